@@ -1,15 +1,14 @@
-//! Who descends from whom: the fourth field of `/proc/*/stat` (`proc_pid_stat(5)`).
+//! Parents of the machine's processes: the fourth field of `/proc/*/stat` (`proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 use super::stat::Stat;
 
-/// What is known of a process is forgotten after so many looks, because another one may have got
-/// its number.
+/// Samples after which a process's parent is read again, because its number may have been reused.
 const FORGET_EVERY: u32 = 16;
 
-/// The processes of the machine with their parents.
+/// Processes of the machine with their parents.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     parents: BTreeMap<u32, u32>,
@@ -17,7 +16,8 @@ pub(super) struct Census {
 }
 
 impl Census {
-    /// Looks who is there. Only those are read that are new.
+    /// Updates the list of processes. Only new ones and those whose entry is due to expire are
+    /// read.
     pub(super) fn take(&mut self, files: &mut Files<'_>) {
         self.looks = self.looks.wrapping_add(1);
         let turn = self.looks;
@@ -35,7 +35,7 @@ impl Census {
         }
     }
 
-    /// Those who descend from some, and are none of them.
+    /// Returns the descendants of the given processes, without these themselves.
     pub(super) fn descendants(&self, of: &BTreeSet<u32>) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (child, parent) in &self.parents {

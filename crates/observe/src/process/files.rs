@@ -1,28 +1,28 @@
-//! The files of processes under `/proc`, read into memory that is used again.
+//! Files of processes under `/proc`, read into a reused buffer.
 
 use std::borrow::Cow;
 use std::fmt::{Arguments, Write};
 
 use crate::environment::Root;
 
-/// Longer than any of the files that are read so.
+/// Size of the buffer in bytes, longer than any of the files read.
 const LONGEST: usize = 8 << 10;
 
-/// A place to read files of processes from.
+/// A reader for files of processes.
 pub(super) struct Files<'a> {
-    /// What stands for `/`.
+    /// Root folder, `/` except in tests.
     pub(super) root: &'a Root,
     memory: Vec<u8>,
     path: String,
 }
 
 impl<'a> Files<'a> {
-    /// Those below a folder that stands for `/`.
+    /// Creates a reader for files below a root folder.
     pub(super) fn of(root: &'a Root) -> Files<'a> {
         Files { root, memory: vec![0; LONGEST], path: String::new() }
     }
 
-    /// The content of a file; `None` if it cannot be read.
+    /// Returns the content of a file; `None` if it cannot be read.
     pub(super) fn read(&mut self, path: Arguments<'_>) -> Option<Cow<'_, str>> {
         self.path.clear();
         self.path.write_fmt(path).ok()?;

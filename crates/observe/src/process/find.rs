@@ -1,9 +1,9 @@
-//! Which processes are the database: those that hold the socket on which it listens.
+//! Identification of the database's processes: those that hold the socket on which it listens.
 //!
-//! `/proc/net/tcp`, `/proc/net/tcp6` and `/proc/net/unix` (`proc_pid_net(5)`) name the sockets that
-//! listen by their inodes, and the links in `/proc/*/fd` who holds them. Those links show only to
-//! the owner of a process and to root. To others the user of the socket and the name of the process
-//! must do, and if they name more than one server, nobody does.
+//! `/proc/net/tcp`, `/proc/net/tcp6` and `/proc/net/unix` (`proc_pid_net(5)`) list the inodes of
+//! listening sockets, and the links in `/proc/*/fd` show which process holds them. Only the owner
+//! of a process and root can read those links. For other users the server is identified by the
+//! socket's user and the process's name, if only one server matches.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,33 +12,34 @@ use super::files::Files;
 use super::stat::Stat;
 use crate::scope::Whereabouts;
 
-/// How the programs of databases are called.
+/// Program names of databases.
 const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
 
-/// So much of `/proc/net/tcp` is read to find all sockets that listen: a line is 150 bytes.
+/// Sizes of the beginning of `/proc/net/tcp` that are read, in bytes, until all listening sockets
+/// are found. A line is 150 bytes.
 const BEGINNINGS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
 
-/// So many sockets of the file system are looked at to find one that listens.
+/// Most Unix sockets that are searched for a listening one.
 const MOST_SOCKETS: usize = 65_536;
 
-/// So many open files are looked at in all.
+/// Most open files that are read in all.
 const MOST_FILES: usize = 262_144;
 
-/// A socket is handed down no further than this.
+/// Most ancestors that are searched for the process that opened a socket.
 const MOST_ANCESTORS: usize = 16;
 
-/// A socket that listens.
+/// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Listener {
     inode: u64,
-    /// Its user, where that is told.
+    /// User id of the socket, where it is reported.
     user: Option<u32>,
 }
 
-/// The processes at a place; `None` if their place is not on this machine or no process.
+/// Finds the processes at a location; `None` if the location names no process of this machine.
 ///
 /// # Errors
-/// Why there is none, and what helps.
+/// The reason why no process was found, and a remedy.
 pub(super) fn find(files: &mut Files<'_>, place: &Whereabouts) -> Option<Result<Vec<u32>, String>> {
     match place {
         Whereabouts::Port(port) => {
@@ -87,8 +88,8 @@ fn of_listeners(
     }
 }
 
-/// The sockets that listen on a port. They come first in the files, and the kernel takes its time
-/// to write the rest.
+/// Finds the sockets that listen on a port. They come first in the files, and the kernel is slow to
+/// write the rest.
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
@@ -97,7 +98,7 @@ fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
             let is_whole = (text.len() as u64) < length;
             let lines = text.lines().skip(1).filter(|line| !line.is_empty());
             let sockets: Vec<_> = lines.clone().map_while(tcp_listener).collect();
-            // The last line may be cut off. If all before it listen, more may.
+            // The last line may be cut off. If all lines before it are listeners, more may follow.
             if is_whole || sockets.len() + 1 < lines.count() {
                 found.extend(sockets.into_iter().filter(|(at, _)| *at == port).map(|(_, it)| it));
                 break;
@@ -107,8 +108,8 @@ fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     found
 }
 
-/// A line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`; `None` if it does
-/// not listen, as those behind it.
+/// Parses a line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`; `None` if the
+/// socket does not listen, in which case those after it do not either.
 fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (_, port) = words.next()?.rsplit_once(':')?;
@@ -119,7 +120,7 @@ fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
     Some((port, Listener { inode, user: Some(user) }))
 }
 
-/// The sockets that listen at a path. The kernel shows it as the server wrote it.
+/// Finds the sockets that listen at a path. The kernel shows the path as the server wrote it.
 fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
     let text = files.root.text("proc/net/unix").unwrap_or_default();
     let lines = text.lines().skip(1).take(MOST_SOCKETS).filter_map(unix_listener);
@@ -127,9 +128,9 @@ fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
     lines.filter(is_it).map(|(_, inode)| Listener { inode, user: None }).collect()
 }
 
-/// A line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`, if it listens.
+/// Parses a line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`, if it listens.
 fn unix_listener(line: &str) -> Option<(&str, u64)> {
-    /// `SO_ACCEPTCON`.
+    /// Flag of a listening socket, `SO_ACCEPTCON`.
     const LISTENS: u32 = 0x1_0000;
     let mut words = line.splitn(8, ' ').skip(3);
     let flags = u32::from_str_radix(words.next()?, 16).ok()?;
@@ -138,14 +139,15 @@ fn unix_listener(line: &str) -> Option<(&str, u64)> {
     (flags & LISTENS != 0).then_some((path, inode.parse().ok()?))
 }
 
-/// Whether two paths are one file, perhaps by a link such as `/var/run`.
+/// Returns true if two paths are the same file, perhaps by a link such as `/var/run`.
 pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))
 }
 
-/// Who holds these sockets. Processes that are called like a database are asked first, in the order
-/// of their numbers, which mostly is that of their beginnings, and nobody else if that is enough.
+/// Finds the processes that hold these sockets. Processes with the name of a database are searched
+/// first, in the order of their numbers, which mostly is that of their start, and the others only
+/// if that is not enough.
 fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
@@ -173,7 +175,7 @@ fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     found
 }
 
-/// Which of some sockets a process holds.
+/// Returns those of the wanted sockets that a process holds.
 fn held(
     files: &Files<'_>,
     number: u32,
@@ -187,14 +189,14 @@ fn held(
     links.filter(|link| wanted.contains(link)).collect()
 }
 
-/// The first of the process and those that it descends from that holds a socket: a child may have
-/// got it from its parent.
+/// Returns the oldest of the process and its ancestors that holds a socket: a child may have
+/// inherited it from its parent.
 fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize) -> u32 {
     let wanted = BTreeSet::from([socket.to_owned()]);
     for _ in 0..MOST_ANCESTORS {
         let line = files.read(format_args!("proc/{number}/stat"));
         let Some(stat) = line.and_then(|line| Stat::parse(&line)) else { break };
-        // The first of all holds the sockets of services that it starts when they are asked for.
+        // Process 1 holds the sockets of services that it starts on demand.
         if stat.parent <= 1 || held(files, stat.parent, &wanted, left).is_empty() {
             break;
         }
@@ -203,7 +205,7 @@ fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize
     number
 }
 
-/// Whose user is that of one of these sockets, and whose name is that of a database.
+/// Finds processes with the user of one of these sockets and the name of a database.
 fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     let users: Vec<u32> = listeners.iter().filter_map(|listener| listener.user).collect();
     let mut found = Vec::new();
@@ -213,7 +215,7 @@ fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.split_ascii_whitespace().nth(place)
         };
-        // The second number is that of the effective user.
+        // The second number is the effective user id.
         let user = word("Uid:", 1).and_then(|user| user.parse().ok());
         let is_program = word("Name:", 0).is_some_and(|name| PROGRAMS.contains(&name));
         if is_program && user.is_some_and(|user| users.is_empty() || users.contains(&user)) {
@@ -223,7 +225,7 @@ fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
     found
 }
 
-/// Those of some processes whose parent is none of them.
+/// Removes the processes whose parent is in the list.
 fn without_children(files: &mut Files<'_>, numbers: Vec<u32>) -> Vec<u32> {
     let all: BTreeSet<u32> = numbers.iter().copied().collect();
     let mut is_child = |number: u32| {

@@ -1,8 +1,8 @@
-//! All processes of one side: who they are changes, and what they have used only grows.
+//! Resource use of all processes of one side. The set of processes changes; the sums only grow.
 //!
-//! What a process uses is added up look by look, so that nothing is lost when it ends. What it used
-//! since the last look before its end, and what processes used that began and ended between two
-//! looks, is told by the parent that waited for them (the fields `cutime` and `cstime` of
+//! The use of each process is added up at every sample, and is kept when the process ends. Its use
+//! between the last sample and its end, and that of processes which begin and end between two
+//! samples, is reported by the parent that waited for them (the fields `cutime` and `cstime` of
 //! `proc_pid_stat(5)`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,59 +13,59 @@ use super::thread::Since;
 use super::used::{Pair, Used};
 use super::{TICK, ids};
 
-/// More threads than this are not read one by one: each is one or two files.
+/// Most threads that are read one by one: each is one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;
 
-/// The status of so many threads is read at one look, and the bytes of as many processes.
+/// Threads whose status is read per sample, and processes whose bytes are.
 const STATUSES: usize = 16;
 
-/// The bytes of a process are read at each so many-th of its looks at least.
+/// Most samples of a process between two readings of its bytes.
 const IO_ROUNDS: usize = 5;
 
-/// So many processes are read at one look if there are too many to read their threads.
+/// Processes read per sample if there are too many to read their threads.
 const AT_ONCE: usize = 192;
 
-/// The processes of a side, and what they have used.
+/// Processes of a side, and what they have used.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,
-    /// What all of them have used, those that have ended included.
+    /// Use of all of them, including those that have ended.
     pub(super) used: Used,
-    /// What the threads have used that belong to the other side.
+    /// Use of the threads that belong to the other side.
     pub(super) apart: Used,
-    /// The same of those that do one kind of work in the background.
+    /// Use of the processes that do background work, by kind.
     pub(super) roles: BTreeMap<&'static str, Used>,
-    /// What the threads have used that observe.
+    /// Processor time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
     reaped: Reaped,
     turn: usize,
 }
 
-/// What was seen at a look beside the sums.
+/// State of a group at one sample, apart from the sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// How many processes there are.
+    /// Number of processes.
     pub(super) processes: usize,
-    /// How many threads they have.
+    /// Number of threads.
     pub(super) threads: usize,
-    /// Their pages in memory.
+    /// Resident memory in pages.
     pub(super) resident: u64,
-    /// What the busiest thread had since the last look, and of those apart; `None` if threads are
-    /// not read one by one.
+    /// Processor time since the last sample of the busiest own thread and of the busiest one of the
+    /// other side, in nanoseconds; `None` if threads are not read one by one.
     pub(super) busiest: Option<Pair>,
-    /// The processors that they may run on; empty if that is not known.
+    /// Processors that the processes may run on; empty if unknown.
     pub(super) allowed: BTreeSet<u32>,
-    /// Whether one of them tells what it reads and writes.
+    /// True if the bytes read and written of at least one process are known.
     pub(super) tells_io: bool,
 }
 
 impl Group {
-    /// The numbers of its processes.
+    /// Returns the numbers of its processes.
     pub(super) fn numbers(&self) -> BTreeSet<u32> {
         self.processes.keys().copied().collect()
     }
 
-    /// Adds processes to it.
+    /// Adds processes to the group.
     pub(super) fn adopt(
         &mut self,
         files: &mut Files<'_>,
@@ -82,7 +82,7 @@ impl Group {
         }
     }
 
-    /// Looks at all of them. Threads that are called so belong to the other side.
+    /// Samples all processes. Threads whose names begin with `apart` belong to the other side.
     pub(super) fn look(&mut self, files: &mut Files<'_>, apart: Option<&'static str>) -> Moment {
         self.turn = self.turn.wrapping_add(1);
         let detail = self.detail(apart);
@@ -115,8 +115,8 @@ impl Group {
         moment
     }
 
-    /// Notes who has children among them. Whoever once had some stays a parent: it tells of the
-    /// last of them when that has gone.
+    /// Marks the processes that have children. A process stays marked, because it reports the use
+    /// of its last child after that has ended.
     fn note_parents(&mut self) {
         let parents: BTreeSet<u32> = self.processes.values().map(|p| p.stat.parent).collect();
         for (number, process) in &mut self.processes {
@@ -124,7 +124,7 @@ impl Group {
         }
     }
 
-    /// How closely its processes can be looked at.
+    /// Returns the level of detail at which the processes are sampled.
     fn detail(&self, apart: Option<&'static str>) -> Detail {
         let count: usize = self.processes.values().map(|p| p.stat.threads as usize).sum();
         let (rounds, turn) = (count.div_ceil(STATUSES), self.turn);
@@ -132,7 +132,7 @@ impl Group {
         Detail { threads: count <= ONE_BY_ONE, rounds, io_rounds, turn, apart }
     }
 
-    /// Whose turn it is.
+    /// Returns the processes to read at this sample.
     fn due(&self, detail: Detail) -> Vec<u32> {
         let numbers = self.processes.keys().copied();
         if detail.threads || self.processes.len() <= AT_ONCE {
@@ -143,7 +143,7 @@ impl Group {
         numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
     }
 
-    /// Adds what children had used that ended, without what was counted of them before.
+    /// Adds the use of children that ended, without what was counted for them before.
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
         let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);
@@ -163,17 +163,18 @@ impl Group {
     }
 }
 
-/// The account of processes that ended, in ticks.
+/// Use of processes that ended, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reaped {
-    /// What was counted of those that were gone at the last look, and of which no parent has told.
+    /// Ticks counted for the processes found gone at the last sample that no parent has reported
+    /// yet.
     owed: u64,
 }
 
 impl Reaped {
-    /// What parents tell beyond what was counted of the processes that are gone. A parent may be
-    /// read before and its child be gone after it ended, so that it tells at the next look; one
-    /// that does not wait for its children never tells.
+    /// Returns the ticks that parents report beyond those counted for the processes that are gone.
+    /// A parent may be read before its child is found gone, or after, and then it reports the child
+    /// at the next sample; a parent that does not wait for its children never reports them.
     fn beyond(&mut self, told: u64, gone: u64) -> u64 {
         let all = gone.saturating_add(self.owed);
         self.owed = all.saturating_sub(told).min(gone);
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use crate::environment::tests::Planted;
 
-    /// A process with one thread.
+    /// Plants a process with one thread.
     fn plant(planted: Planted, number: u32, stat: Stat, ran_ms: u64) -> Planted {
         let stat = Stat { threads: 1, started: u64::from(number), ..stat };
         let task = format!("proc/{number}/task/{number}");
@@ -225,15 +226,15 @@ mod tests {
         let role =
             group.roles.get("checkpointer").map(|used| (used.user + used.system) / 1_000_000);
         assert_eq!(role, Some(38));
-        // The second one ends after another 20 ms, for which its parent waits.
+        // The second one ends after another 20 ms, and its parent waits for it.
         let planted = plant(planted, 1, ticks(6, 5), 63).with("proc/2/stat", "");
         let mut files = Files::of(&planted.root);
         assert_eq!(group.look(&mut files, None).processes, 1);
         assert_eq!(millis(&group), 58);
     }
 
-    /// Many processes with one thread each: of most of them only what the thread has had is read,
-    /// and yet nothing is lost or counted twice when one ends.
+    /// Many processes with one thread each. For most of them only the thread's run time is read;
+    /// still nothing is lost or counted twice when one ends.
     #[test]
     fn processes_that_are_looked_at_briefly_are_counted_in_full() {
         const MANY: u32 = 80;
@@ -253,7 +254,7 @@ mod tests {
             assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
             assert_eq!(millis(&group), 80 * 30 * look, "look {look}");
         }
-        // One ends 20 ms later, and its parent tells of all that it had.
+        // One ends 20 ms later, and its parent reports all that it used.
         let planted = all(460).with("proc/7/stat", "").with("proc/7/task/7/schedstat", "");
         let parent = Stat { reaped_user: 48, ..ticks(46, 0) };
         let planted = plant(planted, PARENT, parent, 460);
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(reaped.beyond(0, 7), 0);
         assert_eq!(reaped.beyond(9, 0), 2);
         assert_eq!(reaped.beyond(4, 0), 4);
-        // One that never tells is forgotten.
+        // A child that is never reported is dropped.
         assert_eq!(reaped.beyond(0, 50), 0);
         assert_eq!(reaped.beyond(0, 0), 0);
         assert_eq!(reaped.beyond(3, 0), 3);

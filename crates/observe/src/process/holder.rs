@@ -1,5 +1,4 @@
-//! Which sockets are those of one program: the links in `/proc/PID/fd` of it and of all that
-//! descend from it (`proc_pid_fd(5)`).
+//! Sockets of one program: the links in `/proc/PID/fd` of its processes (`proc_pid_fd(5)`).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,7 +6,7 @@ use super::census::Census;
 use super::files::Files;
 use crate::environment::Root;
 
-/// So many open files are looked at in all.
+/// Most open files that are read in all.
 const MOST_FILES: usize = 65_536;
 
 /// A program that holds sockets.
@@ -18,13 +17,13 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// The program whose first process has this number.
+    /// Creates a holder for the program whose root process has this number.
     pub(crate) fn of(program: u32) -> Holder {
         Holder { program, census: Census::default() }
     }
 
-    /// The inodes of the sockets that it holds; `None` if it does not show them, as to another
-    /// user.
+    /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, as
+    /// by another user.
     pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
         self.census.take(&mut Files::of(root));
         let first = BTreeSet::from([self.program]);
@@ -41,7 +40,7 @@ impl Holder {
     }
 }
 
-/// The inode of a link such as `socket:[4711]`.
+/// Parses the inode of a link such as `socket:[4711]`.
 fn socket(link: &str) -> Option<u32> {
     link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

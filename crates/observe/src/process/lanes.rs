@@ -1,23 +1,23 @@
-//! What the threads of this process that make requests had of the processors, out of
+//! Processor use of the threads of this process that make requests, from
 //! `/proc/self/task/*/schedstat` (Linux, Documentation/scheduler/sched-stats.rst): the time that a
-//! thread ran, and the time that it could have run and waited for a processor, both in nanoseconds
-//! since it began.
+//! thread ran, and the time that it was ready to run and waited for a processor, both in
+//! nanoseconds since it began.
 
 use record::Reading;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// How the threads are called that make requests.
+/// Prefix of the names of threads that make requests.
 const NAMES: &str = "lane-";
 
-/// More threads than this are not looked at one by one.
+/// Most threads that are read one by one.
 const MOST: usize = 64;
 
-/// Where the kernel tells of the threads of this process.
+/// Folder in which the kernel lists the threads of this process.
 const TASKS: &str = "proc/self/task";
 
-/// The threads of this process that make requests.
+/// Threads of this process that make requests.
 pub(crate) struct Lanes;
 
 impl Source for Lanes {
@@ -31,7 +31,7 @@ fn readings(root: &Root) -> Vec<Reading> {
     tasks.iter().filter_map(|task| of_thread(root, task)).take(MOST).flatten().collect()
 }
 
-/// Those of one thread, if it is one that makes requests.
+/// Reads one thread, if it makes requests.
 fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
     let name = root.line(&format!("{TASKS}/{task}/comm"))?;
     if !name.starts_with(NAMES) {
@@ -41,7 +41,7 @@ fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
     Some([Reading::of(&name, "ran", "s", ran_s), Reading::of(&name, "waited", "s", waited_s)])
 }
 
-/// Seconds that a thread ran and waited.
+/// Parses the seconds that a thread ran and waited.
 fn parse(schedstat: &str) -> Option<(f64, f64)> {
     let mut numbers = schedstat.split_whitespace().map(|number| number.parse::<u64>().ok());
     let mut seconds = || Some(numbers.next()?? as f64 / 1e9);

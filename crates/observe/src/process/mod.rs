@@ -1,10 +1,9 @@
-//! What the processes of both sides use: of the load generator, or of the program that is watched,
-//! and of the database on this machine.
+//! Resource use of the processes of both sides: of the load generator or the observed program, and
+//! of the database on this machine.
 //!
-//! [`find`] says which processes are the database, [`census`] who descends from them, and
-//! [`group`] adds up what all of a side use while they come and go. [`lanes`] tells of the threads
-//! of this process that make requests, each for itself, and [`others`] of the programs that belong
-//! to neither side.
+//! [`find`] identifies the database's processes, [`census`] their descendants, and [`group`] adds
+//! up the use of all processes of a side as they begin and end. [`lanes`] reports each thread of
+//! this process that makes requests, and [`others`] the programs that belong to neither side.
 
 mod census;
 mod files;
@@ -40,49 +39,49 @@ use crate::host::processors::TICKS_PER_S;
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, Whereabouts};
 
-/// One of the kernel's ticks in nanoseconds.
+/// Length of one kernel tick, in nanoseconds.
 const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
 
-/// A server that was not found is looked for again after so many looks at most: it means looking
-/// at the open files of all processes.
+/// Most samples between two searches for a server that was not found: a search reads the open files
+/// of all processes.
 const PATIENCE: u32 = 16;
 
-/// Why threads are not read one by one: [`group::ONE_BY_ONE`].
+/// Reason why threads are not read one by one: [`group::ONE_BY_ONE`].
 const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel does not count what \
                         each has had (CONFIG_SCHED_INFO)";
 
-/// A list of processors names no more than this.
+/// Most processors that a list names.
 const MOST_PROCESSORS: usize = 8_192;
 
-/// A place of the database, and the processes that were found there.
+/// A location of the database, and the processes found there.
 #[derive(Debug)]
 struct Place {
     whereabouts: Whereabouts,
     found: Vec<u32>,
 }
 
-/// The processes of both sides.
+/// Processes of both sides.
 #[derive(Debug)]
 pub(crate) struct Processes {
-    /// The process that is watched, if it is not this one.
+    /// Root process of the observed program, if it is not this one.
     foreign: Option<u32>,
     places: Vec<Place>,
-    /// How the threads of this process are called that are the database.
+    /// Prefix of the names of this process's threads that are the database.
     threads: Option<&'static str>,
     generator: Group,
     server: Group,
-    /// This process, if another one is watched.
+    /// This process, if another one is observed.
     observer: Group,
     census: Census,
     others: Others,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
-    /// Looks until servers are looked for again, and how many there will be the next time.
+    /// Samples until the next search for servers, and until the one after it.
     search: (u32, u32),
 }
 
 impl Processes {
-    /// Those of a scope.
+    /// Creates the source for a scope.
     pub(crate) fn of(scope: &Scope) -> Processes {
         let threads = scope.servers.iter().find_map(|place| match place {
             Whereabouts::Threads(begin) => Some(*begin),
@@ -124,7 +123,7 @@ impl Source for Processes {
         let moment = self.generator.look(&mut files, self.threads);
         let told = Told { side: Side::Generator, used: self.generator.used, since_s };
         match moment.processes {
-            // That a program has ended is nothing that was not seen.
+            // A program that has ended is not missing data.
             0 if !is_first => {}
             0 => sample.missing("generator", self.no_generator()),
             _ => told.tell(&files, &moment, sample),
@@ -138,20 +137,21 @@ impl Source for Processes {
             told.tell_used(true, sample);
             told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
             told.tell_io(moment.tells_io, sample);
-            // Its threads have been begun by those that make requests, and may run where these may.
+            // The requesting threads have started its threads, which may run on the same
+            // processors.
             told.tell_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
             let told = Told { side: Side::Server, used: self.server.used, since_s };
             match moment.processes {
-                // It has ended since the last look: of nothing there is nothing to tell.
+                // It has ended since the last sample, so only the number of processes is reported.
                 0 => told.read(sample, "processes", "processes", 0.0),
                 _ => told.tell(&files, &moment, sample),
             }
             let listeners: Vec<u32> =
                 self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
-            // Beside the database itself they do not stand for it.
+            // Proxies that run beside the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
             told.read(sample, "proxies", "processes", proxies as f64);
             self.tell_roles(sample);
@@ -162,7 +162,7 @@ impl Source for Processes {
 }
 
 impl Processes {
-    /// Finds out who belongs to which side now.
+    /// Updates the processes of both sides.
     fn gather(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let own = own_number(files.root);
         let is_first = self.last.is_none();
@@ -191,7 +191,7 @@ impl Processes {
         }
     }
 
-    /// Looks for the servers that are not there, or not any longer; whether one was found.
+    /// Searches for servers that are not found or have ended, and returns true if one was found.
     fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
         let here = self.server.numbers();
         let is_lost = |place: &Place| !place.found.iter().any(|number| here.contains(number));
@@ -227,7 +227,7 @@ impl Processes {
         }
     }
 
-    /// What observing costs: the threads of this process that do it.
+    /// Reports the cost of observing: the threads of this process that do it.
     fn tell_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
         let group = match self.foreign {
             Some(_) => {
@@ -252,8 +252,8 @@ impl Processes {
         }
     }
 
-    /// Tells what programs of neither side use. A server that was lost and is looked for is not
-    /// one of them.
+    /// Reports the use of programs of neither side. While a lost server is being searched for,
+    /// nothing is reported, because the server would count as one of them.
     fn tell_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.numbers();
         let is_lost = |place: &Place| {
@@ -281,11 +281,11 @@ impl Processes {
     }
 }
 
-/// What is told of one side.
+/// Values reported for one side.
 struct Told {
     side: Side,
     used: Used,
-    /// How long ago the last look was.
+    /// Time since the last sample, in seconds.
     since_s: Option<f64>,
 }
 
@@ -313,7 +313,7 @@ impl Told {
         }
     }
 
-    /// What was waited for a processor is told by threads alone.
+    /// The time waited for a processor is known only if threads are read.
     fn tell_used(&self, has_threads: bool, sample: &mut Sample) {
         let Used { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, "user", "s", seconds(user));
@@ -325,7 +325,7 @@ impl Told {
         self.read(sample, "involuntary-switches", "switches", involuntary as f64);
     }
 
-    /// The part of a processor that the busiest thread has had.
+    /// Reports the share of a processor that the busiest thread used.
     fn tell_busiest(&self, busiest: Option<u64>, sample: &mut Sample) {
         let Some(since_s) = self.since_s.filter(|since_s| *since_s > 0.0) else { return };
         match busiest {
@@ -357,13 +357,13 @@ fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
 
-/// The number of this process, as the files are called that tell of it.
+/// Returns the number of this process as `/proc` shows it.
 fn own_number(root: &Root) -> u32 {
     let number = root.link("proc/self").and_then(|number| number.parse().ok());
     number.unwrap_or_else(std::process::id)
 }
 
-/// How many of some processors are there.
+/// Returns the number of the allowed processors that are online.
 fn processors(root: &Root, allowed: &BTreeSet<u32>) -> usize {
     match root.line("sys/devices/system/cpu/online") {
         Some(online) => ids(&online).into_iter().filter(|id| allowed.contains(id)).count(),
@@ -371,7 +371,7 @@ fn processors(root: &Root, allowed: &BTreeSet<u32>) -> usize {
     }
 }
 
-/// The numbers of a list such as `0-3,8`.
+/// Parses the numbers of a list such as `0-3,8`.
 fn ids(list: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -380,7 +380,7 @@ fn ids(list: &str) -> Vec<u32> {
     list.split(',').filter_map(range).flatten().take(MOST_PROCESSORS).collect()
 }
 
-/// Bytes that came from disks and that went to them: `read_bytes` and `write_bytes` of
+/// Parses the bytes read from and written to disks: `read_bytes` and `write_bytes` of
 /// `proc_pid_io(5)`.
 fn io(text: &str) -> Option<Pair> {
     let number = |name: &str| -> Option<u64> {
@@ -477,7 +477,7 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(count, Some(2.0));
-        // That it has ended is nothing that was not seen; one that was never there is.
+        // The end of a program is not missing data; a program that was never there is.
         let number = shell.id();
         let after = look(&mut processes, &Root::system());
         assert_eq!(after.missing, []);

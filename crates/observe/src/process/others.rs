@@ -1,11 +1,11 @@
 //! Programs that belong to neither side, and their part of the machine's processors.
 //!
-//! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). There is one only
-//! after the machine has done more than both sides account for, and none so soon after the last
-//! that scanning would take more than [`BUDGET`] of a processor.
+//! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). It takes place
+//! only after the machine has used more processor time than both sides explain, and long enough
+//! after the last scan that scanning takes at most [`BUDGET`] of a processor.
 //!
-//! A process that begins and ends between two scans is counted with the parent that waited for it,
-//! under the parent's name. Kernel threads are no programs.
+//! A process that begins and ends between two scans is counted under the name of the parent that
+//! waited for it. Kernel threads are not programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,32 +17,32 @@ use super::files::Files;
 use super::stat::{self, Stat};
 use crate::sample::Sample;
 
-/// The part of a processor that scanning may take.
+/// Largest share of a processor that scanning may take.
 const BUDGET: f64 = 0.003;
 
-/// Seconds of processor time, used by neither side since the last scan, that are worth another.
+/// Processor time used by neither side since the last scan that justifies another, in seconds.
 const WORTH_A_SCAN_S: f64 = 0.05;
 
-/// Ticks of processor time from which on a program is told by its name,
+/// Ticks of processor time from which on a program is reported by name.
 const WORTH_A_NAME: u64 = 10;
 
-/// and the part of a processor since the first scan.
+/// Share of a processor since the first scan from which on a program is reported by name.
 const WORTH_A_NAME_SHARE: f64 = 0.01;
 
-/// The most programs that are told by their names.
+/// Most programs that are reported by name.
 const MOST: usize = 16;
 
-/// The parent of the kernel's threads.
+/// Process id of `kthreadd`, the parent of all kernel threads.
 const KERNEL: u32 = 2;
 
-/// The most ancestors of a process that are looked at: a circle has an end.
+/// Most ancestors of a process that are followed, so that a cycle ends.
 const GENERATIONS: usize = 64;
 
-/// The processes of both sides, and what they have used.
+/// Processes of both sides, and what they have used.
 pub(super) struct Sides {
-    /// This process. Its descendants are no other programs.
+    /// This process. Its descendants are not other programs.
     pub(super) own: u32,
-    /// The processes of both sides, and of the observer.
+    /// Processes of both sides, and of the observer.
     pub(super) numbers: BTreeSet<u32>,
     /// Processor time of all of them, in seconds.
     pub(super) used_s: f64,
@@ -53,7 +53,7 @@ pub(super) struct Sides {
 struct Other {
     name: String,
     stat: Stat,
-    /// Ticks that were counted for it since the first scan.
+    /// Ticks counted for it since the first scan.
     counted: u64,
 }
 
@@ -61,18 +61,18 @@ struct Other {
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     at: Stamp,
-    /// Processor time that the machine used beyond both sides, in seconds.
+    /// Processor time of the machine that neither side used, in seconds.
     elsewhere_s: f64,
-    /// Processor time of the scan.
+    /// Processor time that the scan took.
     took: Nanos,
 }
 
-/// A decision on the next scan.
+/// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
-    /// The machine has done too little beside both sides.
+    /// The machine has done too little that neither side explains.
     Idle,
-    /// It has, but the last scan was too short a time ago.
+    /// There is enough to explain, but the last scan was too recent.
     Early,
     Now,
 }
@@ -88,7 +88,7 @@ impl Scan {
     }
 }
 
-/// The programs of neither side.
+/// Programs of neither side.
 #[derive(Debug, Default)]
 pub(super) struct Others {
     processes: BTreeMap<u32, Other>,
@@ -97,14 +97,15 @@ pub(super) struct Others {
     told: BTreeSet<String>,
     /// Ticks of all programs.
     total: u64,
-    /// Start of the youngest process that was seen, in ticks since the machine started.
+    /// Start of the youngest process seen, in ticks since boot.
     youngest: u64,
     first: Option<Stamp>,
     last: Option<Scan>,
 }
 
 impl Others {
-    /// Scans if that is due, and tells what is known. The sample must hold what the machine did.
+    /// Scans if a scan is due, and reports the programs. The sample must already hold the machine's
+    /// busy time.
     pub(super) fn look(
         &mut self,
         files: &mut Files<'_>,
@@ -162,7 +163,7 @@ impl Others {
                     let reaped = reaped(&other.stat).saturating_sub(reaped(&before.stat));
                     own(&other.stat).saturating_sub(own(&before.stat)) + reaped.saturating_sub(gone)
                 }
-                // It was there before, and somebody else's or hidden.
+                // It existed before, and belonged to a side or was hidden.
                 None if is_first || other.stat.started < youngest => 0,
                 None => own(&other.stat) + reaped(&other.stat),
             };
@@ -222,15 +223,15 @@ impl Others {
     }
 }
 
-/// Processor time of the thread that looks: on a busy machine a scan lasts much longer. Nothing
-/// where the kernel does not tell.
+/// Returns the processor time of this thread, because on a busy machine a scan takes much longer by
+/// the clock. Zero where the kernel does not report it.
 fn own_time(files: &mut Files<'_>) -> Nanos {
     let times = files.read(format_args!("proc/thread-self/schedstat"));
     let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
     Nanos(ran.unwrap_or_default())
 }
 
-/// Processor time of the whole machine, as the sample tells it, in seconds.
+/// Returns the processor time of the whole machine from the sample, in seconds.
 fn busy(sample: &Sample) -> Option<f64> {
     let host = Component::here(Part::Host).to_string();
     let mut readings = sample.readings.iter();
@@ -246,13 +247,13 @@ fn reaped(stat: &Stat) -> u64 {
     stat.reaped_user.saturating_add(stat.reaped_system)
 }
 
-/// A process and those from which it descends, as far as their parents are known.
+/// Iterates over a process and its ancestors whose parents are known.
 fn ancestry(parents: &BTreeMap<u32, u32>, number: u32) -> impl Iterator<Item = u32> {
     let next = |number: &u32| parents.get(number).copied();
     std::iter::successors(Some(number), next).take(GENERATIONS)
 }
 
-/// A name that moves no terminal's cursor: a process may give itself any.
+/// Replaces control characters of a name, which any process can choose for itself.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -265,7 +266,7 @@ mod tests {
 
     const OWN: u32 = 100;
 
-    /// A process with a name; times are in ticks.
+    /// Plants a process with a name; times are in ticks.
     fn plant(planted: Planted, number: u32, name: &str, stat: Stat) -> Planted {
         let started = if stat.started == 0 { u64::from(number) } else { stat.started };
         let line = line(&Stat { threads: 1, started, ..stat }).replacen("a) b", name, 1);
@@ -276,7 +277,7 @@ mod tests {
         Stat { parent, user, ..Stat::default() }
     }
 
-    /// Looks after so many seconds in each of which the machine was fully at work.
+    /// Samples after the given number of seconds, in each of which the machine was fully busy.
     fn look(others: &mut Others, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
         sample.read(&Part::Host, "busy", "s", second as f64);
@@ -336,7 +337,7 @@ mod tests {
         let running = plant(running, 21, "cc1", child(20, 5_000));
         let sample = look(&mut others, &running, 1);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
-        // Both have ended after another 10 s, and one came and went meanwhile that took 20 s.
+        // Both have ended after another 10 s, and a third process began and ended that used 20 s.
         let sample = look(&mut others, &make(Planted::new(), 300 + 6_000 + 2_000), 2);
         assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
         assert_eq!(value(&sample, "program make", "used"), Some(30.0));

@@ -1,5 +1,5 @@
-//! One process that is looked at again and again: `/proc/PID/stat` and `/proc/PID/io`
-//! (`proc_pid_stat(5)`, `proc_pid_io(5)`), and its threads.
+//! One process that is sampled repeatedly: `/proc/PID/stat` and `/proc/PID/io` (`proc_pid_stat(5)`,
+//! `proc_pid_io(5)`), and its threads.
 
 use std::collections::BTreeMap;
 
@@ -10,82 +10,83 @@ use super::thread::{Id, Since, Thread, read_allowed, share};
 use super::used::{Pair, Used};
 use super::{TICK, io};
 
-/// After so many looks the list of threads is read again although their number is the same.
+/// Samples after which the list of threads is read again although their number is the same.
 const LIST_EVERY: u32 = 8;
 
-/// The title of a process is read again at its first looks: it names itself after it has begun.
+/// First samples at which a process's title is read again, because it sets its title after it
+/// starts.
 const NAMING: u32 = 3;
 
-/// How the threads are called that observe.
+/// Prefix of the names of observing threads.
 const OBSERVERS: &str = "watch";
 
-/// How the threads are called that make requests.
+/// Prefix of the names of threads that make requests.
 const LANES: &str = "lane-";
 
-/// How closely processes are looked at.
+/// Level of detail at which processes are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Detail {
-    /// Whether their threads are read one by one.
+    /// True if threads are read one by one.
     pub(super) threads: bool,
-    /// At a look the status of each so many-th thread is read.
+    /// Samples per reading of a thread's status: each sample reads one of this many threads.
     pub(super) rounds: usize,
-    /// The bytes of a process are read at each so many-th of its looks.
+    /// Samples per reading of a process's bytes.
     pub(super) io_rounds: usize,
-    /// Which turn it is of them.
+    /// Number of the current sample.
     pub(super) turn: usize,
-    /// How the threads are called that belong to the other side.
+    /// Prefix of the names of threads that belong to the other side.
     pub(super) apart: Option<&'static str>,
 }
 
 impl Detail {
-    /// Whether what is not read at each look is read of the one at this place.
+    /// Returns true if the thread at this position in the order has its status read at this sample.
     fn is_turn_of(&self, place: usize) -> bool {
         place.wrapping_add(self.turn).is_multiple_of(self.rounds.max(1))
     }
 }
 
-/// What was seen of a process at a look.
+/// Observation of a process at one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
-    /// What it has used since the last look, without what is told apart.
+    /// Use since the last sample, without the threads that are reported apart.
     pub(super) used: Used,
-    /// What the threads have used that are told apart.
+    /// Use of the threads that are reported apart.
     pub(super) apart: Used,
-    /// What its children had used that ended since the last look, in ticks.
+    /// Ticks in the two modes of children that ended since the last sample.
     pub(super) reaped: Pair,
-    /// What the busiest of its threads had, and of those apart, in nanoseconds.
+    /// Run time of its busiest thread, and of the busiest one reported apart, in nanoseconds.
     pub(super) busiest: Pair,
-    /// What the threads had that observe, in nanoseconds.
+    /// Run time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
-    /// Whether the kernel told what threads had.
+    /// True if the kernel reported the run time of threads.
     pub(super) has_threads: bool,
 }
 
-/// A process.
+/// A sampled process.
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     number: u32,
-    /// What was read last.
+    /// Values of `stat` at the last reading.
     pub(super) stat: Stat,
     /// Its threads, if they are read one by one.
     pub(super) threads: BTreeMap<u32, Thread>,
-    /// The processors that it may run on, if its threads are not read.
+    /// List of processors that it may run on, if its threads are not read.
     allowed: String,
-    /// Bytes read and written; `None` if it may not be known.
+    /// Bytes read and written; `None` if they may not be read.
     pub(super) io: Option<Pair>,
-    /// What it does in the background.
+    /// Kind of background work that it does.
     pub(super) role: Option<&'static str>,
-    /// What was counted of it when its `stat` was read last, in ticks.
+    /// Ticks counted for it until its `stat` was last read.
     counted: u64,
-    /// What was counted since then, in nanoseconds.
+    /// Run time counted since then, in nanoseconds.
     counted_since: u64,
-    /// Whether others descend from it.
+    /// True if it has had children.
     pub(super) is_parent: bool,
     looks: u32,
 }
 
 impl Process {
-    /// Begins to look at one; `None` if it has ended.
+    /// Starts to sample a process; `None` if it has ended.
     pub(super) fn adopt(
         files: &mut Files<'_>,
         number: u32,
@@ -124,12 +125,12 @@ impl Process {
         Some(process)
     }
 
-    /// What was counted of it, in ticks.
+    /// Returns the ticks counted for it.
     pub(super) fn counted(&self) -> u64 {
         self.counted.saturating_add(self.counted_since / TICK)
     }
 
-    /// Looks again; `None` if it has ended.
+    /// Samples the process; `None` if it has ended.
     pub(super) fn look(
         &mut self,
         files: &mut Files<'_>,
@@ -144,8 +145,8 @@ impl Process {
         self.look_closely(files, place, detail)
     }
 
-    /// Looks at what its only thread has had and at nothing else, if it is not its turn, and if it
-    /// is no parent: what its children have had its `stat` tells. `None` if that will not do.
+    /// Reads only the run time of its single thread, if nothing else is due and it is no parent
+    /// (the use of children is in `stat`). `None` if the process must be read in full.
     fn look_briefly(
         &mut self,
         files: &mut Files<'_>,
@@ -195,15 +196,16 @@ impl Process {
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
         let grown = grown.saturating_sub(std::mem::take(&mut self.counted_since));
-        // The scheduler's own count is finer than ticks, but ends with a thread: where others may
-        // have ended, ticks are complete. Both count the same time, so that neither runs away.
+        // The scheduler's run time is finer than ticks but ends with a thread: where threads may
+        // have ended, ticks are complete. Both measure the same time, so neither drifts from the
+        // other.
         let by_threads = seen.has_threads && (was_alone || detail.apart.is_some());
         let time = if by_threads { ran } else { grown };
         let Pair(user, system) = share(ticks, ticks_before).divide(time);
         (seen.used.user, seen.used.system) = (user, system);
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
-        // What is told apart has been read now.
+        // The bytes of the threads that are reported apart have been read just now.
         let is_due = (self.number as usize).wrapping_add(self.looks as usize);
         let has_to_be = detail.apart.is_some() || self.role.is_some();
         if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
@@ -212,7 +214,7 @@ impl Process {
         Some(seen)
     }
 
-    /// The numbers of its threads change: read anew when there are others.
+    /// Updates the list of threads if their number has changed.
     fn choose_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
         if !detail.threads {
             self.threads.clear();
@@ -244,7 +246,8 @@ impl Process {
         }
     }
 
-    /// What its threads have run since the last look, without those apart.
+    /// Returns the run time of its threads since the last sample, without those reported apart, in
+    /// nanoseconds.
     fn look_at_threads(
         &mut self,
         files: &mut Files<'_>,
@@ -258,7 +261,7 @@ impl Process {
             let Some(turn) = thread.look(files, detail.is_turn_of(*place)) else { continue };
             seen.has_threads = true;
             let ran = turn.times.ran;
-            // What observing has to wait for keeps no request back.
+            // Waiting of an observing thread does not delay requests.
             let is_observer = thread.name.starts_with(OBSERVERS);
             seen.observing += if is_observer { ran } else { 0 };
             if detail.apart.is_some_and(|begin| thread.name.starts_with(begin)) {
@@ -283,7 +286,8 @@ impl Process {
         seen.used.written = written.saturating_sub(seen.apart.written);
     }
 
-    /// The lists of processors that its threads may use: if some of them make requests, of those.
+    /// Returns the lists of processors that its threads may use; only of those that make requests,
+    /// if there are any.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANES);
         let has_lanes = self.threads.values().any(is_lane);

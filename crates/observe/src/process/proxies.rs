@@ -1,10 +1,10 @@
-//! Poolers, proxies and tunnels among the processes that take a target's connections. They are no
-//! databases, but stand before one, and are known by their names in `/proc/PID/comm`
+//! Poolers, proxies and tunnels among the processes that accept a target's connections. They
+//! forward to a database and are recognised by their names in `/proc/PID/comm`
 //! (`proc_pid_comm(5)`).
 
 use super::files::Files;
 
-/// What they are called. The kernel keeps 15 characters.
+/// Names of proxies. The kernel keeps 15 characters.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
     "envoy",
@@ -23,7 +23,7 @@ const PROXIES: [&str; 15] = [
     "stunnel",
 ];
 
-/// How many of some processes are proxies.
+/// Counts the proxies among some processes.
 pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {
     let is_proxy = |number: &u32| {
         let name = files.read(format_args!("proc/{number}/comm"));

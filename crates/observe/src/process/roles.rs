@@ -1,10 +1,10 @@
-//! What a process of the database does that no client asked for, by its title in
-//! `/proc/PID/cmdline`: PostgreSQL writes it there (`update_process_title`; its documentation,
-//! chapter 27.1, Standard Unix Tools).
+//! Background work of the database's processes, by their titles in `/proc/PID/cmdline`. PostgreSQL
+//! writes them there (`update_process_title`; its documentation, chapter 27.1, Standard Unix
+//! Tools).
 
 use super::files::Files;
 
-/// Titles of one kind of process each, as they stand.
+/// Complete titles, with the role of each.
 const WHOLE: [(&str, &str); 8] = [
     ("checkpointer", "checkpointer"),
     ("background writer", "background writer"),
@@ -16,7 +16,8 @@ const WHOLE: [(&str, &str); 8] = [
     ("logical replication launcher", "logical replication"),
 ];
 
-/// How titles begin behind which stands what the process is at. An `io worker` reads for clients.
+/// Beginnings of titles that end with details, with the role of each. An `io worker` is not listed
+/// because it reads for clients.
 const BEGINNINGS: [(&str, &str); 7] = [
     ("autovacuum worker ", "autovacuum worker"),
     ("logical replication ", "logical replication"),
@@ -27,18 +28,18 @@ const BEGINNINGS: [(&str, &str); 7] = [
     ("slotsync worker", "logical replication"),
 ];
 
-/// What a process does; `None` for those that serve clients, and for those that do not tell.
+/// Reads the role of a process; `None` for those that serve clients or have no known title.
 pub(super) fn read(files: &mut Files<'_>, number: u32) -> Option<&'static str> {
     of_title(&files.read(format_args!("proc/{number}/cmdline"))?)
 }
 
-/// The name of what a title says. A cluster may have its name in front: `postgres: main: startup`.
+/// Returns the role in a title. A cluster's name may come first: `postgres: main: startup`.
 fn of_title(title: &str) -> Option<&'static str> {
     let title = title.trim_end_matches(['\0', ' ']).strip_prefix("postgres: ")?;
     let title = title.split_once(": ").map_or(title, |(_, behind)| behind);
     let whole = WHOLE.iter().find(|(text, _)| *text == title);
-    // A session has the name of its user in front, and at its end what it does: no user is called
-    // with a space in his name and a database behind it that reads so by accident.
+    // The title of a session begins with its user and ends with its activity: no user name contains
+    // a space and is followed by a database so that it matches by accident.
     let found = whole.or_else(|| BEGINNINGS.iter().find(|(text, _)| title.starts_with(text)));
     found.map(|(_, role)| *role)
 }

@@ -1,34 +1,34 @@
-//! What one line tells of a process or of a thread: `/proc/PID/stat` (`proc_pid_stat(5)`).
+//! Values of a process or a thread in one line: `/proc/PID/stat` (`proc_pid_stat(5)`).
 
-/// What is taken from the line. Times are in the kernel's ticks, memory in pages.
+/// Fields read from the line. Times are in kernel ticks, memory in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stat {
-    /// The process that it descends from.
+    /// Process id of the parent.
     pub(super) parent: u32,
     /// Page faults that waited for a disk.
     pub(super) major_faults: u64,
-    /// Processor time outside of the kernel, of threads that have ended too.
+    /// Processor time in user mode, including threads that have ended.
     pub(super) user: u64,
     /// Processor time in the kernel.
     pub(super) system: u64,
-    /// The same of its children that have ended, and of theirs.
+    /// User-mode time of its children that have ended, and of theirs.
     pub(super) reaped_user: u64,
-    /// The same in the kernel.
+    /// Kernel time of its children that have ended, and of theirs.
     pub(super) reaped_system: u64,
-    /// How many threads it has.
+    /// Number of threads.
     pub(super) threads: u32,
-    /// When it began: with its number it is the only one.
+    /// Start in ticks since boot, which together with the number identifies a process.
     pub(super) started: u64,
-    /// Its pages in memory.
+    /// Resident memory in pages.
     pub(super) resident: u64,
 }
 
 impl Stat {
-    /// The fields behind the name, which is in parentheses and may hold any character.
+    /// Parses the fields after the name, which is in parentheses and may hold any character.
     pub(super) fn parse(line: &str) -> Option<Stat> {
         let (_, fields) = line.rsplit_once(") ")?;
         let mut words = fields.split_ascii_whitespace();
-        // Fields are counted from 1 and the first one here is the third; they are read in order.
+        // Fields are counted from 1. The first one here is the third, and they are read in order.
         let mut next = 3;
         let mut field = |number: usize| -> Option<u64> {
             let word = words.nth(number.checked_sub(next)?)?;
@@ -49,7 +49,7 @@ impl Stat {
     }
 }
 
-/// The name of the process that a line tells of, which is in parentheses.
+/// Returns the name of the process in a line, without its parentheses.
 pub(super) fn name(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once('(')?;
     Some(rest.rsplit_once(") ")?.0)
@@ -59,7 +59,7 @@ pub(super) fn name(line: &str) -> Option<&str> {
 pub(super) mod tests {
     use super::*;
 
-    /// A line for a process.
+    /// Formats the line of a process.
     pub(in crate::process) fn line(stat: &Stat) -> String {
         let Stat { parent, major_faults, user, system, reaped_user, reaped_system, .. } = stat;
         let Stat { threads, started, resident, .. } = stat;

@@ -1,5 +1,5 @@
-//! One thread: `/proc/PID/task/TID/{schedstat,status}` and, of a thread that is told apart from its
-//! process, `stat` and `io` there (Linux, Documentation/scheduler/sched-stats.rst,
+//! One thread: `/proc/PID/task/TID/{schedstat,status}` and, for a thread that is reported apart
+//! from its process, `stat` and `io` there (Linux, Documentation/scheduler/sched-stats.rst,
 //! `proc_pid_status(5)`, `proc_pid_io(5)`).
 
 use super::files::Files;
@@ -7,35 +7,36 @@ use super::stat::Stat;
 use super::used::{Pair, Used};
 use super::{TICK, io};
 
-/// A process, or one thread of it.
+/// Id of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
-    /// The process.
+    /// Process id.
     pub(super) process: u32,
-    /// The thread.
+    /// Thread id.
     pub(super) thread: u32,
 }
 
-/// Whether somebody is counted from his beginning or from now on.
+/// Point from which a process or thread is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// He began after the first look.
+    /// From its start, because it began after the first sample.
     Birth,
-    /// He was there before.
+    /// From now on, because it existed before.
     Now,
 }
 
-/// What the scheduler tells, in nanoseconds.
+/// Times reported by the scheduler, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
-    /// How long it ran.
+    /// Time that it ran.
     pub(super) ran: u64,
-    /// How long it could have run and had no processor.
+    /// Time that it was ready to run and had no processor.
     pub(super) waited: u64,
 }
 
 impl Times {
-    /// Both, and how often it ran. Kernels without `CONFIG_SCHED_INFO` tell three times nothing.
+    /// Parses both times; the third number is how often it ran. Kernels without `CONFIG_SCHED_INFO`
+    /// write three zeros, for which this returns `None`.
     fn parse(schedstat: &str) -> Option<Times> {
         let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse().ok());
         let mut number = || -> Option<u64> { numbers.next()? };
@@ -44,14 +45,14 @@ impl Times {
     }
 }
 
-/// What is told of a thread in many lines.
+/// Values of the `status` file of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Status {
-    /// What it is called.
+    /// Name of the thread.
     pub(super) name: String,
-    /// Switches: voluntary and involuntary ones.
+    /// Voluntary and involuntary context switches.
     pub(super) switches: Pair,
-    /// The processors that it may run on, as a list such as `0-3,8`.
+    /// Processors that it may run on, as a list such as `0-3,8`.
     pub(super) allowed: String,
 }
 
@@ -72,30 +73,30 @@ impl Status {
     }
 }
 
-/// A thread that is looked at again and again.
+/// A thread that is sampled repeatedly.
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     id: Id,
-    /// What it is called.
+    /// Name of the thread.
     pub(super) name: String,
     times: Times,
-    /// As it was read last.
+    /// Values of `status` at the last reading.
     pub(super) status: Status,
-    /// Its own ticks and bytes, if it is told apart.
+    /// Its own ticks and bytes, if it is reported apart.
     apart: Option<(Pair, Pair)>,
 }
 
-/// What a thread has used since the last look.
+/// Use of a thread since the last sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// By the scheduler.
+    /// Times by the scheduler.
     pub(super) times: Times,
-    /// Voluntary and involuntary switches, as far as they were read.
+    /// Voluntary and involuntary switches; zero if they were not read.
     pub(super) switches: Pair,
 }
 
 impl Thread {
-    /// Begins to look at one; `None` if it has ended.
+    /// Starts to sample a thread; `None` if it has ended.
     pub(super) fn adopt(files: &mut Files<'_>, id: Id, since: Since) -> Option<Thread> {
         let Id { process, thread } = id;
         let name = files.read(format_args!("proc/{process}/task/{thread}/comm"))?;
@@ -109,7 +110,7 @@ impl Thread {
         Some(Thread { id, name, times, status, apart: None })
     }
 
-    /// Looks again; `None` if it has ended or the kernel does not tell.
+    /// Samples the thread; `None` if it has ended or the kernel does not report its times.
     pub(super) fn look(&mut self, files: &mut Files<'_>, with_status: bool) -> Option<Turn> {
         let now = read_times(files, self.id)?;
         let times = Times {
@@ -120,7 +121,7 @@ impl Thread {
         let mut switches = Pair::default();
         if with_status && let Some(status) = read_status(files, self.id) {
             switches = status.switches.since(self.status.switches);
-            // A thread names itself after it has begun.
+            // A thread sets its name after it has begun.
             if !status.name.is_empty() {
                 self.name.clone_from(&status.name);
             }
@@ -129,7 +130,7 @@ impl Thread {
         Some(Turn { times, switches })
     }
 
-    /// What it has used for itself, where its process is not one side as a whole.
+    /// Returns its own use, for a thread that is reported apart from its process.
     pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: Turn) -> Used {
         let Id { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));
@@ -154,14 +155,14 @@ impl Thread {
     }
 }
 
-/// The ticks by which a time is divided into modes: those since the last look if they are enough to
-/// tell, else all that there ever were.
+/// Returns the ticks in proportion to which a time is divided into modes: those since the last
+/// sample if there are enough of them, otherwise the totals.
 pub(super) fn share(now: Pair, before: Pair) -> Pair {
     let grown = now.since(before);
     if grown.sum() >= ENOUGH { grown } else { now }
 }
 
-/// So many ticks tell how a time is divided.
+/// Ticks that are enough to divide a time: 50 ms.
 const ENOUGH: u64 = 50_000_000 / TICK;
 
 fn read_times(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Times> {
@@ -172,8 +173,7 @@ fn read_status(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Stat
     Some(Status::parse(&files.read(format_args!("proc/{process}/task/{thread}/status"))?))
 }
 
-/// The processors that a process may run on, as the list of its first thread; empty if it has
-/// ended.
+/// Returns the list of processors that a process's first thread may run on; empty if it has ended.
 pub(super) fn read_allowed(files: &mut Files<'_>, process: u32) -> String {
     let status = files.read(format_args!("proc/{process}/status"));
     status.map(|text| Status::parse(&text).allowed).unwrap_or_default()

@@ -1,25 +1,25 @@
-//! What processes have used: sums that only grow, and what they are made of.
+//! Resources used by processes, as sums that only grow.
 
 use std::ops::AddAssign;
 
-/// What was used. Times are in nanoseconds.
+/// Resources used. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Used {
-    /// Processor time outside of the kernel.
+    /// Processor time in user mode.
     pub(super) user: u64,
     /// Processor time in the kernel.
     pub(super) system: u64,
-    /// Time in which a thread could have run and had no processor.
+    /// Time in which a thread was ready to run and had no processor.
     pub(super) waited: u64,
     /// Page faults that waited for a disk.
     pub(super) major_faults: u64,
-    /// Bytes that came from disks.
+    /// Bytes read from disks.
     pub(super) read: u64,
-    /// Bytes that went to disks.
+    /// Bytes written to disks.
     pub(super) written: u64,
-    /// How often a thread went to sleep by itself.
+    /// Voluntary context switches: a thread went to sleep by itself.
     pub(super) voluntary: u64,
-    /// How often one was put aside.
+    /// Involuntary context switches: a thread was preempted.
     pub(super) involuntary: u64,
 }
 
@@ -37,23 +37,24 @@ impl AddAssign for Used {
     }
 }
 
-/// Two counters that grow, of which their difference is taken: bytes read and written, switches of
-/// both kinds, ticks in the two modes.
+/// Two counters of which differences are taken: bytes read and written, switches of both kinds,
+/// ticks in the two modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair(pub(super) u64, pub(super) u64);
 
 impl Pair {
-    /// By how much they have grown since an earlier reading.
+    /// Returns their growth since an earlier reading.
     pub(super) fn since(self, earlier: Pair) -> Pair {
         Pair(self.0.saturating_sub(earlier.0), self.1.saturating_sub(earlier.1))
     }
 
-    /// Both together.
+    /// Returns their sum.
     pub(super) fn sum(self) -> u64 {
         self.0.saturating_add(self.1)
     }
 
-    /// A whole divided as these two are; as its first part if both are nothing.
+    /// Divides a whole in the proportion of the two; all of it goes to the first part if both are
+    /// zero.
     pub(super) fn divide(self, whole: u64) -> Pair {
         let sum = u128::from(self.0) + u128::from(self.1);
         if sum == 0 {

@@ -1,9 +1,9 @@
-//! What both sides see of the connections between them: how much waits in their queues, and what
-//! kept those that had something to send from sending it.
+//! Connections between both sides as the kernel sees them: the bytes in their queues, and the
+//! reasons why data was not sent.
 //!
-//! The kernel tells it of each connection ([`tcp`], [`unix`]) if it is asked ([`netlink`]). A side
-//! of a connection is told by its port: that of the server is the local one at the server. What
-//! connections have counted is added up look by look, so that nothing is lost when they end.
+//! The kernel reports each connection ([`tcp`], [`unix`]) in answer to a request ([`netlink`]). The
+//! side of a connection follows from its ports: the server's port is the local one at the server.
+//! The counters of connections are added up at every sample, and kept when a connection ends.
 
 mod netlink;
 mod pairs;
@@ -24,39 +24,39 @@ use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, Whereabouts};
 
-/// More connections than this are not read one by one.
+/// Most connections that are read one by one.
 const MOST: usize = 4_096;
 
-/// More ports than this are not asked for at once: the question has to fit.
+/// Most ports in one request, limited by its size.
 const MOST_PORTS: usize = 16;
 
-/// More sockets of the file system than this are not looked at.
+/// Most Unix sockets that are read.
 const MOST_ENDS: usize = 16_384;
 
-/// A family without connections, beside one that has some, is asked for at each so many-th look:
-/// the kernel goes through all of its tables for an answer.
+/// Samples between two requests for an address family without connections while the other family
+/// has some: the kernel searches all of its tables for an answer.
 const UNUSED_EVERY: u32 = 8;
 
-/// A connection of TCP as one side sees it.
+/// A TCP connection as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Connection {
-    /// Ports, addresses and the number of the socket.
+    /// Ports, addresses and inode of the socket.
     key: [u8; 40],
-    /// The kernel's words for them, by which it finds the socket again: `struct inet_diag_sockid`.
+    /// Fields by which the kernel finds the socket again: `struct inet_diag_sockid`.
     family: u8,
     identity: [u8; 48],
     is_established: bool,
     inode: u32,
     local_port: u16,
     remote_port: u16,
-    /// Bytes that have come and were not read.
+    /// Received bytes that were not read.
     receive_queue: u32,
     /// Bytes that were not sent yet.
     send_queue: u32,
     counted: Counted,
 }
 
-/// What was counted of a connection; times in microseconds. `None` is not told by this kernel.
+/// Counters of a connection; times in microseconds. `None` if this kernel does not report one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counted {
     busy: Option<u64>,
@@ -68,28 +68,28 @@ struct Counted {
     /// Segments with data.
     data_sent: Option<u64>,
     data_received: Option<u64>,
-    /// Bytes that were acknowledged by the other side, and that came from it.
+    /// Bytes that the other side acknowledged, and bytes received from it.
     bytes_sent: Option<u64>,
     bytes_received: Option<u64>,
-    /// Time since data was last sent, and since data last came, in milliseconds. The kernel counts
-    /// it in its ticks, of up to 10 ms.
+    /// Time since data was last sent, and since data was last received, in milliseconds. The kernel
+    /// counts it in its ticks, of up to 10 ms.
     since_sent_ms: Option<u32>,
     since_received_ms: Option<u32>,
 }
 
-/// The connections of one side.
+/// Connections of one side.
 #[derive(Debug, Default)]
 struct End {
-    /// What was counted of those that are there.
+    /// Last counters of the open connections.
     known: HashMap<[u8; 40], Growing>,
-    /// What was counted of all there ever were.
+    /// Sums over all connections, including those that have ended.
     sum: Growing,
     round_trip_least: Option<u32>,
-    /// What there is now.
+    /// State at the last sample.
     now: Moment,
 }
 
-/// What grows as long as a connection lasts.
+/// Counters that grow during a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Growing {
     busy: Option<u64>,
@@ -99,12 +99,12 @@ struct Growing {
     /// Segments with data.
     data_sent: Option<u64>,
     data_received: Option<u64>,
-    /// Bytes that were acknowledged by the other side, and that came from it.
+    /// Bytes that the other side acknowledged, and bytes received from it.
     bytes_sent: Option<u64>,
     bytes_received: Option<u64>,
 }
 
-/// What there is at an instant.
+/// State of one side's connections at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Moment {
     connections: usize,
@@ -141,7 +141,7 @@ impl Growing {
         }
     }
 
-    /// Adds by how much a connection has grown.
+    /// Adds the growth of a connection's counters.
     fn add(&mut self, now: Growing, before: Growing) {
         let add = |sum: &mut Option<u64>, now: Option<u64>, before: Option<u64>| {
             if let Some(now) = now {
@@ -161,13 +161,13 @@ impl Growing {
 }
 
 impl End {
-    /// Begins a look.
+    /// Starts a sample, and returns the counters of the last one.
     fn begin(&mut self) -> HashMap<[u8; 40], Growing> {
         self.now = Moment::default();
         std::mem::take(&mut self.known)
     }
 
-    /// Sees a connection, of which something may be known from the last look.
+    /// Adds a connection, given the counters of the last sample.
     fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], Growing>) {
         let Connection { key, receive_queue, send_queue, counted, .. } = connection;
         self.now.add(*receive_queue, *send_queue);
@@ -179,8 +179,8 @@ impl End {
         self.known.insert(*key, now);
     }
 
-    /// Remembers those that a look that was cut off did not come to: they are counted from where
-    /// they were.
+    /// Keeps the counters of connections that an incomplete sample did not reach, so that these are
+    /// counted from there the next time.
     fn keep(&mut self, before: HashMap<[u8; 40], Growing>) {
         for (key, growing) in before {
             self.known.entry(key).or_insert(growing);
@@ -226,26 +226,26 @@ fn mean(micros: &[u32]) -> Option<u64> {
     Some(micros.iter().map(|micros| u64::from(*micros)).sum::<u64>() / count)
 }
 
-/// The sockets between both sides.
+/// Sockets between both sides.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    /// Ports of servers, and whether they are on this machine.
+    /// Ports of servers; true for those on this machine.
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
-    /// The program that is watched, if it is not this one: others may ask the same servers.
+    /// The observed program, if it is not this one: other programs may use the same servers.
     holder: Option<Holder>,
-    /// Its sockets were seen: once it has ended it has none.
+    /// True once its sockets have been read: after it has ended it has none.
     was_held: bool,
     diagnostics: Option<Diagnostics>,
     generator: End,
     server: End,
-    /// Which families had connections when they were asked for last.
+    /// True for the families that had connections at the last request.
     used: [bool; 2],
     looks: u32,
 }
 
 impl Sockets {
-    /// Those to the servers of a scope.
+    /// Creates the source for the servers of a scope.
     pub(crate) fn of(scope: &Scope) -> Sockets {
         let mut sockets = Sockets {
             ports: Vec::new(),
@@ -271,7 +271,7 @@ impl Sockets {
         sockets
     }
 
-    /// Reads all connections, and says whether there are too many.
+    /// Reads all connections, and returns `Enough::Yes` if there are too many.
     fn read(&mut self, root: &Root) -> io::Result<Enough> {
         let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
         self.was_held |= held.is_some();
@@ -285,8 +285,8 @@ impl Sockets {
         read
     }
 
-    /// The same, beside what was known of those of the generator and of the server. Of the
-    /// generator's only those count that it holds.
+    /// Reads all connections, given the last counters of both sides. On the generator's side only
+    /// the sockets that it holds count, if these are known.
     fn read_beside(
         &mut self,
         generators: &HashMap<[u8; 40], Growing>,
@@ -355,7 +355,7 @@ impl Source for Sockets {
                 return sample.missing("sockets", why);
             }
             Err(error) => {
-                // What is left of an answer would be the next one's.
+                // The rest of the answer would be taken for the next one.
                 self.diagnostics = None;
                 let why = format!("the kernel does not tell of sockets (sock_diag): {error}");
                 return sample.missing("sockets", why);
@@ -479,7 +479,7 @@ mod tests {
             let of = |metric| value(sample, "sockets generator", metric).unwrap();
             of("receiver-limited") + of("buffer-limited")
         };
-        // Nobody reads: the window fills up, and stays so from then on.
+        // The data is not read: the window fills up and stays full from then on.
         let full = (0..1_000_000).any(|_| {
             let _ = client.write(&[7; 65_536]);
             let sample = look(&mut sockets);
@@ -536,7 +536,7 @@ mod tests {
         assert_eq!(see(&mut end, &[(1, 10), (2, 20)]), (2, Some(30)));
         assert_eq!(see(&mut end, &[(2, 25)]), (1, Some(35)));
         assert_eq!(see(&mut end, &[(2, 25), (3, 4)]), (2, Some(39)));
-        // A number that is used again begins anew.
+        // A connection that reuses a key is counted from zero.
         assert_eq!(see(&mut end, &[(2, 3)]), (1, Some(39)));
         assert_eq!(mean(&end.now.round_trips), Some(150));
         assert_eq!(see(&mut end, &[]), (0, Some(39)));

@@ -1,5 +1,6 @@
-//! Asking the kernel about sockets: `sock_diag(7)` over `netlink(7)`, the layouts in
-//! `linux/netlink.h`. Numbers are in the machine's own order, except where a layout says network.
+//! Requests for the kernel's socket statistics: `sock_diag(7)` over `netlink(7)`, with the layouts
+//! of `linux/netlink.h`. Numbers are in host byte order, except where a layout specifies network
+//! order.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,33 +9,33 @@ use std::time::Duration;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 
-/// `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
+/// Message type of the requests, `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
 const BY_FAMILY: u16 = 20;
 
-/// `NLM_F_REQUEST`: the one socket that is named.
+/// Flags of a request for the one socket that it names, `NLM_F_REQUEST`.
 const ONE: u16 = 0x1;
 
-/// `NLM_F_REQUEST | NLM_F_DUMP`: all sockets that fit.
+/// Flags of a request for all matching sockets, `NLM_F_REQUEST | NLM_F_DUMP`.
 const DUMP: u16 = 0x301;
 
-/// `NLMSG_ERROR` and `NLMSG_DONE`.
+/// Message types `NLMSG_ERROR` and `NLMSG_DONE`.
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 
-/// The length of the head of a message, and of an attribute.
+/// Lengths of the header of a message and of an attribute, in bytes.
 const HEAD: usize = 16;
 const ATTRIBUTE: usize = 4;
 
-/// So much is received at once: the kernel makes pieces of up to 32 KiB.
+/// Size of the receive buffer in bytes: the kernel sends pieces of up to 32 KiB.
 const PIECE: usize = 32 << 10;
 
-/// So long an answer may take.
+/// Longest time that an answer may take.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// No more pieces than this are received to one question.
+/// Most pieces that are received in answer to one request.
 const MOST_PIECES: usize = 4_096;
 
-/// A way to ask.
+/// A netlink socket for requests.
 #[derive(Debug)]
 pub(super) struct Diagnostics {
     socket: OwnedFd,
@@ -43,8 +44,10 @@ pub(super) struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// Opens the socket.
+    ///
     /// # Errors
-    /// The system has no such sockets, or grants none.
+    /// The system does not support such sockets, or does not allow one.
     pub(super) fn open() -> io::Result<Diagnostics> {
         let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
         let protocol = Some(netlink::SOCK_DIAG);
@@ -53,10 +56,11 @@ impl Diagnostics {
         Ok(Diagnostics { socket, piece: vec![0; PIECE], question: 0 })
     }
 
-    /// Asks, and hands each socket of the answer to `see`, until that has seen enough.
+    /// Sends a request, and passes each socket of the answer to `see` until that returns
+    /// `Enough::Yes`.
     ///
     /// # Errors
-    /// The kernel refuses, or does not answer in time.
+    /// The kernel refuses the request, or does not answer in time.
     pub(super) fn ask(
         &mut self,
         request: &[u8],
@@ -78,7 +82,8 @@ impl Diagnostics {
                 match kind {
                     DONE => return Ok(()),
                     ERROR => return Err(refusal(content)),
-                    // The rest of an answer is received all the same, or it would answer the next.
+                    // The rest of an answer is received all the same, or it would be taken for the
+                    // next answer.
                     BY_FAMILY if is_enough == Enough::No => is_enough = see(content),
                     _ => {}
                 }
@@ -89,8 +94,8 @@ impl Diagnostics {
 }
 
 impl Diagnostics {
-    /// Asks for one socket; `None` if it is not there any longer. The kernel finds it by its
-    /// addresses, and does not go through its tables.
+    /// Requests one socket; `None` if it no longer exists. The kernel finds it by its addresses
+    /// without searching its tables.
     ///
     /// # Errors
     /// The kernel does not answer in time.
@@ -107,16 +112,16 @@ impl Diagnostics {
     }
 }
 
-/// Whether somebody has seen all that he wants.
+/// Answer of a callback: continue, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enough {
-    /// He has.
+    /// Stop: the callback needs no more messages.
     Yes,
-    /// He wants more.
+    /// Continue with the next message.
     No,
 }
 
-/// A request with its head.
+/// Returns a request with its header.
 fn framed(question: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     let length = u32::try_from(HEAD + request.len()).unwrap_or(0);
     let mut message = Vec::with_capacity(HEAD + request.len());
@@ -129,7 +134,7 @@ fn framed(question: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     message
 }
 
-/// The number of an error is negative there.
+/// Returns the error of an error message, which holds its negative number.
 fn refusal(content: &[u8]) -> io::Error {
     let code = u32_at(content, 0).map_or(0, |code| i32::from_ne_bytes(code.to_ne_bytes()));
     io::Error::from_raw_os_error(code.checked_neg().unwrap_or(0))
@@ -143,7 +148,7 @@ struct Message<'a> {
     content: &'a [u8],
 }
 
-/// The messages of a piece.
+/// Iterator over the messages of a piece.
 struct Messages<'a>(&'a [u8]);
 
 impl<'a> Iterator for Messages<'a> {
@@ -162,7 +167,7 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-/// The attributes behind the fixed part of a message: their kinds and contents.
+/// Iterator over the attributes after the fixed part of a message: their types and contents.
 pub(super) struct Attributes<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Attributes<'a> {
@@ -177,7 +182,7 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// An attribute of a request.
+/// Encodes an attribute of a request.
 pub(super) fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(ATTRIBUTE + content.len()).unwrap_or(0);
     let mut attribute = Vec::with_capacity(ATTRIBUTE + content.len());
@@ -187,27 +192,27 @@ pub(super) fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
     attribute
 }
 
-/// So many bytes at a place.
+/// Returns the bytes at an offset.
 fn at<const N: usize>(bytes: &[u8], place: usize) -> Option<[u8; N]> {
     bytes.get(place..)?.first_chunk().copied()
 }
 
-/// A number at a place.
+/// Reads a number in host order at an offset.
 pub(super) fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
     at(bytes, place).map(u16::from_ne_bytes)
 }
 
-/// A number at a place.
+/// Reads a number in host order at an offset.
 pub(super) fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
     at(bytes, place).map(u32::from_ne_bytes)
 }
 
-/// A number at a place.
+/// Reads a number in host order at an offset.
 pub(super) fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
     at(bytes, place).map(u64::from_ne_bytes)
 }
 
-/// A number in network order at a place.
+/// Reads a number in network order at an offset.
 pub(super) fn network_u16_at(bytes: &[u8], place: usize) -> Option<u16> {
     at(bytes, place).map(u16::from_be_bytes)
 }
@@ -235,7 +240,7 @@ mod tests {
             assert_eq!(Messages(&odd).count(), 0);
             assert_eq!(Attributes(&odd).count(), 0);
         }
-        // An attribute that says that it is shorter than its own head.
+        // An attribute whose length is shorter than its own header.
         assert_eq!(Attributes(&[3, 0, 1, 0, 9, 9, 9, 9]).count(), 0);
     }
 

@@ -1,8 +1,8 @@
-//! The connections of a program that is observed, each seen from both ends at one moment.
+//! Connections of an observed program, each seen from both ends at one moment.
 //!
-//! A session of the database that waits for its client is told apart by this: its next request may
-//! wait in the server's socket, its last answer in the program's, or neither holds anything, and
-//! the program has nothing to ask. A session is found by the port of its client.
+//! They show why a database session waits for its client: its next request may be in the server's
+//! socket, its last answer in the program's, or both are empty and the program has nothing to send.
+//! A session is matched to its connection by the client's port.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -15,24 +15,25 @@ use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::scope::{Scope, Whereabouts};
 
-/// Silence on a connection from which on it is a pause, in milliseconds: the kernel's ticks are up
-/// to 4 ms apart on most machines, and the silence of one tick may be none.
+/// Silence on a connection from which on it is a pause, in milliseconds. The kernel's ticks are up
+/// to 4 ms apart on most machines, so a silence of one tick may be none.
 const SILENCE_MS: u32 = 8;
 
-/// Looks from one reading of the program's open files to the next.
+/// Samples between two readings of the program's open files.
 const HELD_EVERY: u32 = 50;
 
-/// Looks from one reading of all connections to the next: the kernel goes through all of its tables
-/// for that. Between them those of the program are read one by one,
+/// Samples between two readings of all connections, for which the kernel searches all of its
+/// tables.
 const ALL_EVERY: u32 = 10;
 
-/// if they are no more than this.
+/// Most connections of the program that are read one by one between two readings of all
+/// connections.
 const ONE_BY_ONE: usize = 24;
 
-/// The same two if there is a session whose connection is not known yet.
+/// Samples between two readings of all connections while a session's connection is unknown.
 const NEW_EVERY: u32 = 3;
 
-/// The connections of a program to the servers of a scope.
+/// Connections of a program to the servers of a scope.
 #[derive(Debug)]
 pub(crate) struct Pairs {
     ports: Vec<(u16, bool)>,
@@ -40,12 +41,12 @@ pub(crate) struct Pairs {
     holder: Holder,
     /// The program's sockets; `None` if its open files cannot be read.
     held: Option<HashSet<u32>>,
-    /// Sockets of clients that were there when the open files were read.
+    /// Client sockets that existed when the open files were read.
     known: HashSet<u32>,
     looks: u32,
-    /// Readings of all connections.
+    /// Number of readings of all connections.
     reads: u32,
-    /// The look at which the program's open files were read last.
+    /// Sample at which the program's open files were last read.
     held_at: u32,
     looks_since_all: u32,
     used: [bool; 2],
@@ -53,34 +54,34 @@ pub(crate) struct Pairs {
     last: Glimpse,
 }
 
-/// Whose connection it is.
+/// Owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The program that is observed.
+    /// The observed program.
     Program,
-    /// Another one.
+    /// Another program.
     Others,
-    /// It is not known.
+    /// Unknown.
     Unknown,
 }
 
-/// The data that waits on one connection at a moment.
+/// Data that waits on a connection at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    /// A request that the server has not read.
+    /// True if there is a request that the server has not read.
     pub(crate) request: bool,
-    /// An answer that the program has not read.
+    /// True if there is an answer that the program has not read.
     pub(crate) answer: bool,
-    /// Bytes that one side was given to send and has not sent.
+    /// True if one side has bytes to send that are not sent.
     pub(crate) unsent: bool,
-    /// Nothing has come or gone for longer than a tick of the kernel; `None` if that is not known.
+    /// True if no data was sent or received for longer than a kernel tick; `None` if unknown.
     pub(crate) is_silent: Option<bool>,
 }
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
-    /// `None` is a socket of the file system.
+    /// TCP connection; `None` for a Unix socket.
     connection: Option<Connection>,
     inode: u32,
     receive_queue: u32,
@@ -88,32 +89,32 @@ struct End {
     silence_ms: Option<u32>,
 }
 
-/// Both ends of a connection, as far as they are on this machine.
+/// Both ends of a connection; `None` for an end that is not on this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pair {
     client: Option<End>,
     server: Option<End>,
 }
 
-/// All connections at a moment.
+/// All connections at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Glimpse {
-    /// By the client's port.
+    /// Connections by the client's port.
     pairs: HashMap<u16, Pair>,
-    /// Those over sockets of the file system, which have no ports.
+    /// Connections over Unix sockets, which have no ports.
     local: Vec<Pair>,
-    /// The program's sockets; `None` if they are not known.
+    /// The program's sockets; `None` if unknown.
     held: Option<HashSet<u32>>,
-    /// Sockets of which it is known whose they are.
+    /// Sockets whose owner is known.
     known: HashSet<u32>,
-    /// All connections were read, lately,
+    /// True if the last reading of all connections was complete.
     is_complete: bool,
-    /// and just now.
+    /// True if that reading was at this sample.
     is_fresh: bool,
 }
 
 impl Pairs {
-    /// Those of the program of a scope; `None` if no program is observed.
+    /// Creates the reader for the program of a scope; `None` if no program is observed.
     pub(crate) fn of(scope: &Scope) -> Option<Pairs> {
         let mut pairs = Pairs {
             ports: Vec::new(),
@@ -140,8 +141,8 @@ impl Pairs {
         Some(pairs)
     }
 
-    /// The connections of the program now, and all others as they were lately, beside sessions
-    /// with these ports of their clients. Those that cannot be read are left out.
+    /// Reads the program's connections, or all connections if that is due, which it is sooner if
+    /// the client port of a session is not known yet. Connections that cannot be read are left out.
     pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &Glimpse {
         self.looks = self.looks.wrapping_add(1);
         self.looks_since_all += 1;
@@ -151,7 +152,7 @@ impl Pairs {
         let is_all = self.looks_since_all >= due || !is_few || !self.last.is_complete;
         let read = if is_all { self.read_all() } else { self.read_again() };
         if read.is_err() {
-            // What is left of an answer would be the next one's.
+            // The rest of the answer would be taken for the next one.
             self.diagnostics = None;
             self.last = Glimpse::default();
         } else if is_all {
@@ -228,7 +229,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Reads the connections over sockets of the file system.
+    /// Reads the connections over Unix sockets.
     fn read_local(&mut self) -> io::Result<()> {
         let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
         let mut ends = Vec::new();
@@ -262,7 +263,8 @@ impl End {
 impl Pair {
     fn waiting(&self) -> Waiting {
         let ends = || [self.client, self.server].into_iter().flatten();
-        // The server's end hears of what its kernel was given, as the client's end does not.
+        // The server's end also has the time at which its kernel was given data to send; the
+        // client's does not.
         let silence_ms = ends().filter_map(|end| end.silence_ms).min();
         Waiting {
             request: self.server.is_some_and(|end| end.receive_queue > 0),
@@ -288,7 +290,7 @@ impl Glimpse {
             connection: None,
             inode: end.inode,
             receive_queue: end.queues.0,
-            // What was sent and not read is counted by the other end.
+            // Bytes that were sent and not read are counted by the other end.
             send_queue: 0,
             silence_ms: None,
         };
@@ -301,12 +303,12 @@ impl Glimpse {
         self.local = pairs.collect();
     }
 
-    /// The connections of the program that have ports.
+    /// Iterates over the TCP connections of the program.
     fn of_program(&self) -> impl Iterator<Item = &Pair> {
         self.pairs.values().filter(|pair| is_held(pair, self.held.as_ref()))
     }
 
-    /// The program or the others, by the port of the client; `None` is a socket of the file system.
+    /// Returns the owner of the connection with this client port; `None` stands for a Unix socket.
     pub(crate) fn owner(&self, port: Option<u16>) -> Owner {
         let Some(held) = &self.held else { return Owner::Unknown };
         let owner = |end: End| match (held.contains(&end.inode), self.known.contains(&end.inode)) {
@@ -318,7 +320,7 @@ impl Glimpse {
             Some(Some(Pair { client: Some(end), .. })) => owner(*end),
             // Its client is on another machine.
             Some(Some(Pair { client: None, server: Some(_) })) => Owner::Others,
-            // It has ended, or is that of another machine to a server elsewhere.
+            // It has ended, or belongs to another machine's client of a remote server.
             Some(_) if self.is_complete && self.is_fresh => Owner::Others,
             Some(_) => Owner::Unknown,
             None => {
@@ -334,9 +336,8 @@ impl Glimpse {
         }
     }
 
-    /// Returns the data that waits on the connection of a session; `None` if that is not known.
-    /// Sockets of the file system cannot be told apart: their state is known only if it is the same
-    /// for all.
+    /// Returns the data that waits on the connection of a session; `None` if unknown. Unix sockets
+    /// cannot be matched to sessions: their state is known only if it is the same for all.
     pub(crate) fn waiting(&self, port: Option<u16>) -> Option<Waiting> {
         match port {
             Some(port) => self.pairs.get(&port).map(Pair::waiting),
@@ -351,7 +352,7 @@ impl Glimpse {
 
 #[cfg(test)]
 impl Glimpse {
-    /// One connection, whose server has so many bytes to read.
+    /// Returns a glimpse of one connection whose server has this many bytes to read.
     pub(crate) fn planted(port: u16, receive_queue: u32) -> Glimpse {
         let end = |receive_queue| {
             Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
@@ -415,7 +416,7 @@ mod tests {
         assert_eq!((owner, none, gone), (Owner::Others, Owner::Unknown, Owner::Others));
     }
 
-    /// A pair whose ends have been silent for so many milliseconds.
+    /// Returns the state of a pair whose ends have been silent for this many milliseconds.
     fn silent(client_ms: u32, server_ms: u32) -> Waiting {
         let end = |inode, ms| {
             let connection = None;

@@ -1,39 +1,39 @@
-//! Connections of TCP: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
-//! `struct tcp_info` of `linux/tcp.h` (RFC 4898 has the meaning of most of it).
+//! TCP connections: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
+//! `struct tcp_info` of `linux/tcp.h` (RFC 4898 defines most of its fields).
 
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
 use super::{Connection, Counted};
 
-/// `INET_DIAG_INFO`: ask for, and find, `struct tcp_info`.
+/// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
 const INFO: u16 = 2;
 
-/// `INET_DIAG_REQ_BYTECODE`: which sockets are wanted.
+/// Attribute with the filter of a request, `INET_DIAG_REQ_BYTECODE`.
 const WANTED: u16 = 1;
 
-/// `IPPROTO_TCP`.
+/// Protocol number, `IPPROTO_TCP`.
 const TCP: u8 = 6;
 
-/// `1 << TCP_ESTABLISHED`.
+/// Bit of the established state, `1 << TCP_ESTABLISHED`.
 const ESTABLISHED: u32 = 1 << 1;
 
-/// The length of `struct inet_diag_sockid`, and of `struct inet_diag_msg`.
+/// Lengths of `struct inet_diag_sockid` and of `struct inet_diag_msg`, in bytes.
 const IDENTITY: usize = 48;
 const MESSAGE: usize = 72;
 
-/// Which addresses the sockets have.
+/// Address family of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Those of IPv4.
+    /// IPv4.
     Four,
-    /// Those of IPv6, among them sockets that take both and talk to IPv4.
+    /// IPv6, including dual-stack sockets whose peer uses IPv4.
     Six,
 }
 
 impl Family {
-    /// Both.
+    /// Both families.
     pub(super) const ALL: [Family; 2] = [Family::Four, Family::Six];
 
-    /// `AF_INET` and `AF_INET6`.
+    /// Returns `AF_INET` or `AF_INET6`.
     fn number(self) -> u8 {
         match self {
             Family::Four => 2,
@@ -42,7 +42,7 @@ impl Family {
     }
 }
 
-/// A question for the established connections that have one of these ports on either side.
+/// Encodes a request for the established connections that have one of these ports on either side.
 pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
     let mut request = vec![family.number(), TCP, 1 << (INFO - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
@@ -51,7 +51,7 @@ pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
     request
 }
 
-/// A question for the socket of this identity.
+/// Encodes a request for the socket of a connection.
 pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
     let mut request = vec![connection.family, TCP, 1 << (INFO - 1), 0];
     request.extend(ESTABLISHED.to_ne_bytes());
@@ -59,7 +59,7 @@ pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
     request
 }
 
-/// A test of `struct inet_diag_bc_op`.
+/// A comparison of `struct inet_diag_bc_op`.
 #[derive(Clone, Copy)]
 enum Test {
     LocalAtLeast = 2,
@@ -68,15 +68,15 @@ enum Test {
     RemoteAtMost = 5,
 }
 
-/// The length of an operation. A comparison has a second one behind it, which holds its port.
+/// Length of an operation in bytes. A comparison is followed by a second one, which holds its port.
 const OPERATION: usize = 4;
 
-/// How much each port adds: two ranges with a jump to the end behind each.
+/// Length added by each port, in bytes: two ranges, each followed by a jump to the end.
 const PER_PORT: usize = 2 * (2 * 2 * OPERATION + OPERATION);
 
-/// A program that accepts a socket if one of its ports is one of these. Each operation goes on by
-/// `yes` or by `no` bytes; whoever arrives at the end exactly is accepted, whoever goes beyond is
-/// not.
+/// Encodes a filter that accepts a socket if one of its ports is one of these. Each operation
+/// advances by `yes` or by `no` bytes; a socket is accepted if execution arrives exactly at the
+/// end, and rejected if it goes beyond.
 fn wanted(ports: &[u16]) -> Vec<u8> {
     let length = ports.len() * PER_PORT + OPERATION;
     let mut program: Vec<u8> = Vec::with_capacity(length);
@@ -85,7 +85,7 @@ fn wanted(ports: &[u16]) -> Vec<u8> {
             [[Test::LocalAtLeast, Test::LocalAtMost], [Test::RemoteAtLeast, Test::RemoteAtMost]]
         {
             let [at_least, at_most] = pair;
-            // If it is not so, on behind the jump.
+            // On a mismatch, continue after the jump.
             compare(&mut program, at_least, *port, 5 * OPERATION);
             compare(&mut program, at_most, *port, 3 * OPERATION);
             let left = length - program.len();
@@ -101,7 +101,7 @@ fn compare(program: &mut Vec<u8>, test: Test, port: u16, otherwise: usize) {
     operation(program, 0, 0, usize::from(port));
 }
 
-/// `INET_DIAG_BC_JMP`, which goes on by its `no`.
+/// Appends `INET_DIAG_BC_JMP`, which advances by its `no`.
 fn jump(program: &mut Vec<u8>, by: usize) {
     operation(program, 1, OPERATION, by);
 }
@@ -112,17 +112,17 @@ fn operation(program: &mut Vec<u8>, code: u8, yes: usize, no: usize) {
     program.extend(u16::try_from(no).unwrap_or(0).to_ne_bytes());
 }
 
-/// The connection that a message tells of.
+/// Parses the connection of a message.
 pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     let identity = message.get(4..4 + IDENTITY)?;
     let mut key = [0; 40];
-    // Both ports and both addresses, and the inode of the socket.
+    // Both ports, both addresses and the inode of the socket.
     key.get_mut(..36)?.copy_from_slice(identity.get(..36)?);
     key.get_mut(36..)?.copy_from_slice(message.get(68..72)?);
     let attributes = Attributes(message.get(MESSAGE..)?);
     let info = attributes.filter(|(kind, _)| *kind == INFO).map(|(_, info)| info).next();
-    // What was sent and is on its way, or is acknowledged late, does not wait here. Kernels tell it
-    // apart from 4.6 on.
+    // Bytes in flight or not yet acknowledged do not wait here. Kernels report the unsent ones
+    // separately from 4.6 on.
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
@@ -138,7 +138,7 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     })
 }
 
-/// What `struct tcp_info` has counted; older kernels have a shorter one.
+/// Parses the counters of `struct tcp_info`; older kernels have a shorter one.
 fn counted(info: &[u8]) -> Counted {
     let micros = |place: usize| u64_at(info, place);
     Counted {
@@ -162,7 +162,7 @@ fn counted(info: &[u8]) -> Counted {
 pub(super) mod tests {
     use super::*;
 
-    /// A message of the kernel.
+    /// Encodes a message of the kernel.
     pub(in crate::sockets) fn message(local: u16, remote: u16, inode: u32, busy: u64) -> Vec<u8> {
         let mut message = vec![2, 1, 0, 0];
         message.extend(local.to_be_bytes());

@@ -1,39 +1,39 @@
-//! Connections over a socket of the file system: `struct unix_diag_req` and `unix_diag_msg` of
-//! `linux/unix_diag.h`. They have queues, and no times.
+//! Connections over Unix sockets: `struct unix_diag_req` and `unix_diag_msg` of
+//! `linux/unix_diag.h`. They have queues and no times.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::netlink::{Attributes, u32_at};
 
-/// `UDIAG_SHOW_NAME | UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN`.
+/// Requested attributes, `UDIAG_SHOW_NAME | UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN`.
 const SHOW: u32 = 0x1 | 0x4 | 0x10;
 
-/// `UNIX_DIAG_NAME`, `UNIX_DIAG_PEER` and `UNIX_DIAG_RQLEN`.
+/// Attributes `UNIX_DIAG_NAME`, `UNIX_DIAG_PEER` and `UNIX_DIAG_RQLEN`.
 const NAME: u16 = 0;
 const PEER: u16 = 2;
 const QUEUES: u16 = 4;
 
-/// `1 << TCP_ESTABLISHED`.
+/// Bit of the established state, `1 << TCP_ESTABLISHED`.
 const ESTABLISHED: u32 = 1 << 1;
 
-/// The length of `struct unix_diag_msg`.
+/// Length of `struct unix_diag_msg`, in bytes.
 const MESSAGE: usize = 16;
 
-/// A socket that is connected.
+/// A connected socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Its number.
+    /// Inode of the socket.
     pub(super) inode: u32,
-    /// That of the other end.
+    /// Inode of the other end.
     pub(super) peer: u32,
-    /// Where it is in the file system; the ends of clients are nowhere.
+    /// Path of the socket; `None` for the ends of clients.
     pub(super) path: Option<PathBuf>,
-    /// Bytes that have come and were not read, and that were sent and not read by the other end.
+    /// Received bytes that were not read, and sent bytes that the other end has not read.
     pub(super) queues: (u32, u32),
 }
 
-/// A question for all that are connected.
+/// Encodes a request for all connected sockets.
 pub(super) fn request() -> Vec<u8> {
     let mut request = vec![1, 0, 0, 0];
     for number in [ESTABLISHED, 0, SHOW, 0, 0] {
@@ -42,7 +42,7 @@ pub(super) fn request() -> Vec<u8> {
     request
 }
 
-/// The socket that a message tells of.
+/// Parses the socket of a message.
 pub(super) fn end(message: &[u8]) -> Option<End> {
     let inode = u32_at(message, 4)?;
     let mut end = End { inode, peer: 0, path: None, queues: (0, 0) };
@@ -61,7 +61,7 @@ pub(super) fn end(message: &[u8]) -> Option<End> {
     Some(end)
 }
 
-/// The ends at the server, which have its path, and those at its clients.
+/// Returns the ends at clients, and those at the server, which have its path.
 pub(super) fn sides(ends: &[End], is_server: impl Fn(&Path) -> bool) -> [Vec<&End>; 2] {
     let at_server: Vec<&End> =
         ends.iter().filter(|end| end.path.as_deref().is_some_and(&is_server)).collect();
