@@ -1,10 +1,10 @@
-//! The checks of this machine.
+//! Checks of this machine.
 
 use base::Nanos;
 
 use super::{Check, Outcome, Surroundings};
 
-/// All of them.
+/// All checks of the machine.
 pub(super) const CHECKS: [Check<()>; 8] = [
     ("governor", |all, ()| governor(all)),
     ("swap", |all, ()| swap(all)),
@@ -16,26 +16,26 @@ pub(super) const CHECKS: [Check<()>; 8] = [
     ("timer", |all, ()| timer(all)),
 ];
 
-/// So much swap may be in use: pages that nobody has missed for long.
+/// Most bytes of swap that may be in use: pages that have not been needed for long.
 const SWAPPED: u64 = 16 << 20;
 
-/// Fewer open files than this are too few for what runs grow to. A run raises the soft limit by
-/// itself, so that the hard one counts.
+/// Fewest open files that suffice for a growing run. A run raises the soft limit by itself, so the
+/// hard limit counts.
 const FEWEST_FILES: u64 = 4_096;
 
-/// The largest share of the processors that others may use.
+/// Largest share of the processors that other programs may use.
 const BUSY: f64 = 0.10;
 
-/// The largest load average per processor: above it, half of them were at work for a minute.
+/// Largest load average per processor: above it, half of them were busy for a minute.
 const LOAD_PER_PROCESSOR: f64 = 0.5;
 
-/// The largest share that a hypervisor may take away.
+/// Largest share of processor time that a hypervisor may steal.
 const STOLEN: f64 = 0.005;
 
-/// How late 99 of 100 sleeps may end: the limit of the check `send-lag` of a run.
+/// Largest lateness of 99 of 100 sleeps: the limit of the check `send-lag` of a run.
 const LATE: Nanos = Nanos::from_micros(200);
 
-/// Clocks that are read without a system call.
+/// Clock sources that are read without a system call.
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
@@ -176,9 +176,9 @@ fn timer(all: &Surroundings) -> Outcome {
     }
 }
 
-/// Returns the remedy for late sleeps. A thread that spins needs a processor of its own: where
-/// other programs, a quota or the hypervisor take the processors, it competes with them and is
-/// later still.
+/// Returns the remedy for late sleeps. A spinning thread needs a processor of its own: where other
+/// programs, a quota or the hypervisor take the processors, it competes with them and is even
+/// later.
 fn punctuality(all: &Surroundings) -> String {
     let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found { .. });
     let remedy = if is_found(busy_machine(all)) {
@@ -197,7 +197,7 @@ fn punctuality(all: &Surroundings) -> String {
     remedy.to_owned()
 }
 
-/// A number of bytes as settings of memory are written.
+/// Formats a number of bytes in the units used for memory settings.
 pub(super) fn mebibytes(bytes: u64) -> String {
     match bytes >> 20 {
         small @ 0..10_240 => format!("{small} MiB"),
@@ -276,7 +276,7 @@ mod tests {
         is_not_possible(&late, "timer");
     }
 
-    /// Returns the remedy for late sleeps in these surroundings.
+    /// Returns the remedy for late sleeps in this environment.
     fn remedy_for_late_sleeps(mut surroundings: Surroundings) -> String {
         surroundings.timer.as_mut().unwrap().p99 = Nanos::from_micros(450);
         let found = judge(&surroundings).findings;

@@ -1,9 +1,9 @@
-//! What in these surroundings would spoil a run?
+//! Checks of the environment before a run.
 //!
 //! [`judge`] is a function from what was read ([`Surroundings`]) to findings ([`Diagnosis`]). Each
-//! check looks at one thing and says that all is well, what is wrong with the command that mends
-//! it, or why it could not be looked at. The invariant: each check that was asked is in the
-//! diagnosis exactly once.
+//! check examines one thing. It passes, reports a problem with the command that fixes it, or gives
+//! the reason why it was not possible. Invariant: each check that applies is in the diagnosis
+//! exactly once.
 
 mod host;
 mod server;
@@ -13,19 +13,19 @@ use base::Nanos;
 use crate::environment::{Root, known, network};
 use crate::processors::Shares;
 
-/// How late short sleeps were.
+/// Lateness of short sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// How many there were.
+    /// Number of sleeps.
     pub count: usize,
-    /// What 99 of 100 did not exceed.
+    /// Lateness that 99 of 100 sleeps did not exceed.
     pub p99: Nanos,
-    /// The latest.
+    /// Largest lateness.
     pub max: Nanos,
 }
 
 impl Lateness {
-    /// Sums up some sleeps; `None` if there are none.
+    /// Summarises some sleeps; `None` if there are none.
     pub fn of(mut late: Vec<Nanos>) -> Option<Lateness> {
         late.sort();
         let max = *late.last()?;
@@ -34,23 +34,23 @@ impl Lateness {
     }
 }
 
-/// What is known before a run.
+/// Data that is read before a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// The facts of this machine.
+    /// Facts of this machine.
     pub host: Vec<(String, String)>,
-    /// What its processors did while this program did nothing.
+    /// Use of the processors while this program was idle.
     pub processors: Option<Shares>,
-    /// How late short sleeps were.
+    /// Lateness of short sleeps.
     pub timer: Option<Lateness>,
-    /// The server that is to be measured, if one was named.
+    /// The server to be measured, if one was named.
     pub server: Option<Server>,
 }
 
-/// What is known of a server.
+/// Data about a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Server {
-    /// The way to it; empty if there is none.
+    /// Facts about the path to it; empty if there is none.
     pub network: Vec<(String, String)>,
     /// Its settings.
     pub settings: Vec<(String, String)>,
@@ -67,7 +67,7 @@ impl Surroundings {
 }
 
 impl Server {
-    /// Whether it is known to be on this machine, or that it is not.
+    /// Returns true if the server is on this machine; `None` if that is unknown.
     fn is_here(&self) -> Option<bool> {
         let path = known(&self.network, network::PATH)?;
         let is_here =
@@ -76,40 +76,40 @@ impl Server {
     }
 }
 
-/// Something that would spoil a run.
+/// A problem that would spoil a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The check.
+    /// Name of the check.
     pub check: &'static str,
-    /// What there is.
+    /// The problem.
     pub found: String,
-    /// Why that matters.
+    /// Reason why it matters.
     pub reason: String,
-    /// The command that mends it, or what to do.
+    /// Command that fixes it, or advice.
     pub remedy: String,
 }
 
-/// A check that could not be made.
+/// A check that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotPossible {
-    /// The check.
+    /// Name of the check.
     pub check: &'static str,
-    /// Why.
+    /// Reason why it was not possible.
     pub reason: String,
 }
 
-/// What was found.
+/// Result of all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What would spoil a run.
+    /// Problems that would spoil a run.
     pub findings: Vec<Finding>,
-    /// What could not be looked at.
+    /// Checks that were not possible.
     pub not_possible: Vec<NotPossible>,
-    /// The checks that found nothing.
+    /// Checks that passed.
     pub passed: Vec<&'static str>,
 }
 
-/// What a check says.
+/// Result of a check.
 enum Outcome {
     Fine,
     Found {
@@ -118,7 +118,7 @@ enum Outcome {
         remedy: String,
     },
     NotPossible(String),
-    /// There is nothing that the check could be about.
+    /// The check does not apply.
     NotAsked,
 }
 
@@ -131,7 +131,7 @@ impl Outcome {
 /// A check with its name.
 type Check<T> = (&'static str, fn(&Surroundings, &T) -> Outcome);
 
-/// Judges what is known before a run.
+/// Runs all checks on what was read before a run.
 pub fn judge(surroundings: &Surroundings) -> Diagnosis {
     let mut diagnosis = Diagnosis::default();
     for (check, look) in host::CHECKS {
@@ -158,7 +158,7 @@ impl Diagnosis {
     }
 }
 
-/// Reads what the processors do during a wait, for [`Surroundings::processors`].
+/// Reads the use of the processors during a wait, for [`Surroundings::processors`].
 pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<Shares> {
     let before = crate::processors::Ticks::read(root);
     wait();
@@ -169,7 +169,7 @@ pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<Shares> {
 mod tests {
     use super::*;
 
-    /// A machine and a server with which nothing is wrong.
+    /// Returns a machine and a server without problems.
     pub(super) fn healthy() -> Surroundings {
         let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
             facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// With another value of a fact of the machine.
+    /// Changes one fact of the healthy machine.
     pub(super) fn with_host(name: &str, value: &str) -> Surroundings {
         let mut surroundings = healthy();
         let fact = surroundings.host.iter_mut().find(|(known, _)| known == name).unwrap();
@@ -212,7 +212,7 @@ mod tests {
         surroundings
     }
 
-    /// With a server that has only these settings.
+    /// Replaces the settings of the healthy server.
     pub(super) fn with_settings(settings: &[(&str, &str)]) -> Surroundings {
         let mut surroundings = healthy();
         let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
@@ -220,7 +220,7 @@ mod tests {
         surroundings
     }
 
-    /// Makes sure that one thing is found, and returns it.
+    /// Asserts that one check alone has a finding, and returns it.
     #[track_caller]
     pub(super) fn only_finding(surroundings: &Surroundings, check: &str) -> Finding {
         let diagnosis = judge(surroundings);
@@ -230,7 +230,7 @@ mod tests {
         diagnosis.findings.into_iter().next().unwrap()
     }
 
-    /// Makes sure that a check was not possible.
+    /// Asserts that a check was not possible.
     #[track_caller]
     pub(super) fn is_not_possible(surroundings: &Surroundings, check: &str) {
         let diagnosis = judge(surroundings);

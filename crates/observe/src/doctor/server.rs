@@ -1,10 +1,10 @@
-//! The checks of the server that is to be measured.
+//! Checks of the server to be measured.
 
 use super::host::mebibytes;
 use super::{Check, Outcome, Server, Surroundings};
 use crate::environment::{UNKNOWN, known};
 
-/// All of them.
+/// All checks of the server.
 pub(super) const CHECKS: [Check<Server>; 9] = [
     ("same-processors", |_, server| same_processors(server)),
     ("fsync", |_, server| FSYNC.check(server)),
@@ -17,7 +17,7 @@ pub(super) const CHECKS: [Check<Server>; 9] = [
     ("buffer-pool", buffer_pool),
 ];
 
-/// A setting that decides whether what is committed survives.
+/// A setting that decides whether commits survive a failure.
 struct Durable {
     setting: &'static str,
     is_safe: fn(&str) -> bool,
@@ -92,7 +92,7 @@ impl Durable {
     }
 }
 
-/// Without a binary log there is nothing to be flushed.
+/// Checks `sync_binlog`, which applies only if there is a binary log.
 fn sync_binlog(server: &Server) -> Outcome {
     match setting(server, "log_bin").map(str::to_ascii_lowercase).as_deref() {
         Some("on" | "1") => SYNC_BINLOG.check(server),
@@ -125,13 +125,13 @@ fn same_processors(server: &Server) -> Outcome {
     }
 }
 
-/// A buffer of at most this size is the default of a server that nobody has set up.
+/// Size in bytes up to which a buffer may be the unconfigured default of a server.
 const SMALL_POOL: u64 = 128 << 20;
 
-/// The smallest part of the memory that makes a small buffer a fair one.
+/// Divisor of the machine's memory that gives the size from which a small buffer is adequate.
 const FAIR_PART: u64 = 8;
 
-/// The servers' buffers, each with what enlarges it.
+/// Buffer settings of the servers, each with the command that enlarges it.
 const POOLS: [(&str, &str); 2] = [
     ("shared_buffers", "psql -c \"alter system set shared_buffers = 'SIZE'\", and start it again"),
     ("innodb_buffer_pool_size", "mysql -e 'set global innodb_buffer_pool_size = SIZE'"),
@@ -144,7 +144,7 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
     let Some(size) = bytes(value) else {
         return Outcome::not_possible(format!("the server does not tell {name}"));
     };
-    // Nobody knows the memory of another machine.
+    // The memory of another machine is unknown.
     let memory = match server.is_here() {
         Some(true) => known(&all.host, "host.memory.total_bytes").and_then(|n| n.parse().ok()),
         Some(false) | None => None,
@@ -169,7 +169,7 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
     }
 }
 
-/// A size as servers write it: bytes, or a number with the unit of `pg_settings`.
+/// Parses a size as servers write it: bytes, or a number with the unit of `pg_settings`.
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -1,18 +1,19 @@
-//! What the control groups of this process allow it: processor time and memory.
+//! Limits that control groups set for this process: processor time and memory.
 //!
-//! A limit may be set at any group between that of the process and the root, so the least of them
-//! counts. In a container the path in `/proc/self/cgroup` may be the host's, and its groups not to
-//! be seen: then what is left of the way up is looked at, at least the root.
+//! Any group between that of the process and the root may set a limit, and the lowest counts. In a
+//! container, `/proc/self/cgroup` may hold the host's path, whose groups are not visible: then
+//! those groups on the way to the root that can be read are used, at least the root.
 
 use super::{Fact, NONE, Root};
 
-/// Where control groups are found.
+/// Mount point of control groups.
 const GROUPS: &str = "sys/fs/cgroup";
 
-/// The most groups between a process and the root.
+/// Most groups read between a process and the root.
 const DEEPEST: usize = 64;
 
-/// A memory limit of version 1 from here on is none: it writes the largest page-aligned number.
+/// Value of a memory limit of version 1 from which on it means no limit: the kernel then writes the
+/// largest page-aligned number.
 const NO_LIMIT: u64 = 1 << 62;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
@@ -26,12 +27,12 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
-/// Of the interface of control groups.
+/// Version of the control group interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// A hierarchy per controller.
+    /// Version 1, with a hierarchy per controller.
     One,
-    /// One hierarchy of all.
+    /// Version 2, with a single hierarchy.
     Two,
 }
 
@@ -44,19 +45,19 @@ impl Version {
     }
 }
 
-/// The groups that bound a process for one controller.
+/// Groups that limit a process for one controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
-    /// Of its files.
+    /// Version of the files' format.
     pub(crate) version: Version,
-    /// Where the controller's groups are.
+    /// Folder of the controller's hierarchy.
     mount: String,
-    /// That of the process, below the mount.
+    /// Group of the process, relative to the mount.
     group: String,
 }
 
-/// Finds a controller in the text of a `/proc/PID/cgroup`: a hierarchy of version 1 that has it,
-/// else that of version 2.
+/// Finds a controller in the text of a `/proc/PID/cgroup`: the hierarchy of version 1 that has it,
+/// otherwise that of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
@@ -71,14 +72,14 @@ pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hie
     Some(Hierarchy { version: Version::Two, mount, group: group.to_owned() })
 }
 
-/// The controllers and the group of a line such as `4:cpu,cpuacct:/user.slice`.
+/// Parses the controllers and the group of a line such as `4:cpu,cpuacct:/user.slice`.
 fn line(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(':')?;
     rest.split_once(':')
 }
 
 impl Hierarchy {
-    /// The group of the process and those above it, up to the root.
+    /// Returns the group of the process and those above it, up to the root.
     pub(crate) fn groups(&self) -> Vec<String> {
         let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";
         let parts: Vec<&str> = self.group.split('/').filter(is_name).take(DEEPEST).collect();
@@ -89,7 +90,7 @@ impl Hierarchy {
         (0..=parts.len()).rev().map(group).collect()
     }
 
-    /// The least of the limits that `read` finds. A group that says nothing sets none.
+    /// Returns the lowest limit that `read` finds. A group for which it finds none sets none.
     fn least<T: PartialOrd + ToString>(
         &self,
         root: &Root,
@@ -102,7 +103,7 @@ impl Hierarchy {
     }
 }
 
-/// How many processors a group may keep busy.
+/// Returns the number of processors that a group may keep busy.
 pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
     let (quota, period) = match version {
         Version::Two => {
@@ -110,7 +111,7 @@ pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
             let (quota, period) = line.split_once(' ')?;
             (quota.parse::<u64>().ok()?, period.trim().parse::<u64>().ok()?)
         }
-        // Without a quota it is -1, which is not read as a number.
+        // Without a quota the file holds -1, which does not parse as an unsigned number.
         Version::One => (
             root.number(&format!("{group}/cpu.cfs_quota_us"))?,
             root.number(&format!("{group}/cpu.cfs_period_us"))?,
@@ -119,7 +120,7 @@ pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
     (period > 0).then(|| quota as f64 / period as f64)
 }
 
-/// How many bytes a group may have.
+/// Returns the number of bytes of memory that a group may use.
 pub(crate) fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
     match version {
         Version::Two => root.number(&format!("{group}/memory.max")),

@@ -1,4 +1,4 @@
-//! What the kernel tells the time by.
+//! Clock source of the kernel and timer slack of this process.
 
 use super::{Fact, Root};
 
@@ -14,8 +14,8 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
-/// How much later than asked for the kernel may wake this process from most waits. Assay's own
-/// timer has none.
+/// Returns the slack in nanoseconds by which the kernel may delay most timed waits of this process.
+/// Assay's own timer has none.
 fn slack(root: &Root) -> Option<String> {
     root.number("proc/self/timerslack_ns").map(|slack| slack.to_string())
 }

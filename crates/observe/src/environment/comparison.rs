@@ -1,42 +1,42 @@
-//! Did two runs have the same surroundings?
+//! Comparison of the environments of two runs.
 //!
-//! A fact must be equal unless [`RULES`] says otherwise. What one run knows and the other does not
-//! is a doubt and not a difference: nobody can say that it differed. What neither knows is neither,
-//! because nothing would be comparable in a container that hides its machine.
+//! A fact must be equal unless [`RULES`] says otherwise. A fact that only one run knows is reported
+//! as unknown, not as a difference. One that neither run knows is not reported, because otherwise
+//! nothing would be comparable in a container that hides its machine.
 
 use super::{DATABASE, UNKNOWN, is_of_surroundings, known, of_database};
 
-/// How a fact of two runs is compared.
+/// Rule by which a fact of two runs is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// The values must be equal.
     Exact,
-    /// The numbers may differ by so much.
+    /// The numbers may differ by this much.
     Within(f64),
-    /// The larger number may be so many times the smaller one.
+    /// The larger number may be this many times the smaller one.
     Times(f64),
     /// The values may differ.
     Free,
 }
 
-/// The facts that need not be equal, each with its rule. A name that ends with a dot stands for all
+/// Facts that need not be equal, each with its rule. A name that ends with a dot stands for all
 /// that begin with it.
 ///
-/// * Memory in total: the kernel keeps another part of it for itself after each start. 1 %.
-/// * Available memory: what other programs left. A cache that was cold in one run and warm in the
-///   other is no part of it. Half of it may be gone before it matters.
-/// * Swap in use: pages that nobody misses stay there. 64 MiB.
-/// * Load averages: the run before raises them. The checks of a run and `assay doctor` look at the
-///   processors instead.
+/// * Total memory: the kernel reserves a different part of it after each boot. 1 %.
+/// * Available memory: it depends on other programs, and not on how much of it caches use. Half of
+///   it may be gone before it matters.
+/// * Swap in use: unused pages stay there. 64 MiB.
+/// * Load averages: the previous run raises them. The checks of a run and `assay doctor` read the
+///   use of the processors instead.
 /// * Round trips: a median of five varies. Twice as long.
-/// * The limit of open files that a shell happens to set, and what the process may raise it to: a
-///   run that needs more is refused, so that it is no part of a result.
-/// * Calibrations: they are measurements, of another time. What they measure is the machine, whose
-///   own facts are compared.
-/// * The size of a database and of its tables: pages are filled otherwise by
-///   the same rows, and what was deleted is cleaned up at some time. A tenth; indexes of MySQL
-///   and MariaDB are estimated, and grow by whole extents, so a quarter.
-/// * Why a server's own account could not be read: it is no part of a result.
+/// * Limits of open files, soft and hard, which depend on the shell: a run that needs more is
+///   refused, so they do not affect a result.
+/// * Calibrations: they are measurements of another time. They measure the machine, whose own facts
+///   are compared.
+/// * Sizes of a database and of its tables: the same rows fill pages differently, and deleted rows
+///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
+///   extend them by whole extents, so a quarter.
+/// * The reason why a server's own statistics could not be read: it does not affect a result.
 pub const RULES: [(&str, Rule); 13] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),
     ("host.memory.available_bytes", Rule::Times(2.0)),
@@ -54,7 +54,7 @@ pub const RULES: [(&str, Rule); 13] = [
 ];
 
 impl Rule {
-    /// The rule of a fact.
+    /// Returns the rule of a fact.
     pub fn of(name: &str) -> Rule {
         let is_of = |(rule, _): &&(&str, Rule)| match rule.ends_with('.') {
             true => name.starts_with(rule) || is_of_named_server(name, rule),
@@ -63,7 +63,7 @@ impl Rule {
         RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
     }
 
-    /// Whether two values count as the same.
+    /// Returns true if two values count as the same.
     fn accepts(self, a: &str, b: &str) -> bool {
         if a == b {
             return true;
@@ -85,7 +85,7 @@ impl Rule {
     }
 }
 
-/// Whether a fact is that of a rule about the network, for a target with a name:
+/// Returns true if a fact falls under a rule about the network, for a target with a name:
 /// `network.TARGET.path`.
 fn is_of_named_target(name: &str, rule: &str) -> bool {
     if is_of_named_server(name, rule) && !rule.ends_with('.') {
@@ -97,21 +97,21 @@ fn is_of_named_target(name: &str, rule: &str) -> bool {
         .is_some_and(|(_, found)| found == last)
 }
 
-/// Whether a fact is that of a rule about servers, or one of those that a rule with a dot at its
-/// end stands for, for a target with a name: `TARGET.database.size_bytes`.
+/// Returns true if a fact falls under a rule about servers, or begins with a rule that ends with a
+/// dot, for a target with a name: `TARGET.database.size_bytes`.
 fn is_of_named_server(name: &str, rule: &str) -> bool {
     let rule = rule.strip_prefix(DATABASE);
     rule.zip(of_database(name)).is_some_and(|(rule, fact)| fact.starts_with(rule))
 }
 
-/// Two numbers in ascending order.
+/// Parses two numbers, in ascending order.
 fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let (a, b) = (number(a)?, number(b)?);
     Some([a.min(b), a.max(b)])
 }
 
-/// What is known of a fact that is not the same.
+/// Kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The values differ by more than the rule allows.
@@ -120,24 +120,25 @@ pub enum Kind {
     Unknown,
 }
 
-/// A fact that is not the same in two runs.
+/// A fact that differs, or may differ, between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The fact.
+    /// Name of the fact.
     pub name: String,
     /// Its value in the first run.
     pub a: String,
     /// Its value in the second run.
     pub b: String,
-    /// Whether it differs, or may.
+    /// Kind of the difference.
     pub kind: Kind,
 }
 
-/// What differs between the surroundings of two runs, by name. Settings of servers among the facts
-/// are passed over, but for three that sum a server up: what of the others is not as it comes is a
-/// fact. A fact that one of them has not is unknown there, as an older version wrote it; but a
-/// setting that only one server has been given is the default of the other, if that told its
-/// settings.
+/// Returns the differences between the environments of two runs, sorted by name.
+///
+/// Settings of servers are skipped, except three that summarise a server; its other non-default
+/// settings are facts. A fact that one run lacks is unknown there, since an older version wrote it;
+/// but a setting that only one server has been given is the default on the other, if that reported
+/// its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
     names.retain(|name| is_of_surroundings(name) || is_of_every_server(name));
@@ -146,15 +147,15 @@ pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Differ
     names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
 }
 
-/// Settings that sum up a server, whichever it is: its version, its isolation, and whether what is
-/// committed survives.
+/// Settings that summarise any server: its version, its isolation level, and whether commits
+/// survive.
 const OF_EVERY_SERVER: [&str; 3] = ["server", "isolation", "durability"];
 
 fn is_of_every_server(name: &str) -> bool {
     OF_EVERY_SERVER.contains(&name.rsplit('.').next().unwrap_or(name))
 }
 
-/// The value of a setting that a server was not given.
+/// Value of a setting that a server was not given.
 const DEFAULT: &str = "default";
 
 fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
@@ -162,7 +163,7 @@ fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     found.map_or_else(|| absent(facts, name), |(_, value)| value.as_str())
 }
 
-/// What it means that a fact is not there.
+/// Returns the value of a fact that is absent.
 fn absent(facts: &[(String, String)], name: &str) -> &'static str {
     let Some((server, _)) = name.split_once("database.setting.") else { return UNKNOWN };
     match known(facts, &format!("{server}database.settings")) {
@@ -183,7 +184,7 @@ fn difference(name: &str, a: &str, b: &str) -> Option<Difference> {
     Some(Difference { name: name.to_owned(), a: a.to_owned(), b: b.to_owned(), kind })
 }
 
-/// Whether two runs with these differences can be compared: nothing is known to differ.
+/// Returns true if two runs with these differences are comparable: no fact is known to differ.
 pub fn are_comparable(differences: &[Difference]) -> bool {
     differences.iter().all(|difference| difference.kind != Kind::Differs)
 }
@@ -271,7 +272,7 @@ mod tests {
             let found = differences(&given, &facts(&[(&count, "0")]));
             assert_eq!(found.len(), 1, "{found:?}");
             assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT, Kind::Differs));
-            // One that was not allowed to tell them has not said that it has none.
+            // A server that was not allowed to report its settings has not said that it has none.
             let found = differences(&given, &facts(&[(&count, UNKNOWN)]));
             assert_eq!((found.len(), found[0].kind), (1, Kind::Unknown));
         }

@@ -1,4 +1,4 @@
-//! The operating system: its kernel, its distribution, and how many files a process may open.
+//! The operating system: its kernel, its distribution, and the limits of open files.
 
 use super::{Fact, Root};
 
@@ -21,14 +21,14 @@ fn kernel(root: &Root) -> Option<String> {
     Some(format!("{system} {release}").trim().to_owned())
 }
 
-/// What the distribution calls itself: `PRETTY_NAME` of `os-release(5)`.
+/// Returns the distribution's name for itself: `PRETTY_NAME` of `os-release(5)`.
 fn distribution(root: &Root) -> Option<String> {
     let text = root.text("etc/os-release").or_else(|| root.text("usr/lib/os-release"))?;
     let name = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
     Some(name.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// The soft limit, which a process may raise by itself, and the hard one, up to which it may.
+/// Returns the soft limit, and the hard limit to which a process may raise it.
 fn open_files(limits: &str) -> [Option<String>; 2] {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     let mut words = line.unwrap_or_default().split_whitespace();

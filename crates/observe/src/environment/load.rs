@@ -1,4 +1,4 @@
-//! How busy the machine has been.
+//! Load averages of the machine.
 
 use super::{Fact, Root};
 
@@ -8,7 +8,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ["host.load.1m", "host.load.5m", "host.load.15m"].map(|name| (name, average(words.next())))
 }
 
-/// How many tasks were running or about to, on average.
+/// Parses the average number of tasks that were running or ready to run.
 fn average(word: Option<&str>) -> Option<String> {
     let number = word?.parse::<f64>().ok()?;
     (number.is_finite() && number >= 0.0).then(|| format!("{number:.2}"))

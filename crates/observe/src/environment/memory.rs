@@ -1,4 +1,4 @@
-//! Memory, what of it lies in swap, and huge pages.
+//! Memory, swap in use, and huge pages.
 
 use super::{Fact, Root};
 
@@ -21,7 +21,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 8] {
     ]
 }
 
-/// The content of `/proc/meminfo`: a line is `MemTotal:   1024 kB`, or a count without a unit.
+/// Content of `/proc/meminfo`: a line is `MemTotal:   1024 kB`, or a count without a unit.
 struct Info<'a>(&'a str);
 
 impl Info<'_> {
@@ -48,7 +48,7 @@ impl Info<'_> {
     }
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets of `always [madvise] never`.
 pub(super) fn chosen(line: &str) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     let (word, _) = rest.split_once(']')?;

@@ -1,16 +1,17 @@
-//! What the kernel does about the flaws of the processors: it makes system calls slower, and with
-//! them each request over a socket.
+//! Mitigations of processor flaws in the kernel: they make system calls slower, and with them each
+//! request over a socket.
 
 use super::{Fact, NONE, Root};
 
-/// A file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
+/// Folder with a file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
 const FLAWS: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub(super) fn facts(root: &Root) -> [Fact; 1] {
     [("host.cpu.mitigations", summary(root))]
 }
 
-/// `7 mitigated, 2 vulnerable (mds, retbleed)`; flaws that the processor has not are left out.
+/// Returns a summary such as `7 mitigated, 2 vulnerable (mds, retbleed)`; flaws that the processor
+/// does not have are left out.
 fn summary(root: &Root) -> Option<String> {
     let names = root.names(FLAWS);
     let flaws = names.iter().filter_map(|name| {
@@ -39,7 +40,7 @@ fn summary(root: &Root) -> Option<String> {
     Some(if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") })
 }
 
-/// What the kernel says of a flaw.
+/// State of a flaw by the kernel's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     NotAffected,

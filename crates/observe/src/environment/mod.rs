@@ -1,11 +1,11 @@
-//! The surroundings of a run: what they are, and whether two runs had the same.
+//! The environment of a run, and its comparison with that of another run.
 //!
-//! [`read`] gives the facts of the machine, one file here per source, and [`network::read`] those
-//! of the way to a server. A fact is a name, such as `host.cpu.governor`, and a value. The
-//! invariant: every name is always there. What cannot be read is [`UNKNOWN`], whatever the reason:
-//! no right to look, a container without the file, content that makes no sense. Reading is a
-//! function of a folder, `/` outside of tests, and of files alone: it starts nothing and waits for
-//! nothing. [`differences`] says whether two runs had the same surroundings.
+//! [`read`] returns the facts of the machine, which come from one file here per source, and
+//! [`network::read`] those of the path to a server. A fact is a name, such as `host.cpu.governor`,
+//! and a value. Invariant: every name is always there. A fact that cannot be read is [`UNKNOWN`],
+//! whatever the reason: missing permission, a container without the file, invalid content. The
+//! result depends only on the files below a folder, `/` except in tests: reading starts no process
+//! and does not wait. [`differences`] compares the environments of two runs.
 
 pub(crate) mod cgroup;
 mod clock;
@@ -27,56 +27,55 @@ use base::printable;
 pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
 pub use root::Root;
 
-/// The value of what cannot be read.
+/// Value of a fact that cannot be read.
 pub const UNKNOWN: &str = "unknown";
 
-/// The value of what there is not: a limit that is not set, no hypervisor.
+/// Value of a fact that does not apply: a limit that is not set, no hypervisor.
 pub const NONE: &str = "none";
 
-/// What the names begin with of what the program says of itself and of what it was told.
+/// Prefix of the names of facts about this program and its arguments.
 pub const ASSAY: &str = "assay.";
 
-/// What the names begin with of how the load generator was told to work.
+/// Prefix of the names of facts about the configuration of the load generator.
 pub const GENERATOR: &str = "generator.";
 
-/// What the names of the machine's facts begin with.
+/// Prefix of the names of facts about the machine.
 pub const HOST: &str = "host.";
 
-/// What the names of facts about the way to a server begin with.
+/// Prefix of the names of facts about the path to a server.
 pub const NETWORK: &str = "network.";
 
-/// What the names of facts begin with that say what the load generator itself takes here, as
-/// `assay calibrate` has measured it.
+/// Prefix of the names of facts about the load generator's own cost here, as measured by `assay
+/// calibrate`.
 pub const CALIBRATION: &str = "calibration.";
 
-/// What the names of facts about a server begin with, behind the name of its target if that has
-/// one.
+/// Prefix of the names of facts about a server, after the name of its target if that has one.
 pub const DATABASE: &str = "database.";
 
-/// Whether a setting of a record is a fact of the surroundings and not one of the settings that
-/// every server tells.
+/// Returns true if a setting of a record is a fact of the environment, and not one of the settings
+/// that every server reports.
 pub fn is_of_surroundings(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
 }
 
-/// What a fact about a server is called there: without [`DATABASE`] and the name of its target.
+/// Returns the name of a fact about a server without [`DATABASE`] and the name of its target.
 pub fn of_database(name: &str) -> Option<&str> {
     let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
     name.strip_prefix(DATABASE).or_else(of_named)
 }
 
-/// A fact under its name; `None` is not known.
+/// A fact by its name; `None` if unknown.
 type Fact = (&'static str, Option<String>);
 
-/// The longest value in characters; what is longer is cut.
+/// Most characters of a value; longer ones are cut.
 const LONGEST_VALUE: usize = 200;
 
-/// Reads all facts of the machine. `folder` is where the record lies, an absolute path as it is
+/// Reads all facts of the machine. `folder` is the one that holds the record, an absolute path as
 /// seen from `root`.
 pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     let mut facts: Vec<Fact> = Vec::new();
-    // First, before the reading itself is work.
+    // First, before reading the other facts adds to the load.
     facts.extend(load::facts(root));
     facts.extend(kernel::facts(root));
     facts.extend(processor::facts(root));
@@ -90,13 +89,13 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), told(value))).collect()
 }
 
-/// The value of a fact by its name; `None` if it is unknown or missing.
+/// Returns the value of a fact by its name; `None` if it is unknown or missing.
 pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
     let (_, value) = facts.iter().find(|(known, _)| known == name)?;
     (value != UNKNOWN).then_some(value.as_str())
 }
 
-/// A value as it is kept: one line without what a terminal obeys.
+/// Returns a value as it is stored: one line without control characters.
 fn told(value: Option<String>) -> String {
     let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
     line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
@@ -109,7 +108,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A folder that stands for `/`, removed with what is in it.
+    /// A folder in the place of `/`, removed with its content when dropped.
     pub(crate) struct Planted {
         folder: PathBuf,
         pub(crate) root: Root,
@@ -125,7 +124,7 @@ pub(crate) mod tests {
             Planted { root: Root::new(&folder), folder }
         }
 
-        /// With a file of this content.
+        /// Adds a file with this content.
         pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Planted {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -133,7 +132,7 @@ pub(crate) mod tests {
             self
         }
 
-        /// With a link to something, which need not be there.
+        /// Adds a link, whose target need not exist.
         pub(crate) fn with_link(self, path: &str, target: &str) -> Planted {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -148,14 +147,14 @@ pub(crate) mod tests {
         }
     }
 
-    /// The value of one fact.
+    /// Returns the value of one fact.
     #[track_caller]
     pub(in crate::environment) fn value(facts: &[Fact], name: &str) -> Option<String> {
         let fact = facts.iter().find(|(known, _)| *known == name);
         fact.unwrap_or_else(|| panic!("there is no `{name}`")).1.clone()
     }
 
-    /// Every file that is looked at, with this content.
+    /// Plants every file that is read, with this content.
     fn flooded(content: &[u8]) -> Planted {
         [
             "proc/loadavg",

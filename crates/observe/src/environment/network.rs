@@ -1,8 +1,8 @@
-//! The way to a server, and what the machine grants connections.
+//! The path to a server, and the limits that the machine sets for connections.
 //!
-//! [`read`] resolves the server's name, asks the system by which address of this machine it would
-//! be reached, and times a few connects where there is a network between. On loopback and sockets
-//! there is none, and no connect is made: the server would only wonder about it.
+//! [`read`] resolves the server's name, asks the system from which address of this machine packets
+//! to it would leave, and times a few connects if there is a network in between. On loopback and
+//! Unix sockets there is none, and no connect is made: it would only disturb the server.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -12,22 +12,22 @@ use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
 use super::{Fact, NONE, Root, UNKNOWN};
 use crate::scope::Whereabouts;
 
-/// The name of how a server is reached.
+/// Name of the fact that holds the kind of path to the server.
 pub const PATH: &str = "network.path";
 
-/// The name of how long it takes to reach it and back.
+/// Name of the fact that holds the round trip time to the server.
 pub const ROUND_TRIP: &str = "network.round_trip_us";
 
-/// How many connects are timed; the median counts.
+/// Number of connects that are timed; the median counts.
 const CONNECTS: usize = 5;
 
-/// How long a connect may take.
+/// Longest time that a connect may take.
 const LONGEST_CONNECT: Duration = Duration::from_secs(1);
 
-/// How long all of them may take together.
+/// Longest time for the connects to all servers together.
 const LONGEST_LOOK: Nanos = Nanos::from_secs(2);
 
-/// How many servers of one target are looked at.
+/// Most servers of a target that are measured.
 const MOST_SERVERS: usize = 16;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
@@ -39,7 +39,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
-/// The first and the last port from which connections are made.
+/// Parses the first and the last port from which connections are made.
 fn ports(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().map(str::parse::<u16>);
     match (words.next(), words.next(), words.next()) {
@@ -48,8 +48,8 @@ fn ports(line: &str) -> Option<String> {
     }
 }
 
-/// Looks at the way to a target: [`PATH`] and [`ROUND_TRIP`], with a value for each of its servers
-/// in the URL's order. Nothing for a target that is not a server of its own.
+/// Reads the path to a target: [`PATH`] and [`ROUND_TRIP`], with a value for each of its servers in
+/// the URL's order. Empty for a target that is not a server of its own.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -68,7 +68,7 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
     ]
 }
 
-/// Where the processes of a target are to be found.
+/// Returns the locations of a target's processes.
 pub fn whereabouts(target: &Target) -> Vec<Whereabouts> {
     let Some(usual) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -85,7 +85,7 @@ pub fn whereabouts(target: &Target) -> Vec<Whereabouts> {
     addresses.iter().take(MOST_SERVERS).map(place).collect()
 }
 
-/// The port of a server whose URL names none.
+/// Returns the port of a server whose URL names none.
 fn usual_port(kind: TargetKind) -> Option<u16> {
     match kind {
         TargetKind::Postgres => Some(5_432),
@@ -94,25 +94,25 @@ fn usual_port(kind: TargetKind) -> Option<u16> {
     }
 }
 
-/// What lies between this process and a server.
+/// Kind of path between this process and a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// A socket of this machine.
+    /// A Unix socket of this machine.
     Socket,
-    /// The machine's own loopback.
+    /// The loopback of this machine.
     Loopback,
     /// Another address of this machine.
     SameHost,
-    /// A network of version 4.
+    /// An IPv4 network.
     RemoteV4,
-    /// A network of version 6.
+    /// An IPv6 network.
     RemoteV6,
-    /// The server's name has no address.
+    /// Unknown: the server's name has no address.
     Unknown,
 }
 
 impl Path {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Path; 6] = [
         Path::Socket,
         Path::Loopback,
@@ -122,7 +122,7 @@ impl Path {
         Path::Unknown,
     ];
 
-    /// As records have it.
+    /// Returns the name used in records.
     pub fn name(self) -> &'static str {
         match self {
             Path::Socket => "socket",
@@ -134,7 +134,7 @@ impl Path {
         }
     }
 
-    /// Whether the server is on this machine.
+    /// Returns true if the server is on this machine.
     pub fn is_here(self) -> bool {
         match self {
             Path::Socket | Path::Loopback | Path::SameHost => true,
@@ -142,7 +142,7 @@ impl Path {
         }
     }
 
-    /// The path to `server` if packets to it leave from `local`.
+    /// Returns the path to `server` if packets to it leave from `local`.
     fn between(local: Option<IpAddr>, server: IpAddr) -> Path {
         let server = server.to_canonical();
         match server {
@@ -157,7 +157,7 @@ impl Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     path: Path,
-    /// The median of what connects took.
+    /// Median of the connect times.
     connect: Option<Nanos>,
 }
 
@@ -181,7 +181,7 @@ fn way(address: &Address, usual_port: u16, until: base::Stamp) -> Way {
     Way { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
-/// What lies between this process and a server, and the server's address if its name has one.
+/// Returns the path to a server, and the server's address if its name has one.
 fn path(address: &Address, port: u16) -> (Path, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
@@ -191,8 +191,8 @@ fn path(address: &Address, port: u16) -> (Path, Option<SocketAddr>) {
     }
 }
 
-/// The address that packets to a server would leave from. A connected datagram socket knows, and
-/// sends nothing.
+/// Returns the address that packets to a server would leave from. Connecting a datagram socket
+/// selects it, and sends nothing.
 fn local_address(server: SocketAddr) -> Option<IpAddr> {
     let any = match server {
         SocketAddr::V4(_) => "0.0.0.0:0",
@@ -203,7 +203,7 @@ fn local_address(server: SocketAddr) -> Option<IpAddr> {
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-/// The median of a few connects, which are a round trip each. `None` if one does not succeed.
+/// Returns the median of a few connect times, each of which is a round trip. `None` if one fails.
 fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
     let mut times = Vec::with_capacity(CONNECTS);
     while times.len() < CONNECTS && (times.is_empty() || Monotonic.now() < until) {

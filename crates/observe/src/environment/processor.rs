@@ -1,17 +1,17 @@
-//! The processors: which, how many, and how their clock rate is governed.
+//! The processors: their model, their number, and the control of their clock rate.
 
 use std::collections::BTreeSet;
 
 use super::{Fact, Root};
 
-/// Where the kernel tells of processors.
+/// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// How much of `/proc/cpuinfo` is read: the first processor is in it, with all of its flags. The
+/// Bytes of `/proc/cpuinfo` that are read: they hold the first processor with all of its flags. The
 /// kernel may take milliseconds to measure each further one.
 const FIRST_PROCESSOR: u64 = 8 << 10;
 
-/// The most processors that a list may name. Linux can be built for 8,192.
+/// Most processors that a list may name. Linux can be built for 8,192.
 const MOST_PROCESSORS: u64 = 65_536;
 
 pub(super) fn facts(root: &Root) -> [Fact; 12] {
@@ -51,7 +51,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 12] {
     ]
 }
 
-/// How many processors there are, as a number that can be computed with.
+/// Returns the number of processors that are online.
 pub(super) fn logical(root: &Root) -> Option<u64> {
     in_list(&root.line(&format!("{CPU}/online"))?)
 }
@@ -60,39 +60,39 @@ fn counted(root: &Root, path: &str) -> Option<String> {
     in_list(&root.line(path)?).map(|count| count.to_string())
 }
 
-/// The words for a file that holds one of two numbers: off, on.
+/// Returns `off` or `on` for a file that holds one of two numbers.
 fn switch(root: &Root, path: &str, [off, on]: [&str; 2]) -> Option<String> {
     let found = root.line(&format!("{CPU}/{path}"))?;
     let word = [(off, "off"), (on, "on")].into_iter().find(|(number, _)| *number == found)?.1;
     Some(word.to_owned())
 }
 
-/// Whether the clock rate may rise above the nominal one while others idle. Intel's driver has a
-/// switch of its own, which says the opposite.
+/// Returns `on` if the clock rate may rise above the nominal one while other processors are idle.
+/// Intel's driver has a switch of its own, with the opposite meaning.
 fn turbo(root: &Root) -> Option<String> {
     switch(root, "intel_pstate/no_turbo", ["1", "0"])
         .or_else(|| switch(root, "cpufreq/boost", ["0", "1"]))
 }
 
-/// The processors that this process may use.
+/// Returns the list of processors that this process may use.
 fn allowed(root: &Root) -> Option<String> {
     let status = root.text("proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
 }
 
-/// The names of the processors' folders.
+/// Returns the names of the processors' folders.
 fn processors(root: &Root) -> Vec<String> {
     let number = |name: &str| name.strip_prefix("cpu")?.parse::<u32>().ok();
     root.names(CPU).into_iter().filter(|name| number(name).is_some()).collect()
 }
 
-/// The different first lines of some files.
+/// Returns the distinct first lines of some files.
 fn distinct(root: &Root, paths: impl Iterator<Item = String>) -> BTreeSet<String> {
     paths.filter_map(|path| root.line(&path)).collect()
 }
 
-/// How many numbers a list such as `0-3,8` names.
+/// Counts the numbers in a list such as `0-3,8`.
 fn in_list(list: &str) -> Option<u64> {
     let mut count: u64 = 0;
     for part in list.split(',') {
@@ -106,7 +106,7 @@ fn in_list(list: &str) -> Option<u64> {
     Some(count)
 }
 
-/// What is said of the first processor.
+/// Fields of the first processor in `/proc/cpuinfo`.
 #[derive(Default)]
 pub(super) struct Info(Vec<(String, String)>);
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::environment::tests::{Planted, value};
 
-    /// Two cores of two threads each in one socket, with Intel's driver.
+    /// Plants two cores of two threads each in one socket, with Intel's driver.
     fn laptop() -> Planted {
         let model = "processor\t: 0\nmodel name\t: Intel(R) Core(TM) i5\nmicrocode\t: 0xf6\n\n";
         let other = "processor\t: 1\nmodel name\t: another\n";

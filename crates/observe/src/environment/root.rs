@@ -1,43 +1,43 @@
-//! The folder under which facts are read.
+//! The root folder under which facts are read.
 //!
-//! No file is read further than a limit, and none has a fault that is told: what cannot be read is
-//! not known.
+//! No file is read beyond a limit, and errors are not reported: a file that cannot be read is
+//! unknown.
 
 use std::borrow::Cow;
 use std::fs::{DirEntry, File};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// The folder that stands for `/`. Paths below it are written without a slash in front.
+/// Root folder, `/` except in tests. Paths below it have no leading slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// How much of a file is read at most: mounts and limits of large machines fit.
+/// Most bytes that are read of a file: the mounts and limits of large machines fit.
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// How much of a file is read that should be one line.
+/// Most bytes that are read of a file that should be one line.
 const LONGEST_LINE: u64 = 4 << 10;
 
-/// How many entries of a folder are looked at: more than there are processors anywhere.
+/// Most entries of a folder that are read: more than any machine has processors.
 const MOST_ENTRIES: usize = 16_384;
 
 impl Root {
-    /// Another folder, for tests.
+    /// Creates a root in another folder, for tests.
     pub fn new(folder: impl Into<PathBuf>) -> Root {
         Root(folder.into())
     }
 
-    /// That of this machine.
+    /// Returns the root of this machine.
     pub fn system() -> Root {
         Root::new("/")
     }
 
-    /// The content of a file, with a mark for each character that is none.
+    /// Returns the content of a file, with a replacement character for invalid UTF-8.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         self.beginning(path, LONGEST_FILE)
     }
 
-    /// So many bytes of a file. The kernel makes long files while they are read.
+    /// Returns the first bytes of a file. The kernel generates long files while they are read.
     pub(crate) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
         let mut content = Vec::new();
         let file = File::open(self.0.join(path)).ok()?;
@@ -45,19 +45,19 @@ impl Root {
         Some(String::from_utf8_lossy(&content).into_owned())
     }
 
-    /// The first line of a file, if there is something in it.
+    /// Returns the first line of a file, unless it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.beginning(path, LONGEST_LINE)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// The number that a file consists of.
+    /// Returns the number that a file consists of.
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         self.line(path)?.parse().ok()
     }
 
-    /// The names in a folder, in alphabetical order; none if it cannot be read.
+    /// Returns the names in a folder, in alphabetical order; none if it cannot be read.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = self.0.join(path).read_dir() else { return Vec::new() };
         let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -66,29 +66,29 @@ impl Root {
         names
     }
 
-    /// The beginning of a file, as far as one reading brings it and `memory` holds it: for short
-    /// files that are read again and again. The kernel makes those of `/proc` in one piece.
+    /// Returns the beginning of a file, limited to one read and to the size of `memory`: for short
+    /// files that are read repeatedly. The kernel returns those of `/proc` in a single read.
     pub(crate) fn brief<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
         let mut file = File::open(self.0.join(path)).ok()?;
         let length = file.read(memory).ok()?;
         Some(String::from_utf8_lossy(memory.get(..length)?))
     }
 
-    /// The numbers among the names in a folder, as of processes and threads; none if it cannot be
-    /// read.
+    /// Returns the numeric names in a folder, such as those of processes and threads; none if it
+    /// cannot be read.
     pub(crate) fn numbers(&self, path: &str) -> Vec<u32> {
         let Ok(entries) = self.0.join(path).read_dir() else { return Vec::new() };
         let number = |entry: DirEntry| entry.file_name().to_str()?.parse().ok();
         entries.flatten().take(MOST_ENTRIES).filter_map(number).collect()
     }
 
-    /// What a link points to.
+    /// Returns the target of a link.
     pub(crate) fn link(&self, path: &str) -> Option<String> {
         let target = self.0.join(path).read_link().ok()?;
         Some(target.to_string_lossy().into_owned())
     }
 
-    /// Whether there is such a file or folder.
+    /// Returns true if there is such a file or folder.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
     }

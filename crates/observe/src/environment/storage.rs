@@ -1,7 +1,7 @@
-//! Where the record lies: its file system and the device below.
+//! Storage of the record: its file system and the device below.
 //!
-//! The device matters when it is also that of the database: then what the record writes is work of
-//! the disk that is measured.
+//! The device matters if the database uses it too: then writing the record adds to the disk
+//! activity that is measured.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
     let queue = |name: &str| mount.as_ref().and_then(|mount| queue(root, &mount.number, name));
     [
         ("host.storage.file_system", of(|mount| mount.file_system.clone())),
-        // A file system of the user's own may be mounted from an address with a password.
+        // A FUSE file system may be mounted from an address with a password.
         ("host.storage.device", of(|mount| without_passwords(&mount.device))),
         ("host.storage.options", of(|mount| mount.options.clone())),
         ("host.storage.medium", queue("rotational").as_deref().and_then(medium)),
@@ -25,19 +25,19 @@ pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
     ]
 }
 
-/// A line of `/proc/self/mountinfo`, as `proc_pid_mountinfo(5)` describes it.
+/// A line of `/proc/self/mountinfo`, as described in `proc_pid_mountinfo(5)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
     at: PathBuf,
-    /// The device's `major:minor`.
+    /// Device number as `major:minor`.
     number: String,
     options: String,
     file_system: String,
     device: String,
 }
 
-/// The mount that a folder lies in: the deepest one, and of several at one place the last, which
-/// covers the others.
+/// Returns the mount that contains a folder: the deepest one, and of several at one path the last,
+/// which covers the others.
 fn mount_of(text: &str, folder: &Path) -> Option<Mount> {
     let holding = text.lines().filter_map(mount).filter(|mount| folder.starts_with(&mount.at));
     holding.max_by_key(|mount| mount.at.components().count())
@@ -57,14 +57,13 @@ fn mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Spaces and the like are three octal digits behind a backslash.
+/// Replaces the escapes of spaces and the like: a backslash and three octal digits.
 fn unescaped(text: &str) -> String {
     let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
-/// What the queue of a block device says of itself. A partition has that of its disk, one folder
-/// up.
+/// Reads an attribute of a block device's queue. A partition uses that of its disk, one folder up.
 fn queue(root: &Root, number: &str, name: &str) -> Option<String> {
     let (major, minor) = number.split_once(':')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);

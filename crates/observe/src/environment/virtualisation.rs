@@ -1,4 +1,4 @@
-//! Whether this is a machine of its own: the hypervisor below it, and the container around us.
+//! Hypervisor and container in which this process runs.
 
 use super::processor::first_processor;
 use super::{Fact, NONE, Root};
@@ -10,7 +10,7 @@ pub(super) fn facts(root: &Root) -> [Fact; 2] {
     ]
 }
 
-/// What hypervisors call the machines that they make, in vendor or product of the firmware.
+/// Names in the vendor or product of the firmware by which hypervisors are recognised.
 const MAKERS: [(&str, &str); 11] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -25,8 +25,8 @@ const MAKERS: [(&str, &str); 11] = [
     ("OpenStack", "OpenStack"),
 ];
 
-/// The hypervisor by its name, or that there is one. Processors of the x86 family have a flag for
-/// it (CPUID leaf 1, ECX bit 31); elsewhere only the firmware can give one away.
+/// Returns the name of the hypervisor, or that there is an unnamed one. Processors of the x86
+/// family have a flag for it (CPUID leaf 1, ECX bit 31); elsewhere only the firmware shows it.
 fn hypervisor(root: &Root) -> Option<String> {
     let firmware = ["sys_vendor", "product_name"]
         .map(|name| root.line(&format!("sys/class/dmi/id/{name}")).unwrap_or_default());
@@ -36,7 +36,7 @@ fn hypervisor(root: &Root) -> Option<String> {
     let flagged = flags.map(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
     match (flagged, root.line("sys/hypervisor/type"), maker) {
         (_, Some(kind), _) => Some(kind),
-        // Some makers sell machines without a hypervisor too.
+        // Some vendors sell machines without a hypervisor too.
         (Some(false), None, _) => Some(NONE.to_owned()),
         (Some(true), None, maker) => {
             Some(maker.unwrap_or_else(|| "yes, without a name".to_owned()))
@@ -45,7 +45,7 @@ fn hypervisor(root: &Root) -> Option<String> {
     }
 }
 
-/// Words in the groups of the first process that give a container away.
+/// Words in the control groups of process 1 by which containers are recognised.
 const CONTAINERS: [(&str, &str); 5] = [
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
@@ -55,7 +55,7 @@ const CONTAINERS: [(&str, &str); 5] = [
 ];
 
 fn container(root: &Root) -> Option<String> {
-    // What systemd tells of the container that it was started in.
+    // Container manager that systemd was started in.
     if let Some(told) = root.line("run/systemd/container") {
         return Some(told);
     }
