@@ -1,11 +1,12 @@
-//! What is the database doing, as it shows itself to a session of its own?
+//! Observation of the database over a session of its own.
 //!
-//! A [`DatabaseWatch`] is a thread with one session that asks beside a run. Ten times a second it
-//! looks at what all sessions are doing just then, and counts it ([`Tally`]): what a tenth of the
-//! looks saw took a tenth of the time. As often as the other sources it also reads what the
-//! database counts by itself. [`Postgres`], [`Mysql`] and [`Sqlite`] name what they ask.
+//! A [`DatabaseWatch`] is a thread with one session that queries the database during a run. Ten
+//! times a second it samples the activity of all sessions and counts it ([`Tally`]): an activity
+//! seen in a tenth of the samples took a tenth of the time. At the period of the other sources it
+//! also reads the database's own statistics. [`Postgres`], [`Mysql`] and [`Sqlite`] hold their
+//! queries.
 //!
-//! What it asks goes through the driver, which counts it as asked beside requests.
+//! The queries go through the driver, which counts them apart from requests.
 
 mod mysql;
 mod postgres;
@@ -33,37 +34,37 @@ use sqlite::Sqlite;
 use tally::Tally;
 pub use tally::Whose;
 
-/// How often the sessions are looked at, on average.
+/// Mean time between two samples of the sessions.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
 
-/// The golden ratio's part behind the point, in thousandths. The place of a look within its tenth
-/// of a second moves on by so much of it, so that looks keep step with no load that is paced
-/// evenly.
+/// Fractional part of the golden ratio, in thousandths. The offset of a sample within its tenth of
+/// a second advances by this fraction, so samples do not synchronise with an evenly paced load.
 const STRIDE: u64 = 618;
 
-/// How long nobody tries to connect again after the first failure; twice as long each time.
+/// Pause before connecting again after the first failure; it doubles with each further one, up to
+/// the longest.
 const FIRST_PAUSE: Nanos = Nanos::from_secs(1);
 
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(10);
 
-/// The name of its thread.
+/// Name of the thread.
 const THREAD: &str = "watch-database";
 
-/// Under which name it is missing if nothing can be seen of the database at all.
+/// Name reported as missing if nothing of the database can be observed.
 const DATABASE: &str = "database";
 
-/// Somebody who asks the database what it is doing while a run goes.
+/// The thread that observes the database during a run.
 pub struct DatabaseWatch {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl DatabaseWatch {
-    /// Begins to watch: connects at once, and looks at these sessions from `zero` on. `tell` is
-    /// told every so often what was seen and counted until then, after `zero`.
+    /// Starts to observe: connects at once, and samples these sessions from `zero` on. `tell` is
+    /// called periodically with the readings up to then and the time since `zero`.
     ///
     /// # Errors
-    /// The operating system grants no thread.
+    /// The operating system cannot start a thread.
     pub fn begin<D: Driver>(
         zero: Stamp,
         driver: D,
@@ -78,28 +79,28 @@ impl DatabaseWatch {
                 let patience = Patience::new(rt.clone(), until);
                 Watching::new(zero, every, rt, patience, whose, tell).watch(&driver).await;
             });
-            // Without a timer nothing is told, and the judgement says that it has nothing to judge.
+            // Without a timer nothing is reported, and the judgement finds that it has no data.
             let _ = watching;
         })?;
         Ok(DatabaseWatch { is_over, thread })
     }
 
-    /// Ends it. When this returns, what was seen until now has been told, and the session is
-    /// closed; one that does not answer within two seconds is given up.
+    /// Stops the thread. When this returns, everything observed until now has been reported, and
+    /// the session is closed; one that does not answer within two seconds is abandoned.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // A panic there has been printed; the run itself is none the worse for it.
+        // A panic in the thread has been printed already and does not affect the run.
         let _ = self.thread.join();
     }
 }
 
-/// How a session ended.
+/// Reason why a session ended.
 enum End {
     /// The watch is over.
     Over,
-    /// It broke, and another may be had later: why.
+    /// The session broke, for this reason, and another may be opened later.
     Broken(String),
-    /// No session can be of use: why.
+    /// No session can be used, for this reason.
     Useless(String),
 }
 
@@ -113,7 +114,7 @@ impl From<Trouble> for End {
     }
 }
 
-/// What is known of the database that answers.
+/// Sampler for the database's dialect.
 enum Eye {
     Postgres(Box<Postgres>),
     Mysql(Box<Mysql>),
@@ -121,7 +122,7 @@ enum Eye {
 }
 
 impl Eye {
-    /// Asks what it is, and what may be asked there.
+    /// Queries the version of the server and the statistics available there.
     async fn open<C: Connection>(
         dialect: Dialect,
         session: &mut Session<C>,
@@ -134,7 +135,7 @@ impl Eye {
         })
     }
 
-    /// Takes a glance at the sessions, and at the sockets of a program that is observed.
+    /// Samples the sessions, and the sockets of an observed program.
     async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -145,12 +146,12 @@ impl Eye {
         match self {
             Eye::Postgres(eye) => eye.glance(session, pairs, tally, sample).await,
             Eye::Mysql(eye) => eye.glance(session, pairs, tally, sample).await,
-            // It has no sessions that could be looked at.
+            // SQLite has no sessions to sample.
             Eye::Sqlite(_) => Ok(()),
         }
     }
 
-    /// What the database counts.
+    /// Reads the database's own statistics.
     async fn read<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -165,7 +166,7 @@ impl Eye {
     }
 }
 
-/// A watch at work.
+/// State of a running watch.
 struct Watching<T> {
     zero: Stamp,
     every: Nanos,
@@ -173,16 +174,16 @@ struct Watching<T> {
     patience: Patience,
     tell: T,
     tally: Tally,
-    /// The connections of a program that is observed.
+    /// Connections of an observed program.
     pairs: Option<Pairs>,
     known: Known,
-    /// What could not be read since the last time that something was told.
+    /// Data not reported yet.
     sample: Sample,
-    /// How many looks there were, or could have been.
+    /// Number of the current sample; skipped ones count.
     looks: u64,
-    /// When the next reading is due.
+    /// Time at which the next reading is due.
     due: Stamp,
-    /// When something was told last.
+    /// Time of the last report.
     told: Nanos,
 }
 
@@ -215,7 +216,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         }
     }
 
-    /// One session after the other, until the watch is over or none is of use.
+    /// Opens one session after another until the watch is over or no session can be used.
     async fn watch<D: Driver>(&mut self, driver: &D) {
         let mut pause = FIRST_PAUSE;
         while !self.patience.is_over() {
@@ -240,7 +241,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.tell_missing();
     }
 
-    /// A session from its beginning to its end.
+    /// Runs one session from beginning to end.
     async fn live<D: Driver>(&mut self, driver: &D) -> End {
         let connecting = driver.connect(&self.rt);
         let connection = match self.patience.wait_for(connecting).await {
@@ -262,7 +263,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         end
     }
 
-    /// Looks until the watch is over or the session breaks.
+    /// Samples until the watch is over or the session breaks.
     async fn look<D: Driver>(
         &mut self,
         driver: &D,
@@ -297,7 +298,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         }
     }
 
-    /// When to look next. What is past is left out.
+    /// Returns the time of the next sample. Those in the past are skipped.
     fn next_look(&mut self) -> Stamp {
         let past = self.rt.now().since(self.zero).0 / LOOK_EVERY.0;
         self.looks = (self.looks + 1).max(past);
@@ -307,7 +308,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.zero + Nanos(self.looks * LOOK_EVERY.0 + offset(self.looks))
     }
 
-    /// Tells what was counted and read.
+    /// Reports everything that was counted and read.
     fn tell_all(&mut self) {
         let at = self.rt.now().since(self.zero);
         let begun = self.tally.begun();
@@ -319,7 +320,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         self.told = at;
     }
 
-    /// Tells what is missing.
+    /// Reports what is missing.
     fn tell_missing(&mut self) {
         if !self.sample.missing.is_empty() {
             self.tell_at(self.rt.now().since(self.zero));
@@ -333,12 +334,12 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     }
 }
 
-/// How late in its tenth of a second a look is.
+/// Returns the offset of a sample within its tenth of a second.
 fn offset(look: u64) -> u64 {
     look.wrapping_mul(STRIDE) % 1_000 * (LOOK_EVERY.0 / 1_000)
 }
 
-/// What it means that there is no session.
+/// Returns the end that follows from a failed connect.
 fn unconnected(error: &Error) -> End {
     let why = format!("no session of its own for the observer: {error}");
     match error.class() {

@@ -1,16 +1,16 @@
 //! MariaDB and MySQL 8 (MariaDB documentation, "SHOW PROCESSLIST", "Information Schema InnoDB
 //! Tables"; MySQL 8.0 Reference Manual, chapter 29, "MySQL Performance Schema").
 //!
-//! At each look the list of processes and InnoDB's open transactions: the list says in which state
-//! a statement is, and the transactions, which of them wait for a row of which table; no state says
-//! that. `show processlist` costs the server an eighth of a query over the same list in
-//! `information_schema`, which is put into a table on the disk for it. MySQL has the list in
+//! Each sample reads the process list and InnoDB's open transactions: the list has the state of
+//! each statement, and the transactions show which of them wait for a row lock and on which table;
+//! no state shows that. `show processlist` costs the server an eighth of a query over the same list
+//! in `information_schema`, for which it writes a temporary table to disk. MySQL has the list in
 //! `performance_schema` without a lock around it, and the locks in `data_locks`.
 //!
-//! Once per reading `show global status`, and the times of files and the longest waits of
-//! `performance_schema` where that is on.
+//! Each reading queries `show global status`, and the file times and longest waits of
+//! `performance_schema` if that is on.
 //!
-//! A user without the privilege `process` sees its own sessions only, and no transactions.
+//! A user without the privilege `process` sees only its own sessions, and no transactions.
 
 use std::collections::BTreeMap;
 
@@ -30,27 +30,27 @@ const WHO: &str = "select version(), connection_id(), user(), database(), @@perf
 
 const LIST: &str = "show processlist";
 
-/// MySQL's own list, which takes no lock of all sessions.
+/// Process list of MySQL, read without a lock on all sessions.
 const MYSQL_LIST: &str = "select id, user, host, command, time, state, left(info, 100) as info \
     from performance_schema.processlist";
 
-/// The open transactions, and the table of the row for which they wait.
+/// Open transactions, with the table of the row for which each waits.
 const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, lock_table as locked from information_schema.innodb_trx \
     left join information_schema.innodb_locks on lock_id = trx_requested_lock_id";
 
-/// The same for MySQL. The lock for which a transaction waits is not looked up: it is granted
-/// before it is found.
+/// Open transactions of MySQL. The lock for which a transaction waits is not looked up, because it
+/// would be granted before it is found.
 const MYSQL_TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
     trx_state = 'LOCK WAIT' as waiting, null as locked from information_schema.innodb_trx";
 
-/// The tables of MySQL for whose rows transactions wait.
+/// Tables of MySQL with row locks that transactions wait for.
 const MYSQL_LOCKS: &str = "select concat(object_schema, '.', object_name) as name, \
     count(*) as sessions from performance_schema.data_locks where lock_status = 'WAITING' \
     group by 1";
 
-/// The times of files that sessions wait for, and the longest waits in all, in seconds. Reads of
-/// data are told apart from writes, which are made in the background.
+/// Times of files that sessions wait for, and the longest waits overall, in seconds. Data reads are
+/// reported apart from writes, which happen in the background.
 const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, count_read \
     from performance_schema.file_summary_by_event_name \
     where event_name = 'wait/io/file/innodb/innodb_data_file' \
@@ -63,7 +63,7 @@ const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, 
         ('idle', 'wait/io/file/innodb/innodb_log_file', 'wait/io/file/sql/binlog') \
     order by sum_timer_wait desc limit 8)";
 
-/// What is read of `show global status`.
+/// Variables that are read from `show global status`.
 const STATUS: [&str; 65] = [
     "Aborted_clients",
     "Aborted_connects",
@@ -132,8 +132,8 @@ const STATUS: [&str; 65] = [
     "Uptime",
 ];
 
-/// States of a statement that is at work, and waits for nothing that it says. Reading from the disk
-/// is among them: no state tells it apart.
+/// States of a statement that works and reports no wait. Reading from the disk is among them: it
+/// has no state of its own.
 const WORKING: [&str; 41] = [
     "",
     "after create",
@@ -178,10 +178,10 @@ const WORKING: [&str; 41] = [
     "updating main table",
 ];
 
-/// States in which a statement waits until its transaction is on the disk. MariaDB writes the log
-/// behind the statement's end, in `Updating status`; so do most of the sessions that commit at the
-/// same time. `Commit` is writing the log of transactions with a binary log, `waiting for handler
-/// commit` is MySQL's word.
+/// States in which a statement waits until its transaction is on disk. MariaDB writes the log after
+/// the statement's end, in `Updating status`; most sessions that commit at the same time are in
+/// that state too. `Commit` is writing the log of transactions with a binary log, `waiting for
+/// handler commit` is MySQL's name.
 const COMMITTING: [&str; 5] = [
     "commit",
     "updating status",
@@ -190,16 +190,16 @@ const COMMITTING: [&str; 5] = [
     "committing alter table to storage engine",
 ];
 
-/// States in which a statement waits for its client.
+/// States in which a statement waits until its client reads.
 const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"];
 
-/// The same that wait for something from the client.
+/// States in which a statement waits for data from its client.
 const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
-/// Seconds of idling from which on a program does not use a session: a pool holds it in reserve.
+/// Idle seconds from which on a session counts as unused: a pool holds it in reserve.
 const SPARE_S: u64 = 5;
 
-/// The name of that wait.
+/// Name of that wait.
 const RECEIVING_WAIT: &str = "Client:read";
 
 /// Commands of threads that serve no client.
@@ -215,55 +215,55 @@ const NO_CLIENTS: [&str; 9] = [
     "delayed insert",
 ];
 
-/// Remedy for a user who may not read the performance schema.
+/// Remedy for a user without access to the performance schema.
 const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 
-/// How long the history list is before its getting shorter is called work.
+/// Length of the history list from which on its shrinking counts as background work.
 const LONG_HISTORY: f64 = 1_000.0;
 
-/// Which part of the log is taken when pages are written for its sake.
+/// Share of the log in use from which on pages are written to free it.
 const FULL_LOG: f64 = 0.8;
 
-/// How many pages are then written from one look to the next at least; a server at rest leaves its
-/// log as full as it is.
+/// Fewest pages written per sample for that work to be reported; an idle server may leave its log
+/// as full as it is.
 const PAGES_PER_LOOK: f64 = 20.0;
 
-/// What is known of a server.
+/// Sampler for a MariaDB or MySQL server.
 pub(super) struct Mysql {
-    /// This session's own number.
+    /// Connection id of this session.
     own: u64,
     user: String,
-    /// The database that tables are named without.
+    /// Current database, whose tables are named without it.
     database: String,
     most: u64,
     list: &'static str,
     transactions: &'static str,
-    /// The statement that names the tables of locks, where the transactions do not.
+    /// Query for the tables of locks, if the transactions do not include them.
     locks: Option<&'static str>,
     has_waits: bool,
-    /// What helps if something is not shown.
+    /// Remedy for missing privileges.
     remedy: String,
-    /// The text of what is asked once per reading.
+    /// Text of the status query.
     status: String,
-    /// What was counted at the last reading.
+    /// Status values at the last reading.
     before: BTreeMap<String, f64>,
-    /// Looks since the last reading.
+    /// Samples since the last reading.
     looks: u64,
 }
 
-/// What InnoDB says of the transaction of a session.
+/// InnoDB transaction of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Transaction {
-    /// Whether it runs no statement.
+    /// True if it runs no statement.
     rests: bool,
     /// True if it waits for a lock.
     waits: bool,
-    /// The table of that lock; empty if it is not known.
+    /// Table of that lock; empty if unknown.
     locked: String,
 }
 
 impl Mysql {
-    /// Asks what the server is.
+    /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
         session: &mut Session<C>,
         sample: &mut Sample,
@@ -308,8 +308,8 @@ impl Mysql {
         Ok(eye)
     }
 
-    /// Looks at what the sessions are doing. The transactions first: one that has ended since is no
-    /// longer taken for one whose session rests.
+    /// Samples the activity of the sessions. The transactions are read first, so that one which has
+    /// ended since is not taken for the transaction of an idle session.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -341,7 +341,7 @@ impl Mysql {
         Ok(())
     }
 
-    /// Adds what the answer to [`MYSQL_LOCKS`] says.
+    /// Counts the answer to [`MYSQL_LOCKS`].
     fn count_locks(&self, told: &Table, tally: &mut Tally) {
         let Some([name, sessions]) = columns(told, ["name", "sessions"]) else { return };
         for row in &told.rows {
@@ -350,14 +350,14 @@ impl Mysql {
         }
     }
 
-    /// The name of a table, without that of the database if it is in the session's own.
+    /// Returns the name of a table, without the database if that is the session's own.
     fn own_name(&self, name: &str) -> String {
         let name = table_name(name);
         let own = name.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
         own.map_or(name.clone(), str::to_owned)
     }
 
-    /// The transactions by the numbers of their sessions.
+    /// Returns the transactions by the ids of their sessions.
     fn read_transactions(&self, told: &Table) -> BTreeMap<u64, Transaction> {
         let names = ["id", "resting", "waiting", "locked"];
         let Some([id, resting, waiting, locked]) = columns(told, names) else {
@@ -371,8 +371,8 @@ impl Mysql {
         told.rows.iter().map(one).collect()
     }
 
-    /// Returns looks at our sessions and at those of others, from the list of processes and from
-    /// the sockets of a program where these are seen.
+    /// Returns the observations of our sessions and of those of others, from the process list and
+    /// from an observed program's sockets if these are known.
     fn seen(
         &self,
         list: &Table,
@@ -414,7 +414,7 @@ impl Mysql {
             }
             let is_locked = transaction.is_some_and(|one| one.waits);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
-            // No state tells it of MySQL; its socket does, which such a statement empties at once.
+            // MySQL has no state for it. The socket shows it: such a statement empties it at once.
             if wait == CPU && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
                 wait = RECEIVING_WAIT.to_owned();
             }
@@ -435,7 +435,7 @@ impl Mysql {
         [ours, theirs]
     }
 
-    /// Reads what the server counts.
+    /// Reads the server's own statistics.
     pub(super) async fn read<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -469,9 +469,9 @@ impl Mysql {
         Ok(())
     }
 
-    /// What InnoDB has done in the background since the last reading, as far as its counts say so.
-    /// Old versions of rows are being removed if there are many and fewer than before. Pages are
-    /// being written for the sake of the log if that is nearly full.
+    /// Returns InnoDB's background work since the last reading, as its statistics show it. Old row
+    /// versions are being purged if there are many of them and fewer than before. Pages are being
+    /// written for a checkpoint if the log is nearly full.
     fn working(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
         let ends = |name: &str| Some((*self.before.get(name)?, *status.get(name)?));
         let now = |name: &str| status.get(name).copied().unwrap_or_default();
@@ -486,13 +486,13 @@ impl Mysql {
     }
 }
 
-/// The text that asks for [`STATUS`].
+/// Returns the query for [`STATUS`].
 fn status() -> String {
     let names: Vec<String> = STATUS.iter().map(|name| format!("'{name}'")).collect();
     format!("show global status where variable_name in ({})", names.join(", "))
 }
 
-/// Numbers by their names in small letters.
+/// Returns numbers by their names in lower case.
 fn pairs(told: &Table) -> BTreeMap<String, f64> {
     let pair = |row: &Vec<Option<String>>| {
         let value: f64 = text(row, 1).parse().ok()?;
@@ -501,18 +501,18 @@ fn pairs(told: &Table) -> BTreeMap<String, f64> {
     told.rows.iter().filter_map(pair).collect()
 }
 
-/// The ports of the clients of all sessions.
+/// Returns the client ports of all sessions.
 fn ports(list: &Table) -> Vec<u16> {
     let Some([host]) = columns(list, ["host"]) else { return Vec::new() };
     list.rows.iter().filter_map(|row| port(text(row, host))).collect()
 }
 
-/// The port of a client's address: `localhost` alone is a socket of the file system.
+/// Returns the port of a client's address: `localhost` without a port is a Unix socket.
 fn port(host: &str) -> Option<u16> {
     host.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Returns true if a statement takes its rows from a file of the client: `load data [low_priority |
+/// Returns true if a statement loads rows from a file of the client: `load data [low_priority |
 /// concurrent] local`, or `load xml … local`.
 fn loads_from_client(info: &str) -> bool {
     let statement = beginning(info, DoubleQuotes::Text).to_ascii_lowercase();
@@ -520,13 +520,13 @@ fn loads_from_client(info: &str) -> bool {
     words.next() == Some("load") && words.take(3).any(|word| word == "local")
 }
 
-/// Whether a thread serves a client.
+/// Returns true if a thread serves a client.
 fn is_client(user: &str, command: &str) -> bool {
     let is_none = NO_CLIENTS.iter().any(|none| command.eq_ignore_ascii_case(none));
     !is_none && !matches!(user, "system user" | "event_scheduler" | "unauthenticated user")
 }
 
-/// What a statement in this state waits for.
+/// Returns the wait of a statement in this state.
 fn wait(state: &str) -> String {
     let small = state.to_ascii_lowercase();
     let is_in = |states: &[&str]| states.contains(&small.as_str());
@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    /// An answer: values are separated by `|`, `-` is null.
+    /// Returns an answer: values are separated by `|`, `-` is null.
     fn table(columns: &str, rows: &[&str]) -> Table {
         let value = |text: &str| (text != "-").then(|| text.to_owned());
         Table {

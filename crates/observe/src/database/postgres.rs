@@ -1,12 +1,13 @@
 //! PostgreSQL 11 and later (PostgreSQL manual, "Monitoring Database Activity").
 //!
-//! At each look one statement over `pg_stat_get_activity`, the function behind `pg_stat_activity`:
-//! without the view's joins it costs the server half as much. If that shows somebody who waits for
-//! a lock, `pg_locks` is asked which table it is about. Once per reading `pg_stat_database`,
+//! Each sample is one statement over `pg_stat_get_activity`, the function behind
+//! `pg_stat_activity`: without the view's joins it costs the server half as much. If a session
+//! waits for a lock, `pg_locks` is queried for the table. Each reading queries `pg_stat_database`,
 //! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from 17 on), `pg_stat_wal` (14), `pg_stat_io` (16),
-//! and, every tenth time, `pg_stat_statements` where it is installed.
+//! and every tenth one `pg_stat_statements` if it is installed.
 //!
-//! A user without the role `pg_monitor` sees only that sessions of others are there.
+//! A user without the role `pg_monitor` sees that other users' sessions exist, and nothing else of
+//! them.
 
 use driver::{Connection, Table};
 use record::Part;
@@ -21,15 +22,15 @@ use crate::environment::Root;
 use crate::sample::Sample;
 use crate::sockets::{Glimpse, Owner, Pairs, Waiting};
 
-/// What the server is, and what its user may see.
+/// Version of the server and privileges of the user.
 const WHO: &str = "select version(), current_setting('server_version_num'), current_user, \
     current_setting('track_activities'), \
     pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
     (select extnamespace::regnamespace::text from pg_extension \
     where extname = 'pg_stat_statements')";
 
-/// Sessions by what they do. Texts of statements are only asked for where somebody waits or works
-/// in the background. `hidden` are those of which this user may know nothing.
+/// Sessions by activity. Texts of statements are only read for those that wait or do maintenance
+/// work. `hidden` are those that this user may not see.
 const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
     application_name is distinct from current_setting('application_name') as others, \
     case when state = 'active' and wait_event_type is not null \
@@ -45,9 +46,9 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// The same of a program that is observed: each session by the port of its client, and by how long
-/// it has been idle: for longer than a switch between processes takes, or for so long that it is
-/// not in use.
+/// Returns [`ACTIVITY`] for an observed program: with the client's port of each session, and with
+/// how long it has been idle: longer than a switch between processes takes, or so long that it is
+/// unused.
 fn activity_of_a_program() -> String {
     let columns = "count(*) as sessions, client_port as port, \
         case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
@@ -59,9 +60,9 @@ fn activity_of_a_program() -> String {
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
 }
 
-/// Who waits for a lock of which table. Who waits for another's transaction to end has locked the
-/// row's place by then (`tuple`), or else writes to some table. Tables of other databases have
-/// numbers that mean others here.
+/// Sessions that wait for a lock, by table. A session that waits for another transaction to end has
+/// locked the position of the row by then (`tuple`), or else writes to some table. Table ids of
+/// other databases would be wrong here and are left out.
 const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted, \
         case when database in (0, (select oid from pg_database \
             where datname = current_database())) then relation end as relation \
@@ -77,7 +78,7 @@ const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted
     select w.relation::regclass::text as name, count(distinct w.pid) as sessions from w \
     where w.relation is not null group by 1";
 
-/// The same before version 12, which materialises by itself.
+/// Returns [`LOCKS`] for a version: before 12 the server materialises without the keyword.
 fn locks(version: u64) -> String {
     match version {
         ..120_000 => LOCKS.replace("as materialized", "as"),
@@ -87,7 +88,7 @@ fn locks(version: u64) -> String {
 
 const DATABASE: &str = "select * from pg_stat_database where datname = current_database()";
 
-/// All databases together, and how many sessions the server admits.
+/// Sums over all databases, and the number of sessions that the server admits.
 const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     sum(xact_rollback) as xact_rollback, sum(blks_read) as blks_read, \
     sum(blks_hit) as blks_hit, sum(blk_read_time) as blk_read_time, \
@@ -97,8 +98,8 @@ const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     sum(tup_updated) as tup_updated, sum(tup_deleted) as tup_deleted, \
     current_setting('max_connections') as max_connections from pg_stat_database";
 
-/// Input and output by who does it and why; what never happened is left out. From version 18 on the
-/// log is told apart.
+/// Input and output by process type and context, without rows that are zero. From version 18 on the
+/// log is reported apart.
 const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) as reads, \
     sum(read_time) as read_time, sum(writes) as writes, sum(write_time) as write_time, \
     sum(extends) as extends, sum(evictions) as evictions, sum(fsyncs) as fsyncs, \
@@ -106,13 +107,13 @@ const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) 
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
-/// Rows and bytes of the `copy … from` statements under way; the other counters have them at their
-/// end.
+/// Rows and bytes of running `copy … from` statements, which the other statistics include only when
+/// they end.
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
     where command = 'COPY FROM'";
 
-/// The same for a version: before 18 the view has nothing of the log.
+/// Returns [`IO`] for a version: before 18 the view does not include the log.
 fn io(version: u64) -> String {
     let log = match version {
         ..180_000 => "",
@@ -121,7 +122,7 @@ fn io(version: u64) -> String {
     IO.replace("LOG", log)
 }
 
-/// Which views are read as they are, and from which version on.
+/// Views that are read as they are, with the first version that has them.
 const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
@@ -129,21 +130,20 @@ const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_progress_copy", COPIES, 140_000),
 ];
 
-/// The event of a session that waits for more from its client.
+/// Wait event of a session that waits for its client.
 const READING: &str = "ClientRead";
 
-/// How many readings pass from one look at `pg_stat_statements` to the next: it costs the server
-/// milliseconds.
+/// Readings between two queries of `pg_stat_statements`, which costs the server milliseconds.
 const STATEMENTS_EVERY: u64 = 10;
 
-/// What is known of a server.
+/// Sampler for a PostgreSQL server.
 pub(super) struct Postgres {
     version: u64,
-    /// What helps if something is not shown.
+    /// Remedy for missing privileges.
     remedy: String,
-    /// Whether its user may see what all sessions do.
+    /// True if the user may see the activity of all sessions.
     sees_all: bool,
-    /// Which statements are asked.
+    /// Queries for this version.
     locks: String,
     activity_of_a_program: String,
     io: String,
@@ -152,7 +152,7 @@ pub(super) struct Postgres {
 }
 
 impl Postgres {
-    /// Asks what the server is.
+    /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
         session: &mut Session<C>,
         sample: &mut Sample,
@@ -193,7 +193,7 @@ impl Postgres {
         })
     }
 
-    /// Looks at what the sessions are doing.
+    /// Samples the activity of the sessions.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -209,7 +209,7 @@ impl Postgres {
         };
         let glimpse = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&activity)));
         let Seen { look, theirs, hidden } = seen(&activity, glimpse);
-        // A process that helps with a statement has no kind any more when it has just ended.
+        // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing("sessions of others", why);
@@ -226,7 +226,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Reads what the server counts.
+    /// Reads the server's own statistics.
     pub(super) async fn read<C: Connection>(
         &mut self,
         session: &mut Session<C>,
@@ -268,8 +268,8 @@ impl Postgres {
     }
 }
 
-/// The five statements that took most time in all, by their beginnings; `None` if nobody counts
-/// them.
+/// Returns the query for the five statements with the largest total time, by their beginnings;
+/// `None` without `pg_stat_statements`.
 fn statements(version: u64, schema: &str) -> Option<String> {
     if schema.is_empty() {
         return None;
@@ -281,7 +281,7 @@ fn statements(version: u64, schema: &str) -> Option<String> {
     ))
 }
 
-/// What a look saw of our sessions and of others', and how many sessions were hidden.
+/// Observations of our sessions and of those of others, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     look: Look,
@@ -289,13 +289,13 @@ struct Seen {
     hidden: u64,
 }
 
-/// The ports of the clients of all sessions.
+/// Returns the client ports of all sessions.
 fn ports(activity: &Table) -> Vec<u16> {
     let Some([port]) = columns(activity, ["port"]) else { return Vec::new() };
     activity.rows.iter().filter_map(|row| text(row, port).parse().ok()).collect()
 }
 
-/// Reads the answer to [`ACTIVITY`], together with the sockets of a program where these are seen.
+/// Reads the answer to [`ACTIVITY`], with an observed program's sockets if these are known.
 fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
     let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
     let names = [
@@ -351,7 +351,8 @@ fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
     Seen { look, theirs, hidden: hidden_sessions }
 }
 
-/// The wait of a session for its client; `None` if it waits for something else, or for nothing.
+/// Returns the wait of a session for its client; `None` if it waits for something else, or not at
+/// all.
 fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> Option<Turn> {
     let is_within_statement = state == "active" && (wait.kind, wait.event) == ("Client", READING);
     let is_idle = state.starts_with("idle");
@@ -359,14 +360,14 @@ fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> O
     (is_within_statement || is_idle).then_some(Turn { waiting, is_within_statement, is_long })
 }
 
-/// What a session waits for; both are empty if it does not wait.
+/// Wait event of a session; both fields are empty if it does not wait.
 #[derive(Clone, Copy)]
 struct Wait<'w> {
     kind: &'w str,
     event: &'w str,
 }
 
-/// Sessions of clients were seen in a state.
+/// Counts client sessions that were in a state.
 fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, sessions: u64) {
     match state {
         "idle" => look.idle += sessions,
@@ -386,7 +387,7 @@ fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, session
             }
         }
         state if state.starts_with("idle in transaction") => look.idle_in_transaction += sessions,
-        // `disabled`, or nothing yet.
+        // `disabled`, or not set yet.
         _ => {}
     }
 }
@@ -395,7 +396,8 @@ fn see_work(look: &mut Look, name: &str) {
     *look.background.entry(name.to_owned()).or_default() += 1;
 }
 
-/// What an autovacuum worker works at: its text is `autovacuum: VACUUM ANALYZE public.t (…)`.
+/// Returns the work of an autovacuum worker, whose text is `autovacuum: VACUUM ANALYZE public.t
+/// (…)`.
 fn autovacuum(query: &str) -> String {
     let words: Vec<&str> = query.split_whitespace().skip(1).collect();
     let is_verb = |word: &&&str| matches!(**word, "VACUUM" | "ANALYZE");
@@ -407,7 +409,7 @@ fn autovacuum(query: &str) -> String {
     }
 }
 
-/// Adds what the answer to [`LOCKS`] says.
+/// Counts the answer to [`LOCKS`].
 fn count_locks(locks: &Table, tally: &mut Tally) {
     let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {
@@ -416,7 +418,7 @@ fn count_locks(locks: &Table, tally: &mut Tally) {
     }
 }
 
-/// Reads what all databases did together.
+/// Reads the statistics of all databases together.
 fn read_all(table: Table, sample: &mut Sample) {
     if let Some([most]) = columns(&table, ["max_connections"])
         && let Some(row) = table.rows.first()
@@ -426,7 +428,7 @@ fn read_all(table: Table, sample: &mut Sample) {
     read_wide("pg_stat_database.all", &without(table, "max_connections"), sample);
 }
 
-/// A table without one of its columns.
+/// Removes a column from a table.
 fn without(mut table: Table, name: &str) -> Table {
     if let Some([place]) = columns(&table, [name]) {
         table.columns.remove(place);
@@ -439,7 +441,7 @@ fn without(mut table: Table, name: &str) -> Table {
     table
 }
 
-/// Every number of every row is a counter; the first column names the row.
+/// Reads every number of every row as a counter; the first column names the row.
 fn read_named(view: &str, table: &Table, sample: &mut Sample) {
     for row in &table.rows {
         let name = beginning(text(row, 0), DoubleQuotes::Name);
@@ -453,7 +455,7 @@ fn read_named(view: &str, table: &Table, sample: &mut Sample) {
 mod tests {
     use super::*;
 
-    /// An answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
+    /// Returns an answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
     fn activity(rows: &[&str]) -> Table {
         let columns = "backend_type|state|wait_event_type|wait_event|others|query|hidden|sessions";
         let value = |text: &str| (text != "-").then(|| text.to_owned());

@@ -1,4 +1,4 @@
-//! The observer's session, which never waits for long.
+//! The observer's session, whose waits are bounded.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -12,36 +12,36 @@ use rt::{Rt, unless_fired};
 
 use crate::sample::Sample;
 
-/// How often whoever waits sees whether the watch is over: more than two looks are apart, so that
-/// between them nobody is woken for it.
+/// Time between two checks for the end of the watch during a wait: longer than the time between two
+/// samples, so that no wake-up is needed between them.
 const POLL: Nanos = Nanos::from_millis(200);
 
-/// How long an answer may take while the watch goes on.
+/// Longest time for an answer during the watch.
 const LONGEST_ANSWER: Nanos = Nanos::from_secs(10);
 
-/// How long all that is left to do may take when it is over.
+/// Longest time for all outstanding answers when the watch is over.
 const LAST_ANSWERS: Nanos = Nanos::from_millis(1_000);
 
-/// How long the session may take to end.
+/// Longest time for closing the session.
 const FAREWELL: Nanos = Nanos::from_millis(500);
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The watch is over, and nobody waits any longer.
+    /// The watch is over and the wait was ended.
     Over,
     /// The database refused this statement; it may answer others.
     Refused(Error),
-    /// The session is of no further use: why.
+    /// The session is broken, for this reason.
     Broken(String),
 }
 
-/// Waits, as long as the watch goes on.
+/// Bounded waiting that also ends with the watch.
 #[derive(Clone)]
 pub(super) struct Patience {
     rt: Rt,
     is_over: Arc<AtomicBool>,
-    /// Until when the last answers are waited for, as soon as it is known to be over.
+    /// Deadline for the last answers, once the watch is known to be over.
     last: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
 }
 
@@ -50,12 +50,12 @@ impl Patience {
         Patience { rt, is_over, last: std::rc::Rc::default() }
     }
 
-    /// Whether the watch is over.
+    /// Returns true if the watch is over.
     pub(super) fn is_over(&self) -> bool {
         self.end().is_some()
     }
 
-    /// Until when the last answers are waited for.
+    /// Returns the deadline for the last answers; `None` during the watch.
     fn end(&self) -> Option<Stamp> {
         if self.last.get().is_none() && self.is_over.load(Ordering::Relaxed) {
             self.last.set(Some(self.rt.now() + LAST_ANSWERS));
@@ -63,14 +63,14 @@ impl Patience {
         self.last.get()
     }
 
-    /// Waits until then, or until the watch is over.
+    /// Waits until the given time, or until the watch is over.
     pub(super) async fn pause_until(&self, at: Stamp) {
         while !self.is_over() && self.rt.now() < at {
             self.rt.sleep_until(at.min(self.rt.now() + POLL)).await;
         }
     }
 
-    /// Waits for a future: not for ever, and not much longer than the watch goes on.
+    /// Waits for a future, within the time limit and only a little longer than the watch.
     pub(super) async fn wait_for<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
         let late = self.rt.now() + LONGEST_ANSWER;
         let (mut future, timer) = (pin!(future), self.rt.timer());
@@ -90,28 +90,28 @@ impl Patience {
     }
 }
 
-/// A session, and what it need not be asked again.
+/// A session with the database, and the queries that it refuses.
 pub(super) struct Session<C> {
     connection: C,
     patience: Patience,
-    /// What was refused in this session.
+    /// Queries that were refused in this session.
     refused: BTreeSet<&'static str>,
-    /// Whether an answer is outstanding.
+    /// True if an answer is outstanding.
     owes: bool,
 }
 
-/// Something that is asked, and what it is for.
+/// A query and its purpose.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'q> {
-    /// What is missing without an answer.
+    /// Name that is reported as missing without an answer.
     pub(super) what: &'static str,
     /// The statement.
     pub(super) sql: &'q str,
-    /// What helps if it is refused; may be empty.
+    /// Remedy if it is refused; may be empty.
     pub(super) remedy: &'q str,
 }
 
-/// Codes of refusals that pass: a statement that took longer than it may, memory or disks that are
+/// Codes of temporary refusals: a statement that exceeded its time limit, memory or disks that are
 /// full (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
 const PASSING: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
 
@@ -125,7 +125,7 @@ impl<C: Connection> Session<C> {
         Session { connection, patience, refused: BTreeSet::new(), owes: false }
     }
 
-    /// Asks one statement.
+    /// Runs one statement.
     pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, Trouble> {
         self.owes = true;
         let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
@@ -144,8 +144,8 @@ impl<C: Connection> Session<C> {
         }
     }
 
-    /// Asks something without which the rest can do. What was refused once is said to be missing
-    /// and not asked again.
+    /// Runs an optional query; `None` if it is refused. A refused query is reported as missing and
+    /// not repeated, unless the refusal is temporary.
     pub(super) async fn ask_or_miss(
         &mut self,
         question: Question<'_>,
@@ -171,7 +171,7 @@ impl<C: Connection> Session<C> {
         }
     }
 
-    /// Asks something that may be refused, and need not be missed then.
+    /// Runs a query that may be refused; a refusal is not reported.
     pub(super) async fn ask_quietly(&mut self, sql: &str) -> Result<Option<Table>, Trouble> {
         match self.ask(sql).await {
             Ok(table) => Ok(Some(table)),
@@ -180,13 +180,13 @@ impl<C: Connection> Session<C> {
         }
     }
 
-    /// Ends the session in an orderly way, if it still can be.
+    /// Closes the session, or abandons it if it is broken or an answer is outstanding.
     pub(super) async fn finish(self, is_broken: bool) {
         if self.owes || is_broken {
             self.connection.abandon();
             return;
         }
-        // A session that does not take its leave in time is gone with its connection.
+        // A session that does not close in time ends with its connection.
         let _ = rt::within(&self.patience.rt, FAREWELL, self.connection.close()).await;
     }
 }

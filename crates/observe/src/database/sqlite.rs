@@ -1,13 +1,13 @@
 //! SQLite (SQLite documentation, "PRAGMA Statements", "Write-Ahead Logging").
 //!
-//! Its counters belong to one connection and tell nothing of others: those of its statements the
-//! driver adds up for all ([`driver::Driver::counters`]). There are no sessions to be looked at.
-//! What the file itself says is read by a session: with a write-ahead log that disturbs nobody.
-//! With a rollback journal each question would be one more reader for whose lock a writer waits;
-//! there only the sizes of the files are read.
+//! SQLite's counters belong to one connection and do not cover others: the driver adds up those of
+//! its statements over all connections ([`driver::Driver::counters`]). There are no sessions to
+//! sample. The file's own statistics are read by a session, which blocks no writer if there is a
+//! write-ahead log. With a rollback journal each query would be one more reader whose lock a writer
+//! waits for; then only the sizes of the files are read.
 //!
-//! The files are looked at and never opened here: when a process closes a file, it gives up all
-//! locks that it has on it, those of its other connections too (fcntl(2)).
+//! The files are examined and never opened here: when a process closes a file, it releases all
+//! locks that it holds on it, including those of its other connections (fcntl(2)).
 
 use std::path::PathBuf;
 
@@ -26,16 +26,16 @@ const WHO: &str = "select sqlite_version(), (select file from pragma_database_li
 const PAGES: &str = "select (select page_count from pragma_page_count), \
     (select freelist_count from pragma_freelist_count)";
 
-/// What is known of a database.
+/// Sampler for an SQLite database.
 pub(super) struct Sqlite {
-    /// The file.
+    /// Path of the database file.
     file: PathBuf,
     page_bytes: u64,
     has_log: bool,
 }
 
 impl Sqlite {
-    /// Asks what it is.
+    /// Queries the version, file and journal mode of the database.
     pub(super) async fn open<C: Connection>(session: &mut Session<C>) -> Result<Sqlite, End> {
         let told = session.ask(WHO).await?;
         let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
@@ -55,7 +55,7 @@ impl Sqlite {
         })
     }
 
-    /// Reads what the files say.
+    /// Reads the sizes of the database and its log.
     pub(super) async fn read<C: Connection>(
         &self,
         session: &mut Session<C>,
@@ -72,7 +72,7 @@ impl Sqlite {
             sample.missing("statistics freelist_count", why);
             return Ok(());
         }
-        // While there is no log, nobody has written since it was last written back.
+        // A log that does not exist is empty: no write since the last checkpoint.
         tell("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
         let asked = Question { what: "statistics page_count", sql: PAGES, remedy: "" };
         if let Some(told) = session.ask_or_miss(asked, sample).await?
@@ -86,7 +86,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// How long the file is, or the one beside it with this behind its name.
+    /// Returns the size in bytes of the database file, or of the file whose name has this suffix.
     fn bytes(&self, behind: &str) -> Option<u64> {
         let mut path = self.file.clone().into_os_string();
         path.push(behind);

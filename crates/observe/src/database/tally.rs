@@ -1,4 +1,4 @@
-//! What was seen at all looks, added up.
+//! Sums over all samples of the sessions.
 
 use std::collections::BTreeMap;
 
@@ -8,102 +8,103 @@ use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sockets::Waiting;
 
-/// How many names one part may have; what comes later is counted as [`OTHER`].
+/// Most names of one part; later ones are counted as [`OTHER`].
 const MOST: usize = 64;
 
-/// The name of what has none of its own.
+/// Name under which the names beyond [`MOST`] are counted.
 const OTHER: &str = "other";
 
-/// How many statements of one look are counted: those with which most sessions wait.
+/// Statements of one sample that are counted: those in which most sessions wait.
 const STATEMENTS: usize = 8;
 
-/// One thing that is counted.
+/// One sum.
 #[derive(Clone, Debug)]
 struct Counted {
     unit: &'static str,
     sum: u64,
-    /// Whether it was told.
+    /// True if it has been reported.
     is_told: bool,
 }
 
-/// Whose sessions are looked at.
+/// Sessions that are observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of this load generator. What others wait for is no time of its.
+    /// Sessions of this load generator. Waits of others are not counted as its time.
     #[default]
     Ours,
-    /// Those of the program that a scope names: its sockets tell them from others'. All clients',
-    /// if none can be told.
+    /// Sessions of the program that a scope names, recognised by its sockets. Those of all clients,
+    /// if none can be recognised.
     Program(Scope),
-    /// Those of all clients.
+    /// Sessions of all clients.
     Everyones,
 }
 
-/// Sums that only grow, also from one session of the observer to the next.
+/// Sums that only grow, across sessions of the observer too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     whose: Whose,
-    /// Whether a session was ever known to be ours: a program that stands between may change their
-    /// names, and then those of others must do.
+    /// True once a session was recognised as ours: a proxy in between may change the names of
+    /// sessions, and then those of all clients are counted.
     knows_ours: bool,
     sums: BTreeMap<(Part, String), Counted>,
 }
 
-/// What one look saw.
+/// Observation of one sample of the sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Sessions of clients that run a statement.
+    /// Client sessions that run a statement.
     pub(super) active: u64,
-    /// Those that wait for their client.
+    /// Client sessions that wait for their client outside of a transaction.
     pub(super) idle: u64,
-    /// The same within a transaction.
+    /// Client sessions that wait for their client within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Sessions of others that run a statement and wait for nothing.
+    /// Sessions of others that run a statement and do not wait.
     pub(super) others: u64,
-    /// Processes that help a session with its statement.
+    /// Parallel workers of sessions.
     pub(super) parallel_workers: u64,
-    /// What the active ones wait for.
+    /// Active sessions by wait.
     pub(super) waits: BTreeMap<String, u64>,
-    /// With which statements they wait for locks.
+    /// Sessions that wait for locks, by statement.
     pub(super) statements: BTreeMap<String, u64>,
-    /// What goes on that nobody asked for, or that takes long.
+    /// Background and maintenance work under way.
     pub(super) background: BTreeMap<String, u64>,
-    /// The sessions that wait for a program that is observed.
+    /// Sessions that wait for an observed program.
     pub(super) turns: Turns,
 }
 
-/// Sessions that wait for their client, by what their sockets hold.
+/// Sessions that wait for their client, by the content of their sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Turns {
-    /// Sessions that are known to be the program's, waiting or not.
+    /// Sessions recognised as the program's, waiting or not.
     pub(super) identified: u64,
-    /// Neither side's socket holds anything.
+    /// Sessions without data in the sockets of either side.
     pub(super) nothing_waits: u64,
-    /// A request waits at the server.
+    /// Sessions with a request that the server has not read.
     pub(super) unread_request: u64,
-    /// An answer waits at the program.
+    /// Sessions with an answer that the program has not read.
     pub(super) unread_answer: u64,
     /// Sessions that have been idle for so long that the program does not use them: a pool holds
-    /// them in reserve. They are in no other count.
+    /// them in reserve. No other count includes them.
     pub(super) spare: u64,
-    /// The program pauses: nothing waits anywhere, and the next part of a statement or the next
-    /// statement has not come for longer than a switch between processes takes.
+    /// Sessions in which the program pauses: the sockets are empty, and the next part of a
+    /// statement or the next statement has not come for longer than a switch between processes
+    /// takes.
     pub(super) paused: u64,
 }
 
 /// A session that waits for its client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// The data that waits on its connection; `None` if its sockets are not seen.
+    /// Data that waits on its connection; `None` if its sockets are not visible.
     pub(super) waiting: Option<Waiting>,
-    /// It waits for more of a statement that has begun: rows to load.
+    /// True if it waits for more of a statement that has begun, such as rows to load.
     pub(super) is_within_statement: bool,
-    /// The database says that it has waited for long; `None` if it does not say.
+    /// True if the database reports a long wait; `None` if it reports nothing.
     pub(super) is_long: Option<bool>,
 }
 
 impl Turns {
-    /// Adds so many sessions that wait for their client.
+    /// Adds a number of sessions that wait for their client.
     pub(super) fn add(&mut self, turn: Turn, sessions: u64) {
         let Turn { waiting, is_within_statement, is_long } = turn;
         if let Some(waiting) = waiting {
@@ -132,28 +133,28 @@ impl Turns {
     }
 }
 
-/// What an active session waits for if it does not wait.
+/// Name counted for an active session that does not wait.
 pub(super) const CPU: &str = "cpu";
 
 impl Look {
-    /// Active sessions wait for this.
+    /// Counts active sessions in a wait.
     pub(super) fn wait(&mut self, event: &str, sessions: u64) {
         *self.waits.entry(event.to_owned()).or_default() += sessions;
     }
 
-    /// How many sessions of clients it saw.
+    /// Returns the number of client sessions.
     fn sessions(&self) -> u64 {
         self.active + self.idle + self.idle_in_transaction
     }
 }
 
 impl Tally {
-    /// Of these sessions.
+    /// Creates a tally for these sessions.
     pub(super) fn of(whose: Whose) -> Tally {
         Tally { whose, ..Tally::default() }
     }
 
-    /// Adds what a look saw of our sessions, and of those of others.
+    /// Adds the observations of one sample: of our sessions and of those of others.
     pub(super) fn add_looks(&mut self, mut ours: Look, mut theirs: Look) {
         self.knows_ours |= match self.whose {
             Whose::Ours => ours.sessions() > 0,
@@ -188,7 +189,7 @@ impl Tally {
         counted.sum += by;
     }
 
-    /// Adds what a look saw.
+    /// Adds an observation.
     fn add_look(&mut self, look: &Look) {
         let Look { active, idle, idle_in_transaction, others, parallel_workers, .. } = look;
         let Look { waits, statements, background, .. } = look;
@@ -235,7 +236,7 @@ impl Tally {
         }
     }
 
-    /// What has a sum for the first time: it was nothing before.
+    /// Returns sums that have not been reported yet, with the value zero that they had before.
     pub(super) fn begun(&mut self) -> Sample {
         let mut sample = Sample::default();
         for ((part, metric), counted) in &mut self.sums {
@@ -247,7 +248,7 @@ impl Tally {
         sample
     }
 
-    /// All sums.
+    /// Adds all sums to a sample.
     pub(super) fn write(&self, sample: &mut Sample) {
         for ((part, metric), counted) in &self.sums {
             sample.read(part, metric, counted.unit, counted.sum as f64);
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
-    /// The sessions that were counted of a part, by the names of what they did.
+    /// Returns the sums of a part by name.
     fn sums(tally: &Tally, part: &Part) -> BTreeMap<String, u64> {
         let of_it = tally.sums.iter().filter(|((of, _), _)| of == part);
         of_it.map(|((_, metric), counted)| (metric.clone(), counted.sum)).collect()
@@ -299,13 +300,13 @@ mod tests {
         let mut run = Tally::of(Whose::Ours);
         run.add_looks(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
-        // At a look without any of ours they are still not.
+        // A sample without any of ours does not change that.
         run.add_looks(Look::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
         let mut watched = Tally::of(Whose::Everyones);
         watched.add_looks(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
-        // None was ever known to be ours: their names are not what they should be.
+        // None was ever recognised as ours: their names have been changed.
         let mut renamed = Tally::of(Whose::Ours);
         renamed.add_looks(Look::default(), theirs);
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);

@@ -1,23 +1,23 @@
-//! Statements in few words, and answers by the names of their columns.
+//! Short forms of statements, and access to answers by column name.
 
 use driver::Table;
 use record::Part;
 
 use crate::sample::Sample;
 
-/// How many characters of a statement tell it from others.
+/// Characters of a statement that are kept to identify it.
 const BEGINNING: usize = 60;
 
-/// What stands between double quotes.
+/// Meaning of double quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DoubleQuotes {
-    /// A name, as the standard says.
+    /// A name, as in the standard.
     Name,
-    /// A text, as MySQL and MariaDB read it unless they are told otherwise.
+    /// A string, the default of MySQL and MariaDB.
     Text,
 }
 
-/// The beginning of a statement in one line, with `?` for each value: what is the same for all
+/// Returns the beginning of a statement in one line, with `?` for each value: the same for all
 /// requests of one kind.
 pub(super) fn beginning(sql: &str, quotes: DoubleQuotes) -> String {
     let line = one_line(sql, quotes);
@@ -27,7 +27,7 @@ pub(super) fn beginning(sql: &str, quotes: DoubleQuotes) -> String {
     }
 }
 
-/// A statement in one line, without comments, and with `?` for each value.
+/// Returns a statement in one line, without comments, and with `?` for each value.
 fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
     let mut line = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -46,7 +46,7 @@ fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
     line
 }
 
-/// What a token is in a statement.
+/// Kind of a token in a statement.
 enum Token {
     Space,
     Value,
@@ -69,7 +69,7 @@ fn kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
     }
 }
 
-/// How many bytes the first token has; `before` stands in front of it.
+/// Returns the length in bytes of the first token; `before` is the character in front of it.
 fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) -> usize {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let through = |end: &str, from: usize| {
@@ -104,7 +104,8 @@ fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) ->
     }
 }
 
-/// The mark at the beginning, if it is one between which PostgreSQL reads a text: `$$` or `$tag$`.
+/// Returns the opening delimiter of a PostgreSQL dollar-quoted string, `$$` or `$tag$`, if there is
+/// one.
 fn dollar_quote(rest: &str) -> Option<&str> {
     let end = 1 + rest.get(1..)?.find('$')?;
     let tag = &rest[1..end];
@@ -113,8 +114,8 @@ fn dollar_quote(rest: &str) -> Option<&str> {
     is_tag.then(|| &rest[..=end])
 }
 
-/// How many bytes a comment has that may hold others, as PostgreSQL's do; one that was cut off
-/// reaches to the end.
+/// Returns the length in bytes of a comment that may be nested, as in PostgreSQL; one that is cut
+/// off extends to the end.
 fn nested_comment(rest: &str) -> usize {
     let mut depth = 0_u32;
     let mut at = 0;
@@ -136,9 +137,10 @@ fn nested_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// How many bytes a text between quotes has; one that was cut off reaches to the end. So does one
-/// with a quote behind a backslash: whether that ends it depends on settings of the session
-/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`), and what is behind it may be a value.
+/// Returns the length in bytes of a quoted string; one that is cut off extends to the end. So does
+/// one with a quote after a backslash: it depends on settings of the session
+/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`) if that quote ends it, and the text
+/// after it may be a value.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     let mut is_escape = false;
@@ -156,7 +158,7 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// Statements that take long and are no requests: by their first words, and what they are called.
+/// Maintenance statements: their first words, and the name of the work.
 const WORKS: [(&[&str], &str); 12] = [
     (&["vacuum"], "vacuum"),
     (&["analyze"], "analyze"),
@@ -172,7 +174,7 @@ const WORKS: [(&[&str], &str); 12] = [
     (&["check", "table"], "check"),
 ];
 
-/// Words that stand in front of the name of the table.
+/// Words that may precede the name of the table.
 const FILLERS: [&str; 18] = [
     "full",
     "freeze",
@@ -194,7 +196,7 @@ const FILLERS: [&str; 18] = [
     "online",
 ];
 
-/// What such a statement does, `vacuum: t`; `None` if it is another one.
+/// Returns the work of a maintenance statement, such as `vacuum: t`; `None` for other statements.
 pub(super) fn work(sql: &str) -> Option<String> {
     let line = without_options(&one_line(sql, DoubleQuotes::Name));
     let words: Vec<&str> = line.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
@@ -214,7 +216,7 @@ pub(super) fn work(sql: &str) -> Option<String> {
     })
 }
 
-/// A statement without what is between parentheses.
+/// Returns a statement without the content of parentheses.
 fn without_options(line: &str) -> String {
     let mut depth = 0_u32;
     let mut plain = String::with_capacity(line.len());
@@ -232,13 +234,13 @@ fn without_options(line: &str) -> String {
     plain
 }
 
-/// The name of a table without quotes, and without PostgreSQL's usual schema.
+/// Returns the name of a table without quotes, and without PostgreSQL's default schema.
 pub(super) fn table_name(name: &str) -> String {
     let plain = name.replace(['`', '"'], "");
     plain.strip_prefix("public.").unwrap_or(&plain).to_owned()
 }
 
-/// The places of columns in the rows of an answer; `None` if one is missing.
+/// Returns the positions of columns in an answer; `None` if one is missing.
 pub(super) fn columns<const N: usize>(table: &Table, names: [&str; N]) -> Option<[usize; N]> {
     let mut places = [0; N];
     for (place, name) in places.iter_mut().zip(names) {
@@ -247,23 +249,23 @@ pub(super) fn columns<const N: usize>(table: &Table, names: [&str; N]) -> Option
     Some(places)
 }
 
-/// A value of a row; empty if it is null or not there.
+/// Returns a value of a row; empty if it is null or missing.
 pub(super) fn text(row: &[Option<String>], place: usize) -> &str {
     row.get(place).and_then(Option::as_deref).unwrap_or_default()
 }
 
-/// A number of a row; 0 if it is none.
+/// Returns a number from a row; 0 if the row does not hold one.
 pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
     text(row, place).parse().unwrap_or_default()
 }
 
-/// Returns a count from a row; 0 if the row does not hold one. The count is limited to more than
-/// any machine has: the counts of many rows can be added up, whatever a server says.
+/// Returns a count from a row; 0 if the row does not hold one. The count is capped far above any
+/// real one, so that adding up the counts of many rows cannot overflow, whatever a server reports.
 pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
     number(row, place).min(1 << 40)
 }
 
-/// Every number of a row is a counter with the name of its column, with the view in front.
+/// Reads every number of the first row as a counter, named by the view and its column.
 pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
     for (name, value) in table.columns.iter().zip(row) {

@@ -1,4 +1,4 @@
-//! Sessions that break, and databases that are none.
+//! Sessions that break, and targets that are not databases.
 
 use std::net::TcpListener;
 
@@ -8,10 +8,10 @@ use testbed::{Kind, Options, Server, shared};
 
 use crate::{Told, ask, for_user, in_real_time, mariadb, postgres};
 
-/// How long a watch may take to end, with something for a machine that is busy.
+/// Longest time that a watch may take to end, with a margin for a busy machine.
 const LONGEST_END: Nanos = Nanos::from_millis(3_000);
 
-/// A session that somebody ends is followed by another, and what was counted goes on.
+/// Checks that a session that was killed is followed by another, and that the sums continue.
 fn a_killed_session<D: Driver>(driver: &D, kill: impl FnOnce()) {
     let (watch, mut told) = Told::begin(driver);
     told.until(|told| told.last("sessions", "looks") >= 3.0);
@@ -83,7 +83,7 @@ fn sim() -> sim::Config {
     sim::Config::from_options("mm1", &[]).expect("a simulation")
 }
 
-/// How much a count grew.
+/// Returns the growth of a count.
 fn growth(before: &[Count], after: &[Count], metric: &str) -> f64 {
     let value = |counts: &[Count]| {
         counts.iter().find(|count| count.metric == metric).map_or(f64::NAN, |count| count.value)
@@ -91,7 +91,7 @@ fn growth(before: &[Count], after: &[Count], metric: &str) -> f64 {
     value(after) - value(before)
 }
 
-/// Watches for a while between two accounts, and returns them.
+/// Reads the server's statistics before and after a watch.
 fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
     let account = || {
         in_real_time(async |rt| {
@@ -128,7 +128,7 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     let took = Monotonic.now().since(begun);
     server.thaw();
     assert!(took < LONGEST_END, "{took}");
-    // The session was given up in the middle of a statement, and goes when the server hears that.
+    // The session was abandoned in the middle of a statement; the server ends it when it notices.
     ask(&driver, &["select 1"]);
 }
 

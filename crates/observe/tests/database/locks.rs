@@ -1,11 +1,11 @@
-//! Who waits for whom.
+//! Lock waits between sessions.
 
 use driver::{Connection, Driver, Step, Work};
 use testbed::{Kind, shared};
 
 use crate::{Told, ask, in_real_time, mariadb, postgres};
 
-/// A request of one text.
+/// Returns a request with a single text.
 fn request(text: &str) -> Work {
     let mut work = Work::default();
     work.values.push_text(|buffer| buffer.push_str(text));
@@ -13,8 +13,8 @@ fn request(text: &str) -> Work {
     work
 }
 
-/// A row that somebody has changed in a transaction that stays open, and three others who would
-/// change it too.
+/// Plants a row that an open transaction has changed and that three other sessions want to change,
+/// and returns the observer's reports.
 fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Told) -> bool) -> Told {
     ask(
         driver,
@@ -26,8 +26,8 @@ fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Told) -> bool
     while_held(driver, &format!("update {table} set n = n + 1 where id = 1"), is_seen)
 }
 
-/// What is told while somebody has run a text in a transaction that stays open, and three others
-/// run it too.
+/// Returns the observer's reports while one session has run a text in a transaction that stays open
+/// and three others run it too.
 fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool) -> Told {
     in_real_time(async |rt| {
         let mut holder = driver.connect(&rt).await.expect("a connection");
@@ -43,7 +43,7 @@ fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool
                 waiter.close().await;
             }));
         }
-        // The waiters are sent on their way by this thread, which then waits for the observer's.
+        // Yielding starts the waiting requests; after that this thread blocks on the observer's.
         rt::yield_now().await;
         let (watch, mut told) = Told::begin(driver);
         told.wait(&rt, is_seen).await;

@@ -1,4 +1,4 @@
-//! What real databases show to their observer.
+//! The observer against real databases.
 
 mod faults;
 mod locks;
@@ -13,23 +13,23 @@ use driver::{Connection, Driver, Mysql, Postgres, Table};
 use observe::{DatabaseWatch, Sample, Whose};
 use rt::{Options, Rt, run_real};
 
-/// How often what is counted is told.
+/// Period of the observer's reports.
 const EVERY: Nanos = Nanos::from_millis(200);
 
 /// More samples than any test waits for.
 const SAMPLES: usize = 10_000;
 
-/// How long anything may take before it will never come.
+/// Longest time that a test waits.
 const LONGEST: Nanos = Nanos::from_secs(60);
 
-/// What an observer has told so far.
+/// Samples that an observer has reported so far.
 struct Told {
     receiver: Receiver<(Nanos, Sample)>,
     samples: Vec<(Nanos, Sample)>,
 }
 
 impl Told {
-    /// Begins to watch.
+    /// Starts to observe.
     fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Told) {
         let (sender, receiver) = sync_channel(SAMPLES);
         let watch = DatabaseWatch::begin(
@@ -44,12 +44,12 @@ impl Told {
         (watch.expect("a thread"), Told { receiver, samples: Vec::new() })
     }
 
-    /// Takes what was told since.
+    /// Takes the samples reported since the last call.
     fn take(&mut self) {
         self.samples.extend(self.receiver.try_iter());
     }
 
-    /// The last value of a metric whose name begins so; 0 if it was never told.
+    /// Returns the last value of a metric by the beginning of its name; 0 if it was never reported.
     fn last(&self, component: &str, metric: &str) -> f64 {
         let readings = self.samples.iter().rev().flat_map(|(_, sample)| &sample.readings);
         let mut those = readings
@@ -57,13 +57,13 @@ impl Told {
         those.next().map_or(0.0, |reading| reading.value)
     }
 
-    /// Why something is missing, each time that it was said.
+    /// Returns the reasons for which something was reported as missing, in order.
     fn missing(&self, what: &str) -> Vec<&str> {
         let missing = self.samples.iter().flat_map(|(_, sample)| &sample.missing);
         missing.filter(|missing| missing.what == what).map(|missing| missing.why.as_str()).collect()
     }
 
-    /// Waits until what was told is like this, while other tasks of this thread go on.
+    /// Waits until the reports meet a condition, while other tasks of this thread go on.
     async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Told) -> bool) {
         let late = rt.now() + LONGEST;
         while !is_so(self) {
@@ -73,7 +73,7 @@ impl Told {
         }
     }
 
-    /// Waits until what was told is like this, and does nothing else.
+    /// Waits until the reports meet a condition, and blocks the thread meanwhile.
     #[track_caller]
     fn until(&mut self, is_so: impl Fn(&Told) -> bool) {
         let late = Monotonic.now() + LONGEST;
@@ -92,7 +92,7 @@ fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
     run_real(&Options::default(), |rt| task(rt)).expect("the system grants a runtime")
 }
 
-/// Connects, runs texts, and returns what the last one returned.
+/// Connects, runs texts, and returns the last answer.
 fn ask<D: Driver>(driver: &D, texts: &[&str]) -> Table {
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");
@@ -105,17 +105,17 @@ fn ask<D: Driver>(driver: &D, texts: &[&str]) -> Table {
     })
 }
 
-/// The driver of a PostgreSQL URL.
+/// Opens the driver of a PostgreSQL URL.
 fn postgres(target: &Target) -> Postgres {
     Postgres::open(target).expect("a URL")
 }
 
-/// The driver of a MariaDB URL.
+/// Opens the driver of a MariaDB URL.
 fn mariadb(target: &Target) -> Mysql {
     Mysql::open(target, std::env::temp_dir()).expect("a URL")
 }
 
-/// A URL for another user, whose password is its name.
+/// Returns the URL for another user, whose password is its name.
 fn for_user(target: &Target, name: &str) -> Target {
     let mut target = target.clone();
     if let Endpoint::Network { user, password, .. } = &mut target.endpoint {

@@ -1,4 +1,4 @@
-//! A user who may not see everything is told so, and sees the rest.
+//! Users with restricted privileges: the observer reports what they cannot see, and reads the rest.
 
 use testbed::{Kind, shared};
 
@@ -8,7 +8,7 @@ use crate::{Told, for_user, mariadb, postgres};
 fn postgres_without_pg_monitor() {
     let server = shared(Kind::Postgres);
     server.sql("create role poor login password 'poor'").expect("a role");
-    // Somebody whose sessions the poor one may not see.
+    // A user whose sessions the unprivileged one may not see.
     let rich = postgres(&server.url());
     let (other, _) = Told::begin(&rich);
     let (watch, mut told) = Told::begin(&postgres(&for_user(&server.url(), "poor")));

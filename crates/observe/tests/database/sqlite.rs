@@ -1,11 +1,11 @@
-//! SQLite, whose files are looked at.
+//! SQLite, whose files are examined.
 
 use base::Target;
 use driver::{Connection, Driver, Sqlite, StatementId, Step, Work};
 
 use crate::{Told, in_real_time};
 
-/// Watches a new database while a table of a megabyte is written.
+/// Observes a new database while a table of a megabyte is written.
 fn watched(options: &str) -> Told {
     let driver = Sqlite::open(&Target::parse(&format!("sqlite:{options}")).expect("a URL"));
     let driver = driver.expect("a database");
@@ -35,7 +35,7 @@ fn a_log_and_pages_are_told() {
     assert!(told.last("statistics", "wal_bytes") > 1e6);
     assert!(told.last("statistics", "page_count") > 200.0);
     assert!(told.last("statistics", "freelist_count") > 200.0);
-    // Of requests, and not of what the observer and the setup ask.
+    // Counted for requests, and not for the queries of the observer and the setup.
     assert_eq!(told.last("statistics", "sqlite3_stmt_status.sort"), 1.0);
     assert!(told.last("statistics", "sqlite3_stmt_status.vm_step") > 1.0);
     assert_eq!(told.last("sessions", "looks"), 0.0, "it has no sessions");
