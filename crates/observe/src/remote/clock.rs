@@ -1,49 +1,49 @@
-//! What the clock of another machine shows, by that of this one.
+//! The offset between the clock of another machine and that of this one.
 //!
-//! A question is sent, answered with the time there, and comes back: the answer was given between
-//! the two, on average in the middle, and the shorter the way, the less that can be wrong (D. L.
-//! Mills, RFC 5905, chapter 8). The other side counts on from its clock's first reading by its
-//! monotonic clock, so that it makes no steps while it is watched.
+//! A request is sent and answered with the remote time. The answer was given between sending and
+//! receiving, on average in the middle, and the error is smaller for a shorter round trip (D. L.
+//! Mills, RFC 5905, chapter 8). The remote side counts on from the first reading of its wall clock
+//! by its monotonic clock, so the time it reports makes no steps during the watch.
 
 use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 
 /// One exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Echo {
-    /// When the question was sent.
+    /// Time at which the request was sent.
     pub(super) sent: Stamp,
-    /// When the answer was there.
+    /// Time at which the answer was received.
     pub(super) back: Stamp,
-    /// What the clock showed there, in nanoseconds since 1970.
+    /// Remote time in nanoseconds since 1970.
     pub(super) clock: i64,
 }
 
 impl Echo {
-    /// How long there and back took. Half of that is what the offset may be wrong by.
+    /// Returns the round trip time. Half of it is the largest error of the offset.
     pub(super) fn delay(self) -> Nanos {
         self.back.since(self.sent)
     }
 
-    /// The middle of the exchange by this machine's monotonic clock.
+    /// Returns the middle of the exchange by this machine's monotonic clock.
     fn middle(self) -> i128 {
         (i128::from(self.sent.0) + i128::from(self.back.0)) / 2
     }
 
-    /// The instant here at which the clock there shows this, but none outside these two.
+    /// Converts a remote time to an instant here, limited to the range from `earliest` to `latest`.
     pub(super) fn stamp(self, there: i64, earliest: Stamp, latest: Stamp) -> Stamp {
         let here = i128::from(there) - i128::from(self.clock) + self.middle();
         let here = u64::try_from(here.max(0)).unwrap_or(u64::MAX);
         Stamp(here).min(latest).max(earliest)
     }
 
-    /// How far the clock there is ahead of the clock here, in seconds.
+    /// Returns the seconds by which the remote clock is ahead of the clock here.
     pub(super) fn offset_s(self, here: Reference) -> f64 {
         let here = i128::from(here.wall.0) - (i128::from(here.stamp.0) - self.middle());
         (i128::from(self.clock) - here) as f64 / 1e9
     }
 }
 
-/// What this machine's two clocks show at one instant.
+/// Readings of this machine's two clocks at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     wall: WallTime,
@@ -51,12 +51,13 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// Now.
+    /// Reads both clocks.
     pub(super) fn now() -> Reference {
         Reference { wall: WallTime::now(), stamp: Monotonic.now() }
     }
 
-    /// What the clock shows, counted on from here: nanoseconds since 1970, without steps.
+    /// Returns the current time counted on from this reading: nanoseconds since 1970, without
+    /// steps.
     pub(super) fn counted_on(self) -> i64 {
         self.wall.after(Monotonic.now().since(self.stamp)).0
     }
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn an_hour_of_difference_is_found_and_put_right() {
-        // Here it is 100 s since 1970 at stamp 50 s; there it is an hour more.
+        // Here, stamp 50 s is 100 s after 1970; the remote clock is one hour ahead.
         let here = Reference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
         let echo = echo(49_000_000_000, 51_000_000_000, 3_700 * SECOND);
         assert_eq!(echo.offset_s(here), 3_600.0);

@@ -1,11 +1,11 @@
-//! What happens on another machine, as `assay` there sees it.
+//! Observation of another machine by an `assay` that runs there.
 //!
-//! [`RemoteWatch`] starts `assay observe --stdio` there by the user's own ssh, finds out how far
-//! the two clocks are apart, and tells what comes back with the name of the machine in front, at
-//! the times of this one. Nothing listens for that on either machine, and the end of its input ends
-//! the program there, however this one ends. [`serve()`] is the other side.
+//! [`RemoteWatch`] starts `assay observe --stdio` there over the user's own ssh, measures the
+//! offset between the two clocks, and reports the remote samples with the name of the machine in
+//! front, at times of this machine. No port is opened on either machine, and the remote program
+//! ends with its input, however this one ends. [`serve()`] is the remote side.
 //!
-//! Whatever goes wrong is told as missing, once, with what helps: the run goes on.
+//! A failure is reported as missing, once, with a remedy: the run goes on.
 
 mod clock;
 mod protocol;
@@ -28,51 +28,51 @@ use self::ssh::{Connection, Event, Parting, Trouble};
 use crate::sample::Sample;
 use crate::scope::Scope;
 
-/// The ssh of whoever runs this, by the `PATH`.
+/// Name of the ssh program, which is found in the `PATH`.
 const SSH: &str = "ssh";
 
-/// How many lines wait here at most.
+/// Most lines that are queued.
 const QUEUE: usize = 64;
 
-/// A login may write so many lines of its own before the program there is reached.
+/// Most lines that a login may write before the remote program starts.
 const MOST_NOISE: usize = 64;
 
-/// How often the clock there is asked for; the fastest answer counts.
+/// Number of requests to the remote clock; the fastest answer counts.
 const ECHOES: u64 = 8;
 
-/// How often it is asked again: two clocks differ by up to 0.1 ms more after each second.
+/// Time after which the remote clock is read again: two clocks drift by up to 0.1 ms per second.
 const AGAIN: Nanos = Nanos::from_secs(30);
 
-/// An answer on a way so many times as long as the fastest says less than an older one.
+/// Multiple of the fastest round trip above which an answer is less accurate than an older one.
 const SLOW: u64 = 2;
 
-/// Clocks that are further apart are told of, in seconds.
+/// Clock offset in seconds from which on it is reported.
 const FAR_APART_S: f64 = 1.0;
 
 /// A machine that is reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteHost {
-    /// As whom; without a word it is ssh that decides.
+    /// Login name; `None` leaves it to ssh.
     pub user: Option<String>,
-    /// Its name or address, which stands in front of the names of its components.
+    /// Its name or address, which is the prefix of its components' names.
     pub host: String,
-    /// The port of its ssh; without a word it is ssh that decides.
+    /// Port of its ssh server; `None` leaves it to ssh.
     pub port: Option<u16>,
-    /// The program there.
+    /// Name of the remote program.
     pub command: String,
 }
 
 impl RemoteHost {
-    /// How the program is called there.
+    /// Default name of the remote program.
     pub const COMMAND: &str = "assay";
 
-    /// A machine of which only the name is known.
+    /// Creates a host with a name and defaults for the rest.
     pub fn named(host: &str) -> RemoteHost {
         let (host, command) = (host.to_owned(), RemoteHost::COMMAND.to_owned());
         RemoteHost { user: None, host, port: None, command }
     }
 
-    /// What the user would type to see for themselves.
+    /// Returns the command with which users can connect themselves.
     fn by_hand(&self) -> String {
         match self.port {
             Some(port) => format!("ssh -p {port} {}", self.login()),
@@ -80,7 +80,7 @@ impl RemoteHost {
         }
     }
 
-    /// How the machine is called in ssh's list of keys (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+    /// Returns the machine's entry in ssh's list of keys (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
     fn in_known_hosts(&self) -> String {
         match self.port {
             Some(port) => format!("'[{}]:{port}'", self.host),
@@ -88,7 +88,7 @@ impl RemoteHost {
         }
     }
 
-    /// What ssh is given: `user@host`.
+    /// Returns the destination for ssh: `user@host`, or `host`.
     fn login(&self) -> String {
         match &self.user {
             Some(user) => format!("{user}@{}", self.host),
@@ -97,14 +97,14 @@ impl RemoteHost {
     }
 }
 
-/// How long is waited.
+/// Limits of waiting.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
-    /// For the program on the other machine to greet, and for each answer of its clock.
+    /// Longest time until the remote program's greeting, and until each answer of its clock.
     greeting: Nanos,
-    /// For the next sample, before it is said that none comes.
+    /// Longest time without a sample before that is reported.
     silence: Nanos,
-    /// For its last sample.
+    /// Longest time until the last sample.
     farewell: Nanos,
 }
 
@@ -118,18 +118,19 @@ impl Patience {
     }
 }
 
-/// Somebody who looks at another machine while a run goes.
+/// The thread that observes another machine during a run.
 pub struct RemoteWatch {
     events: SyncSender<Event>,
     thread: JoinHandle<()>,
 }
 
 impl RemoteWatch {
-    /// Begins to look. `tell` is told what was read there and when, after `zero`. The scope says
-    /// how often, and on which port the database listens there. It does not wait for ssh.
+    /// Starts the thread, without waiting for ssh. It calls `tell` with each remote sample and its
+    /// time since `zero`. The scope sets the period, and the port on which the database listens
+    /// there.
     ///
     /// # Errors
-    /// The operating system grants no thread.
+    /// The operating system cannot start a thread.
     pub fn begin(
         zero: Stamp,
         host: RemoteHost,
@@ -160,7 +161,7 @@ impl RemoteWatch {
                     let name = &host.host;
                     let mut talk = Talk { zero, name, patience, connection, heard, tell: &tell };
                     let trouble = talk.hold().err();
-                    // A thread that still reads finds nobody there, and ends.
+                    // A thread that still reads finds the channel closed, and ends.
                     drop(talk.heard);
                     (trouble, talk.connection.close())
                 }
@@ -174,18 +175,17 @@ impl RemoteWatch {
         Ok(RemoteWatch { events, thread })
     }
 
-    /// Ends all of them, and the programs on the other machines. What was read until now has been
-    /// told when this returns, which it does within a few seconds even if nobody answers any
-    /// longer.
+    /// Stops all watches and the programs on the other machines. When this returns, everything read
+    /// until now has been reported. It takes a few seconds at most, even if no machine answers.
     pub fn end_all(watches: Vec<RemoteWatch>) {
-        // One that has ended by itself hears nothing.
+        // One that has ended by itself has closed its channel.
         watches.iter().for_each(|watch| drop(watch.events.send(Event::Over)));
-        // A panic there has been printed; the run itself is none the worse for it.
+        // A panic in a thread has been printed already and does not affect the run.
         watches.into_iter().for_each(|watch| drop(watch.thread.join()));
     }
 }
 
-/// What was heard.
+/// Result of waiting for a line.
 enum Heard {
     Said(Stamp, Said),
     Other(String),
@@ -193,7 +193,7 @@ enum Heard {
     Over,
 }
 
-/// A talk with the program on another machine.
+/// A conversation with the program on another machine.
 struct Talk<'a, T> {
     zero: Stamp,
     name: &'a str,
@@ -204,7 +204,7 @@ struct Talk<'a, T> {
 }
 
 impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
-    /// From the greeting to the last sample.
+    /// Runs the conversation from the greeting to the last sample.
     fn hold(&mut self) -> Result<(), Trouble> {
         self.greet()?;
         let echo = self.compare_clocks()?;
@@ -229,7 +229,7 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         }
     }
 
-    /// Waits for the program there. What the login writes before that is passed over.
+    /// Waits for the remote program's greeting. Lines that the login writes before it are skipped.
     fn greet(&mut self) -> Result<(), Trouble> {
         let until = Monotonic.now() + self.patience.greeting;
         let mut noise = String::new();
@@ -291,7 +291,7 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         self.pass_on(echo.back, sample);
     }
 
-    /// Tells what comes, until the watch is over.
+    /// Reports the samples until the watch is over.
     fn listen(&mut self, mut echo: Echo) -> Result<(), Trouble> {
         let (mut asked, mut was_silent) = (Asking { number: ECHOES, sent: Monotonic.now() }, false);
         let (mut least, mut is_awaited) = (echo.delay(), false);
@@ -343,7 +343,7 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         (self.tell)(at, sample);
     }
 
-    /// Hears the last sample, which comes when the program there notices that it is over.
+    /// Receives the last sample, which the remote program sends when its input ends.
     fn part(&mut self, echo: Echo) {
         self.connection.hang_up();
         let until = Monotonic.now() + self.patience.farewell;
@@ -358,7 +358,7 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         }
     }
 
-    /// Tells what was seen there, under the name of the machine.
+    /// Reports a remote sample under the name of the machine.
     fn pass_on(&self, at: Stamp, mut sample: Sample) {
         for reading in &mut sample.readings {
             if let Some(Component { part, .. }) = Component::parse(&reading.series.component) {
@@ -373,7 +373,7 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
     }
 }
 
-/// The last question to the clock there.
+/// Last request to the remote clock.
 struct Asking {
     number: u64,
     sent: Stamp,

@@ -1,13 +1,12 @@
-//! What two `assay` say to each other, a line each.
+//! The protocol between two `assay` processes, with one message per line.
 //!
-//! The one that was started on the other machine greets with
-//! `{"assay-observe":1,"host":"db1","clock":…}`, answers each `ping N` with `pong N CLOCK`, and
-//! after `begin` sends
-//! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` as often as
-//! it was told to. Clocks are nanoseconds since 1970. The end of its input ends it.
+//! The one on the other machine greets with `{"assay-observe":1,"host":"db1","clock":…}`, answers
+//! each `ping N` with `pong N CLOCK`, and after `begin` sends
+//! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` at the
+//! period of its arguments. Clocks are nanoseconds since 1970. The program ends with its input.
 //!
-//! What comes is another machine's: any bytes are read or refused, and what is kept of them is
-//! bounded and has no control characters.
+//! Input from another machine is not trusted: any bytes are parsed or rejected, and the parts that
+//! are kept have limited length and no control characters.
 
 use base::is_obeyed;
 use record::{Component, Reading, Series};
@@ -15,32 +14,32 @@ use serde_json::{Value, json};
 
 use crate::sample::{Missing, Sample};
 
-/// The version of this protocol.
+/// Version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// The name in the greeting by which one `assay` knows the other.
+/// Key in the greeting by which an `assay` recognises another.
 const GREETING: &str = "assay-observe";
 
-/// No line is longer.
+/// Most bytes of a line.
 pub(super) const LONGEST_LINE: usize = 4 << 20;
 
-/// No sample says that more is missing.
+/// Most missing items of a sample that are read.
 const MOST_MISSING: usize = 256;
 
-/// No name, and no text from the other machine, has more characters.
+/// Most characters of a name or text from the other machine.
 const LONGEST_TEXT: usize = 200;
 
-/// What is asked of the other machine.
+/// A request to the other machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// What its clock shows.
+    /// Asks for the time; the number identifies the request.
     Ping(u64),
-    /// To look, from now on.
+    /// Starts sampling.
     Begin,
 }
 
 impl Asked {
-    /// As a line, with its end.
+    /// Returns the request as a line, with its line feed.
     pub(super) fn line(self) -> String {
         match self {
             Asked::Ping(number) => format!("ping {number}\n"),
@@ -48,7 +47,7 @@ impl Asked {
         }
     }
 
-    /// Reads a line; `None` if it is none of these.
+    /// Parses a line; `None` if it is not a request.
     pub(super) fn parse(line: &[u8]) -> Option<Asked> {
         let text = std::str::from_utf8(line).ok()?.trim();
         match text.strip_prefix("ping ") {
@@ -58,34 +57,34 @@ impl Asked {
     }
 }
 
-/// What the other machine says.
+/// A message from the other machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Said {
-    /// Who is there.
+    /// The greeting.
     Greeting {
-        /// The version of its protocol.
+        /// Version of its protocol.
         version: u64,
-        /// What the machine calls itself.
+        /// Host name of the machine.
         host: String,
     },
-    /// What its clock shows.
+    /// The answer to a ping.
     Pong {
-        /// The number of the question.
+        /// Number of the request.
         number: u64,
-        /// Nanoseconds since 1970.
+        /// Time in nanoseconds since 1970.
         clock: i64,
     },
-    /// What it saw.
+    /// A sample.
     Sample {
-        /// When, by its clock.
+        /// Time of the sample, in nanoseconds since 1970 by the remote clock.
         at: i64,
-        /// What.
+        /// The sample itself.
         sample: Sample,
     },
 }
 
 impl Said {
-    /// Reads a line; `None` if it is none of these.
+    /// Parses a line; `None` if it is not a message.
     pub(super) fn parse(line: &[u8]) -> Option<Said> {
         let text = std::str::from_utf8(line).ok()?.trim();
         if let Some(rest) = text.strip_prefix("pong ") {
@@ -106,17 +105,17 @@ impl Said {
     }
 }
 
-/// The greeting as a line, with its end.
+/// Returns the greeting as a line, with its line feed.
 pub(super) fn greeting(host: &str, clock: i64) -> String {
     format!("{}\n", json!({ GREETING: VERSION, "host": host, "clock": clock }))
 }
 
-/// The answer to a ping as a line, with its end.
+/// Returns the answer to a ping as a line, with its line feed.
 pub(super) fn pong(number: u64, clock: i64) -> String {
     format!("pong {number} {clock}\n")
 }
 
-/// A sample as a line, with its end. A value that is no number is left out.
+/// Returns a sample as a line, with its line feed. Values that are not finite are left out.
 pub(super) fn sample(at: i64, sample: &Sample) -> String {
     let finite = sample.readings.iter().filter(|reading| reading.value.is_finite());
     let reading = |Reading { series, value }: &Reading| {
@@ -129,8 +128,7 @@ pub(super) fn sample(at: i64, sample: &Sample) -> String {
     format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
 }
 
-/// Readings of components that are known here; those of others are left out. `None` if they are not
-/// readings at all.
+/// Parses readings; those of components unknown here are left out. `None` if they are malformed.
 fn readings(value: &Value) -> Option<Vec<Reading>> {
     let mut readings = Vec::new();
     for reading in value.as_array()? {
@@ -154,7 +152,7 @@ fn missing(value: &Value) -> Option<Vec<Missing>> {
     value.as_array()?.iter().take(MOST_MISSING).map(pair).collect()
 }
 
-/// A text from outside as it may stand in a record and on a terminal.
+/// Removes from a foreign text what must not reach a record or a terminal, and limits its length.
 pub(super) fn plain(text: &str) -> String {
     let shown = text.trim().chars().filter(|c| !is_obeyed(*c));
     shown.take(LONGEST_TEXT).collect()

@@ -1,4 +1,4 @@
-//! The other side: `assay observe --stdio`, started by an `assay` on another machine.
+//! The remote side: `assay observe --stdio`, started by an `assay` on another machine.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,21 +13,21 @@ use crate::sample::{Missing, Sample};
 use crate::scope::{Scope, Whereabouts};
 use crate::watch::Watch;
 
-/// No question is longer.
+/// Most bytes of a request.
 const LONGEST_QUESTION: u64 = 256;
 
-/// What is looked at for somebody on another machine: this one, and the processes of a database
-/// that listens on a port, or has these numbers.
+/// Returns the scope for an observer on another machine: this machine, and the database's processes
+/// that listen on a port or have these ids.
 pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
     let processes = servers.into_iter().map(Whereabouts::Process);
     let servers = port.map(Whereabouts::Port).into_iter().chain(processes).collect();
     Scope { every, generator: None, servers }
 }
 
-/// Says what is seen on this machine until the input ends, in lines of the module `protocol`.
+/// Reports samples of this machine until the input ends, in lines of the module `protocol`.
 ///
 /// # Errors
-/// Input or output broke, or the operating system grants no thread.
+/// Input or output failed, or the operating system cannot start a thread.
 pub fn serve(
     scope: Scope,
     input: impl Read,
@@ -53,7 +53,7 @@ pub fn serve(
                 let output = Arc::clone(&output);
                 watch = Some(Watch::begin(Monotonic.now(), scope.clone(), move |_, sample| {
                     let sample = of_the_machine(sample);
-                    // Whoever does not hear it any longer has closed the input as well.
+                    // If the output is closed, the input is closed as well.
                     let _ = say(&output, &protocol::sample(clock.counted_on(), &sample));
                 })?);
             }
@@ -68,8 +68,8 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// A sample without the load generator, which is on another machine: what looks so from here is
-/// this process, of which only what it takes is told.
+/// Returns a sample without the load generator, which runs on another machine: the process that
+/// would count as it is this one, whose cost of observing alone is kept.
 fn of_the_machine(sample: Sample) -> Sample {
     let is_here = |name: &str| match Component::parse(name).map(|component| component.part) {
         Some(

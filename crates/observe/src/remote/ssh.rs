@@ -1,7 +1,7 @@
-//! The user's own ssh, and what it means when that does not go well.
+//! The user's own ssh, and messages for its failures.
 //!
-//! No port is opened and no password is asked for (ssh_config(5): `BatchMode`,
-//! `ClearAllForwardings`). Who may come in is settled by the user's keys and configuration.
+//! No port is opened and no password is requested (ssh_config(5): `BatchMode`,
+//! `ClearAllForwardings`). The user's keys and configuration decide about access.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,8 +17,8 @@ use super::RemoteHost;
 use super::protocol::{Asked, LONGEST_LINE, plain};
 use crate::scope::{Scope, Whereabouts};
 
-/// What ssh does here, beside what the user's own configuration says: it never asks anything, opens
-/// no port, and notices a connection that is dead after 15 seconds.
+/// Options of ssh in addition to the user's configuration: it never prompts, opens no port, and
+/// detects a dead connection after 15 seconds.
 const MANNERS: [&str; 16] = [
     "-T",
     "-x",
@@ -32,39 +32,39 @@ const MANNERS: [&str; 16] = [
     "ServerAliveInterval=5",
     "-o",
     "ServerAliveCountMax=3",
-    // A connection that others share would outlive this one, and has manners of its own.
+    // A shared connection would outlive this one, and has options of its own.
     "-o",
     "ControlMaster=no",
     "-o",
     "ControlPath=none",
 ];
 
-/// So much of the end of what ssh complains of is kept.
+/// Bytes that are kept of the end of ssh's error output.
 const KEPT: usize = 4_096;
 
-/// How long ssh may take to close what it complains on when it has closed its output.
+/// Longest time until ssh closes its error output after its output.
 const PARTING: Duration = Duration::from_secs(1);
 
-/// The code with which ssh ends when it is its own fault (ssh(1), "EXIT STATUS"), and those of a
-/// shell that finds no such program, or may not run it.
+/// Exit codes: of ssh for its own failures (ssh(1), "EXIT STATUS"), and of a shell that does not
+/// find a program or may not run it.
 const OWN_FAULT: i32 = 255;
 const NOT_FOUND: i32 = 127;
 const NOT_RUN: i32 = 126;
 
-/// Something that happened.
+/// An event for the watch.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// A line came, then.
+    /// A line, and the time at which it was received.
     Line(Stamp, Vec<u8>),
-    /// A line came that is longer than any may be.
+    /// A line that exceeds the limit.
     TooLong,
-    /// No more will come.
+    /// The end of the output.
     Closed,
-    /// The watch is over.
+    /// The end of the watch.
     Over,
 }
 
-/// The words of the command that runs on the other machine.
+/// Returns the words of the command for the other machine.
 fn asks_for(host: &RemoteHost, scope: &Scope) -> Vec<String> {
     let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
     words.extend(["--every".to_owned(), scope.every.to_string()]);
@@ -85,14 +85,14 @@ fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
         command.args(["-p", &port.to_string()]);
     }
     command.args(["--", &host.login()]).args(asks_for(host, scope));
-    // A Ctrl-C at the terminal is meant for whoever started this, which ends it in good order.
+    // A Ctrl-C at the terminal is meant for the parent process, which ends ssh itself.
     command.process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     confine::without_secrets(&mut command);
     command
 }
 
-/// An ssh that runs.
+/// A running ssh process.
 #[derive(Debug)]
 pub(super) struct Connection {
     child: Child,
@@ -100,17 +100,17 @@ pub(super) struct Connection {
     complaint: Receiver<String>,
 }
 
-/// How an ssh ended.
+/// End of an ssh process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parting {
     /// Its exit code; `None` if it was killed.
     pub(super) code: Option<i32>,
-    /// What it complained of.
+    /// End of its error output.
     pub(super) complaint: String,
 }
 
 impl Connection {
-    /// Starts it; what comes is told as events.
+    /// Starts ssh; its output arrives as events.
     pub(super) fn open(
         program: &OsStr,
         host: &RemoteHost,
@@ -127,7 +127,7 @@ impl Connection {
             .and_then(|_| {
                 let thread = thread::Builder::new().name("watch-ssh-errors".to_owned());
                 thread.spawn(move || {
-                    // Nobody who has gone wants to know.
+                    // After the watch has ended, the receiver is gone and the text is not needed.
                     let _ = sender.send(errors.map(end_of).unwrap_or_default());
                 })
             });
@@ -141,19 +141,19 @@ impl Connection {
         }
     }
 
-    /// Asks something. Where nobody hears it, the end of the output says so.
+    /// Sends a request. If the program is gone, the end of its output shows it.
     pub(super) fn ask(&mut self, asked: Asked) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(asked.line().as_bytes());
         }
     }
 
-    /// Ends what is to be said, and with it the program on the other machine.
+    /// Closes the input, which ends the program on the other machine.
     pub(super) fn hang_up(&mut self) {
         self.input = None;
     }
 
-    /// Ends it, if it has not ended.
+    /// Ends ssh, if it has not ended, and returns how it ended.
     pub(super) fn close(mut self) -> Parting {
         self.hang_up();
         let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
@@ -161,14 +161,14 @@ impl Connection {
         Parting { code, complaint }
     }
 
-    /// Nothing is left of it after this. One that has ended by itself keeps its code.
+    /// Kills ssh and waits for its end. One that has ended by itself keeps its code.
     fn kill(&mut self) -> Option<i32> {
         let _ = self.child.kill();
         self.child.wait().ok()?.code()
     }
 }
 
-/// Passes lines on until there are no more, or nobody hears them.
+/// Passes lines on until the output ends or the receiver is gone.
 fn pass_on(output: impl Read, events: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     loop {
@@ -186,7 +186,7 @@ fn pass_on(output: impl Read, events: &SyncSender<Event>) {
     }
 }
 
-/// The end of all that is said there.
+/// Returns the end of the error output.
 fn end_of(mut errors: impl Read) -> String {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(count @ 1..) = errors.read(&mut chunk) {
@@ -197,28 +197,28 @@ fn end_of(mut errors: impl Read) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-/// What kept another machine from being watched.
+/// Reason why another machine is not observed.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// There is no ssh, or it does not start.
+    /// There is no ssh, or it cannot be started.
     NotStarted(io::Error),
-    /// It ended before `assay` there had greeted.
+    /// It ended before the remote `assay` had greeted.
     NotReached,
-    /// It ended in the middle, after so long.
+    /// It ended during the run, at this time since the start.
     Ended(Nanos),
-    /// Nothing came for so long, before there was a sample.
+    /// There was no message for this time, before the first sample.
     Silent(Nanos),
-    /// What runs there is something else, and said this.
+    /// The remote program is not `assay`, and wrote this line.
     Stranger(String),
-    /// What runs there is another version, with this protocol.
+    /// The remote `assay` uses this other version of the protocol.
     Version(u64),
-    /// This is nothing that `assay` says.
+    /// This line is not a message of the protocol.
     Rubbish(String),
     /// The run was over before there was a sample.
     TooLate,
 }
 
-/// Why it is not watched, and what helps.
+/// Returns the reason why it is not observed, with a remedy.
 pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> String {
     let name = &host.host;
     match trouble {
@@ -262,7 +262,7 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> St
     }
 }
 
-/// Why ssh, or the program that it was to start, ended at once.
+/// Returns the reason why ssh or the remote program ended at once.
 fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> String {
     let (name, program) = (&host.host, &host.command);
     let quoted = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
@@ -281,7 +281,7 @@ fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> Stri
     }
 }
 
-/// Why ssh itself did not come through, by its own words.
+/// Returns the reason why ssh itself failed, from its error output.
 fn own_fault(host: &RemoteHost, complaint: &str) -> String {
     let (name, by_hand) = (&host.host, host.by_hand());
     let says = |words: &str| complaint.contains(words);
@@ -304,7 +304,7 @@ fn own_fault(host: &RemoteHost, complaint: &str) -> String {
     }
 }
 
-/// The last line that says something, fit for a record and for the middle of a sentence.
+/// Returns the last non-empty line, cleaned for a record and without its final period.
 fn last_line(complaint: &str) -> Option<String> {
     let line = complaint.lines().rev().map(plain).find(|line| !line.is_empty())?;
     Some(line.trim_end_matches('.').to_owned())

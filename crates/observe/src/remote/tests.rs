@@ -1,4 +1,4 @@
-//! A stand-in for ssh, which is well or behaves in one of the ways in which ssh does not.
+//! Tests with a stand-in for ssh, which works or fails in one of ssh's ways.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::sample::Missing;
 
-/// What a stand-in says that answers as `assay observe --stdio` does; its clock is so many seconds
-/// ahead.
+/// Returns a script that answers as `assay observe --stdio` does, with a clock that is the given
+/// number of seconds ahead.
 fn well(ahead_s: i64) -> String {
     format!(
         r#"clock() {{ echo $(( $(date +%s%N) + {ahead_s} * 1000000000 )); }}
@@ -35,13 +35,13 @@ struct Standing {
     _folder: TempDir,
 }
 
-/// A watch by a stand-in that runs this script.
+/// Starts a watch with a stand-in that runs this script.
 fn stand_in(script: &str, patience: Patience) -> Standing {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
-    // A file that this process has open for writing cannot be run, and a fork of another test may
-    // have it open a little longer.
+    // A file that this process has open for writing cannot be executed, and a forked child of
+    // another test may have it open a little longer.
     let status = Command::new("install").arg("-m755").args([&text, &path]).status();
     assert!(status.unwrap().success());
     let (sender, told) = sync_channel(1_000);
@@ -52,7 +52,7 @@ fn stand_in(script: &str, patience: Patience) -> Standing {
     Standing { watch: vec![watch.unwrap()], told, _folder: folder }
 }
 
-/// Nobody is waited for long, but for much longer than it takes here.
+/// Returns limits that are much longer than the tests take.
 fn patience() -> Patience {
     let long = Nanos::from_secs(60);
     Patience { greeting: long, silence: long, farewell: long }
@@ -70,7 +70,7 @@ impl Standing {
             .collect()
     }
 
-    /// The first thing that is missing.
+    /// Returns the first item that is missing.
     fn missing(&self) -> Missing {
         let mut missing = self.told.iter().flat_map(|(_, sample)| sample.missing);
         missing.next().expect("something is missing")
@@ -90,7 +90,7 @@ fn what_is_seen_there_is_told_here_under_its_name() {
     assert!(offset_s.abs() < 1.0, "{offset_s}");
     assert_eq!(of(1), ("db1/host", "busy", 1.0));
     assert_eq!(of(2), ("db1/host", "busy", 2.0));
-    // The end of the input ends it there, and what it says then is heard.
+    // The end of the input ends the remote program, and its last sample is received.
     standing.end();
     let rest: Vec<Sample> = standing.told.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
@@ -108,7 +108,7 @@ fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
     let is_told = missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
     assert!(is_told, "{}", missing.why);
     let readings = standing.readings(2);
-    // By the clock there they were an hour later.
+    // By the remote clock they were an hour later.
     assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
     standing.end();
 }
