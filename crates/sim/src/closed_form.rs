@@ -1,9 +1,9 @@
-//! The exact distributions of response time of the simulated servers.
+//! Exact distributions of the response time of simulated servers.
 //!
-//! Response time runs from the intended arrival to the answer. Unless said otherwise arrivals are
+//! Response time runs from the intended arrival to the answer. Unless stated otherwise arrivals are
 //! Poisson, the discipline is first come first served and the queue is unlimited. Times are in
-//! seconds, rates per second. Formulas: Kleinrock, *Queueing Systems* I (1975), unless another
-//! source is named.
+//! seconds, rates per second. Formulas are from Kleinrock, *Queueing Systems* I (1975), unless
+//! another source is named.
 
 mod finite;
 mod infinite;
@@ -17,13 +17,13 @@ pub use stall::Stall;
 
 /// A response time with a known distribution.
 pub trait ClosedForm {
-    /// P(T > t): the probability that a response takes longer than `t` seconds.
+    /// Returns P(T > t), the probability that a response takes longer than `t` seconds.
     fn exceeds(&self, t: f64) -> f64;
 
-    /// The mean response time in seconds.
+    /// Returns the mean response time in seconds.
     fn mean(&self) -> f64;
 
-    /// The response time in seconds that a fraction `q` of the responses does not exceed.
+    /// Returns the response time in seconds that a fraction `q` of the responses does not exceed.
     fn quantile(&self, q: f64) -> f64 {
         let tail = 1.0 - q;
         let mut high = self.mean();
@@ -34,9 +34,9 @@ pub trait ClosedForm {
     }
 }
 
-/// The point between `low` and `high` at which `is_below` turns false.
+/// Returns the point between `low` and `high` at which `is_below` turns false.
 pub(crate) fn bisect(mut low: f64, mut high: f64, is_below: impl Fn(f64) -> bool) -> f64 {
-    // A double has 53 bits: after 80 halvings nothing moves any more.
+    // A double has 53 bits: after 80 halvings nothing changes any more.
     for _ in 0..80 {
         let middle = (low + high) / 2.0;
         if is_below(middle) {
@@ -112,8 +112,8 @@ mod tests {
         let one_fast = MDc::new(1, 0.5e-3, 1_400.0);
         assert!(two.exceeds(1e-3) < one_fast.exceeds(0.5e-3), "an idle server is likelier");
         assert_eq!(two.exceeds(0.999e-3), 1.0);
-        // Cosmetatos' approximation (1975), good to a few tenths of a percent: the mean wait is
-        // ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)) of that of M/M/c.
+        // By Cosmetatos' approximation (1975), accurate to a few tenths of a percent, the mean wait
+        // is ½·(1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / (16ρc)) of that of M/M/c.
         let markov = MMc { servers: 2, service_rate: 1e3, arrival_rate: 1_400.0 };
         let ratio = (two.mean() - 1e-3) / (markov.mean() - 1e-3);
         let approximation = 0.5 * (1.0 + 0.3 * (14f64.sqrt() - 2.0) / (16.0 * 0.7 * 2.0));

@@ -1,4 +1,4 @@
-//! What kind of server a `sim:` URL describes.
+//! The server that a `sim:` URL describes.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,55 +8,55 @@ use base::{Code, Nanos, Stamp, closest};
 
 use crate::closed_form::Scalability;
 
-/// A simulated server's parameters.
+/// Parameters of a simulated server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How long one request is served, without waiting.
+    /// Distribution of the service time, without waiting.
     pub service: Service,
-    /// How many requests are served at the same time; `None` is without limit.
+    /// Number of requests served at the same time; `None` means unlimited.
     pub servers: Option<u32>,
-    /// How many requests may be in the system, waiting ones included; the next one is refused with
-    /// an error. `None` is without limit.
+    /// Most requests in the system, waiting ones included; the next one is refused with an error.
+    /// `None` means unlimited.
     pub capacity: Option<u32>,
-    /// How many rows each statement returns.
+    /// Number of rows that each statement returns.
     pub rows: u64,
-    /// How long connecting takes.
+    /// Time that connecting takes.
     pub connect: Nanos,
-    /// How many connections are accepted; `None` is without limit.
+    /// Most connections; `None` means unlimited.
     pub max_connections: Option<u32>,
-    /// The server stops working for this long …
+    /// Length of each stall, during which the server does not work.
     pub stall: Nanos,
-    /// … at the beginning of each such period.
+    /// Time from the start of one stall to the next.
     pub stall_every: Nanos,
-    /// Whether services become longer in the course of a run.
+    /// Slowdown of services in the course of a run.
     pub slowing: Slowing,
-    /// The fraction of requests that end in an error, after their service.
+    /// Fraction of requests that end in an error, after their service.
     pub errors: f64,
-    /// The code of those errors.
+    /// Code of those errors.
     pub error_code: Code,
-    /// The fraction of requests during which the connection is lost, after their service.
+    /// Fraction of requests during which the connection is lost, after their service.
     pub disconnects: f64,
-    /// When the server is away, counted from time zero: connections break at the beginning and are
-    /// refused until the end.
+    /// Outages, counted from time zero: connections break at the beginning and are refused until
+    /// the end.
     pub outages: Vec<Range<Stamp>>,
-    /// The code with which the server refuses logins during an outage; `None` is a server that is
-    /// not there.
+    /// Code with which logins are refused during an outage; `None` means that the server is not
+    /// reachable.
     pub outage_code: Option<Code>,
 }
 
-/// Services that become longer, at once or little by little.
+/// Slowdown of services, at once or gradually.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slowing {
-    /// By what part of themselves in the end.
+    /// Growth of the service time at the end, as a fraction of itself.
     pub by: f64,
-    /// From when on, counted from time zero.
+    /// Start of the slowdown, counted from time zero.
     pub from: Nanos,
-    /// How long that takes, evenly.
+    /// Time over which it grows linearly to its full size.
     pub over: Nanos,
 }
 
 impl Slowing {
-    /// How many times as long a service takes that arrives then, counted from time zero.
+    /// Returns the factor for a service that arrives at the given time since time zero.
     pub(crate) fn factor(&self, since_zero: Nanos) -> f64 {
         let into = since_zero.saturating_sub(self.from);
         let part = match since_zero >= self.from {
@@ -68,33 +68,33 @@ impl Slowing {
     }
 }
 
-/// The distribution of service times.
+/// Distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// Always the same.
+    /// The same for all requests.
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
     /// By the universal scalability law: the more requests are in the system, the longer each
-    /// takes. Nothing waits.
+    /// takes. No request waits.
     Scaling(Scalability),
-    /// Cache hit or miss: exponential with one mean or the other (hyperexponential).
+    /// Cache hit or miss: exponential with one of two means (hyperexponential).
     Bimodal {
-        /// The mean of the fast ones.
+        /// Mean of the fast services.
         fast: Nanos,
-        /// The mean of the slow ones.
+        /// Mean of the slow services.
         slow: Nanos,
-        /// The fraction of slow ones.
+        /// Fraction of slow services.
         slow_share: f64,
     },
 }
 
 impl Service {
-    /// The mean service time in seconds.
+    /// Returns the mean service time in seconds.
     pub fn mean_s(&self) -> f64 {
         match self {
             Service::Constant(mean) | Service::Exponential(mean) => mean.as_secs_f64(),
-            // Of one that is alone.
+            // The service time of a request that is alone.
             Service::Scaling(law) => law.service_s,
             Service::Bimodal { fast, slow, slow_share } => {
                 fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share
@@ -103,20 +103,20 @@ impl Service {
     }
 }
 
-/// Why a `sim:` URL describes no server.
+/// Reason why a `sim:` URL is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConfigError {
-    /// The word behind `sim:` names no kind of server.
+    /// The word after `sim:` is not a kind of server.
     Kind(String),
     /// An option that this kind of server does not have.
     Option(String),
     /// An option's value is malformed.
     Value {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// Value of the option.
         value: String,
-        /// What is wrong, as the second half of a sentence that begins with the value.
+        /// Problem, as the second half of a sentence that begins with the value.
         why: String,
     },
 }
@@ -147,10 +147,10 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Largest number of servers: each of them is remembered.
+/// Largest number of servers: the simulation keeps the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
-/// The kinds of server, named after Kendall's notation where it has a name.
+/// Kinds of server, in Kendall's notation where there is one.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
 const OPTIONS: [&str; 21] = [
@@ -178,7 +178,7 @@ const OPTIONS: [&str; 21] = [
 ];
 
 impl Config {
-    /// A server without faults.
+    /// Creates a server without faults.
     pub fn new(service: Service, servers: Option<u32>) -> Config {
         Config {
             service,
@@ -198,7 +198,7 @@ impl Config {
         }
     }
 
-    /// Reads the kind and the options of a URL such as `sim:mmc?service=4ms&servers=4`.
+    /// Parses the kind and the options of a URL such as `sim:mmc?service=4ms&servers=4`.
     ///
     /// # Errors
     /// An unknown kind or option, or a malformed value; the message names the option.
@@ -251,7 +251,7 @@ impl Config {
     }
 }
 
-/// The options of a URL, read by name.
+/// Options of a URL, read by name.
 struct Options<'a>(&'a [(String, String)]);
 
 impl Options<'_> {

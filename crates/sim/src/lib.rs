@@ -1,10 +1,10 @@
-//! How would a known server answer?
+//! Simulated servers whose response times are known exactly.
 //!
-//! A [`Server`] is a queueing system whose behaviour is known in closed form: a request arrives,
-//! and the server says at once when it will answer and how. It performs no I/O and reads no clock,
+//! A [`Server`] is a queueing system whose behaviour is known in closed form: at the arrival of a
+//! request it returns the time and the kind of the answer. It performs no I/O and reads no clock,
 //! so it serves the virtual executor, real time and tests alike. [`closed_form`] holds the exact
-//! distributions of response time beside it; a measurement of a simulated server that disagrees
-//! with them is a measurement error.
+//! distributions of response time; a measurement of a simulated server that disagrees with them is
+//! a measurement error.
 
 pub mod closed_form;
 mod config;

@@ -11,8 +11,8 @@ use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
 use crate::config::{Config, Service};
 use crate::stalls::Stalls;
 
-/// How long it takes to be told that there is no room: not nothing, or a closed client of virtual
-/// time would ask again for ever without the clock moving on.
+/// Time after which a rejection for lack of capacity arrives. It is not zero, or a closed client in
+/// virtual time would repeat its request forever without the clock moving on.
 const REFUSAL: Nanos = Nanos::from_micros(10);
 
 /// A simulated server.
@@ -22,71 +22,72 @@ pub struct Server {
     randomness: Stream,
     arrivals: u64,
     connections: u32,
-    /// When each server becomes free, the earliest first; empty when their number is unlimited.
+    /// Times at which the servers become free, the earliest first; empty if their number is
+    /// unlimited.
     free_at: BinaryHeap<Reverse<Stamp>>,
-    /// When the requests in the system leave it; kept only when there is a capacity.
+    /// Times at which the requests in the system leave it; kept only if they are counted.
     departures: BinaryHeap<Reverse<Stamp>>,
     /// Time zero of the run: faults are counted from here and do not happen before.
     zero: Stamp,
-    /// How many outages are over: after each the server begins anew, without its old work.
+    /// Number of outages that are over: after each the server restarts without its old work.
     restarts: usize,
 }
 
-/// A connection to the server: the instant at which it was made.
+/// A connection to the server, with the time at which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
     since: Stamp,
 }
 
-/// Why a connection was refused.
+/// Reason why a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The server is away.
+    /// The server is not reachable.
     Away,
     /// The server refuses the login.
     Denied(Code),
-    /// The server accepts no further connection.
+    /// The server has reached its limit of connections.
     TooMany,
 }
 
-/// When and how a request ends.
+/// Time and kind of the answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The instant of the last byte.
+    /// Time of the last byte.
     pub at: Stamp,
-    /// What it says.
+    /// Kind of the answer.
     pub fate: Fate,
 }
 
-/// How a request ends.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// With this many rows.
+    /// Success, with this many rows.
     Completed {
-        /// The rows.
+        /// Number of rows.
         rows: u64,
     },
-    /// With an error.
+    /// An error.
     Failed(Class, Code),
-    /// Without an answer: the connection is lost.
+    /// Loss of the connection, without an answer.
     Disconnected,
 }
 
-/// What a statement's text asks of the simulation, overriding the server's own configuration.
+/// Overrides of the server's configuration in a statement's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hints {
-    /// Exactly this service time.
+    /// Exact service time.
     pub service: Option<Nanos>,
-    /// This many rows.
+    /// Number of rows.
     pub rows: Option<u64>,
-    /// An error with this code.
+    /// Error with this code.
     pub error: Option<Code>,
-    /// A lost connection.
+    /// True if the connection is to be lost.
     pub disconnect: bool,
 }
 
 impl Server {
-    /// A server whose randomness depends on `seed` alone.
+    /// Creates a server whose randomness depends on `seed` alone.
     pub fn new(config: Config, seed: Seed) -> Server {
         let servers = config.servers.unwrap_or(0) as usize;
         Server {
@@ -101,12 +102,12 @@ impl Server {
         }
     }
 
-    /// Says when time zero is: stalls, errors, disconnects and outages begin then.
+    /// Sets time zero, from which stalls, errors, disconnects and outages are counted.
     pub fn time_zero(&mut self, zero: Stamp) {
         self.zero = zero;
     }
 
-    /// How long connecting takes.
+    /// Returns the time that connecting takes.
     pub fn connect_time(&self) -> Nanos {
         self.config.connect
     }
@@ -114,7 +115,7 @@ impl Server {
     /// Opens a connection.
     ///
     /// # Errors
-    /// The server is away, or accepts no further connection.
+    /// The server is not reachable, denies the login, or has reached its limit of connections.
     pub fn connect(&mut self, now: Stamp) -> Result<Session, Refusal> {
         if self.is_away(now) {
             return Err(self.config.outage_code.map_or(Refusal::Away, Refusal::Denied));
@@ -126,12 +127,12 @@ impl Server {
         Ok(Session { since: now })
     }
 
-    /// Closes a connection, whoever ended it.
+    /// Closes a connection, regardless of the side that ended it.
     pub fn close(&mut self, _session: Session) {
         self.connections -= 1;
     }
 
-    /// A request arrives at `now`; arrivals come in the order of their times.
+    /// Returns the answer to a request that arrives at `now`. Calls must be in the order of time.
     pub fn arrive(&mut self, session: Session, now: Stamp, hints: &Hints) -> Answer {
         self.arrivals += 1;
         self.forget_work_lost_in_outages(now);
@@ -151,7 +152,7 @@ impl Server {
         }
     }
 
-    /// How long a service takes at this time of the run.
+    /// Returns the length of a service for a request that arrives at this time.
     fn slowed(&self, now: Stamp, service: Nanos) -> Nanos {
         match self.config.slowing.by > 0.0 && now >= self.zero {
             true => {
@@ -161,8 +162,8 @@ impl Server {
         }
     }
 
-    /// Occupies the first free server and returns when the work is done. A service takes at least
-    /// a nanosecond: one in no time would let a closed client of virtual time run for ever without
+    /// Occupies the first free server and returns the time at which the work is done. A service
+    /// takes at least a nanosecond, or a closed client in virtual time would run forever without
     /// the clock moving on.
     fn serve(&mut self, now: Stamp, service: Nanos) -> Stamp {
         let service = service.max(Nanos(1));
@@ -200,12 +201,12 @@ impl Server {
         })
     }
 
-    /// Whether it matters how many requests are in the server.
+    /// Returns true if the number of requests in the server matters.
     fn counts_requests(&self) -> bool {
         self.config.capacity.is_some() || matches!(self.config.service, Service::Scaling(_))
     }
 
-    /// How many requests have not left by now, if somebody counts them.
+    /// Returns the number of requests that have not left by now, if they are counted.
     fn requests_inside(&mut self, now: Stamp) -> usize {
         while self.departures.peek().is_some_and(|departure| departure.0 <= now) {
             self.departures.pop();
@@ -245,12 +246,12 @@ impl Server {
         }
     }
 
-    /// Whether the server is away at `now`.
+    /// Returns true if the server is in an outage at `now`.
     fn is_away(&self, now: Stamp) -> bool {
         self.config.outages.iter().any(|o| self.at(o.start) <= now && now < self.at(o.end))
     }
 
-    /// Whether an outage began after `since` and up to `now`.
+    /// Returns true if an outage began after `since` and up to `now`.
     fn broken_between(&self, since: Stamp, now: Stamp) -> bool {
         self.config.outages.iter().any(|outage| {
             let began = self.at(outage.start);
@@ -258,13 +259,14 @@ impl Server {
         })
     }
 
-    /// When the next outage after `now` begins.
+    /// Returns the start of the next outage after `now`.
     fn next_outage(&self, now: Stamp) -> Option<Stamp> {
         let starts = self.config.outages.iter().map(|outage| self.at(outage.start));
         starts.filter(|start| *start > now).min()
     }
 
-    /// An instant of the configuration, which counts from time zero, on the clock.
+    /// Converts a time of the configuration, which counts from time zero, to an instant of the
+    /// clock.
     fn at(&self, from_zero: Stamp) -> Stamp {
         self.zero + from_zero.since(Stamp::ZERO)
     }

@@ -2,17 +2,18 @@
 
 use base::{Nanos, Stamp};
 
-/// Translates between time and work done. With no stalls the two are the same.
+/// Conversion between time and work done. Without stalls the two are the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stalls {
-    /// When the first period begins; before that the server does not stall.
+    /// Start of the first period; before it the server does not stall.
     pub(crate) origin: Stamp,
     pub(crate) stall: Nanos,
     pub(crate) every: Nanos,
 }
 
 impl Stalls {
-    /// When work of length `service`, which is not nothing, is done if it is begun at `start`.
+    /// Returns the time at which work of length `service` (above zero) that begins at `start` is
+    /// done.
     pub(crate) fn finish(&self, start: Stamp, service: Nanos) -> Stamp {
         debug_assert!(service > Nanos::ZERO);
         if self.stall == Nanos::ZERO || start + service <= self.origin {
@@ -25,14 +26,14 @@ impl Stalls {
         self.origin + self.time_of(self.work_until(start.since(self.origin)) + service)
     }
 
-    /// How much work is done within the first `time` of the periods.
+    /// Returns the work done within the first `time` of the periods.
     fn work_until(&self, time: Nanos) -> Nanos {
         let periods = time.0 / self.every.0;
         let in_period = Nanos(time.0 % self.every.0);
         self.work_per_period() * periods + in_period.saturating_sub(self.stall)
     }
 
-    /// The earliest time by which `work` is done.
+    /// Returns the earliest time by which `work` is done.
     fn time_of(&self, work: Nanos) -> Nanos {
         let per_period = self.work_per_period().0;
         let periods = work.0 / per_period;

@@ -2,19 +2,19 @@
 
 use super::ClosedForm;
 
-/// The closed loop M/M/1//N: clients that think for an exponential time, one exponential server.
+/// The closed loop M/M/1//N: clients with exponential think times and one exponential server.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedLoop {
-    /// How many clients.
+    /// Number of clients.
     pub clients: u32,
-    /// The mean service time in seconds.
+    /// Mean service time in seconds.
     pub service_s: f64,
-    /// The mean think time in seconds.
+    /// Mean think time in seconds.
     pub think_s: f64,
 }
 
 impl ClosedLoop {
-    /// The probabilities of 0, 1, … `clients` requests at the server.
+    /// Returns the probabilities of 0, 1, … `clients` requests at the server.
     fn states(&self, clients: u32) -> Vec<f64> {
         let ratio = self.service_s / self.think_s;
         let mut states = vec![1.0];
@@ -25,14 +25,14 @@ impl ClosedLoop {
         states.iter().map(|p| p / total).collect()
     }
 
-    /// Completions per second.
+    /// Returns the completions per second.
     pub fn throughput(&self) -> f64 {
         (1.0 - self.states(self.clients)[0]) / self.service_s
     }
 }
 
 impl ClosedForm for ClosedLoop {
-    /// An arriving client finds the others as if it were not there (the arrival theorem).
+    /// By the arrival theorem, an arriving client finds the system of the other clients alone.
     fn exceeds(&self, t: f64) -> f64 {
         let x = t / self.service_s;
         let mut term = libm::exp(-x);
@@ -51,8 +51,8 @@ impl ClosedForm for ClosedLoop {
     }
 }
 
-/// The fraction of arrivals that M/M/1/K turns away: `capacity` requests at most, waiting or in
-/// service, at a utilisation of `load`.
+/// Returns the fraction of arrivals that M/M/1/K rejects, with at most `capacity` requests waiting
+/// or in service and a utilisation of `load`.
 pub fn loss(capacity: u32, load: f64) -> f64 {
     let states: Vec<f64> = (0..=capacity).map(|n| load.powi(n as i32)).collect();
     states[capacity as usize] / states.iter().sum::<f64>()

@@ -5,7 +5,7 @@ use super::{ClosedForm, bisect};
 /// M/M/c: Poisson arrivals, exponential service, `servers` servers.
 #[derive(Clone, Copy, Debug)]
 pub struct MMc {
-    /// How many servers.
+    /// Number of servers.
     pub servers: u32,
     /// Services per second of one server.
     pub service_rate: f64,
@@ -14,7 +14,7 @@ pub struct MMc {
 }
 
 impl MMc {
-    /// Erlang's C: the probability that an arrival waits.
+    /// Returns Erlang's C, the probability that an arrival waits.
     pub fn waits(&self) -> f64 {
         let load = self.arrival_rate / self.service_rate;
         let blocked = (1..=self.servers).fold(1.0, |b, k| load * b / (f64::from(k) + load * b));
@@ -22,7 +22,7 @@ impl MMc {
         blocked / (1.0 - utilisation * (1.0 - blocked))
     }
 
-    /// The rate at which a queue of waiting requests shrinks.
+    /// Returns the rate at which a queue of waiting requests shrinks.
     fn spare(&self) -> f64 {
         f64::from(self.servers) * self.service_rate - self.arrival_rate
     }
@@ -54,13 +54,13 @@ pub struct MDc {
     servers: usize,
     service_s: f64,
     arrival_rate: f64,
-    /// The probability that at most j requests wait, for j = 0, 1, ….
+    /// Probabilities that at most j requests wait, for j = 0, 1, ….
     waiting_at_most: Vec<f64>,
 }
 
 impl MDc {
-    /// A system with `servers` servers, `service_s` seconds of service and `arrival_rate` arrivals
-    /// per second, fewer than `servers / service_s`.
+    /// Creates a system with `servers` servers, `service_s` seconds of service and `arrival_rate`
+    /// arrivals per second, fewer than `servers / service_s`.
     pub fn new(servers: u32, service_s: f64, arrival_rate: f64) -> MDc {
         let servers = servers as usize;
         let in_system = states_of_mdc(servers, arrival_rate * service_s);
@@ -75,7 +75,7 @@ impl MDc {
         MDc { servers, service_s, arrival_rate, waiting_at_most }
     }
 
-    /// P(W ≤ t) of the waiting time.
+    /// Returns P(W ≤ t) of the waiting time.
     fn waits_at_most(&self, t: f64) -> f64 {
         if t < 0.0 {
             return 0.0;
@@ -105,8 +105,8 @@ impl ClosedForm for MDc {
     }
 }
 
-/// The stationary distribution of the number of requests in M/D/c with offered load `load`: after
-/// one service time, all that were in service have left and a Poisson number has come.
+/// Returns the stationary distribution of the number of requests in M/D/c with offered load `load`:
+/// after one service time, all that were in service have left and a Poisson number has arrived.
 fn states_of_mdc(servers: usize, load: f64) -> Vec<f64> {
     const STATES: usize = 600;
     let mut arrivals = vec![libm::exp(-load)];
@@ -138,22 +138,22 @@ fn after_one_service(servers: usize, states: &[f64], arrivals: &[f64]) -> Vec<f6
     next.iter().map(|p| p / total).collect()
 }
 
-/// M/H₂/1: Poisson arrivals, one server, service that is exponential with one mean or another.
+/// M/H₂/1: Poisson arrivals, one server, service that is exponential with one of two means.
 #[derive(Clone, Copy, Debug)]
 pub struct MH21 {
-    /// The mean of the fast services, in seconds.
+    /// Mean of the fast services, in seconds.
     pub fast_s: f64,
-    /// The mean of the slow services, in seconds.
+    /// Mean of the slow services, in seconds.
     pub slow_s: f64,
-    /// The fraction of slow ones.
+    /// Fraction of slow services.
     pub slow_share: f64,
     /// Arrivals per second.
     pub arrival_rate: f64,
 }
 
 impl MH21 {
-    /// The two exponents of the response time's tail with their weights. The Laplace transform of
-    /// Pollaczek and Khinchine has two poles, and partial fractions give the rest.
+    /// Returns the two exponents of the response time's tail with their weights. The Laplace
+    /// transform of Pollaczek and Khinchine has two poles, and partial fractions give the weights.
     fn exponents(&self) -> [(f64, f64); 2] {
         let (fast, slow) = (1.0 / self.fast_s, 1.0 / self.slow_s);
         let utilisation = self.arrival_rate * self.mean_service();
@@ -192,8 +192,8 @@ pub struct DM1 {
 }
 
 impl DM1 {
-    /// The probability that an arrival finds the server busy: the root below 1 of
-    /// σ = e^(−(μ/λ)(1−σ)).
+    /// Returns the probability that an arrival finds the server busy: the root below 1 of σ =
+    /// e^(−(μ/λ)(1−σ)).
     pub fn busy(&self) -> f64 {
         let ratio = self.service_rate / self.arrival_rate;
         bisect(0.0, 1.0 - 1e-9, |s| s < libm::exp(-ratio * (1.0 - s)))

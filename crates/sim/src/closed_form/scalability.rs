@@ -1,32 +1,33 @@
 //! The universal scalability law.
 
-/// How throughput grows with the number of clients that always have a request in the system
-/// (Gunther, *Guerrilla Capacity Planning*, 2007, chapter 4): contention is the part of the work
-/// that only one at a time can do, coherency what each pair of requests costs.
+/// Growth of throughput with the number of clients that always have a request in the system
+/// (Gunther, *Guerrilla Capacity Planning*, 2007, chapter 4). Contention is the serial fraction of
+/// the work, coherency the cost of each pair of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalability {
-    /// What one request takes alone, in seconds.
+    /// Service time of a request alone in the system, in seconds.
     pub service_s: f64,
-    /// σ.
+    /// Contention, σ.
     pub contention: f64,
-    /// κ.
+    /// Coherency, κ.
     pub coherency: f64,
 }
 
 impl Scalability {
-    /// How long a request takes in seconds that is one of so many in the system.
+    /// Returns the response time in seconds with this many requests in the system.
     pub fn response_s(&self, requests: f64) -> f64 {
         let others = requests - 1.0;
         let slowed = 1.0 + self.contention * others + self.coherency * requests * others;
         self.service_s * slowed
     }
 
-    /// Requests per second of so many clients: X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ = 1/service.
+    /// Returns the requests per second with this many clients: X(N) = γN / (1 + σ(N−1) + κN(N−1)),
+    /// γ = 1/service.
     pub fn throughput(&self, clients: f64) -> f64 {
         clients / self.response_s(clients)
     }
 
-    /// The number of clients with the highest throughput: √((1−σ)/κ).
+    /// Returns the number of clients with the highest throughput: √((1−σ)/κ).
     pub fn best(&self) -> f64 {
         ((1.0 - self.contention) / self.coherency).sqrt()
     }

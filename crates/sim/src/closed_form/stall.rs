@@ -1,19 +1,19 @@
-//! A server that stops at the beginning of each period: what coordinated omission hides.
+//! A server that stops at the beginning of each period, which coordinated omission hides.
 
 use super::ClosedForm;
 
-/// Even arrivals at a server with constant service that does not work during the first `stall_s`
+/// Evenly spaced arrivals at a server with constant service that stops during the first `stall_s`
 /// seconds of each `period_s` seconds; the fluid limit of many arrivals per stall.
 ///
 /// Work that queued during the stall drains afterwards at the spare rate, so that response time
-/// falls in a straight line from stall + service to service during stall / (1 − ρ) seconds.
+/// falls linearly from stall + service to service during stall / (1 − ρ) seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Stall {
-    /// The service time in seconds.
+    /// Service time in seconds.
     pub service_s: f64,
-    /// The length of a stall in seconds.
+    /// Length of a stall in seconds.
     pub stall_s: f64,
-    /// The time from one stall to the next in seconds.
+    /// Time from one stall to the next in seconds.
     pub period_s: f64,
     /// Arrivals per second.
     pub arrival_rate: f64,
