@@ -39,7 +39,7 @@ use crate::targets::{Drivers, PerTarget, in_words};
 pub(crate) const HOUSEKEEPING: Nanos = Nanos::from_millis(50);
 
 /// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
-/// [`HOUSEKEEPING`], so that all lanes end at the same instant.
+/// [`HOUSEKEEPING`], to let all lanes end at the same instant.
 const NOTICE: Nanos = Nanos::from_millis(60);
 
 /// Pause of a client whose session the database refused for a reason of its own.

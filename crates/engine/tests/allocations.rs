@@ -1,9 +1,9 @@
 //! Invariant 3: the measured path allocates nothing.
 //!
 //! Every allocation of the process is counted, so nothing else may run in it: this test has no
-//! harness, whose threads allocate as well. A run of twice as many requests in the same number
-//! of intervals must need exactly as many as the shorter one: what is left is setting up and
-//! ending, and the handing over of intervals.
+//! harness, whose threads allocate as well. A run of twice as many requests in the same number of
+//! intervals must allocate exactly as often as the shorter one: only setting up, ending and handing
+//! over intervals allocate.
 
 use std::alloc::System;
 use std::sync::Arc;
@@ -46,12 +46,12 @@ fn plan(job: &str) -> Plan {
     plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
-/// Runs a plan and returns how many requests were completed and how many allocations that took.
+/// Runs a plan and returns the number of completed requests and of allocations.
 fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
     count_logged(plan, driver, is_virtual, None)
 }
 
-/// The same with an op-log, if there is one.
+/// Does the same, with an op-log if there is one.
 fn count_logged<D: Driver>(
     plan: &Plan,
     driver: D,
@@ -84,7 +84,7 @@ fn count_logged<D: Driver>(
     (completed, change.allocations + change.reallocations)
 }
 
-/// A workload with values of every cheap kind.
+/// A workload with every kind of value that is generated without allocating.
 const STATEMENTS: &str = "let = key: zipf(1, 100000)\ntransaction = yes\n\
     query = select ${uniform(1, 10)}, ${key}, ${text(12, 40)}\n\
     query = select ${permute(1000)}, ${normal(0, 1)}, ${pick('a', 'b')}";
@@ -101,7 +101,8 @@ fn with_rate(per_s: u64, more: &str) -> Plan {
     plan
 }
 
-/// A server that is never busy: the number of requests in flight does not grow with the rate.
+/// Returns a server that is never busy: the number of in-flight requests does not grow with the
+/// rate.
 fn server(seed: base::Seed) -> Simulated {
     let service = Service::Constant(Nanos::from_micros(3));
     Simulated::new(Config::new(service, None), seed)
@@ -113,7 +114,7 @@ fn invariant_3_open_and_queued_requests_allocate_nothing() {
             let plan = with_rate(per_s, more);
             count(&plan, server(plan.seed), true)
         };
-        // The first run also allocates what the process keeps.
+        // The first run also allocates memory that the process keeps.
         counts(1_000);
         let (few, allocations) = counts(20_000);
         let (many, same) = counts(40_000);
@@ -151,7 +152,7 @@ fn invariant_3_closed_requests_allocate_nothing() {
     assert_eq!(same, allocations);
 }
 
-/// The same in real time, where tokio's runtime and the kernel's timer take part.
+/// Repeats the test in real time, with the real executor and the kernel's timer.
 fn invariant_3_requests_in_real_time_allocate_nothing() {
     let counts = |requests: u64| {
         let closed = format!("concurrency = 8\ncount = {requests}\n{STATEMENTS}");
@@ -161,11 +162,11 @@ fn invariant_3_requests_in_real_time_allocate_nothing() {
     let (_, allocations) = counts(20_000);
     let (many, more) = counts(200_000);
     assert_eq!(many, 200_000);
-    // The longer run may reach into a further second, whose handing over is not per request.
+    // The longer run may reach into one more second, whose handing over is not per request.
     assert!(more < allocations + 100, "{allocations} and {more}");
 }
 
-/// Neither the lane allocates nor the thread that writes its rows.
+/// Neither the lane nor the thread that writes its rows allocates.
 fn invariant_3_requests_with_an_op_log_allocate_nothing() {
     let path = std::env::temp_dir().join(format!("assay-allocations-{}.csv", std::process::id()));
     let counts = |requests: u64, is_virtual: bool| {
@@ -183,9 +184,8 @@ fn invariant_3_requests_with_an_op_log_allocate_nothing() {
         allocations
     };
     counts(1_000, true);
-    // A thread that waits for the other at a channel for the first time allocates what it waits
-    // with, and whether it has to wait is chance. In real time the longer run may also reach into a
-    // further second, as above.
+    // A thread that waits at a channel for the first time allocates its waiter, and it is chance if
+    // it has to wait. In real time the longer run may also reach into one more second, as above.
     for is_virtual in [true, false] {
         let (more, allocations) = (counts(200_000, is_virtual), counts(20_000, is_virtual));
         assert!(more < allocations + 100, "{allocations} and {more}");

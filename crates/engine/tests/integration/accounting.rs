@@ -1,4 +1,4 @@
-//! Nothing scheduled ever vanishes, whatever happens to it.
+//! Accounting: every scheduled request has an outcome, under any fault.
 
 use base::{Code, Nanos, Rate, Stamp};
 use driver::Simulated;
@@ -26,8 +26,7 @@ fn events(totals: &Totals, kind: EventKind) -> Vec<Nanos> {
     totals.events.iter().filter(|event| event.kind == kind).map(|event| event.at).collect()
 }
 
-/// Invariant 1: the intended start of every request is computed before and independently of any
-/// response.
+/// Invariant 1: the intended starts are computed before and independently of any response.
 #[test]
 fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     for pacing in [poisson(500), even(333), queue(500, 3)] {
@@ -39,8 +38,8 @@ fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     }
 }
 
-/// Every kind of schedule that is shared out among the threads, with how many requests it brings.
-/// Poisson arrivals are not counted: their number is the seed's.
+/// Every kind of schedule that is shared among the threads, with its number of requests. Poisson
+/// arrivals have none: their number depends on the seed.
 const SCHEDULES: [(&str, Option<u64>); 13] = [
     ("rate = 500", None),
     ("rate = 500\narrival = uniform", Some(9_999)),
@@ -57,7 +56,7 @@ const SCHEDULES: [(&str, Option<u64>); 13] = [
     ("rate = 0.7\narrival = poisson\nbatch-size = 2", None),
 ];
 
-/// The plan of a job that is described by its keys.
+/// Returns the plan of a job with the given keys.
 fn twenty_seconds_of(job: &str) -> Plan {
     let run = "duration = 20s\nwarmup = 0s\nseed = 3";
     let text = format!("{run}\n[read]\nquery = select 1\n{job}\n");
@@ -160,7 +159,8 @@ fn a_full_queue_may_end_the_run() {
             run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default());
         assert_eq!(finished.reason, Reason::QueueFull);
         assert_eq!(events(&totals, EventKind::QueueFull), [Nanos::from_millis(500)]);
-        // What waits is still served, and what found the queue full belongs to the run.
+        // Waiting requests are still served, and the one that found the queue full belongs to the
+        // run.
         assert_eq!(balance(&totals), Balance::of(4, 0, 1, 0));
         let length = finished.measured.expect("it was measured").length;
         let notice = if threads == 1 { Nanos::ZERO } else { Nanos::from_millis(60) };
@@ -232,7 +232,7 @@ fn accepted_errors_are_errors_that_are_counted_apart() {
     assert_eq!(totals.job(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
 }
 
-/// A plan of one job whose requests return two rows and one row.
+/// Returns a plan of one job whose requests return two rows and one row.
 fn plan_of_rows(keys: &str) -> Plan {
     let file = format!(
         "duration = 2s\n[read]\nquery = select 1 /* sim: rows=2 */\nquery = select 2\n\
@@ -300,20 +300,20 @@ fn arrivals_may_wait_for_a_target_that_is_away() {
         (even(100), 0..=0),
         (queue(100, 4), 0..=0),
         (Pacing::Timetable { schedule: timetable, batch: 1 }, 0..=0),
-        // Two seconds of arrivals, and up to one more until the next attempt to connect, of which
-        // the queue holds half a second's.
+        // Two seconds of arrivals, and up to one more until the next attempt to connect; the queue
+        // holds half a second's.
         (limited, 140..=250),
     ] {
         let mut plan = plan(pacing.clone(), 0.0, 10.0, 4);
         plan.jobs[0].on_outage = OnOutage::Wait;
         let (totals, finished) = simulate(&plan, &away(4, 6));
         let balance = balance(&totals);
-        // What was in flight when the target went away is an error, whatever waits.
+        // Requests in flight when the outage began are errors in any case.
         assert!(balance.errors() <= 4, "{pacing:?} {balance:?}");
         assert!(rejected.contains(&balance.rejected()), "{pacing:?} {balance:?}");
         let settled = balance.completed() + balance.errors() + balance.rejected();
         assert_eq!(settled, balance.scheduled(), "{pacing:?} {balance:?}");
-        // They waited for as long as the target was away, and that is wait.
+        // They waited for as long as the outage lasted, which counts as wait.
         let oldest = totals.job(JOB).window.histograms.of(Kind::Wait).max();
         assert!(oldest >= secs(1).0, "{pacing:?} {oldest}");
         assert_eq!(finished.measured.expect("it was measured").lost, []);
@@ -324,7 +324,7 @@ fn arrivals_may_wait_for_a_target_that_is_away() {
     }
 }
 
-/// Nothing that waits for a target is lost when the run ends before it comes back.
+/// Requests that wait for the target are accounted for when the run ends during the outage.
 #[test]
 fn arrivals_that_waited_in_vain_are_unsent() {
     let mut plan = plan(even(100), 0.0, 10.0, 4);
@@ -344,7 +344,7 @@ fn away(from_s: u64, to_s: u64) -> Config {
 fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
     let (totals, finished) = simulate(&plan(even(1_000), 0.0, 20.0, 4), &away(5, 8));
     let counts = balance(&totals);
-    // The outage takes the arrivals of three seconds, and those until the next attempt after it.
+    // The outage fails the arrivals of three seconds, and those until the next attempt after it.
     assert!((2_950..4_050).contains(&counts.errors()), "{counts:?}");
     assert_eq!(counts.completed() + counts.errors(), 19_999);
     let failures: Vec<_> = totals.job(JOB).window.failures.iter().collect();
@@ -368,7 +368,7 @@ fn clients_of_a_closed_job_wait_for_the_server_to_come_back() {
     let closed = Pacing::Closed { clients: 4, think: None };
     let (totals, _) = simulate(&plan(closed, 0.0, 20.0, 4), &away(5, 8));
     let counts = balance(&totals);
-    // Each client loses the request that was under way; the next one waits.
+    // Each client loses its in-flight request; the next one waits.
     assert_eq!(counts.errors(), 4);
     let wait = totals.job(JOB).window.histograms.of(Kind::Wait);
     assert!((secs(3).0..secs(4).0 + secs(1).0).contains(&wait.max()), "{}", wait.max());
@@ -388,8 +388,8 @@ fn too_many_connections_become_the_limit_and_not_an_error() {
     let counts = balance(&totals);
     assert_eq!(counts.errors(), 0);
     assert_eq!(events(&totals, EventKind::ConnectionLimit).len(), 1);
-    // Six connections at 10 ms each carry 600 of the 1,000 requests a second; the drain of ten
-    // seconds carries the rest.
+    // Six connections at 10 ms each complete 600 of the 1,000 requests per second; the drain of ten
+    // seconds completes the rest.
     assert_eq!(counts.completed(), 4_999);
     assert_eq!(totals.job(JOB).intervals[4].1.completed, 600);
 }
@@ -407,7 +407,7 @@ fn an_open_job_grows_to_what_it_needs_and_not_beyond_its_limit() {
     }
 }
 
-/// A schedule whose last arrival comes before the end does not make the window shorter.
+/// The window has its full length even if the last arrival comes before the end.
 #[test]
 fn a_run_lasts_as_long_as_its_duration() {
     for (pacing, stop, length) in [
@@ -474,8 +474,7 @@ fn a_run_that_was_interrupted_before_it_began_measures_nothing() {
     assert_eq!(balance(&totals), Balance::default());
 }
 
-/// Two threads agree on an end that lies a little ahead. Until then, pauses last as long as they
-/// should.
+/// Two threads agree on an end slightly ahead. Until then, pauses have their full length.
 #[test]
 fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
     let file = "duration = 100s\n[thinks]\nquery = select 1\nconcurrency = 200\nthink = 500ms\n\
@@ -499,7 +498,7 @@ fn all_threads_together_keep_to_the_most_connections() {
         let server = Simulated::new(constant(100_000, None), plan.seed);
         let no_stop = Stop::default();
         let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(threads), &no_stop);
-        // A thousand a second at a tenth of a second each: all connections are busy throughout.
+        // 1,000 requests per second at 0.1 s each: all connections are busy throughout.
         totals.job(JOB).intervals[3].1.completed
     };
     assert_eq!(most(10, 3), 100);

@@ -1,5 +1,5 @@
-//! Answers whose end is stamped elsewhere and earlier than the engine hears of them, as by the
-//! thread of an SQLite connection.
+//! Answers with an end stamped by another thread, before the engine learns of it, as with SQLite
+//! connections.
 
 use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
@@ -10,10 +10,10 @@ use workload::Pacing;
 
 use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
 
-/// How much later than it happens the engine hears of the end of a request.
+/// Delay between the end of a request and the engine's notice of it.
 const LATER: Nanos = Nanos::from_micros(800);
 
-/// How long a connection takes to close.
+/// Time that a connection takes to close.
 const CLOSING: Nanos = Nanos::from_secs(1);
 
 #[derive(Clone)]
@@ -73,8 +73,8 @@ impl Connection for BelatedConnection {
     }
 }
 
-/// A request that comes due between the end of the one before and the news of it waits in the
-/// queue when its worker looks back at that end: no worker was free for it before it was noticed.
+/// A request that comes due between the end of the previous one and its notice waits in the queue
+/// while its worker is assigned at that end. It must not be assigned before it was noticed.
 #[test]
 fn nothing_is_assigned_before_it_is_noticed() {
     let mut plan = plan(poisson(400), 0.0, 20.0, 1);
@@ -88,7 +88,7 @@ fn nothing_is_assigned_before_it_is_noticed() {
     assert!((parts / whole - 1.0).abs() < 0.01, "{parts} s is not {whole} s");
 }
 
-/// A run that ends with its requests is not longer by the closing of its connections.
+/// Closing the connections does not lengthen a run that ends with its requests.
 #[test]
 fn closing_connections_is_no_part_of_a_run() {
     let mut plan = plan(Pacing::Closed { clients: 1, think: None }, 0.0, 60.0, 1);

@@ -1,4 +1,4 @@
-//! A server that has fewer connections than a run would like.
+//! Servers with fewer connections than a run requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ fn plan_of(file: &str) -> Plan {
     plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
-/// A thread without a connection could send nothing of its part of the schedule.
+/// A thread without a connection could send none of its part of the schedule.
 #[test]
 fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins() {
     let plan = plan(even(1_000), 0.0, 5.0, 4);
@@ -35,7 +35,7 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// A server whose connections others hold from the second second to the fifth.
+/// A server whose connections are held by other clients from second 2 to second 5.
 #[derive(Clone)]
 struct Crowded(Simulated);
 
@@ -64,7 +64,7 @@ impl Driver for Crowded {
     }
 }
 
-/// Somebody else took the connections while the server was away. They may come back.
+/// Other clients took the connections during the outage. They may free them again.
 #[test]
 fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     for pacing in [even(100), Pacing::Closed { clients: 1, think: None }] {
@@ -81,7 +81,7 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
     }
 }
 
-/// A server that was away and is full when it comes back is asked again after a while, not at once.
+/// A server that is full after an outage is asked again after a pause, not at once.
 #[test]
 fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
     let file = "duration = 8s\ndrain = 2s\nconnections = 2\nmax-connections = 40\n\
@@ -100,7 +100,7 @@ fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
     assert_eq!(ended.count(), 2, "for each thread");
 }
 
-/// The connections of a burst are made although nothing arrives after it.
+/// Connections are opened for a burst although nothing arrives after it.
 #[test]
 fn a_job_grows_for_what_waits_when_its_schedule_is_over() {
     let wait = |count| {
@@ -120,7 +120,7 @@ fn a_job_grows_for_what_waits_when_its_schedule_is_over() {
     assert!(wait(2) < second / 10, "{}", wait(2));
 }
 
-/// A lane that has no client, or one with nothing to do, does not know that the target is lost.
+/// A lane without clients, or with an idle one, cannot know that the target is lost.
 #[test]
 fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
     for job in ["rate = 40\nconcurrency = 4", "concurrency = 1"] {
@@ -140,7 +140,7 @@ fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
     }
 }
 
-/// A load takes as long as until its last commit, and a writer too many is no fault of its rows.
+/// A load lasts until its last commit, and a writer without a connection does not fail it.
 #[test]
 fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\
@@ -162,7 +162,7 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     assert_eq!(error.class(), Class::TooManyConnections);
 }
 
-/// A database that needs 8 s for the first answer of a session, and has two sessions for clients.
+/// A database that needs 8 s for the first answer of a session, and has two sessions.
 #[derive(Clone)]
 struct Sleepy {
     inner: Simulated,
@@ -232,7 +232,7 @@ impl Connection for Waking {
     }
 }
 
-/// The driver alone knows how long a session may take that is new.
+/// Only the driver knows how long a new session may take.
 #[test]
 fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
     let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\
@@ -258,7 +258,7 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
     assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");
 }
 
-/// A database whose connections end with their tenth request, and keep what they were given.
+/// A database whose connections end with their tenth request and keep their steps and values.
 #[derive(Clone)]
 struct Forgetful;
 
@@ -314,7 +314,7 @@ impl Connection for Keeping {
     }
 }
 
-/// What a lost connection has kept of a request is not missing in the next one.
+/// Steps that a lost connection kept are not missing in the next request.
 #[test]
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");

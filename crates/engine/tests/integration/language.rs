@@ -1,4 +1,4 @@
-//! Mixes, sessions, records of files and lines of logs, in virtual time.
+//! Workload language: mixes, sessions, records of files and lines of logs, in virtual time.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use workload::Plan;
 
 use crate::support::{run_on, virtually};
 
-/// The plan of a workload file in which nothing is wrong.
+/// Returns the plan of a workload file without errors.
 fn plan(text: &str) -> Plan {
     let (plan, diagnostics) = workload::plan(text, &workload::Overrides::default());
     plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
-/// Runs a file on some threads against a server that takes a millisecond for each statement.
+/// Runs a file on `threads` threads against a server that takes 1 ms per statement.
 fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
     let plan = plan(text);
     let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
@@ -26,7 +26,7 @@ fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
     run_on::<_, Honest>(&plan, server, &options, &Stop::default())
 }
 
-/// Scheduled, completed and unsent requests of a job.
+/// Returns the scheduled, completed and unsent requests of a job.
 fn balance(totals: &Totals, job: u16) -> (u64, u64, u64) {
     let balance = totals.job(JobIndex(job)).window.counts.balance;
     (balance.scheduled(), balance.completed(), balance.unsent())
@@ -58,7 +58,7 @@ fn a_mix_counts_each_request_in_itself_and_in_its_part() {
     assert_eq!([statements(1, 0), statements(2, 0), statements(2, 1)], [read, write, write]);
 }
 
-/// Which section a request is depends on its number alone.
+/// The section of a request depends on its number alone.
 #[test]
 fn the_parts_of_a_mix_are_the_same_on_any_number_of_threads() {
     let counts = |threads| {
@@ -68,7 +68,7 @@ fn the_parts_of_a_mix_are_the_same_on_any_number_of_threads() {
     assert_eq!(counts(1), counts(3));
 }
 
-/// The timer of a part that has a timeout does not end a later request of one that has none.
+/// The timer of a part with a timeout does not end a later request of a part without one.
 #[test]
 fn a_timeout_is_for_the_part_that_has_it() {
     let text = "duration = 20s\n[mix]\nmix = a, b\nconcurrency = 1\n\
@@ -90,7 +90,7 @@ fn clients_of_a_closed_mix_take_turns_too() {
     assert!((650..850).contains(&read), "{read}");
 }
 
-/// A session lasts as long as its statements and the pauses between them.
+/// A session takes the time of its statements and of the pauses between them.
 #[test]
 fn a_session_thinks_between_its_statements() {
     let text = "duration = 10s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
@@ -109,14 +109,14 @@ fn a_session_thinks_between_its_statements() {
     }
 }
 
-/// Each pause of a session is drawn for itself.
+/// Each pause of a session is drawn independently.
 #[test]
 fn the_pauses_of_a_session_differ() {
     let text = "duration = 100s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
                 session = yes\nthink = exp(20ms)\n";
     let (totals, _) = run(text, Path::new(""), 1);
     let service = totals.job(JobIndex(0)).window.histograms.of(Kind::Service);
-    // Two pauses of an exponential each: a deviation of √2 means, not of 2.
+    // Two exponential pauses: the standard deviation is √2 means, not 2.
     let expected = 2_f64.sqrt() * 20e6;
     assert!((service.stdev() / expected - 1.0).abs() < 0.06, "{}", service.stdev());
 }
@@ -131,7 +131,7 @@ fn a_timeout_ends_a_session_in_its_pause() {
     assert_eq!(counts.timeouts, counts.balance.scheduled());
 }
 
-/// Records end a job, whatever its model, and each is taken once.
+/// A job of any model ends with its records, and each record is taken once.
 #[test]
 fn a_job_ends_with_the_records_of_its_file() {
     let records: String = (0..1_000).map(|n| format!("{n},x\n")).collect();
@@ -168,8 +168,8 @@ fn statements_that_stand_for_themselves_take_a_record_each() {
     assert_eq!(balance(&totals, 0).1, 2);
 }
 
-/// Where each statement stands for itself, one that fails does not keep back the next one; where
-/// they belong together it does.
+/// With `multi-query-mode = multi-connection`, a statement after a failed one is still sent;
+/// otherwise it is not.
 #[test]
 fn a_statement_that_stands_for_itself_is_sent_after_one_that_failed() {
     let mut config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
@@ -232,8 +232,8 @@ fn a_file_that_breaks_off_ends_the_run() {
     }
 }
 
-/// The rows of all statements count together, however they follow each other, and of the section
-/// whose statements they are.
+/// The rows of all statements of a request count together, in any flow, against the `expect-rows`
+/// of their own section.
 #[test]
 fn expected_rows_are_those_of_a_whole_request() {
     // The simulated server returns one row for each statement.
@@ -256,7 +256,7 @@ fn expected_rows_are_those_of_a_whole_request() {
     assert_eq!(totals.job(JobIndex(0)).window.counts.balance.errors(), 3);
 }
 
-/// An open job and a replay send all that they are to send, however far behind the server is.
+/// An open job and a replay send all their requests, however slow the server is.
 #[test]
 fn what_comes_faster_than_it_is_answered_waits_and_is_not_rejected() {
     let log: String = (0..250_000).map(|n| format!("{n},select {n}\n")).collect();
@@ -270,13 +270,13 @@ fn what_comes_faster_than_it_is_answered_waits_and_is_not_rejected() {
         let (totals, _) = run(&text, folder.path(), 1);
         assert_eq!(balance(&totals, 0), (sent, sent, 0), "{job}");
         let histograms = &totals.job(JobIndex(0)).window.histograms;
-        // The last ones waited for almost all of the time, and the generator was never late.
+        // The last ones waited for almost the whole time, and the generator was never late.
         assert!(histograms.of(Kind::Wait).max() > 35_000_000_000, "{job}");
         assert!(histograms.of(Kind::SendLag).max() < 1_000_000, "{job}");
     }
 }
 
-/// Constant memory is measured elsewhere; here no line gets lost on the way through the blocks.
+/// Memory use is measured elsewhere; this test shows that no line is lost between blocks.
 #[test]
 fn many_lines_keep_their_times() {
     let log: String = (0..100_000).map(|n| format!("{},select {n}\n", n * 100)).collect();

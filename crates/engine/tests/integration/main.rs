@@ -1,15 +1,16 @@
-//! The engine as a whole, on the simulated server.
+//! Integration tests of the engine on the simulated server.
 //!
-//! * `accounting`: nothing scheduled ever vanishes, whatever happens to it.
-//! * `belated`: answers that are heard of later than they came.
-//! * `connections`: a server that has fewer of them than a run would like.
+//! * `accounting`: every scheduled request has an outcome.
+//! * `belated`: answers that the engine notices late.
+//! * `connections`: servers with fewer connections than a run requests.
 //! * `language`: mixes, sessions, records of files and lines of logs.
-//! * `outages`: a server that vanishes without a word.
-//! * `panics`: a mistake in a driver ends the run instead of hanging it.
+//! * `nodes`: targets with several servers.
+//! * `outages`: servers that stop answering.
+//! * `panics`: a bug in a driver ends the run instead of hanging it.
 //! * `reconnect`: requests that open a connection of their own.
-//! * `targets`: jobs that ask different servers.
+//! * `targets`: jobs with different servers.
 //!
-//! Whether what is measured is so, is asked by `lab::selftest` and its tests.
+//! The correctness of the measured numbers is tested by `lab::selftest` and its tests.
 
 mod accounting;
 mod belated;

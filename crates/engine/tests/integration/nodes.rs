@@ -1,4 +1,4 @@
-//! Targets that are several servers.
+//! Targets with several servers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use workload::{Overrides, Pacing};
 
 use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
 
-/// Two servers, of which the second takes three times as long.
+/// A target of two servers, of which the second takes three times as long.
 #[derive(Clone)]
 struct Two {
     servers: [Simulated; 2],
     next: Arc<AtomicUsize>,
-    /// Statements that were sent as text.
+    /// The number of statements sent as text.
     asked: Arc<AtomicUsize>,
 }
 
@@ -109,13 +109,13 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
     }
 }
 
-/// The other one answers all requests meanwhile, so that the target is not lost.
+/// The other server answers all requests meanwhile, so the target is not lost.
 #[test]
 fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     for (until_s, ended) in [(100, 0), (12, 1)] {
         let plan = plan(Pacing::Closed { clients: 4, think: None }, 0.0, 20.0, 1);
         let outages = vec![Stamp(5_000_000_000)..Stamp(until_s * 1_000_000_000)];
-        // Connections break now and then, and are made again at the server whose turn it is.
+        // Connections break now and then and are opened again at the next server in turn.
         let healthy = Config { disconnects: 0.01, ..constant(10_000, None) };
         let server = |config| Simulated::new(config, plan.seed);
         let away = Config { outages, ..healthy.clone() };
@@ -137,7 +137,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
     }
 }
 
-/// A setup that changes one of them would leave them different.
+/// A setup that changes only one server would leave them different.
 #[test]
 fn every_server_is_reached_before_setup_changes_one() {
     let file = "duration = 1s\n[setup]\nquery = create table t (a int)\n[a]\nquery = select 1\n";

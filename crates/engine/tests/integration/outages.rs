@@ -1,4 +1,4 @@
-//! Servers that say nothing any more.
+//! Servers that stop answering.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use crate::support::{constant, even, plan, run_on, virtually};
 struct Silent {
     inner: Simulated,
     silent: Range<Stamp>,
-    /// True if connections are made during the silence.
+    /// True if the server accepts connections during the silence.
     lets_in: bool,
 }
 
@@ -37,7 +37,7 @@ impl SilentConnection {
     }
 }
 
-/// As long as a driver waits for a connection.
+/// Connect timeout of the driver.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 impl Driver for Silent {
@@ -120,13 +120,13 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         };
         let (began, ended) = (at_s(EventKind::OutageBegan), at_s(EventKind::OutageEnded));
         assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", totals.events);
-        // Time zero is a little later than the clock's.
+        // Time zero is slightly later than the clock's origin.
         assert!((4.9..5.1).contains(&began[0]), "{began:?}");
         assert!((14.9..16.1).contains(&ended[0]), "{ended:?}");
     }
 }
 
-/// Runs a file against a server that lets clients in and answers none of their requests.
+/// Runs a file against a server that accepts clients and answers none of their requests.
 fn run_against_silence(
     file: &str,
     stop: &Stop,
@@ -153,7 +153,7 @@ fn stalled_load_is_given_up() {
     assert_eq!(error.message(), expected);
 }
 
-/// Ends the run while its table is filled, and keeps what is said of its teardown.
+/// A listener that ends the run while its table is filled, and keeps the events of its teardown.
 #[derive(Default)]
 struct Interrupting {
     stop: Stop,
@@ -200,7 +200,7 @@ fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
     assert_eq!(*said, expected);
 }
 
-/// Ten of them would take ten times as long.
+/// Ten statements with a limit each would take ten limits.
 #[test]
 fn teardown_of_a_silent_server_takes_two_limits_and_tells_what_is_left() {
     let listener = Arc::new(Interrupting::default());

@@ -1,4 +1,4 @@
-//! A mistake in a driver or in the engine: it ends the run, which says so, and hangs nothing.
+//! Bugs in a driver or in the engine: a panic ends the run with a report, and nothing hangs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,10 +14,10 @@ use workload::{FixedStatement, Pacing, Plan};
 
 use crate::support::{JOB, even, plan, queue, virtually};
 
-/// How long a request takes where nothing panics.
+/// Service time of a request that does not panic.
 const SERVICE: Nanos = Nanos::from_millis(1);
 
-/// What a driver panics at.
+/// The call at which a driver panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
     /// The connection with this number, from 1.
@@ -28,7 +28,7 @@ enum At {
     Text(&'static str),
 }
 
-/// A driver with a mistake in it.
+/// A driver that panics.
 #[derive(Clone)]
 struct Panicking {
     at: At,
@@ -103,7 +103,7 @@ impl Connection for PanickingConnection {
 
 type Outcome = (Result<Finished, Failed>, Totals);
 
-/// Runs a plan whose driver panics. A run that does not end within a minute would never end.
+/// Runs a plan whose driver panics. A run that has not ended after a minute counts as hung.
 fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
     let (plan, options) = (plan.clone(), options.clone());
     let what = format!("{at:?} {:?} on {} threads", plan.jobs[0].pacing, options.threads);
@@ -120,7 +120,7 @@ fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
     receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} hangs"))
 }
 
-/// Plans of every way in which clients come by requests. They go on for ever.
+/// Returns plans of every source of requests, without an end.
 fn endless() -> Vec<Plan> {
     let models = [even(200), queue(200, 2), Pacing::Closed { clients: 3, think: None }];
     let endless = |pacing| Plan { duration: None, ..plan(pacing, 0.0, 1.0, 3) };

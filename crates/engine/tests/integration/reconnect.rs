@@ -16,7 +16,7 @@ use crate::support::{JOB, constant, run_on, virtually};
 const CONNECT: Nanos = Nanos::from_millis(5);
 const CLOSE: Nanos = Nanos::from_millis(3);
 
-/// The keys of a job of each model.
+/// The keys of a job for each model.
 const MODELS: [&str; 5] = [
     "concurrency = 4",
     "concurrency = 4\nthink = exp(20ms)",
@@ -36,18 +36,18 @@ fn plan_of(file: &str) -> Plan {
     plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
-/// A server that serves everybody within a millisecond, and takes its time to accept a connection.
+/// Returns a server that answers in 1 ms and takes time to accept a connection.
 fn server() -> Config {
     Config { connect: CONNECT, ..constant(1_000, None) }
 }
 
-/// What was done to a server.
+/// Counts of a server's connections.
 #[derive(Clone, Debug, Default)]
 struct Deeds {
     connected: Arc<AtomicU64>,
     closed: Arc<AtomicU64>,
     prepared: Arc<AtomicU64>,
-    /// Connections that are there; whoever abandons one ends it as well.
+    /// Open connections; abandoning one ends it as well.
     open: Arc<AtomicU64>,
 }
 
@@ -59,7 +59,7 @@ fn one_more(of: &AtomicU64) {
     of.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A simulated server whose visitors are counted, and who need some time to go.
+/// A simulated server that counts its connections, which take time to close.
 #[derive(Clone)]
 struct Watched(Simulated, Deeds);
 
@@ -140,13 +140,13 @@ fn settled(totals: &Totals) -> Balance {
     counts.balance
 }
 
-/// The shortest and the longest time of a kind, in microseconds.
+/// Returns the shortest and the longest time of a kind, in microseconds.
 fn times(totals: &Totals, kind: Kind) -> (u64, u64) {
     let histogram = totals.job(JOB).window.histograms.of(kind);
     (histogram.min() / 1_000, histogram.max() / 1_000)
 }
 
-/// Whether times are all within the precision of a histogram of these, in microseconds.
+/// Returns true if both times, in microseconds, equal `micros` within a histogram's precision.
 fn are_about((least, most): (u64, u64), micros: u64) -> bool {
     least * 100 >= micros * 99 && most * 100 <= micros * 101
 }
@@ -172,7 +172,7 @@ fn connecting_is_service_and_closing_is_nothing() {
             let statement = times(&totals, Kind::Statement(0));
             assert!(are_about(statement, 1_000), "{job}: {statement:?}");
             assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
-            // One for the control connection, one that tries the statement out.
+            // One for the control connection, one that tries out the statement.
             assert_eq!(number(&deeds.connected), requests + 2, "{job}");
             assert_eq!(number(&deeds.closed), requests + 2, "{job}");
             assert_eq!(number(&deeds.prepared), requests + 1, "{job}");
@@ -180,11 +180,11 @@ fn connecting_is_service_and_closing_is_nothing() {
     }
 }
 
-/// A client that closes is not free: what is due meanwhile waits.
+/// A client that closes its connection is not free: arrivals that come due meanwhile wait.
 #[test]
 fn a_client_is_busy_until_its_connection_is_closed() {
     let (totals, _, _) = watch(&plan("concurrency = 1"), server(), 1);
-    // Nine milliseconds each, whoever counts.
+    // Nine milliseconds each.
     assert_eq!(settled(&totals).completed(), 10_000_u64.div_ceil(9));
     assert_eq!(times(&totals, Kind::Wait).1, 0);
     let mut plan = plan("every = 8ms\ncount = 100");
@@ -195,7 +195,7 @@ fn a_client_is_busy_until_its_connection_is_closed() {
     assert_eq!(times(&totals, Kind::SendLag).1, 0);
 }
 
-/// Clients without a connection are free: a job that needs more of them adds as many as wait.
+/// Clients without a connection are free: a job adds as many clients as requests wait.
 #[test]
 fn a_burst_is_carried_at_once() {
     let (totals, _, _) = watch(&plan("every = 1s\nbatch-size = 50"), server(), 1);
@@ -219,10 +219,10 @@ fn a_refused_connection_is_an_error_of_its_request() {
     }
 }
 
-/// Without a pause, virtual time would stand still.
+/// Without a pause, virtual time would not advance.
 #[test]
 fn a_client_that_is_refused_pauses_longer_each_time_up_to_a_second() {
-    // One request holds the only connection for a whole run.
+    // One request holds the only connection for the whole run.
     let file = "duration = 10s\ndrain = 1s\n\
                 [a]\nquery = select 1\nreconnect = per-transaction\nconcurrency = 1\nstart = 1ms\n\
                 [b]\nquery = select 1 /* sim: service=60s */\nconcurrency = 1\ncount = 1\n";
@@ -246,7 +246,7 @@ fn a_request_may_time_out_while_it_connects() {
     }
 }
 
-/// The time of a request runs from when it began to connect.
+/// The timeout of a request runs from the start of its connecting.
 #[test]
 fn a_timeout_counts_from_when_connecting_began() {
     for (timeout, completed) in [("timeout = 5500us", false), ("timeout = 6500us", true)] {
@@ -281,14 +281,14 @@ fn without_a_target_each_request_is_refused_by_itself() {
     }
 }
 
-/// A request gets its worker when the target is back: the outage is wait, and no service.
+/// A request gets its worker when the target is back: the outage counts as wait, not service.
 #[test]
 fn requests_may_wait_for_a_target_that_is_away() {
     for job in MODELS {
         let plan = plan(&format!("{job}\noutage = wait"));
         let (totals, _, _) = watch(&plan, away(4, 6), 1);
         let balance = settled(&totals);
-        // What was in flight when the target went away is an error, whatever waits.
+        // Requests in flight when the outage began are errors in any case.
         assert!(balance.errors() <= 4, "{job}: {balance:?}");
         assert_eq!(balance.completed() + balance.errors(), balance.scheduled(), "{job}");
         let (wait, service) = (times(&totals, Kind::Wait), times(&totals, Kind::Service));
@@ -325,7 +325,7 @@ fn whatever_happens_every_request_is_settled_and_every_connection_is_gone() {
     }
 }
 
-/// A connection prepares what its request is going to ask, and nothing of the other parts.
+/// A connection prepares only the statements of its request's part.
 #[test]
 fn a_request_of_a_mix_prepares_its_own_statements() {
     let file = "duration = 10s\n\
@@ -348,7 +348,7 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
     }
 }
 
-/// Jobs that keep their connections notice nothing of others that do not.
+/// Jobs that keep their connections are not affected by jobs that do not.
 #[test]
 fn a_job_beside_it_keeps_its_connections() {
     let file = "duration = 10s\n\

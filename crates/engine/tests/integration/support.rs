@@ -14,7 +14,7 @@ use workload::{
 
 pub(crate) const JOB: JobIndex = JobIndex(0);
 
-/// A plan of one job, measured from `warmup_s` to `duration_s`.
+/// Returns a plan of one job, measured from `warmup_s` to `duration_s`.
 pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) -> Plan {
     let statement = Statement {
         pieces: vec![Piece::Text("select 1".to_owned())],
@@ -68,17 +68,17 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
     }
 }
 
-/// Poisson arrivals at a whole rate.
+/// Returns Poisson arrivals at a whole rate.
 pub(crate) fn poisson(per_s: u64) -> Pacing {
     Pacing::Open { schedule: Schedule::Poisson(rate(per_s)), batch: 1 }
 }
 
-/// Even arrivals at a whole rate.
+/// Returns uniform arrivals at a whole rate.
 pub(crate) fn even(per_s: u64) -> Pacing {
     Pacing::Open { schedule: Schedule::Uniform(rate(per_s)), batch: 1 }
 }
 
-/// Poisson arrivals into a queue with some workers.
+/// Returns Poisson arrivals into a queue with `workers` workers.
 pub(crate) fn queue(per_s: u64, workers: u32) -> Pacing {
     let schedule = Schedule::Poisson(rate(per_s));
     Pacing::Queue { schedule, batch: 1, workers, limit: 100_000, on_full: OnQueueFull::Reject }
@@ -96,12 +96,12 @@ pub(crate) fn constant(mean_us: u64, servers: Option<u32>) -> Config {
     Config::new(Service::Constant(Nanos::from_micros(mean_us)), servers)
 }
 
-/// Options of a virtual run.
+/// Returns the options of a virtual run.
 pub(crate) fn virtually(threads: u16) -> Options {
     Options { threads, ..Options::simulated() }
 }
 
-/// Runs a plan against a simulated server by the honest rules and returns what was recorded.
+/// Runs a plan against a simulated server by the honest rules and returns its record.
 pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
     let server = Simulated::new(config.clone(), plan.seed);
     run_on::<_, Honest>(plan, server, &virtually(1), &Stop::default())
@@ -136,7 +136,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     (totals, finished)
 }
 
-/// The arrivals of each second of the schedule; late answers make the record longer than that.
+/// Returns the arrivals of each second of the schedule. Late answers make the record longer.
 pub(crate) fn arrivals(totals: &Totals) -> Vec<u64> {
     let intervals = &totals.job(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();

@@ -1,4 +1,4 @@
-//! Jobs of one run that ask different servers.
+//! Jobs of one run with different targets.
 
 use base::Stamp;
 use driver::{Either, Null, Simulated};
@@ -11,7 +11,7 @@ use crate::support::{JOB, constant, exponential, run_on, run_on_all, virtually};
 
 const OTHER: JobIndex = JobIndex(1);
 
-/// Two jobs: `[fast]` asks the main target, `[slow]` the one that is called `slow`.
+/// Returns a plan of two jobs: `[fast]` uses the main target, `[slow]` the one named `slow`.
 fn two_jobs() -> Plan {
     plan_of(
         "duration = 20s\ndrain = 1s\n[target slow]\nurl = sim:mm1\n\
@@ -35,7 +35,7 @@ fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals,
     run_on_all::<_, Honest>(plan, drivers, &virtually(threads), &Stop::default())
 }
 
-/// The errors and completions of a job, and its service times.
+/// Returns the errors, completions and response times of a job.
 fn numbers(totals: &Totals, job: JobIndex) -> (u64, u64, hdrhistogram::Histogram<u32>) {
     let window = &totals.job(job).window;
     let balance = &window.counts.balance;
