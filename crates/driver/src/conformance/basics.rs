@@ -1,4 +1,4 @@
-//! What every driver does for every request.
+//! Cases about normal requests, for every driver.
 
 use base::{Clock, Nanos};
 
@@ -6,10 +6,10 @@ use super::bench::{ensure, execute, ran, work};
 use super::{Bench, Finding, Fixture, Verdict};
 use crate::{Connection, Driver, StatementId, Step, Work};
 
-/// How many connections are open at the same time.
+/// Number of connections open at the same time.
 pub(super) const MANY: usize = 64;
 
-/// A driver can be connected to, used and closed, more than once.
+/// Checks that connections open, work and close, more than once.
 pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     for _ in 0..2 {
         bench.returns(1).await?;
@@ -17,7 +17,7 @@ pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: Bench<'_, F>
     Ok(())
 }
 
-/// A statement that is rejected takes no id.
+/// Checks that ids count from 0, and that a rejected statement takes none.
 pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -30,7 +30,7 @@ pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     Ok(())
 }
 
-/// S and D are readings of the clock that the caller reads, taken during the call.
+/// Checks that S and D are readings of the caller's clock, taken during the call.
 pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(1)).await?;
@@ -47,7 +47,7 @@ pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: Bench<'_, F>) -> 
     Ok(())
 }
 
-/// The times follow the order of the statements and fit between S and D.
+/// Checks that each statement, and no other step, has a time, and that their sum is within S and D.
 pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -62,7 +62,7 @@ pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
     Ok(())
 }
 
-/// The rows of all statements of a request are counted together.
+/// Checks that the rows of all statements of a request are counted together.
 pub async fn rows_are_counted<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let three = connection.prepare(&bench.fixture.returning(3)).await?;
@@ -76,7 +76,7 @@ pub async fn rows_are_counted<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     Ok(())
 }
 
-/// After the caller has reset the reply, nothing of the run before is in it.
+/// Checks that a reset reply keeps nothing of the previous run.
 pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(2)).await?;
@@ -102,7 +102,7 @@ pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: Bench<'_, F>) -> Ver
     Ok(())
 }
 
-/// A text needs no preparation, and may differ each time.
+/// Checks that a text needs no preparation and may differ each time.
 pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     for rows in [1, 4] {
@@ -117,7 +117,8 @@ pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> 
     Ok(())
 }
 
-/// Settings go into the record: a name stands for one thing, and no value is empty.
+/// Checks that settings include the server, have unique names and no empty values, as records
+/// require.
 pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -137,7 +138,7 @@ pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
     Ok(())
 }
 
-/// Connections do not get in each other's way.
+/// Checks that connections do not interfere with each other.
 pub async fn many_connections_work_at_the_same_time<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let opening: Vec<_> = (0..MANY)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! What the cases have in common: how they are run, how they talk to a driver, how they complain.
+//! Infrastructure of the cases: running them, using a driver, and reporting findings.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -11,10 +11,10 @@ use rt::{Options, Rt, run_real, run_virtual};
 use super::{Fixture, Keeper, Refused};
 use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
-/// What came of a case.
+/// The result of a case.
 pub type Verdict = Result<(), Finding>;
 
-/// What a driver did wrong.
+/// A description of a driver's misbehaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding(String);
 
@@ -38,7 +38,7 @@ impl From<Error> for Finding {
     }
 }
 
-/// Finds fault, in the given words, unless the condition holds.
+/// Returns a finding with the given message unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($words:tt)+) => {
         if !$condition {
@@ -48,13 +48,13 @@ macro_rules! ensure {
 }
 pub(super) use ensure;
 
-/// No case takes longer than this: a driver that keeps its caller waiting is found out.
+/// Time limit of a case, to detect a driver that blocks its caller.
 const LONGEST_CASE: Nanos = Nanos::from_secs(60);
 
 /// Runs a case on the machine's clock.
 ///
 /// # Errors
-/// What the driver did wrong.
+/// The misbehaviour of the driver.
 ///
 /// # Panics
 /// If the operating system grants no runtime.
@@ -69,7 +69,7 @@ pub fn in_real_time<F: Fixture>(
 /// Runs a case in virtual time.
 ///
 /// # Errors
-/// What the driver did wrong.
+/// The misbehaviour of the driver.
 pub fn in_virtual_time<F: Fixture>(
     fixture: &F,
     case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
@@ -96,7 +96,7 @@ async fn supervise<F: Fixture>(
     .await
 }
 
-/// Runs two futures to their ends; `first` is polled first.
+/// Runs two futures to completion; `first` is polled first.
 pub(super) async fn both<A, B>(
     first: impl Future<Output = A>,
     second: impl Future<Output = B>,
@@ -128,7 +128,7 @@ fn ready<T>(poll: Poll<T>) -> Option<T> {
     }
 }
 
-/// Begins a future and drops it, finished or not, when `other` is at its end.
+/// Starts a future and drops it, finished or not, when `other` has completed.
 pub(super) async fn dropped_after<T>(future: impl Future, other: impl Future<Output = T>) -> T {
     let (mut future, mut other) = (pin!(future), pin!(other));
     let mut is_over = false;
@@ -139,21 +139,21 @@ pub(super) async fn dropped_after<T>(future: impl Future, other: impl Future<Out
     .await
 }
 
-/// A fixture at work: what a case gets.
+/// A fixture and a runtime, passed to each case.
 pub struct Bench<'a, F> {
     /// The fixture.
     pub fixture: &'a F,
-    /// The clock, and the way to start tasks.
+    /// The clock and the task spawner.
     pub rt: Rt,
 }
 
-/// The connections of a fixture's driver.
+/// The connection type of a fixture's driver.
 pub(super) type ConnectionOf<F> = <<F as Fixture>::Driver as Driver>::Connection;
 
-/// The table of the cases that keep data.
+/// Name of the table of the cases that keep data.
 pub(super) const TABLE: &str = "kept";
 
-/// Its columns.
+/// Names of its columns.
 pub(super) const COLUMNS: [&str; 4] = ["id", "number", "ratio", "words"];
 
 impl<F: Fixture> Bench<'_, F> {
@@ -161,7 +161,7 @@ impl<F: Fixture> Bench<'_, F> {
         self.fixture.driver().connect(&self.rt).await
     }
 
-    /// A statement's text with the placeholders of this database; it is written with `?`.
+    /// Returns the text of a statement, written with `?`, with the placeholders of this database.
     pub(super) fn sql(&self, text: &str) -> String {
         match self.fixture.driver().dialect().placeholders() {
             Placeholders::Question => text.to_owned(),
@@ -176,7 +176,7 @@ impl<F: Fixture> Bench<'_, F> {
         }
     }
 
-    /// Connects, and runs a statement that returns this many rows.
+    /// Connects, and checks a statement that returns this many rows.
     pub(super) async fn returns(&self, rows: u32) -> Verdict {
         let mut connection = self.connect().await?;
         let statement = connection.prepare(&self.fixture.returning(rows)).await?;
@@ -192,7 +192,7 @@ impl<F: Fixture> Bench<'_, F> {
 }
 
 impl<F: Keeper> Bench<'_, F> {
-    /// Connects, and makes the table with one row: 1, 0, NULL, NULL.
+    /// Connects, and creates the table with one row: 1, 0, NULL, NULL.
     pub(super) async fn with_table(&self) -> Result<ConnectionOf<F>, Error> {
         let mut connection = self.connect().await?;
         let [integer, real, text] =
@@ -237,7 +237,7 @@ impl<F: Keeper> Bench<'_, F> {
     }
 }
 
-/// The number in the row with this id.
+/// Returns the number in the row with this id.
 pub(super) async fn number(
     connection: &mut impl Connection,
     id: i64,
@@ -247,18 +247,18 @@ pub(super) async fn number(
     Ok(table.single().map(str::to_owned))
 }
 
-/// How many rows the table has.
+/// Returns the number of rows in the table.
 pub(super) async fn count(connection: &mut impl Connection) -> Result<String, Error> {
     let table: Table = connection.query_text(&format!("select count(*) from {TABLE}")).await?;
     Ok(table.single().unwrap_or("nothing").to_owned())
 }
 
-/// The execution of a statement without values.
+/// Returns the step that executes a statement without values.
 pub(super) fn execute(statement: StatementId) -> Step {
     Step::Execute { statement, first: 0, count: 0 }
 }
 
-/// Work with these steps and these values, of which each step says its own.
+/// Builds work with these steps and the values that the steps refer to.
 pub(super) fn work(steps: impl IntoIterator<Item = Step>, values: &[Value]) -> Work {
     let mut work = Work::default();
     work.steps.extend(steps);
@@ -268,7 +268,7 @@ pub(super) fn work(steps: impl IntoIterator<Item = Step>, values: &[Value]) -> W
     work
 }
 
-/// The execution of a statement with the values from `first` on.
+/// Returns the step that executes a statement with `count` values from index `first` on.
 pub(super) fn execute_with(statement: StatementId, first: u32, count: u32) -> Step {
     Step::Execute { statement, first, count }
 }
@@ -283,7 +283,7 @@ pub(super) async fn ran(
     Ok(work)
 }
 
-/// Finds fault unless an attempt failed as it should.
+/// Returns a finding unless an attempt failed with the expected error.
 pub(super) fn refused<T>(attempt: Result<T, Error>, expected: &Refused) -> Verdict {
     let Refused { text, class, code, words } = expected;
     let Err(error) = attempt else {

@@ -1,4 +1,4 @@
-//! What every driver does when something goes wrong.
+//! Cases about errors and lost connections, for every driver.
 
 use base::{Class, Clock};
 
@@ -6,7 +6,7 @@ use super::bench::{dropped_after, ensure, execute, ran, refused, work};
 use super::{Bench, Finding, Fixture, Verdict};
 use crate::Connection;
 
-/// What the database says of a text is handed on, and the connection is as good as before.
+/// Checks that the database's error message is passed on, and that the connection stays usable.
 pub async fn a_rejected_statement_is_explained_and_the_connection_lives_on<F: Fixture>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -23,7 +23,8 @@ pub async fn a_rejected_statement_is_explained_and_the_connection_lives_on<F: Fi
     Ok(())
 }
 
-/// The statements before the failing one are in the reply, those behind it are not run.
+/// Checks that the reply contains the statements before the failing one, and that later ones are
+/// not run.
 pub async fn a_failing_statement_ends_the_request_and_the_connection_lives_on<F: Fixture>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -52,7 +53,7 @@ pub async fn a_failing_statement_ends_the_request_and_the_connection_lives_on<F:
     Ok(())
 }
 
-/// The engine learns from the class that it needs another connection.
+/// Checks that the class of a lost connection's error tells the engine to open another one.
 pub async fn a_lost_connection_says_so<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let text = bench.fixture.sever();
@@ -72,8 +73,8 @@ pub async fn a_lost_connection_says_so<F: Fixture>(bench: Bench<'_, F>) -> Verdi
     Ok(())
 }
 
-/// A request can be given up at any moment: before it is sent, while it is on its way, while it is
-/// worked on.
+/// Checks that a request can be given up at any moment: before it is sent, in transit, or while it
+/// runs.
 pub async fn an_abandoned_request_hurts_nobody<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
     for others in [0, 1, 10] {
         let mut connection = bench.connect().await?;

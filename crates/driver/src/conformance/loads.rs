@@ -1,4 +1,4 @@
-//! How rows get into a table, in every way that a database has.
+//! Cases about loading rows, with every method that a database has.
 
 use base::{Class, Dialect, Value, Values};
 
@@ -8,28 +8,28 @@ use crate::{Batches, Connection, Driver, Duplicates, Insert, Method};
 
 const METHODS: [Method; 4] = [Method::Auto, Method::Insert, Method::Copy, Method::LoadData];
 
-/// Batches of rows whose ids count up.
+/// Batches of rows with ascending ids.
 struct Rows {
-    /// How many rows the batches have, in order.
+    /// Number of rows of each batch that is left, last batch first.
     sizes: Vec<u64>,
-    /// The first id that was not given yet.
+    /// Next id.
     next: i64,
-    /// How many rows the present batch still has.
+    /// Number of rows left in the current batch.
     left: u64,
     number: i64,
-    /// For each committed batch, how many rows it had and how many bytes were sent.
+    /// Rows and bytes sent, per committed batch.
     committed: Vec<(u64, u64)>,
 }
 
 impl Rows {
-    /// From this id on, with this number in each row.
+    /// Creates batches of these sizes, with ids from `first` on and `number` in each row.
     fn new(sizes: &[u64], first: i64, number: i64) -> Rows {
         let sizes = sizes.iter().rev().copied().collect();
         Rows { sizes, next: first, left: 0, number, committed: Vec::new() }
     }
 }
 
-/// A text that every way of loading must protect.
+/// A text with the characters that each method must escape.
 const ODD: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
 
 impl Batches for Rows {
@@ -64,8 +64,8 @@ fn into(duplicates: Duplicates) -> Insert<'static> {
     Insert { table: TABLE, columns: &COLUMNS, duplicates }
 }
 
-/// Batches of all sizes arrive whole, whatever is in their texts, and each is told when it is
-/// there.
+/// Checks that batches of all sizes are written completely, that texts are unchanged, and that each
+/// commit is reported.
 pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
@@ -105,7 +105,7 @@ pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F
     Ok(())
 }
 
-/// A name may hold what stands for a value in a statement.
+/// Checks that column names may contain placeholders.
 pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.connect().await?;
@@ -127,7 +127,7 @@ pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) ->
         if driver.check_load(&into, method).is_err() {
             continue;
         }
-        // More than an insert of many rows holds, and a rest.
+        // More than a multi-row insert holds, and a remainder.
         connection.load(&into, method, &mut Rows::new(&[213, 37], 1, 5)).await?;
         let table = connection.query_text(&sums).await?;
         let found: Vec<f64> =
@@ -140,7 +140,7 @@ pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) ->
     Ok(())
 }
 
-/// A row whose key exists makes the load fail, is left out, or replaces the other.
+/// Checks that a duplicate key makes the load fail, skips the row, or replaces the existing row.
 pub async fn a_load_treats_duplicates_as_it_was_asked<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
@@ -174,7 +174,7 @@ pub async fn a_load_treats_duplicates_as_it_was_asked<F: Keeper>(bench: Bench<'_
     Ok(())
 }
 
-/// A table that is not there is the database's complaint, and the connection lives on.
+/// Checks that a missing table is reported by the database, and that the connection stays usable.
 pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
@@ -195,8 +195,8 @@ pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>)
     Ok(())
 }
 
-/// Of three batches the second fails: the first is there and was told, of the others nothing is
-/// left, and the connection lives on.
+/// Checks a load whose second batch of three fails: the first is stored and was reported, nothing
+/// of the others is left, and the connection stays usable.
 pub async fn a_load_keeps_the_batches_before_one_that_fails<F: Keeper>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -209,7 +209,7 @@ pub async fn a_load_keeps_the_batches_before_one_that_fails<F: Keeper>(
         }
         let word = method.word();
         connection.query_text(&format!("delete from {TABLE} where id >= 10")).await?;
-        // The second batch begins with 1,010; its rows are more than are sent at once.
+        // The second batch begins with 1,010; it has more rows than are sent at once.
         let taken = format!("insert into {TABLE} (id, number) values (3009, 7)");
         connection.query_text(&taken).await?;
         let mut rows = Rows::new(&[1_000, 2_000, 5], 10, 9);

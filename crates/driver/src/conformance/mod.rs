@@ -1,14 +1,14 @@
-//! Does a driver keep the promises of its traits?
+//! Conformance suite for the driver traits.
 //!
-//! One suite for all drivers. A [`Fixture`] tells it what differs between databases: a statement
-//! that this one rejects, one that never ends, how a connection to it is lost. A driver whose
-//! database keeps data passes the [`Keeper`]'s cases as well.
+//! All drivers pass the same suite. A [`Fixture`] provides the parts that differ between databases:
+//! a statement that is rejected, one that never ends, a way to lose a connection. A driver whose
+//! database keeps data passes the cases for a [`Keeper`] as well.
 //!
-//! A case is a function from a [`Bench`] to a [`Verdict`] and knows nothing of the test harness:
-//! [`in_real_time`] and [`in_virtual_time`] run one. The names of the cases stand in
+//! A case is a function from a [`Bench`] to a [`Verdict`], independent of the test harness:
+//! [`in_real_time`] and [`in_virtual_time`] run one. The macros
 //! [`conformance_cases!`](crate::conformance_cases) and
-//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases), from which a test binary makes
-//! one test each.
+//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases, from
+//! which a test binary makes one test each.
 
 mod basics;
 mod bench;
@@ -23,50 +23,51 @@ use base::Class;
 
 use crate::Driver;
 
-/// What the suite must know about a database.
+/// The parts of the suite that depend on the database.
 pub trait Fixture {
     /// The driver under test.
     type Driver: Driver;
 
-    /// A driver for the fixture's database: whenever it is called, for the same one.
+    /// Returns a driver for the fixture's database, the same database at each call.
     fn driver(&self) -> Self::Driver;
 
-    /// A statement that returns this many rows.
+    /// Returns a statement that returns this many rows.
     fn returning(&self, rows: u32) -> String;
 
-    /// A statement that the database refuses to prepare.
+    /// Returns a statement that the database refuses to prepare.
     fn rejected(&self) -> Refused;
 
-    /// A statement that is prepared and fails when it is run.
+    /// Returns a statement that can be prepared and fails when it is run.
     fn failing(&self) -> Refused;
 
-    /// A statement that takes hours unless it is stopped, and disturbs no other connection.
+    /// Returns a statement that takes hours unless it is stopped, and disturbs no other connection.
     fn endless(&self) -> String;
 
-    /// Does what must be done so that a connection is lost, and returns the statement with which
-    /// an open connection notices.
+    /// Causes a connection to be lost, and returns the statement with which an open connection
+    /// detects it.
     fn sever(&self) -> String;
 }
 
-/// What the suite must know about a database that keeps what is written. It is empty at first.
+/// The parts of the suite that depend on a database that keeps data. The database is empty at
+/// first.
 pub trait Keeper: Fixture {
-    /// The type of a column of 64-bit integers.
+    /// Returns the type of a column of 64-bit integers.
     fn integer(&self) -> &'static str;
 
-    /// The type of a column of doubles.
+    /// Returns the type of a column of doubles.
     fn real(&self) -> &'static str;
 
-    /// The type of a column of texts of a megabyte.
+    /// Returns the type of a column of texts of up to a megabyte.
     fn text(&self) -> &'static str;
 
-    /// A driver for the same database that waits for a lock only some milliseconds.
+    /// Returns a driver for the same database with a lock timeout of a few milliseconds.
     fn impatient(&self) -> Self::Driver;
 
-    /// Whether the driver knows, and counts in a reply, that a statement waited for a lock.
+    /// Returns true if the driver counts waits for locks in a reply.
     fn counts_waits(&self) -> bool;
 }
 
-/// A statement with which something is wrong.
+/// A statement that fails, and its expected error.
 #[derive(Clone, Debug)]
 pub struct Refused {
     /// Its text.
@@ -75,12 +76,12 @@ pub struct Refused {
     pub class: Class,
     /// The code of its error.
     pub code: &'static str,
-    /// Words of the database's that its error repeats.
+    /// Part of the database's message that the error repeats.
     pub words: &'static str,
 }
 
-/// Calls the macro `$then` with the names of all cases that every driver passes, behind the
-/// `$arguments` in brackets. Each is a function of [`conformance`](crate::conformance).
+/// Calls the macro `$then` with `$arguments` in brackets, followed by the names of all cases for
+/// every driver. Each is a function of [`conformance`](crate::conformance).
 #[macro_export]
 macro_rules! conformance_cases {
     ($then:ident $($arguments:tt)*) => {
@@ -136,7 +137,7 @@ macro_rules! conformance_keeper_cases {
     };
 }
 
-/// Makes the cases public: one that is missing in its list is dead code, which does not compile.
+/// Makes the cases public. A case that is missing in its list is dead code, which does not compile.
 macro_rules! publish {
     ([$cases:ident: $($module:ident)*] $($case:ident)*) => {
         mod $cases {

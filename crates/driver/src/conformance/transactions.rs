@@ -1,4 +1,4 @@
-//! What connections to one database see of each other, and how they wait for each other.
+//! Cases about isolation and locking between connections to one database.
 
 use base::{Class, Clock, Value};
 
@@ -9,7 +9,8 @@ use super::bench::{
 use super::{Bench, Finding, Keeper, Verdict};
 use crate::{Connection, Driver, Error, Reply, Step};
 
-/// What stood before the transaction stands again, and the connection is out of it.
+/// Checks that an error restores the state before the transaction, and that the connection is out
+/// of it.
 pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let insert = bench.prepare_insert(&mut connection).await?;
@@ -27,7 +28,7 @@ pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'
     Ok(())
 }
 
-/// A transaction that is sent at once is what it would be step by step: each statement is counted
+/// Checks that a pipelined transaction behaves as it would step by step: each statement is counted
 /// and has a time, and the first error undoes all of it.
 pub async fn a_transaction_sent_at_once_is_one_transaction<F: Keeper>(
     bench: Bench<'_, F>,
@@ -59,7 +60,7 @@ pub async fn a_transaction_sent_at_once_is_one_transaction<F: Keeper>(
     Ok(())
 }
 
-/// Another connection sees nothing of an open transaction and all of a committed one.
+/// Checks that another connection sees nothing of an open transaction and all of a committed one.
 pub async fn a_transaction_is_seen_when_it_is_committed<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut writer = bench.with_table().await?;
     let mut reader = bench.connect().await?;
@@ -80,11 +81,11 @@ pub async fn a_transaction_is_seen_when_it_is_committed<F: Keeper>(bench: Bench<
     Ok(())
 }
 
-/// How often two writers meet at most. Each time the lock is held twice as long, through this
-/// power of two of other statements, until the second writer is seen waiting for it.
+/// Maximum number of rounds in which two writers contend. The first holds the lock for twice as
+/// many statements in each round, until the second is observed waiting for it.
 const MEETINGS: u32 = 12;
 
-/// The second of two writing transactions waits for the first, and both succeed.
+/// Checks that the second of two writing transactions waits for the first, and that both succeed.
 pub async fn writers_wait_for_each_other<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut first = bench.with_table().await?;
     let mut second = bench.connect().await?;
@@ -117,7 +118,7 @@ pub async fn writers_wait_for_each_other<F: Keeper>(bench: Bench<'_, F>) -> Verd
     Err(Finding::new("no writer was ever seen waiting for another"))
 }
 
-/// Whether a request waited for the transaction that was committed by another.
+/// Returns true if a request waited for the other transaction to commit.
 fn has_waited<F: Keeper>(bench: &Bench<'_, F>, waiting: &Reply, commit: &Reply) -> bool {
     if bench.fixture.counts_waits() {
         return waiting.busy_waits > 0;
@@ -125,7 +126,7 @@ fn has_waited<F: Keeper>(bench: &Bench<'_, F>, waiting: &Reply, commit: &Reply) 
     waiting.sent < commit.sent && Some(waiting.done) > commit.sent
 }
 
-/// Who has waited long enough gets an error that says it is worth another try.
+/// Checks that a lock timeout is an error of a class that is worth retrying.
 pub async fn a_lock_that_stays_is_a_conflict<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut holder = bench.with_table().await?;
     let mut impatient = bench.fixture.impatient().connect(&bench.rt).await?;
@@ -153,7 +154,8 @@ pub async fn a_lock_that_stays_is_a_conflict<F: Keeper>(bench: Bench<'_, F>) -> 
     Ok(())
 }
 
-/// Whatever the connection was doing in its transaction when it was abandoned.
+/// Checks that an abandoned connection releases its locks, whatever it was doing in its
+/// transaction.
 pub async fn an_abandoned_transaction_gives_its_locks_back<F: Keeper>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -185,7 +187,7 @@ pub async fn an_abandoned_transaction_gives_its_locks_back<F: Keeper>(
     Ok(())
 }
 
-/// Each writer gets its turn.
+/// Checks that each of many writers gets its turn.
 pub async fn many_connections_write_at_the_same_time<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut witness = bench.with_table().await?;
     let mut writers = Vec::new();

@@ -1,4 +1,4 @@
-//! What goes into a database, and what comes out of it.
+//! Cases about values sent to a database and read back.
 
 use base::{Class, Dialect, Field, RowPart, Rows, Value};
 
@@ -6,7 +6,7 @@ use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
 use super::{Bench, Finding, Keeper, Verdict};
 use crate::{Connection, Driver, Step, Work};
 
-/// A value that is sent, and what may come back as text.
+/// A value that is sent and expected back.
 enum Sent<'a> {
     Null,
     Int(i64),
@@ -15,7 +15,7 @@ enum Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// The column for it.
+    /// Returns the column for the value.
     fn column(&self) -> &'static str {
         let [_, number, ratio, words] = COLUMNS;
         match self {
@@ -43,7 +43,7 @@ impl Sent<'_> {
         }
     }
 
-    /// What it is, for a message: a megabyte is not repeated.
+    /// Returns the value for a message; long texts are shortened.
     fn shown(&self) -> String {
         match self {
             Sent::Null => "NULL".to_owned(),
@@ -54,7 +54,7 @@ impl Sent<'_> {
     }
 }
 
-/// Each type, its limits, and texts that a careless driver would misread.
+/// Checks each type, its limits, and texts that a careless driver would misread.
 pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let megabyte = "0123456789abcdeß".repeat(1 << 16);
     let sent = [
@@ -96,8 +96,8 @@ pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Ve
     Ok(())
 }
 
-/// A text that stands in a statement between quotes means itself, whatever is in it: sessions keep
-/// to the rules by which requests are written where nothing is prepared.
+/// Checks that any text in quotes is read back unchanged: sessions must keep the quoting rules by
+/// which unprepared requests are written.
 pub async fn literals_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let ascii: String = (1..128).map(char::from).collect();
     let sent = [
@@ -145,7 +145,7 @@ pub async fn literals_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> 
     Ok(())
 }
 
-/// A text as a literal.
+/// Returns a text as an SQL literal.
 fn between_quotes(text: &str, dialect: Dialect) -> String {
     let text = text.replace('\'', "''");
     match dialect {
@@ -154,13 +154,14 @@ fn between_quotes(text: &str, dialect: Dialect) -> String {
     }
 }
 
-/// Takes the text out of the row, so that none is found that was there before.
+/// Removes the text from the row: the next round must not find it.
 async fn clear(connection: &mut impl Connection) -> Verdict {
     connection.query_text(&format!("update {TABLE} set words = null where id = 1")).await?;
     Ok(())
 }
 
-/// A text of a thousand bytes costs a thousand bytes and not many more, in both directions.
+/// Checks that a text of a thousand bytes counts as slightly more than a thousand bytes, in both
+/// directions.
 pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let write = format!("update {TABLE} set words = ? where id = 1");
@@ -183,8 +184,8 @@ pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     Ok(())
 }
 
-/// Rows are copied when they are wanted, those of one statement together: also those of a request
-/// that failed later on.
+/// Checks that rows are captured if they are wanted, including those of a request that failed later
+/// on.
 pub async fn returned_rows_are_captured_when_they_are_wanted<F: Keeper>(
     bench: Bench<'_, F>,
 ) -> Verdict {
@@ -208,7 +209,7 @@ pub async fn returned_rows_are_captured_when_they_are_wanted<F: Keeper>(
     let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
     for mut work in [work(steps(), &[]), work(failing, &[])] {
         work.capture = Rows::wanted();
-        // That the second one fails is another case's business.
+        // The second one fails, which another case checks.
         let _ = connection.run(&mut work).await;
         let found = captured(&work.capture);
         ensure!(found == expected, "{expected:?} is returned and {found:?} captured");
@@ -216,7 +217,7 @@ pub async fn returned_rows_are_captured_when_they_are_wanted<F: Keeper>(
     Ok(())
 }
 
-/// Captured rows as text.
+/// Returns captured rows as text.
 fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
     let mut all = Vec::new();
     let mut row = Vec::new();
@@ -234,8 +235,8 @@ fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
     all
 }
 
-/// A statement that returns no rows counts those that it changed: its own, not those of the
-/// statement before.
+/// Checks that a statement without result rows counts its own changed rows, and not those of the
+/// previous statement.
 pub async fn affected_rows_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     for (text, rows) in [
@@ -252,7 +253,7 @@ pub async fn affected_rows_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdic
     Ok(())
 }
 
-/// A workload with too many or too few values is found out before it is run.
+/// Checks that a wrong number of values in a workload can be detected before the run.
 pub async fn placeholders_are_counted_when_prepared<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     for (text, wanted) in [
@@ -270,7 +271,7 @@ pub async fn placeholders_are_counted_when_prepared<F: Keeper>(bench: Bench<'_, 
     Ok(())
 }
 
-/// Neither is a value made up nor one left out.
+/// Checks that missing values are not made up, and that excess values are not ignored.
 pub async fn a_wrong_number_of_values_is_an_error<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let statement = bench.prepare_insert(&mut connection).await?;
@@ -287,7 +288,7 @@ pub async fn a_wrong_number_of_values_is_an_error<F: Keeper>(bench: Bench<'_, F>
     Ok(())
 }
 
-/// The second would be run unmeasured, or not at all.
+/// Checks that a second statement in a text is refused. It would be run unmeasured, or not at all.
 pub async fn two_statements_in_one_text_are_refused<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let text = format!("delete from {TABLE}; delete from {TABLE}");
@@ -298,7 +299,7 @@ pub async fn two_statements_in_one_text_are_refused<F: Keeper>(bench: Bench<'_, 
     Ok(())
 }
 
-/// NULL is not a text, and columns have the names that the query gave them.
+/// Checks that NULL is not a text, and that columns have the names given by the query.
 pub async fn a_query_as_text_returns_names_and_values<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let query = format!("select id as one, words as two, 'x y' as three from {TABLE}");
@@ -309,7 +310,7 @@ pub async fn a_query_as_text_returns_names_and_values<F: Keeper>(bench: Bench<'_
     Ok(())
 }
 
-/// It has a class of its own and a code that a workload can accept.
+/// Checks that a duplicate key has its own class, and a code that a workload can accept.
 pub async fn a_duplicate_key_is_a_violated_constraint<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let insert = bench.prepare_insert(&mut connection).await?;

@@ -1,7 +1,7 @@
 //! Drivers with planted faults.
 //!
-//! Each fault is one that a driver could really have. A case that does not see the fault planted
-//! for it proves nothing when it passes.
+//! Each fault is one that a real driver could have. A case that does not find the fault planted for
+//! it proves nothing when it passes.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use driver::{
 };
 use rt::Rt;
 
-/// What a driver does wrong.
+/// A fault of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     AcceptsWhatIsRejected,
@@ -41,13 +41,13 @@ pub(crate) enum Fault {
     WaitsForNobody,
 }
 
-/// A fault, and words of the finding that tell that it was this one.
+/// A fault, and a part of the finding that identifies it.
 pub(crate) struct Planted {
     pub(crate) fault: Fault,
     pub(crate) found: &'static str,
 }
 
-/// The fault that is planted for a case.
+/// Returns the fault planted for a case.
 pub(crate) fn planted_for(case: &str) -> Planted {
     use Fault::*;
     let (fault, found) = match case {
@@ -109,7 +109,7 @@ pub(crate) struct Faulty<F> {
 }
 
 impl<F> Faulty<F> {
-    /// Plants a fault.
+    /// Plants a fault in a fixture's driver.
     pub(crate) fn new(fixture: F, fault: Fault) -> Faulty<F> {
         Faulty { fixture, fault, open: Arc::default() }
     }
@@ -174,11 +174,11 @@ impl<F: Keeper> Keeper for Faulty<F> {
 pub(crate) struct FaultyDriver<D> {
     driver: D,
     fault: Fault,
-    /// How many connections are open.
+    /// Number of open connections.
     open: Arc<AtomicUsize>,
 }
 
-/// How many connections a driver with a limit has.
+/// Maximum number of connections of a driver with that fault.
 const LIMIT: usize = 8;
 
 impl<D: Driver> Driver for FaultyDriver<D> {
@@ -195,7 +195,7 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
         let limit = match self.fault {
             Fault::LimitsConnections => LIMIT,
-            // One is kept although it was abandoned, and there is no room for the next.
+            // An abandoned connection is kept, which leaves no room for the next one.
             Fault::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
             _ => usize::MAX,
         };
@@ -214,7 +214,7 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     }
 }
 
-/// Counts a connection as long as it lives.
+/// A guard that counts a connection while it lives.
 struct Token(Arc<AtomicUsize>);
 
 impl Drop for Token {
@@ -233,7 +233,7 @@ pub(crate) struct FaultyConnection<C> {
 }
 
 thread_local! {
-    /// What was abandoned and kept, until the test ends.
+    /// Connections kept after being abandoned, until the test ends.
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -332,7 +332,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     }
 }
 
-/// Leaves out the first row of each batch.
+/// Batches without the first row of each.
 struct Short<'a, B>(&'a mut B);
 
 impl<B: Batches> Batches for Short<'_, B> {

@@ -1,4 +1,4 @@
-//! What the suite must know about each database.
+//! Fixtures of the suite, one per kind of database.
 
 mod mariadb;
 mod postgres;
@@ -15,7 +15,7 @@ use rt::{Options, run_real};
 use sim::Config;
 use testbed::{Kind, Server, shared, shared_with_tls};
 
-/// How a connection gets to a server.
+/// Transport of a connection to a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     Tcp,
@@ -24,7 +24,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The server to which it leads.
+    /// Returns the server for this transport.
     fn server(self, kind: Kind) -> &'static Server {
         match self {
             Way::Tcp | Way::Socket => shared(kind),
@@ -32,7 +32,7 @@ impl Way {
         }
     }
 
-    /// The URL of the server there.
+    /// Returns the URL of a server with this transport.
     fn to(self, server: &Server) -> Target {
         match self {
             Way::Tcp | Way::Tls => server.url(),
@@ -41,13 +41,13 @@ impl Way {
     }
 }
 
-/// The name of a database that no other case has.
+/// Returns a unique name for a database.
 fn new_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("case_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The same URL for another database.
+/// Returns a copy of a URL with another database.
 fn of_database(target: &Target, name: &str) -> Target {
     let mut target = target.clone();
     if let Endpoint::Network { database, .. } = &mut target.endpoint {
@@ -56,8 +56,8 @@ fn of_database(target: &Target, name: &str) -> Target {
     target
 }
 
-/// Runs statements as the user of a driver, who may do everything, and returns what the last one
-/// returned. On a thread of its own: a case that asks for this runs in a runtime itself.
+/// Runs statements as the user of a driver, who has all privileges, and returns the result of the
+/// last one. Uses a separate thread, because the case that calls it already runs in a runtime.
 fn ask<D: Driver>(driver: D, texts: &[&str]) -> Table {
     let run = move || {
         run_real(&Options::default(), async |rt| {
@@ -74,7 +74,7 @@ fn ask<D: Driver>(driver: D, texts: &[&str]) -> Table {
     asked.expect("no panic").expect("the system grants a runtime").expect("answers")
 }
 
-/// The same URL for another user, who has the same password.
+/// Returns a copy of a URL with another user who has the same password.
 fn as_user(target: &Target, name: &str) -> Target {
     let mut target = target.clone();
     if let Endpoint::Network { user, .. } = &mut target.endpoint {
@@ -83,7 +83,7 @@ fn as_user(target: &Target, name: &str) -> Target {
     target
 }
 
-/// A simulated server of which nobody has to wait for anybody.
+/// A simulated server without contention.
 pub(crate) struct Sim(Simulated);
 
 impl Default for Sim {
@@ -132,21 +132,21 @@ impl Fixture for Sim {
     }
 }
 
-/// An SQLite database in a temporary file, which is not flushed: how fast the disk is has no
-/// meaning here.
+/// An SQLite database in a temporary file that is not flushed, because the speed of the disk does
+/// not matter here.
 pub(crate) struct Lite(Sqlite);
 
-/// How long a writer waits for all the others, however busy the machine is.
+/// Lock timeout of a writer that must outlast all others, however busy the machine is.
 pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
 
-/// How long a writer waits for a lock that is never given back.
+/// Lock timeout of a writer for a lock that is never released.
 pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(2);
 
-/// How long a writer waits that is to be seen giving up.
+/// Lock timeout of a writer that must be observed giving up.
 const IMPATIENT: Nanos = Nanos::from_millis(2);
 
 impl Lite {
-    /// A new database with a kind of journal, for which a lock is waited so long.
+    /// Creates a database with this journal mode and lock timeout.
     pub(crate) fn new(journal: &str, patience: Nanos) -> Lite {
         Lite(open(&Endpoint::Temporary, &format!("journal={journal}"), patience))
     }
@@ -225,7 +225,7 @@ impl Keeper for Lite {
     }
 }
 
-/// A database of one kind in a run that asks another kind too.
+/// One kind of database in a run with targets of several kinds.
 pub(crate) enum OneOf {
     Sim(Sim),
     Lite(Lite),

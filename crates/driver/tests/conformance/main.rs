@@ -22,7 +22,7 @@ macro_rules! passes {
     };
 }
 
-/// Makes a test of each case that passes if the case fails because of the fault planted for it.
+/// Makes a test of each case that passes if the case finds the fault planted for it.
 macro_rules! finds_the_fault {
     ([$fixture:expr] $($case:ident)*) => {
         $(

@@ -1,9 +1,10 @@
 //! The conformance suite, run against any server: `cargo test -p driver --features servers --test
 //! servers -- URL`.
 //!
-//! The URL is that of a server whose user may do everything, or a `testbed:` URL. Each case that
-//! fails is printed with its reason, then one line with the server's version and the numbers. Part
-//! of `make test-servers`, and not of `make test`: which servers there are depends on the machine.
+//! The URL is a `testbed:` URL or that of a server whose user has all privileges. Each failed case
+//! is printed with its reason, then one line with the server's version and the numbers. Part of
+//! `make test-servers`, and not of `make test`, because the available servers depend on the
+//! machine.
 
 #[expect(dead_code, reason = "only the fixtures of servers are used here")]
 mod fixtures;
@@ -26,7 +27,7 @@ macro_rules! runs {
     };
 }
 
-/// The cases that were run.
+/// Counts of the cases that were run.
 #[derive(Default)]
 struct Tally {
     passed: u32,
@@ -35,7 +36,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, case: &str, run: impl FnOnce() -> Verdict) {
-        // A fixture panics where the server refuses what it needs.
+        // A fixture panics if the server refuses what it needs.
         let verdict = catch_unwind(AssertUnwindSafe(run));
         let why = match verdict {
             Ok(Ok(())) => {
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the suite; true if all cases pass.
+/// Runs the suite; returns true if all cases pass.
 fn conformance_of(url: &str) -> Result<bool, String> {
     let target = Target::parse(url).map_err(|error| error.to_string())?;
     let (_server, target) = match target.kind {
@@ -98,7 +99,7 @@ fn conformance_of(url: &str) -> Result<bool, String> {
     Ok(failed == 0)
 }
 
-/// The version that the server tells.
+/// Returns the version reported by the server.
 fn version_of(fixture: &impl Fixture) -> String {
     let driver = fixture.driver();
     let asked = rt::run_real(&rt::Options::default(), async |rt| {
@@ -111,6 +112,6 @@ fn version_of(fixture: &impl Fixture) -> String {
 }
 
 fn say(line: &str) {
-    // Nobody is left to tell if this fails.
+    // An error here could not be reported either.
     let _ = writeln!(std::io::stdout(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Servers that end a COPY of PostgreSQL otherwise than with all of its rows.
+//! Tests of PostgreSQL servers that end a COPY without storing all of its rows.
 
 use base::{Class, Target};
 use driver::{Connection, Driver, Duplicates, Error, Insert, Method, Postgres, Step, Work};
@@ -9,7 +9,7 @@ use crate::impostor::{Impostor, Scene};
 use crate::mariadb::Texts;
 use crate::{check, in_real_time};
 
-/// The last message of a COPY's data.
+/// The message that ends a COPY's data.
 const COPY_DONE: &[u8] = b"c\0\0\0\x04";
 
 /// Loads two rows of one text.
@@ -23,8 +23,8 @@ fn ready(out: &mut Vec<u8>) {
     backend::ready_for_query(out, TransactionStatus::Idle);
 }
 
-/// The error of a load by COPY, if it has one. The server answers the statement with `first`, and
-/// the end of the data with `last`.
+/// Returns the error of a COPY load, if any. The server answers the statement with `first`, and the
+/// end of the data with `last`.
 fn copied(first: Vec<u8>, last: Vec<u8>) -> Option<Error> {
     let server = Impostor::playing(move |scene: &mut Scene| {
         let mut out = Vec::new();
@@ -70,7 +70,7 @@ fn copy_that_ends_early_or_with_fewer_rows_fails() {
 
     let early = fails([asks(), done("COPY 0")].concat(), Vec::new());
     check(&early, Class::Disconnect, "disconnect", &["CommandComplete before CopyDone"]);
-    // Before, it was waited for until the `stall-timeout` of the run.
+    // Previously the load waited until the `stall-timeout` of the run.
     let never = fails(done("COPY 0"), Vec::new());
     check(&never, Class::Disconnect, "disconnect", &["CommandComplete without CopyInResponse"]);
     let fewer = fails(asks(), done("COPY 1"));
@@ -80,7 +80,7 @@ fn copy_that_ends_early_or_with_fewer_rows_fails() {
     assert_eq!(copied(asks(), done("COPY")), None, "a server that does not count");
 }
 
-/// The rows that a trigger leaves out are missed by a COPY; inserts are not counted.
+/// A COPY detects rows that a trigger skips; inserts are not counted.
 #[test]
 fn rows_that_a_trigger_leaves_out_are_missed() {
     let server = shared(Kind::Postgres);
@@ -104,8 +104,8 @@ fn rows_that_a_trigger_leaves_out_are_missed() {
     });
 }
 
-/// A statement may return rows although it was described without columns, so that the description
-/// is no reason to doubt them.
+/// A statement described without columns may still return rows, so the description is no reason to
+/// reject them.
 #[test]
 fn fetch_that_was_prepared_before_its_cursor_returns_rows() {
     let driver = Postgres::open(&shared(Kind::Postgres).url()).expect("a URL");

@@ -1,4 +1,4 @@
-//! Servers that send more than anybody asked for, or something else.
+//! Tests of servers that send excessive or unexpected data.
 
 use base::{Class, Nanos, RowPart, Rows, Target};
 use driver::{Connection, Driver, Mysql, Postgres, StatementId, Step, Table, Work};
@@ -13,10 +13,10 @@ use wire_postgres::{Format, Oid, TransactionStatus};
 use crate::impostor::{Impostor, Scene};
 use crate::{check, in_real_time, text};
 
-/// Smallest size of a piece that a flooding server sends at a time, in bytes.
+/// Minimum size of the pieces that a flooding server sends, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// One message again and again, until there is a piece of them.
+/// Repeats one message until it fills a piece.
 fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < PIECE {
@@ -25,15 +25,15 @@ fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-/// Says a piece until the other side hangs up.
+/// Sends a piece repeatedly until the other side hangs up.
 fn say_for_ever(scene: &mut Scene, piece: &[u8]) {
     while scene.says(piece) {}
 }
 
-/// Appends a message.
+/// A function that appends a message.
 type Message<'m> = &'m dyn Fn(&mut Vec<u8>);
 
-/// A session of PostgreSQL in which the first statement was prepared.
+/// Plays a PostgreSQL session up to the preparation of the first statement.
 fn begin_postgres(scene: &mut Scene) {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
@@ -67,7 +67,7 @@ fn postgres(impostor: &Impostor) -> Postgres {
     Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours")
 }
 
-/// A PostgreSQL server that answers the first execution in this way and says `flood` for ever.
+/// Starts a PostgreSQL server that sends `answer` to the first execution, and then `flood` forever.
 fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> Impostor {
     Impostor::playing(move |scene| {
         begin_postgres(scene);
@@ -76,14 +76,14 @@ fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> Impostor {
     })
 }
 
-/// A prepared statement without values.
+/// Builds the execution of a prepared statement without values.
 fn execution() -> Work {
     let mut work = Work::default();
     work.steps.push(Step::Execute { statement: StatementId(0), first: 0, count: 0 });
     work
 }
 
-/// Prepares a statement and lets it run for a while beside a task that needs the thread too.
+/// Prepares a statement and runs it for a while beside a task that needs the same thread.
 async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
     let mut connection = driver.connect(rt).await.expect("a session");
     connection.prepare("select 1").await.expect("a statement");
@@ -97,7 +97,7 @@ async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
     });
     let run = within(rt, Nanos::from_millis(200), connection.run(work)).await;
     assert!(run.is_none(), "the answer ends: {run:?}");
-    // It has had its turns, or this would wait for ever.
+    // The other task completes only if it got its turns.
     beside.await;
     connection.abandon();
 }
@@ -144,7 +144,7 @@ fn postgres_login_without_end_is_given_up_in_time() {
     check(&error, Class::Disconnect, "disconnect", &["did not let anybody in within 100ms"]);
 }
 
-/// A server that does not read, and sends what must be read before it goes on.
+/// The server sends data that must be read before it reads anything itself.
 #[test]
 fn what_comes_while_much_is_sent_is_not_held() {
     let server = Impostor::playing(|scene| {
@@ -157,7 +157,7 @@ fn what_comes_while_much_is_sent_is_not_held() {
             backend::notice_response(out, [(b'M', "careful")]).expect("a notice");
         };
         let piece = flood(notice);
-        // More than a connection may hold, long before it reads.
+        // More than a connection may hold, long before the server reads.
         for _ in 0..(64 << 20) / piece.len() {
             assert!(scene.says(&piece), "the client goes on reading");
         }
@@ -214,7 +214,7 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
     }
 }
 
-/// A number that no table has, and that no sum may break on.
+/// Numbers larger than any table, which must not overflow a sum.
 #[test]
 fn postgres_count_of_rows_may_be_anything() {
     for count in [u64::MAX, i64::MAX as u64] {
@@ -295,7 +295,7 @@ fn number() -> ColumnDefinition<'static> {
     }
 }
 
-/// A session of MySQL in which the first statement was prepared, and is executed.
+/// Plays a MySQL session up to the execution of the first statement.
 fn begin_mysql(scene: &mut Scene) {
     let mut out = Vec::new();
     let greeting = Handshake {
@@ -373,7 +373,7 @@ fn mysql_answer_behind_the_answer_ends_the_session() {
     check(&error, Class::Disconnect, "disconnect", &["packet behind the last reply"]);
 }
 
-/// The rows of an answer that is longer than a buffer takes are gone, and the session goes on.
+/// The rows of an answer beyond the buffer's limit are discarded, and the session continues.
 #[test]
 fn rows_beyond_the_limit_are_given_up_and_the_session_goes_on() {
     let server = Impostor::playing(|scene| {

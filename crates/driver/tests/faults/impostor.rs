@@ -1,4 +1,4 @@
-//! A server that says what it is told to say, whatever it is asked.
+//! A scripted server: it sends prescribed bytes, whatever the client asks.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,28 +8,28 @@ use std::thread::JoinHandle;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Answers one connection, then ends.
+/// A server that plays a script on one connection, then ends.
 pub(crate) struct Impostor {
     port: u16,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What it does next.
+/// One act of a script.
 pub(crate) enum Act {
-    /// Waits until something is asked.
+    /// Waits for bytes from the client.
     Hear,
-    /// Says these bytes.
+    /// Sends these bytes.
     Say(Vec<u8>),
-    /// Says nothing until the other side hangs up.
+    /// Sends nothing until the client hangs up.
     Wait,
-    /// Hears until this is the last that was said.
+    /// Reads until the input ends with these bytes.
     HearTo(&'static [u8]),
-    /// Neither hears nor says anything until the test allows it.
+    /// Neither reads nor sends until the test allows it.
     Pause(Receiver<()>),
 }
 
 impl Impostor {
-    /// Plays the acts in order and hangs up behind them.
+    /// Starts a server that plays the acts in order and then hangs up.
     pub(crate) fn new(acts: Vec<Act>) -> Impostor {
         Impostor::playing(|scene| {
             for act in acts {
@@ -45,7 +45,7 @@ impl Impostor {
         })
     }
 
-    /// Answers as `play` does, and hangs up behind it.
+    /// Starts a server that runs `play` and then hangs up.
     pub(crate) fn playing(play: impl FnOnce(&mut Scene) + Send + 'static) -> Impostor {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -57,7 +57,7 @@ impl Impostor {
         Impostor { port, thread: Some(thread) }
     }
 
-    /// Where it listens.
+    /// Returns the port it listens on.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
@@ -65,20 +65,20 @@ impl Impostor {
 
 impl Drop for Impostor {
     fn drop(&mut self) {
-        // Whoever was never asked is asked now.
+        // A connection releases a server that never had one.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
         let Some(thread) = self.thread.take() else { return };
         let played = thread.join();
-        // One panic is told, a second one would hide the first.
+        // A second panic would hide the first.
         if !std::thread::panicking() {
             played.expect("no panic");
         }
     }
 }
 
-/// The impostor's end of a connection. The other side may hang up at any time.
+/// The server's end of a connection. The client may hang up at any time.
 pub(crate) struct Scene {
-    /// `None` only while TLS begins.
+    /// The connection; `None` only while TLS starts.
     line: Option<Line>,
 }
 
@@ -88,7 +88,7 @@ enum Line {
 }
 
 impl Scene {
-    /// What is said next; empty if nothing is.
+    /// Returns the next bytes; empty at the end.
     pub(crate) fn hear(&mut self) -> Vec<u8> {
         let mut heard = vec![0; 64 << 10];
         let count = self.line().read(&mut heard).unwrap_or(0);
@@ -96,15 +96,15 @@ impl Scene {
         heard
     }
 
-    /// The next so many bytes and no more; fewer if the other side hangs up.
+    /// Reads exactly `count` bytes; fewer if the client hangs up.
     pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
         let mut heard = Vec::new();
-        // What came before it hung up is heard.
+        // Bytes read before an error are kept.
         let _ = self.line().take(count as u64).read_to_end(&mut heard);
         heard
     }
 
-    /// All until something that ends with these bytes, or until the other side hangs up.
+    /// Reads until the input ends with these bytes, or the client hangs up.
     fn hear_to(&mut self, end: &[u8]) {
         let mut last = Vec::new();
         while !last.ends_with(end) {
@@ -122,7 +122,7 @@ impl Scene {
         let _ = line.write_all(bytes).and_then(|()| line.flush());
     }
 
-    /// The same. Returns whether there is somebody who takes it.
+    /// Sends bytes. Returns true if the client accepts them.
     pub(crate) fn says(&mut self, bytes: &[u8]) -> bool {
         let line = self.line();
         line.write_all(bytes).and_then(|()| line.flush()).is_ok()
@@ -132,7 +132,7 @@ impl Scene {
         while !self.hear().is_empty() {}
     }
 
-    /// Goes on with TLS. Its first words are exchanged with the next that are said or heard.
+    /// Switches to TLS. The handshake happens with the next bytes sent or read.
     pub(crate) fn start_tls(&mut self, config: &Arc<ServerConfig>) {
         self.line = match self.line.take() {
             Some(Line::Plain(stream)) => {

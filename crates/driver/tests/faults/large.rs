@@ -1,4 +1,4 @@
-//! Values that are longer than a packet of MySQL can be, and than any buffer was at first.
+//! Tests of values longer than the maximum packet of MySQL and than any initial buffer.
 
 use base::{Field, RowPart, Rows, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
@@ -6,10 +6,10 @@ use testbed::{Kind, Options, Server, shared};
 
 use crate::{in_real_time, text};
 
-/// How long they are.
+/// Length of the values, in bytes.
 const LONG: usize = 20 << 20;
 
-/// A text in which no two places look the same, so that none can take another's.
+/// Returns a text in which each position is distinct, which exposes parts in wrong places.
 fn long() -> String {
     let mut text: String = (0..LONG / 8).map(|place| format!("{place:07}ß")).collect();
     text.truncate(LONG - 1);
@@ -17,7 +17,7 @@ fn long() -> String {
     text
 }
 
-/// The one value that was captured.
+/// Returns the only captured value.
 fn value(rows: &Rows) -> &[u8] {
     let parts: Vec<RowPart<'_>> = rows.parts().collect();
     match parts[..] {
@@ -26,14 +26,14 @@ fn value(rows: &Rows) -> &[u8] {
     }
 }
 
-/// What one step sends, or brings.
+/// Runs one request and returns it with its reply.
 async fn run(connection: &mut impl Connection, mut work: Work) -> Work {
     work.reply.reset();
     connection.run(&mut work).await.expect("an answer");
     work
 }
 
-/// A query that is prepared, and the same as text.
+/// Returns a query as a prepared statement and as a text.
 async fn forms(connection: &mut impl Connection, query: &str) -> [Work; 2] {
     let statement = connection.prepare(query).await.expect("a statement");
     let mut prepared = Work::default();
@@ -41,8 +41,8 @@ async fn forms(connection: &mut impl Connection, query: &str) -> [Work; 2] {
     [prepared, text(query)]
 }
 
-/// Writes a long text, bound and as a literal. Reads each in both forms of a row without looking at
-/// it, and in halves, as the whole is more than is held.
+/// Writes a long text, bound and as a literal. Reads it in both row formats: whole without
+/// capturing it, and in halves, because the whole exceeds the capture limit.
 fn check<D: Driver>(driver: &D, [kind, mark]: [&str; 2]) {
     let long = long();
     let half = long.chars().count() / 2;
@@ -106,8 +106,8 @@ fn text_of_20_mb_comes_back_from_postgresql_in_halves() {
     check(&driver, ["text", "$1"]);
 }
 
-/// Whether more follows is said by the length of a packet alone: behind one that is full there is
-/// another, if need be an empty one.
+/// Continuation is encoded in the length of a packet alone: a full one is followed by another, if
+/// need be by an empty one.
 #[test]
 fn a_statement_that_fills_its_packet_is_read_to_its_end_and_no_further() {
     const FULL: usize = wire_mysql::MAX_PAYLOAD;

@@ -1,6 +1,6 @@
-//! What a user is told when a server on a network is not as it should be.
+//! Tests of error messages about faulty networked servers.
 //!
-//! Each message names the server and what can be done, and never the password.
+//! Each message names the server and a remedy, and never the password.
 
 mod copies;
 mod floods;
@@ -21,7 +21,7 @@ fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
     run_real(&Options::default(), |rt| task(rt)).expect("the system grants a runtime")
 }
 
-/// Connects and runs one text, and returns what comes back or why nothing does.
+/// Connects and runs one text, and returns its result or an error.
 async fn ask<D: Driver>(driver: &D, rt: &Rt, text: &str) -> Result<Table, Error> {
     let mut connection = driver.connect(rt).await?;
     let answer = connection.query_text(text).await;
@@ -29,12 +29,12 @@ async fn ask<D: Driver>(driver: &D, rt: &Rt, text: &str) -> Result<Table, Error>
     answer
 }
 
-/// The error of connecting and asking for one row.
+/// Returns the error of connecting and running a query.
 fn refused<D: Driver>(driver: &D) -> Error {
     in_real_time(async |rt| ask(driver, &rt, "select 1").await.expect_err("a refusal"))
 }
 
-/// A request that consists of one text.
+/// Builds a request that consists of one text.
 fn text(text: &str) -> Work {
     let mut work = Work::default();
     work.values.push_text(|buffer| buffer.push_str(text));
@@ -42,7 +42,7 @@ fn text(text: &str) -> Work {
     work
 }
 
-/// Finds fault unless an error has this class and code, and says all of the words.
+/// Asserts that an error has this class and code, and contains all of the words.
 #[track_caller]
 fn check(error: &Error, class: Class, code: &str, words: &[&str]) {
     assert_eq!((error.class(), error.code().as_str()), (class, code), "{error}");
@@ -51,7 +51,7 @@ fn check(error: &Error, class: Class, code: &str, words: &[&str]) {
     }
 }
 
-/// A URL with something else in it.
+/// Returns a copy of a URL with a changed endpoint.
 fn changed(target: &Target, change: impl FnOnce(&mut Endpoint)) -> Target {
     let mut target = target.clone();
     change(&mut target.endpoint);

@@ -1,4 +1,4 @@
-//! MariaDB, and servers that only pretend to be.
+//! Tests of MariaDB, and of servers that only pretend to be.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn open(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
 }
 
-/// The driver for a port of this machine.
+/// Returns a driver for a port of this machine.
 pub(crate) fn at(port: u16, options: &str) -> Mysql {
     let url = format!("mysql://ann:hunter2@127.0.0.1:{port}/shop?{options}");
     open(&Target::parse(&url).expect("a URL"))
@@ -114,7 +114,7 @@ fn too_many_connections_are_a_class_of_their_own() {
 
 #[test]
 fn junk_is_no_protocol() {
-    // The last one announces 16 MB - 1 and sends a part of it.
+    // The last one announces 16 MB - 1 and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
         let server = Impostor::new(vec![Act::Say(junk.to_vec()), Act::Wait]);
@@ -123,10 +123,10 @@ fn junk_is_no_protocol() {
     }
 }
 
-/// What the impostors' logins are mixed with.
+/// Nonce of the scripted servers' logins.
 pub(crate) const NONCE: [u8; 20] = *b"01234567890123456789";
 
-/// What the impostors offer.
+/// Capabilities of the scripted servers.
 pub(crate) const OFFERED: Capabilities =
     Capabilities(WANTED.0 | Capabilities::CONNECT_WITH_DB.0 | Capabilities::LOCAL_FILES.0);
 
@@ -149,7 +149,7 @@ pub(crate) fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<
     out
 }
 
-/// Says that all is well.
+/// Returns an OK packet.
 pub(crate) fn ok(sequence: u8) -> Vec<u8> {
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
     let mut out = Vec::new();
@@ -159,12 +159,12 @@ pub(crate) fn ok(sequence: u8) -> Vec<u8> {
     out
 }
 
-/// What lets a client in, and hears its first command.
+/// Returns the acts that accept a login and read the first command.
 pub(crate) fn welcome() -> Vec<Act> {
     vec![Act::Say(greeting("mysql_native_password")), Act::Hear, Act::Say(ok(2)), Act::Hear]
 }
 
-/// The error of a first query that is answered like this.
+/// Returns the error of a first query that is answered by these acts.
 fn after_welcome(answer: Vec<Act>) -> driver::Error {
     let server = Impostor::new(welcome().into_iter().chain(answer).collect());
     let error = refused(&at(server.port(), ""));
@@ -183,13 +183,13 @@ fn a_connection_that_is_cut_inside_a_packet_is_lost() {
 
 #[test]
 fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
-    // One column, then a row of 16 MB - 1 of which a half comes.
+    // One column, then half of a row of 16 MB - 1.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
     let error = after_welcome(vec![Act::Say(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
 }
 
-/// A length that MySQL writes with eight bytes, of which nothing comes.
+/// An eight-byte length without any of the data that it announces.
 const FOUR_GB: [u8; 9] = [0xfe, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 #[test]
@@ -375,7 +375,7 @@ fn what_was_given_up_is_ended_on_the_server() {
         assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
         connection.abandon();
     });
-    // The driver's end waits until the server is told.
+    // Dropping the driver waits until the cancellation is sent.
     drop(driver);
     let gone = (0..100).any(|_| {
         let found = server.sql(&format!("do sleep(0.05); {sleeping}"));
@@ -449,7 +449,7 @@ fn a_lock_that_is_not_given_in_time_is_a_conflict() {
     });
 }
 
-/// A session means what its statements were written for, whatever the server's defaults are.
+/// Statements keep their meaning whatever the server's defaults are.
 #[test]
 fn sessions_commit_by_themselves_and_know_backslashes() {
     let options = Options::mariadb()
@@ -513,7 +513,7 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
     });
 }
 
-/// Two rows of one text.
+/// Rows of one text each, in one batch.
 pub(crate) struct Texts {
     pub(crate) text: &'static str,
     pub(crate) left: u32,
@@ -575,7 +575,7 @@ fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
     });
 }
 
-/// What arrives in a column of this kind.
+/// Loads a text into a column of this type, and returns the stored value.
 fn loaded(kind: &str, text: &'static str) -> Result<Option<String>, Error> {
     let driver = open(&shared(Kind::Mariadb).url());
     in_real_time(async |rt| {

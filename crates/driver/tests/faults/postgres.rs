@@ -1,4 +1,4 @@
-//! PostgreSQL.
+//! Tests of faulty and unusual PostgreSQL servers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ fn open(target: &Target) -> Postgres {
     Postgres::open(target).expect("a URL")
 }
 
-/// The driver for a port of this machine.
+/// Returns a driver for a port of this machine.
 pub(crate) fn at(port: u16, options: &str) -> Postgres {
     let url = format!("postgres://ann:hunter2@127.0.0.1:{port}/shop?{options}");
     open(&Target::parse(&url).expect("a URL"))
@@ -130,7 +130,7 @@ fn refusal(code: u16, message: &'static [u8]) -> Vec<u8> {
 
 #[test]
 fn mysql_server_is_recognised_by_its_first_packet() {
-    // The first bytes of these are answers of PostgreSQL as well: no TLS, and TLS.
+    // The first bytes of these are valid answers of PostgreSQL: no TLS, and TLS.
     let (no, yes) = (greeting("8.0.36-log"), greeting("5.7.44-log-test"));
     assert_eq!((no[0], yes[0]), (b'N', b'S'));
     let with_error = [greeting("8.0.36"), refusal(1156, b"Got packets out of order")].concat();
@@ -146,7 +146,7 @@ fn mysql_server_is_recognised_by_its_first_packet() {
     check(&error, Class::Disconnect, "disconnect", &["MySQL or MariaDB server", "`mysql://`"]);
 }
 
-/// An error of 255 bytes begins like one of MySQL of 69 bytes.
+/// An error of 255 bytes begins like a MySQL error of 69 bytes.
 #[test]
 fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     fn error_of(message: &str) -> Vec<u8> {
@@ -162,7 +162,7 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
-/// What a server says to let a session in.
+/// Returns the messages by which a server accepts a login.
 pub(crate) fn welcome() -> Vec<u8> {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
@@ -170,7 +170,8 @@ pub(crate) fn welcome() -> Vec<u8> {
     out
 }
 
-/// A session with a server that lets it in and then says this to the first query.
+/// Returns the error class of a first query to a server that accepts the login and then plays these
+/// acts.
 fn after_welcome(answer: Vec<Act>) -> base::Class {
     let mut acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear];
     acts.extend(answer);
@@ -182,7 +183,7 @@ fn after_welcome(answer: Vec<Act>) -> base::Class {
 
 #[test]
 fn a_connection_that_is_cut_inside_a_message_is_lost() {
-    // A row of ten bytes, of which three come.
+    // The first three of a row's ten bytes.
     let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
     assert_eq!(after_welcome(vec![Act::Say(row)]), Class::Disconnect);
     assert_eq!(after_welcome(vec![Act::Say(b"D\0\0".to_vec())]), Class::Disconnect);
@@ -207,7 +208,7 @@ fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
     }
 }
 
-/// A row may be as long as that, so its rest is waited for.
+/// A row may be that long, so its rest is waited for.
 #[test]
 fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
     // One column of 2 GB - 17.
@@ -278,7 +279,7 @@ fn what_was_given_up_is_cancelled_on_the_server() {
         assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
         connection.abandon();
     });
-    // The driver's end waits until the cancellation is said.
+    // Dropping the driver waits until the cancellation is sent.
     drop(driver);
     let gone = (0..100).any(|_| {
         let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
@@ -287,8 +288,8 @@ fn what_was_given_up_is_cancelled_on_the_server() {
     assert!(gone, "the server still works on it");
 }
 
-/// A server that is asked to stop before it has read what it is to stop does nothing, and would
-/// then work on what nobody waits for.
+/// A server ignores a cancellation that arrives before the statement, and would then run a
+/// statement that is no longer waited for.
 #[test]
 fn a_cancellation_that_comes_too_early_is_repeated() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -323,7 +324,7 @@ fn a_cancellation_that_comes_too_early_is_repeated() {
         connection.abandon();
     });
     drop(driver);
-    // If the server still waits to be asked, it is asked by somebody who has nothing to say.
+    // An empty connection releases a server that still waits for one.
     drop(TcpStream::connect(("127.0.0.1", port)));
     assert_eq!(server.join().expect("no panic"), 2);
 }
@@ -359,13 +360,13 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
             "40P01",
             &["127.0.0.1:", "deadlock detected", "`retry = 3 on"],
         );
-        // Whoever has lost is out of its transaction.
+        // The loser is out of its transaction.
         one.run(&mut text("select 1")).await.expect("an answer");
         two.run(&mut text("select 1")).await.expect("an answer");
     });
 }
 
-/// A server may answer a request before it has read all of it. What it said meanwhile has a time.
+/// A server may answer a request before it has read all of it. The time of that answer is recorded.
 #[test]
 fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
     for is_pipelined in [false, true] {
@@ -393,7 +394,7 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
     }
 }
 
-/// Lines of a COPY are no rows of a result, but the server says how many it has sent.
+/// Lines of a COPY are not result rows, but the server reports their number.
 #[test]
 fn what_is_copied_to_the_client_is_counted_and_the_session_goes_on() {
     let driver = open(&shared(Kind::Postgres).url());
@@ -404,7 +405,7 @@ fn what_is_copied_to_the_client_is_counted_and_the_session_goes_on() {
         let mut prepared = Work::default();
         prepared.steps.push(Step::Execute { statement, first: 0, count: 0 });
         let mut works = vec![text(copy), prepared];
-        // And between the brackets of a transaction.
+        // Also within a transaction.
         for work in works.clone() {
             let steps = vec![Step::Begin, work.steps[0], Step::Commit];
             works.push(Work { steps: steps.clone(), ..work.clone() });
@@ -414,7 +415,7 @@ fn what_is_copied_to_the_client_is_counted_and_the_session_goes_on() {
             connection.run(&mut work).await.expect("an answer");
             let case = (&work.steps, work.is_pipelined);
             assert_eq!((work.reply.rows, work.reply.statements.len()), (10_000, 1), "{case:?}");
-            // Each line ends with a line feed and is a message with a head of five bytes.
+            // Each line ends with a line feed and is a message with a header of five bytes.
             let lines = 10_000 * (100 + 5);
             let received = lines..lines + 200;
             assert!(received.contains(&work.reply.bytes_received), "{case:?}: {:?}", work.reply);

@@ -1,5 +1,4 @@
-//! Sessions that are lost, left waiting, or that begin with other settings than ours: the same for
-//! both protocols.
+//! Tests of sessions that are lost, delayed, or begin with unusual settings, for both protocols.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, SyncSender};
@@ -21,7 +20,7 @@ fn mysql(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
 }
 
-/// A relay before a server, and the URL of the server by way of it.
+/// Starts a relay in front of a server, and returns it with the server's URL through it.
 fn relayed(server: &Server) -> (Relay, Target) {
     let relay = Relay::start(SocketAddr::from(([127, 0, 0, 1], server.port()))).expect("a relay");
     let target = changed(&server.url(), |endpoint| {
@@ -32,7 +31,7 @@ fn relayed(server: &Server) -> (Relay, Target) {
     (relay, target)
 }
 
-/// A transaction of these texts.
+/// Builds a transaction of these texts.
 fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
     let mut work = Work { is_pipelined, ..Work::default() };
     work.steps.push(Step::Begin);
@@ -64,8 +63,8 @@ fn loses_a_later_step<D: Driver>(driver: &D, relay: &Relay, sleep: &str) {
     }
 }
 
-/// A request whose connection is lost in a later step has not ended when the first was answered:
-/// the time between would be nobody's.
+/// A request whose connection is lost in a later step ends at the loss, not at the first answer:
+/// otherwise the time between would be missing.
 #[test]
 fn a_request_ends_when_its_connection_is_lost() {
     let (relay, target) = relayed(shared(Kind::Postgres));
@@ -79,13 +78,13 @@ async fn prepares_nothing<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address
     relay.stall(Nanos::from_secs(60));
     let error = connection.prepare("select 1").await.expect_err("no answer");
     check(&error, Class::Disconnect, "disconnect", &[address, "within 300ms", "connect-timeout"]);
-    // Nor are settings waited for, and none is made up.
+    // Settings are not waited for either, and none are made up.
     let settings = connection.settings().await;
     let isolation = settings.iter().find(|(name, _)| name == "isolation");
     assert_eq!(isolation.map(|(_, value)| value.as_str()), Some("unknown"));
 }
 
-/// A pooler lets a client in at once, and makes it wait for a server with its first statement.
+/// A pooler may accept a client at once and delay its first statement until a server is free.
 #[test]
 fn statements_are_prepared_in_time_or_not_at_all() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
@@ -101,7 +100,7 @@ fn statements_are_prepared_in_time_or_not_at_all() {
     }
 }
 
-/// Others at this server have a session.
+/// Checks the errors of sessions that get no answer while others at this server have one.
 async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     let mut connections = Vec::new();
     for _ in 0..4 {
@@ -120,7 +119,7 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
 }
 
-/// In the midst of a run nothing tells a full pooler from a server that has stopped.
+/// During a run a full pooler cannot be told from a server that has stopped.
 #[test]
 fn connection_without_a_session_is_a_limit_only_before_time_zero() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
@@ -155,7 +154,7 @@ fn sessions_at_one_server_do_not_make_another_one_full() {
     });
 }
 
-/// What was too late for its question is no answer to the next.
+/// Checks that a late answer is not taken for the answer to the next statement.
 async fn answers_are_not_mistaken<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address: &str) {
     let mut connection = driver.connect(rt).await.expect("a connection");
     relay.stall(Nanos::from_millis(600));
@@ -186,8 +185,8 @@ fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
     }
 }
 
-/// Runs a request that is too long for the buffers on the way to a server that reads only its
-/// beginning. Allows the server to go on once it has done what it may, and returns when that was.
+/// Runs a request that exceeds all buffers on the way to a server that reads only its beginning.
+/// Lets the server continue each time it has done its part, and returns the times of that.
 async fn run_long<D: Driver>(
     driver: &D,
     rt: &Rt,
@@ -196,7 +195,7 @@ async fn run_long<D: Driver>(
 ) -> Vec<Stamp> {
     let mut connection = driver.connect(rt).await.expect("a connection");
     let mut run = std::pin::pin!(connection.run(work));
-    // Until the request is made.
+    // Until the request is built.
     let made = rt::within(rt, Nanos::from_millis(1), run.as_mut()).await;
     assert!(made.is_none(), "{made:?}");
     let mut allowed = Vec::new();
@@ -210,14 +209,15 @@ async fn run_long<D: Driver>(
     allowed
 }
 
-/// Two short statements, and two that no buffers on the way hold.
+/// Builds a transaction of two short statements, and two that exceed all buffers on the way.
 fn long_chain() -> Work {
     let long = " ".repeat(15 << 20);
     transaction(&["select 1", "select 2", &long, &long], true)
 }
 
-/// The server has answered the first statement before it was allowed to go on, the others then,
-/// and has read what they are when it was allowed to go on again.
+/// Checks that the first statement was answered before the server was allowed to continue, the
+/// other three after that, and that the server had read them all before it was allowed to continue
+/// again.
 fn check_stamps(work: &Work, allowed: &[Stamp]) {
     let sent = work.reply.sent.expect("it was sent");
     let answered: Vec<Stamp> = work.reply.statements.iter().map(|time| sent + *time).collect();
@@ -226,7 +226,7 @@ fn check_stamps(work: &Work, allowed: &[Stamp]) {
     assert!(stamps.is_sorted(), "{stamps:?}");
 }
 
-/// Pauses of a server, and what ends each of them.
+/// Returns pauses of a server, and the senders that end them.
 fn pauses<const N: usize>() -> (Vec<SyncSender<()>>, [Act; N]) {
     let pause = |_| {
         let (allow, allowed) = mpsc::sync_channel(1);
@@ -236,7 +236,7 @@ fn pauses<const N: usize>() -> (Vec<SyncSender<()>>, [Act; N]) {
     (allow, acts.try_into().ok().expect("as many"))
 }
 
-/// Each answer has the time at which it came, also if that is before all of the chain is sent.
+/// Each answer has its own time of arrival, even if the rest of the pipeline is not sent yet.
 #[test]
 fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
     let answers = |count: u32| {
@@ -252,7 +252,7 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
     backend::ready_for_query(&mut rest, TransactionStatus::Idle);
     let (allow, [one, two]) = pauses();
     let welcome = [Act::Hear, Act::Say(crate::postgres::welcome()), Act::Hear];
-    // The beginning and the first statement.
+    // The answers to `begin` and to the first statement.
     let replies = [Act::Say(answers(2)), one, Act::Say(rest), two, Act::Wait];
     let server = Impostor::new(welcome.into_iter().chain(replies).collect());
     let driver = crate::postgres::at(server.port(), "");
@@ -306,7 +306,7 @@ fn the_last_words_of_a_server_are_heard_in_a_chain() {
     });
 }
 
-/// A job has no data for a COPY. The server hears so, and the session goes on.
+/// A job has no data for a COPY. The server is told, and the session continues.
 #[test]
 fn a_copy_in_a_job_is_refused_and_not_waited_for() {
     let server = shared(Kind::Postgres);
@@ -326,7 +326,7 @@ fn a_copy_in_a_job_is_refused_and_not_waited_for() {
             let found = connection.query_text("select 4711").await.expect("a session");
             assert_eq!(found.single(), Some("4711"), "{:?}", work.steps);
         }
-        // The server finds the next statement in the place of the data, and gives up.
+        // The server receives the next statement instead of the data, and ends the session.
         for texts in [&[copy][..], &["select 1", copy, "select 2"]] {
             let mut connection = driver.connect(&rt).await.expect("a connection");
             let mut work = transaction(texts, true);
@@ -338,7 +338,7 @@ fn a_copy_in_a_job_is_refused_and_not_waited_for() {
     });
 }
 
-/// Where backslashes are escapes, a text of ours could leave its quotes.
+/// If backslashes were escapes, a text could break out of its quotes.
 #[test]
 fn backslashes_are_letters_whatever_the_server_is_set_to() {
     let server = shared(Kind::Postgres);
@@ -362,7 +362,7 @@ fn backslashes_are_letters_whatever_the_server_is_set_to() {
     });
 }
 
-/// No protocol carries a zero byte within a name; that is not the server's fault.
+/// No protocol can carry a zero byte in a name; that is not the server's fault.
 #[test]
 fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
     for rest in ["ann%00@h/d", "h/d%00", "h/d?application-name=%00"] {

@@ -1,5 +1,5 @@
-//! `caching_sha2_password`, MySQL's own way to log in, which no server of the distribution's
-//! packages has. The server's side is played with the server role of the protocol's crate.
+//! Tests of `caching_sha2_password`, MySQL's default login method, which no server of the
+//! distribution's packages has. The protocol crate's server role plays the server.
 
 use std::path::{Path, PathBuf};
 
@@ -17,30 +17,30 @@ use crate::mariadb::{NONCE, OFFERED, at, greeting_with, ok};
 use crate::tls::Forged;
 use crate::{check, in_real_time, text};
 
-/// That of [`at`].
+/// The password in the URLs of [`at`].
 const PASSWORD: &[u8] = b"hunter2";
 
-/// The method's name.
+/// Name of the login method.
 const METHOD: &str = "caching_sha2_password";
 
-/// "fast_auth_success": the server knows the user.
+/// Message "fast_auth_success": the server has the user's hash in its cache.
 const KNOWN: &[u8] = &[3];
 
-/// "perform_full_authentication": it must be given the password.
+/// Message "perform_full_authentication": the server needs the password.
 const FULL: &[u8] = &[4];
 
-/// "request_public_key": the client asks for the server's key.
+/// Message "request_public_key": the client asks for the server's key.
 const ASK_KEY: &[u8] = &[2];
 
-/// The server's side of a login.
+/// The server side of a login.
 struct Login<'s> {
     scene: &'s mut Scene,
-    /// The number of the next packet.
+    /// Sequence number of the next packet.
     sequence: u8,
 }
 
 impl<'s> Login<'s> {
-    /// Greets, and hears who comes and how he proves it.
+    /// Sends the greeting and reads the client's response.
     fn greet(scene: &'s mut Scene, method: &'static str) -> Login<'s> {
         scene.say(&greeting_with(method, OFFERED));
         let mut login = Login { scene, sequence: 0 };
@@ -48,7 +48,7 @@ impl<'s> Login<'s> {
         login
     }
 
-    /// The same over TLS.
+    /// Does the same over TLS.
     fn greet_over_tls(scene: &'s mut Scene, forged: &Forged) -> Login<'s> {
         scene.say(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
         let request = scene.hear_exactly(4 + 32);
@@ -59,7 +59,7 @@ impl<'s> Login<'s> {
         login
     }
 
-    /// Makes sure that the proof is that of the password.
+    /// Checks the client's response against the password.
     fn hear_proof(&mut self) {
         let payload = self.hear();
         let Ok(ClientHello::Response(response)) = ClientHello::decode(&payload) else {
@@ -70,7 +70,7 @@ impl<'s> Login<'s> {
         assert_eq!(response.answer, sha2_answer(Password(PASSWORD), &NONCE));
     }
 
-    /// The payload of the next packet.
+    /// Returns the payload of the next packet.
     fn hear(&mut self) -> Vec<u8> {
         let mut heard = self.scene.hear();
         self.sequence = heard.get(3).map_or(0, |sequence| sequence + 1);
@@ -88,7 +88,7 @@ impl<'s> Login<'s> {
         self.say(|out| AuthMoreData(data).encode(out));
     }
 
-    /// Lets the client in, and answers its first statement.
+    /// Accepts the login, and answers the first statement.
     fn finish(self) {
         self.scene.say(&ok(self.sequence));
         self.scene.hear();
@@ -96,7 +96,7 @@ impl<'s> Login<'s> {
         self.scene.wait();
     }
 
-    /// Hears a password under this key, and makes sure that it is the right one.
+    /// Reads a password encrypted with this key, and checks it.
     fn hear_encrypted(&mut self, key: &OaepPrivateDecryptingKey) {
         let secret = self.hear();
         let mut room = vec![0; key.min_output_size()];
@@ -118,7 +118,7 @@ fn log_in(options: &str, play: impl FnOnce(&mut Scene) + Send + 'static) -> Resu
     })
 }
 
-/// A key of the server's, and the text with which it shows it.
+/// Generates a key pair of the server, and returns the public key in PEM as well.
 fn key_pair() -> (OaepPrivateDecryptingKey, String) {
     let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).expect("a key");
     let der: PublicKeyX509Der<'_> = key.public_key().as_der().expect("a key");
@@ -126,7 +126,7 @@ fn key_pair() -> (OaepPrivateDecryptingKey, String) {
     (OaepPrivateDecryptingKey::new(key).expect("a key"), pem)
 }
 
-/// RFC 7468.
+/// Encodes a public key in PEM (RFC 7468).
 fn pem(der: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut body = String::new();

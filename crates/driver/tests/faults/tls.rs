@@ -1,4 +1,4 @@
-//! TLS: whom we trust, who lets us in, and what a user is told otherwise.
+//! Tests of TLS: trust in servers, client certificates, and the error messages.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn open(target: &Target) -> Result<Either<Postgres, Mysql>, Error> {
     }
 }
 
-/// Why nobody is let in, which names the server and not the password.
+/// Returns the error of a connection, and checks that it names the server and not the password.
 #[track_caller]
 fn refusal(target: &Target) -> Error {
     let error = refused(&open(target).expect("a URL"));
@@ -42,7 +42,7 @@ fn is_socket(target: &Target) -> bool {
     target.option("socket").is_some()
 }
 
-/// A URL with these options and no others.
+/// Returns a copy of a URL with exactly these options.
 fn with(target: &Target, options: &[(&str, &Path)]) -> Target {
     let option = |(name, value): &(&str, &Path)| {
         ((*name).to_owned(), value.to_str().expect("a text").to_owned())
@@ -54,7 +54,7 @@ fn start(options: &Options) -> Server {
     Server::start(options).expect("a server")
 }
 
-/// What the server says of one connection.
+/// Returns a setting that the server reports for one connection.
 fn setting_of(target: &Target, name: &str) -> String {
     let driver = open(target).expect("a URL");
     in_real_time(async |rt| {
@@ -66,7 +66,7 @@ fn setting_of(target: &Target, name: &str) -> String {
     })
 }
 
-/// How a setting shows that has no value.
+/// Returns the representation of a setting without a value.
 fn unencrypted(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "empty",
@@ -109,20 +109,20 @@ fn a_certificate_that_nobody_trusted_has_signed_is_refused() {
     }
 }
 
-/// An authority of our own, and what it has signed.
+/// A test authority, and a server configuration with a certificate signed by it.
 pub(crate) struct Forged {
-    /// The file of its certificate.
+    /// File of the authority's certificate.
     pub(crate) authority: PathBuf,
     pub(crate) config: Arc<ServerConfig>,
 }
 
 impl Forged {
-    /// A certificate for a server of this name, which is valid until then.
+    /// Creates a certificate for a server of this name, valid until `last_year`.
     pub(crate) fn new(name: &str, last_year: i32) -> Forged {
         Forged::with_others(name, last_year, 0)
     }
 
-    /// The same, shown with so many others that have nothing to do with it.
+    /// Does the same, and adds `others` unrelated certificates to the chain.
     fn with_others(name: &str, last_year: i32, others: usize) -> Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -148,7 +148,7 @@ fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> A
     Arc::new(builder.with_single_cert(chain, key).expect("a certificate"))
 }
 
-/// Says what a server of this kind says before TLS begins.
+/// Plays a server of this kind up to the start of TLS.
 fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
     match kind {
         Kind::Postgres => {
@@ -157,14 +157,15 @@ fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
         }
         Kind::Mariadb | Kind::Mysql => {
             scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
-            // The head of a packet, and what a client asks for before it says who it is.
+            // The header of a packet, and the client's request for TLS before it names the user.
             scene.hear_exactly(4 + 32);
         }
     }
     scene.start_tls(config);
 }
 
-/// The error of trusting the forger's authority, and talking to a server with his certificate.
+/// Returns the error of a client that trusts the test authority, from a server with this
+/// certificate.
 fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
     let impostor = Impostor::playing(move |scene| {
@@ -190,12 +191,12 @@ fn a_certificate_for_another_name_is_refused() {
     }
 }
 
-/// What a server says first can be longer than TLS takes at once: long chains, or the names of all
-/// authorities that a system knows. What is left must not be forgotten.
+/// A server's first flight can be longer than the TLS library accepts at once: because of long
+/// chains, or the names of all authorities that a system trusts. The rest must not be lost.
 #[test]
 fn a_long_first_flight_is_taken_whole() {
     for kind in KINDS {
-        // As much as one reading of the socket takes.
+        // As much as one read of the socket returns.
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
         let impostor = Impostor::playing(move |scene| {
             offer_tls(kind, scene, &config);
@@ -243,8 +244,8 @@ fn what_is_no_tls_is_told() {
     }
 }
 
-/// PostgreSQL's SCRAM-SHA-256-PLUS: who stands between has another certificate than the server, and
-/// what the client proves is of no use to him.
+/// PostgreSQL's SCRAM-SHA-256-PLUS: an attacker in between has a different certificate than the
+/// server, which makes the client's proof useless to him.
 #[test]
 fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let server = shared_with_tls(Kind::Postgres);
@@ -276,7 +277,7 @@ fn a_login_is_bound_to_the_certificate_that_was_shown() {
     check(&error, Class::Statement, "28000", &["channel binding check failed", "stands between"]);
 }
 
-/// A connection to a PostgreSQL server, behind the first words of TLS.
+/// Opens a connection to a PostgreSQL server, and completes the TLS handshake.
 fn encrypted(port: u16, authority: &Path) -> StreamOwned<ClientConnection, TcpStream> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
     let mut request = Vec::new();
@@ -313,7 +314,7 @@ fn a_server_that_wants_a_certificate_is_shown_one() {
         let error = refusal(&with(&url, &[ca, cert, key]));
         let words = ["refused TLS", "`tls-cert=FILE&tls-key=FILE`"];
         check(&error, Class::Statement, "tls", &words);
-        // Over TLS or not at all.
+        // With TLS required, an unencrypted connection is refused as well.
         let error = refusal(&with(&url, &[("tls", "off".as_ref())]));
         check(&error, Class::Statement, code, &["`tls=require`", "`tls=verify`"]);
     }
@@ -340,7 +341,7 @@ fn postgres_encrypts_nothing_over_a_socket() {
     assert_eq!(setting_of(&target, "ssl_version"), "TLSv1.3");
 }
 
-/// Nobody is asked before the files are read.
+/// Files are read before any connection is made.
 #[test]
 fn files_that_are_not_what_they_should_be_are_named() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -401,7 +402,7 @@ fn mariadbs_logins_are_let_in_over_tls_and_without() {
     }
 }
 
-/// A server that is killed while it is talked to over TLS.
+/// The server is killed while an encrypted connection to it is open.
 #[test]
 fn an_encrypted_connection_that_is_cut_is_lost() {
     for kind in KINDS {
