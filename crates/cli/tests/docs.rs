@@ -1,11 +1,11 @@
-//! Is the guide true? Its workload files are accepted, its command lines run, the output that it
-//! shows is what the program prints, its links lead somewhere, and it leaves nothing out.
+//! Tests that the guide is true: its workload files are accepted, its commands run, the output
+//! shown is the program's, its links resolve, and it is complete.
 //!
-//! A page is a script. A workload file whose first line is a comment with a name, `; shop.ini`,
-//! lies under that name in a folder of the page's own, and the page's commands run there, in
-//! order, beside the files that its blocks of `file NAME` hold. Commands in virtual time run as
-//! they stand, and what a block of `text` shows behind them is compared with what they print; runs
-//! against a real database are cut short.
+//! A page is a script. A workload file whose first line is a comment with a name, `; shop.ini`, is
+//! written under that name into a folder for the page. The page's commands run there, in order,
+//! together with the files in its blocks `file NAME`. Commands in virtual time run as written, and
+//! a `text` block after one is compared with its output; runs against a real database are
+//! shortened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,14 +18,14 @@ use workload::keys;
 /// A fenced block of a page.
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
-    /// What stands behind the fence: `ini`, `ini error`, `sh`, `text`.
+    /// The info string after the fence: `ini`, `ini error`, `sh`, `text`.
     info: String,
-    /// The number of the line behind the fence.
+    /// The number of the line after the fence.
     line: usize,
     text: String,
 }
 
-/// A text with the name by which complaints call it.
+/// A text, with its name for messages.
 #[derive(Clone, Debug)]
 struct Page {
     name: String,
@@ -37,7 +37,7 @@ impl Page {
         Page { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// The fenced blocks, in order.
+    /// Returns the fenced blocks, in order.
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
@@ -60,7 +60,7 @@ impl Page {
         blocks
     }
 
-    /// The lines outside of blocks, with inline code blanked out, by their numbers.
+    /// Returns the lines outside of blocks with their numbers, inline code blanked out.
     fn prose(&self) -> Vec<(usize, String)> {
         let mut prose = Vec::new();
         let mut inside = false;
@@ -80,7 +80,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("the checkout is there")
 }
 
-/// Every page of the repository, by its path from the root.
+/// Returns every page of the repository, named by its path from the root.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut pages = Vec::new();
@@ -104,7 +104,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// The pages whose blocks are for readers to try: the guide, and the first page of the project.
+/// Returns the pages with blocks for readers to try: the guide and the README.
 fn guide() -> Vec<Page> {
     let is_guide = |page: &Page| page.name.starts_with("docs/") || page.name == "README.md";
     let guide: Vec<Page> =
@@ -113,7 +113,7 @@ fn guide() -> Vec<Page> {
     guide
 }
 
-/// Whether a page says why something was decided, which may no longer be how it is done.
+/// Returns true if a page explains a decision, which may be outdated.
 fn is_decision(name: &str) -> bool {
     name.starts_with("docs/decisions/")
 }
@@ -123,7 +123,7 @@ fn page(name: &str) -> Page {
     found.unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// A folder for one page, removed with what is in it.
+/// A folder for one page, removed with its content.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -143,7 +143,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug)]
 struct Ran {
     code: i32,
@@ -173,13 +173,13 @@ fn words(line: &[&str]) -> Vec<String> {
 
 // Workload files.
 
-/// The name that a block gives its file: `; shop.ini` in its first line.
+/// Returns the name that a block gives its file: `; shop.ini` in its first line.
 fn file_name(block: &Block) -> Option<&str> {
     let name = block.text.lines().next()?.strip_prefix("; ")?.trim();
     name.ends_with(".ini").then_some(name)
 }
 
-/// What is wrong with a workload file of a page.
+/// Returns the error of a workload file on a page, if any.
 fn file_complaint(folder: &Path, page: &Page, block: &Block) -> Option<String> {
     let is_wrong = match block.info.as_str() {
         "ini" => false,
@@ -198,7 +198,7 @@ fn file_complaint(folder: &Path, page: &Page, block: &Block) -> Option<String> {
     }
 }
 
-/// Writes the files that workloads of a page read: blocks whose fence says `file NAME`.
+/// Writes the input files of a page's workloads: blocks with the info string `file NAME`.
 fn write_files(folder: &Path, page: &Page) {
     for block in page.blocks() {
         if let Some(name) = block.info.strip_prefix("file ") {
@@ -240,21 +240,21 @@ fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
 
 // Command lines.
 
-/// A command of a page and what the page says of it.
+/// A command of a page, and the expectations of the page.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
     line: usize,
     words: Vec<String>,
-    /// `> hello.ini` behind the command: where stdout goes.
+    /// The file of `> hello.ini` after the command, for stdout.
     into: Option<String>,
-    /// `# exit code 1` behind the command, or `exit 1` in the fence of all commands of a block:
-    /// for those that are typed at a prompt, where not every shell knows remarks.
+    /// The exit code: `# exit code 1` after the command, or `exit 1` in the fence for all commands
+    /// of a block, used for commands typed at a prompt, where not every shell knows comments.
     code: i32,
     /// The blocks of text that follow, up to the next command.
     shown: Vec<Block>,
 }
 
-/// The commands of a page that begin with `assay`.
+/// Returns the commands of a page that begin with `assay`.
 fn steps(page: &Page) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in page.blocks() {
@@ -291,7 +291,7 @@ fn steps_of(block: &Block, usual_code: i32) -> Vec<Step> {
     steps
 }
 
-/// A line as a shell takes it apart, as far as the guide needs it: quotes, and an end at `|`, `>`,
+/// Splits a line like a shell, to the extent that the guide needs: quotes, and an end at `|`, `>`,
 /// `;` and `&`.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -319,13 +319,13 @@ impl Step {
         self.words.iter().any(|other| other == word)
     }
 
-    /// Whether the command takes real time.
+    /// Returns true if the command is a run in real time.
     fn is_real_run(&self) -> bool {
         self.has("run") && !self.has("--virtual")
     }
 
-    /// Whether what the command finds is not the same everywhere: it measures, or prints what was
-    /// measured. A command that is to be refused is refused everywhere.
+    /// Returns true if the output differs between machines: the command measures, or prints
+    /// measurements. A command that must be refused is refused everywhere.
     fn depends_on_the_machine(&self) -> bool {
         let asks_for_help = self.has("--help");
         let runs_dbbench = self.has("dbbench") && !asks_for_help;
@@ -335,7 +335,7 @@ impl Step {
         measures && self.code != 2
     }
 
-    /// The command as it is tried out: a run against a real database is cut short.
+    /// Returns the command to try: a run against a real database is shortened.
     fn tried(&self) -> Vec<String> {
         let mut tried = self.words.clone();
         if self.is_real_run() {
@@ -353,7 +353,8 @@ impl Step {
     }
 }
 
-/// What is wrong with a command: its exit code, or what the page says that it prints.
+/// Returns the errors of a command: its exit code, or a difference from the output shown on the
+/// page.
 fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     let tried = step.tried();
     let ran = assay(folder, &tried);
@@ -362,7 +363,7 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     }
     let place = format!("{}:{}: `assay {}`", page.name, step.line, tried.join(" "));
     let is_wrong = match step.depends_on_the_machine() {
-        // What a run of a tenth of a second finds says nothing of the command.
+        // The result of a run of a tenth of a second proves nothing about the command.
         true => ![0, 1, 3].contains(&ran.code),
         false => ran.code != step.code,
     };
@@ -382,7 +383,7 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
         .collect()
 }
 
-/// Whether a command printed a text. A line `…` stands for any lines.
+/// Returns true if a command printed a text, in which a line `…` matches any lines.
 fn shows(text: &str, ran: &Ran) -> bool {
     let printed: Vec<&str> = ran.stderr.lines().chain(ran.stdout.lines()).collect();
     let mut from = 0;
@@ -449,13 +450,14 @@ fn lines_are_taken_apart_as_a_shell_does() {
 
 // Links.
 
-/// The anchor of a heading, as GitHub makes it: lower case, without punctuation, `-` for spaces.
+/// Returns the anchor of a heading, as GitHub makes it: lower case, without punctuation, `-` for
+/// spaces.
 fn slug(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// The anchors of a page; the second of two equal headings gets a number.
+/// Returns the anchors of a page; the second of two equal headings gets a number.
 fn anchors(page: &Page) -> Vec<String> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let mut anchors = Vec::new();
@@ -472,18 +474,18 @@ fn anchors(page: &Page) -> Vec<String> {
     anchors
 }
 
-/// The places to which a line leads: what stands between `](` and `)`, outside of code.
+/// Returns the link targets in a line: the text between `](` and `)`, outside of code.
 fn targets(line: &str) -> Vec<String> {
     let mut prose = String::new();
     for (place, part) in line.split('`').enumerate() {
-        // Between backquotes is code; what is left of it stands for a word.
+        // Code between backquotes is replaced by a word.
         prose.push_str(if place % 2 == 0 { part } else { "code" });
     }
     let rest = prose.split("](").skip(1);
     rest.filter_map(|rest| rest.split_once(')').map(|(target, _)| target.to_owned())).collect()
 }
 
-/// What is wrong with the links of a page.
+/// Returns the errors in the links of a page.
 fn link_complaints(page: &Page, all: &[Page], root: &Path) -> Vec<String> {
     let folder = Path::new(&page.name).parent().unwrap_or(Path::new(""));
     let mut complaints = Vec::new();
@@ -508,7 +510,7 @@ fn link_complaints(page: &Page, all: &[Page], root: &Path) -> Vec<String> {
     complaints
 }
 
-/// A relative path from a folder, without `..`.
+/// Joins a folder and a relative path, without `..`.
 fn joined(folder: &Path, file: &str) -> String {
     let mut parts: Vec<String> =
         folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -556,7 +558,7 @@ fn a_broken_link_is_noticed() {
 
 // Completeness.
 
-/// The names that a text does not have between backquotes.
+/// Returns the names that a text does not have between backquotes.
 fn undocumented<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let quoted = |name: &str| {
         let code = text.split('`').skip(1).step_by(2);
@@ -589,7 +591,7 @@ fn every_key_is_in_the_reference_and_in_an_example() {
     assert_eq!(missing, [""; 0], "no example of the guide sets these keys");
 }
 
-/// The JSON document of a virtual run.
+/// Returns the JSON document of a virtual run.
 fn document(file: &str, url: &str) -> serde_json::Value {
     let folder = Folder::new();
     fs::write(folder.0.join("a.ini"), file).expect("a file");
@@ -614,12 +616,12 @@ fn every_check_has_a_heading_and_every_heading_is_a_check() {
     assert_eq!(names, headings);
 }
 
-/// Returns the names of the checks of a page with the advice of their sections on one line.
+/// Returns the checks of a page, each with the advice of its section on one line.
 fn sections(text: &str) -> Vec<(&str, String)> {
     let sections = text.split("\n### ").skip(1);
     let sections = sections.filter_map(|section| {
         let (name, body) = section.split_once('\n')?;
-        // A chapter that follows is no part of the last section.
+        // A following chapter is no part of the last section.
         let body = body.split("\n## ").next()?;
         let advice: Vec<&str> =
             body.trim_start().split("\n\n").filter(|it| it.starts_with(ADVICE)).collect();
@@ -629,7 +631,7 @@ fn sections(text: &str) -> Vec<(&str, String)> {
     sections.collect()
 }
 
-/// The beginning of the paragraph with the remedy.
+/// The start of the paragraph with the remedy.
 const ADVICE: &str = "What to do: ";
 
 #[test]
@@ -668,7 +670,7 @@ fn every_limiter_that_a_run_can_have_is_explained() {
     }
 }
 
-/// What a command prints when it is asked for help.
+/// Returns the help of a command.
 fn help(command: &[&str]) -> String {
     let folder = Folder::new();
     assay(&folder.0, &words(&[command, &["--help"]].concat())).stdout
@@ -750,7 +752,7 @@ fn every_fact_of_a_record_and_every_check_of_the_doctor_is_explained() {
     assert_eq!(undocumented(&text, checks.iter().map(String::as_str)), [""; 0]);
 }
 
-/// The names that an error message lists behind these words.
+/// Returns the names that an error message lists after these words.
 fn listed<'m>(message: &'m str, words: &str) -> Vec<&'m str> {
     let (_, list) = message.split_once(words).unwrap_or_else(|| panic!("{message}"));
     let list = list.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the load generator takes on this machine: measured, kept, and referred to by later runs.
+//! Tests of `assay calibrate`: measurement, storage, and use by later runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ fn calibrate(place: &Place, options: &[&str]) -> Ran {
     place.assay(&args)
 }
 
-/// The document of a calibration, which keeps to its schema.
+/// Returns the document of a calibration, after validating it against its schema.
 fn document(place: &Place, options: &[&str]) -> Value {
     let mut options = options.to_vec();
     options.push("--json");
@@ -30,13 +30,13 @@ fn document(place: &Place, options: &[&str]) -> Value {
     document
 }
 
-/// The files that are kept.
+/// Returns the stored files.
 fn kept(place: &Place) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place.at("state/assay")) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The settings of `r.assay`.
+/// Returns the settings of `r.assay`.
 fn facts(place: &Place) -> Value {
     place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0).json()
 }
@@ -131,7 +131,7 @@ fn a_calibration_that_cannot_be_used_is_as_good_as_none() {
         assert_eq!(check(&ran.json(), "floor")["status"], "not-possible");
         assert_eq!(facts(&place)["calibration.clock.cost_ns"], "unknown");
     }
-    // Whoever calibrates again has one that can.
+    // Calibrating again replaces it with a usable one.
     calibrate(&place, &[]).expect(0);
     assert_eq!(run(&place).stderr, "");
 }
@@ -180,7 +180,7 @@ fn what_cannot_be_calibrated_is_said_so() {
     Ran::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
 }
 
-/// One that says nothing, one that prepares nothing and one that executes nothing.
+/// One server that sends nothing, one that prepares nothing and one that executes nothing.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
     let silent = |kind, part| Liar::endless(Asked(kind, part), Talk::Silence);
@@ -214,7 +214,7 @@ fn whoever_interrupts_a_calibration_has_none_and_no_server_is_left() {
     let ran = calibrating.ends().expect(130);
     assert!(ran.stderr.contains("interrupted before all was measured"), "{}", ran.stderr);
     assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
-    // Its servers were started in this folder, and nobody else is.
+    // Its servers were started in this folder, and no other process was.
     let held = Command::new("sh")
         .arg("-c")
         .arg("for at in /proc/[0-9]*/cwd; do readlink \"$at\"; done; true")
@@ -230,7 +230,7 @@ fn generator_and_database_on_one_host_are_said_so() {
     let place = Place::with(SHORT);
     let here = run(&place).json();
     assert_eq!(here["run"]["same_host"], true);
-    // Above it stands why a busy machine's run is not believed.
+    // The text before it says why a busy machine's run is not trusted.
     let text = place.assay(&["report", "r.assay"]).stdout;
     let (answer, _) = text.split_once("\nworkload  ").unwrap();
     assert!(answer.contains("One host: generator and database"), "{text}");

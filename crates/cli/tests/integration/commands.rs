@@ -10,19 +10,19 @@ use crate::support::{Place, Ran, Running, assert_balanced, job, number};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
-/// The one job of a workload without a database, run to its end, and its record.
+/// Runs the only job of a workload without a database to its end; returns its folder too.
 fn run(keys: &str) -> (Place, Ran) {
     let place = Place::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
     let ran = place.assay(&RUN);
     (place, ran)
 }
 
-/// The texts of the events of a record.
+/// Returns the texts of a record's events.
 fn events(place: &Place) -> String {
     place.exported("r.assay")["events"].to_string()
 }
 
-/// Makes sure that no process lives of the groups whose numbers stand in the file `groups`.
+/// Checks that no process is left of the groups listed in the file `groups`.
 #[track_caller]
 fn nothing_is_left(place: &Place, groups: usize) {
     let text = fs::read_to_string(place.at("groups")).unwrap();
@@ -32,7 +32,7 @@ fn nothing_is_left(place: &Place, groups: usize) {
     }
 }
 
-/// The living processes of a group, as the system shows them.
+/// Returns the living processes of a group, as `/proc` shows them.
 fn members(group: &str) -> Vec<String> {
     let stat = |process: fs::DirEntry| fs::read_to_string(process.path().join("stat")).ok();
     let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(stat);
@@ -158,7 +158,7 @@ fn programs_take_real_time() {
     place.assay(&args).refuses(&["programs take real time"]);
 }
 
-/// A program that ignores the wish that it end, with a child that does so too.
+/// A program that ignores SIGTERM, with a child that does too.
 const STUBBORN: &str =
     "command = trap '' TERM; sleep 1000 & echo $$ >> groups; while :; do sleep 1000; done";
 

@@ -1,8 +1,8 @@
-//! What is wrong with a workload file or an argument is said with its place and its remedy.
+//! Tests that an error in a workload file or argument is reported with its place and its remedy.
 
 use crate::support::Place;
 
-/// Makes sure that `check` and `run` refuse a workload in the same words, and leave nothing.
+/// Checks that `check` and `run` refuse a workload in the same words, and leave nothing.
 #[track_caller]
 fn refused(workload: impl AsRef<[u8]>, words: &[&str]) {
     let place = Place::new();
@@ -13,7 +13,7 @@ fn refused(workload: impl AsRef<[u8]>, words: &[&str]) {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// A mistake in the last line of a job.
+/// Checks the error in the last line of a job.
 #[track_caller]
 fn refused_line(line: &str, words: &[&str]) {
     refused(format!("duration = 2s\n[read]\nquery = select 1\n{line}\n"), words);
@@ -173,7 +173,7 @@ fn a_folder_means_its_experiment() {
     place.assay(&["check", "."]).refuses(&[" --> ./experiment.ini:3:1", "`rate`?"]);
 }
 
-/// A mistyped name must not make an empty database that looks like one that was loaded.
+/// A mistyped name must not create an empty database that looks loaded.
 #[test]
 fn what_is_said_to_be_loaded_must_be_there() {
     let place = Place::with("[read]\nquery = select 1\n");

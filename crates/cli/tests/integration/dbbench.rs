@@ -1,5 +1,5 @@
-//! Files of dbbench, run with that program's flags against SQLite: what is sent, how often, and
-//! what becomes of what dbbench loses.
+//! Tests of files of dbbench, run with its flags against SQLite: the statements sent, their number,
+//! and the cases in which dbbench loses something.
 
 use std::io::Write;
 use std::process::Command;
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::support::{Place, Ran, assert_balanced, job, number};
 
-/// Runs a file to its end on `t.db`, with flags before it.
+/// Runs a file to its end on `t.db`, with these flags.
 fn dbbench(place: &Place, flags: &[&str]) -> Ran {
     let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
     let ran = place.assay(&args.concat());
-    // How late a busy machine sends says nothing of what it sends.
+    // On a busy machine the verdict may be INVALID; the statements are the same.
     assert!([0, 3].contains(&ran.code), "{}\n{}", ran.stdout, ran.stderr);
     ran
 }
 
-/// The document of the only run in a folder.
+/// Returns the document of the only run in a folder.
 fn document(place: &Place) -> Value {
     let names = place.names();
     let mut records = names.iter().filter(|name| name.ends_with(".assay"));
@@ -26,7 +26,7 @@ fn document(place: &Place) -> Value {
     place.assay(&["report", record, "--json"]).json()
 }
 
-/// The document of a run of jobs.
+/// Returns the document of a run with jobs, after checking its balance.
 fn summary(place: &Place) -> Value {
     let summary = document(place);
     assert_balanced(&summary);
@@ -49,12 +49,12 @@ fn records_are_sent_in_order_until_there_are_no_more() {
     assert!(ran.stderr.contains("running until every job has reached its end"), "{}", ran.stderr);
     assert_eq!(rows(&place, "true"), 3);
     assert_eq!(rows(&place, "a = '1' and b = 'a, \"b\"'"), 1);
-    // A NULL of a results file comes back as two characters.
+    // A NULL in a results file comes back as two characters.
     assert_eq!(rows(&place, "a = '2' and b = '\\N' and rowid = 2"), 1);
     assert_eq!(rows(&place, "b = 'two' || char(10) || 'lines' and rowid = 3"), 1);
 }
 
-/// What dbbench sends as a part of the first value, or takes for a broken time.
+/// Dbbench sends it as a part of the first value, or reports a malformed time.
 #[test]
 fn a_byte_order_mark_is_skipped_in_all_files() {
     let place = Place::with(&format!(
@@ -125,7 +125,7 @@ fn records_come_through_a_named_pipe() {
     assert_eq!((rows(&place, "true"), rows(&place, "a = '15'")), (16, 1));
 }
 
-/// What one job reads is what the other one sends, through a named pipe.
+/// One job's results are another job's input, through a named pipe.
 #[test]
 fn one_job_feeds_another() {
     let place = Place::with(&format!(
@@ -155,7 +155,7 @@ fn results_and_a_row_per_request_are_kept() {
     dbbench(&place, &["--query-stats-file", "stats.csv"]);
     let read = |name: &str| std::fs::read_to_string(place.at(name)).unwrap();
     assert_eq!(read("kept.csv"), "\"a, b\",\\N\n".repeat(2));
-    // Dbbench looks at the first word of the statement, and keeps nothing here.
+    // Dbbench looks only at the first word of the statement, and keeps nothing here.
     assert_eq!(read("returned.csv"), "new\n");
     let stats = read("stats.csv");
     let rows: Vec<Vec<&str>> = stats.lines().map(|line| line.split(',').collect()).collect();
@@ -165,13 +165,13 @@ fn results_and_a_row_per_request_are_kept() {
     };
     assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 11), "{stats}");
     assert_eq!(of("failing twice", "0", "2"), 4, "{stats}");
-    // In whole microseconds since the end of the setup, whenever the job began.
+    // In whole microseconds since the end of the setup, for any start of the job.
     let late = rows.iter().find(|row| row[0] == "late").expect("a row");
     assert_eq!(late[1], "300000", "{stats}");
     assert!(late[2].parse::<u64>().is_ok(), "{stats}");
 }
 
-/// The file that dbbench's users know by the name of its flag is called by it.
+/// Messages call the file by the name of its dbbench flag.
 #[test]
 fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
     let place = Place::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
@@ -185,7 +185,7 @@ fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
     assert_eq!(place.names(), ["t.db", "w.ini"]);
 }
 
-/// As in dbbench it is written anew, but not over anything that the run itself needs.
+/// As in dbbench, the file is overwritten, unless the run itself needs it.
 #[test]
 fn a_row_per_request_takes_the_place_of_nothing_that_the_run_needs() {
     const FILE: &str = "[setup]\nquery-file=setup.sql\n[a]\nquery=select ?\n\
@@ -219,12 +219,12 @@ fn a_row_per_request_takes_the_place_of_nothing_that_the_run_needs() {
         assert_eq!(std::fs::read_to_string(place.at(name)).unwrap(), text, "{name}");
     }
     assert_eq!(rows(&place, "true"), 0);
-    // That of an earlier run is no file of this one.
+    // The file of an earlier run is not needed by this one.
     dbbench(&place, &["--query-stats-file", "stats.csv"]);
     assert_eq!(std::fs::read_to_string(place.at("stats.csv")).unwrap().lines().count(), 3);
 }
 
-/// Wherever the answer tells of that file, it is called by the name of its flag.
+/// Answers call the file by the name of its dbbench flag.
 #[test]
 fn an_answer_calls_the_file_with_a_row_per_request_as_its_user_does() {
     for (stats, told) in [
@@ -243,7 +243,7 @@ fn an_answer_calls_the_file_with_a_row_per_request_as_its_user_does() {
     }
 }
 
-/// A pipe is somebody's who reads it, and was not made by the run.
+/// The pipe belongs to its reader, and was not created by the run.
 #[test]
 fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
     let place = Place::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
@@ -268,7 +268,7 @@ fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
 fn a_log_is_replayed() {
     let place = Place::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));
     let line = |micros: u32| format!("{micros},insert into t values ('{micros}', 'a, b')\n");
-    // A line of more than 64 KiB is where dbbench ends without a word.
+    // Dbbench ends silently at a line of more than 64 KiB.
     let long = format!("7000050,insert into t values ('', '{}')\n", "x".repeat(70_000));
     let lines = [line(7_000_000), line(7_000_009), long, line(7_000_099), line(7_040_000)];
     place.write("q.log", lines.concat());
@@ -289,7 +289,7 @@ fn statements_come_out_of_a_file() {
     assert_eq!((rows(&place, "true"), rows(&place, "b = ';'")), (7, 3));
 }
 
-/// Three jobs that follow each other: what is scheduled depends on the file alone.
+/// Three jobs that follow each other: the schedule depends on the file alone.
 #[test]
 fn jobs_start_and_stop_at_their_times() {
     let place = Place::with(&format!(
@@ -311,7 +311,7 @@ fn jobs_start_and_stop_at_their_times() {
     assert!(filled <= 40);
 }
 
-/// More than any machine does in a moment, and at once when it is stopped.
+/// A statement that takes noticeable time on any machine, and can be cancelled at once.
 const SLOW: &str = "with recursive c (n) as (select 1 union all select n + 1 from c \
                     where n < 3000000) insert into t select max(n), 'slow' from c";
 
@@ -323,7 +323,7 @@ fn nothing_is_sent_after_the_stop() {
     assert_eq!(rows(&place, "true"), 1);
 }
 
-/// Dbbench drops what it is too late for, and does not say so.
+/// Dbbench silently drops ticks that it is too late for.
 #[test]
 fn no_tick_is_missed() {
     let place = Place::with("[ticks]\nquery=select 1\nrate=5000\ncount=1000\n");
@@ -333,7 +333,7 @@ fn no_tick_is_missed() {
     assert_eq!((counted("scheduled"), counted("completed")), (Some(1_000), Some(1_000)));
 }
 
-/// Dbbench ends at the first error that is not accepted, without teardown and answer.
+/// Dbbench ends at the first error that is not accepted, without teardown and report.
 #[test]
 fn an_error_is_counted_and_the_run_goes_on_to_its_teardown() {
     let place = Place::with(
@@ -357,7 +357,7 @@ fn an_error_is_counted_and_the_run_goes_on_to_its_teardown() {
     );
 }
 
-/// Dbbench takes an interrupted run for a good one, and does not hear SIGTERM.
+/// Dbbench reports an interrupted run like a complete one, and ignores SIGTERM.
 #[test]
 fn an_interrupted_run_says_so_and_tears_down() {
     let endless = format!(
@@ -383,7 +383,7 @@ fn what_dbbench_takes_for_an_empty_file_is_an_error() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// As dbbench does, whatever the duration is, and in its order.
+/// As in dbbench, for any duration, and in the same order.
 #[test]
 fn a_file_without_jobs_sets_up_and_tears_down() {
     let inserted = |text: &str| format!("query=insert into t values ('{text}', '')\n");
@@ -406,7 +406,7 @@ fn a_file_without_jobs_sets_up_and_tears_down() {
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
 }
 
-/// Dbbench finds it when it gets there, and ends at once.
+/// Dbbench finds the error only when it gets there, and ends at once.
 #[test]
 fn a_broken_file_is_found_before_anything_is_sent() {
     let place = Place::with(&format!(

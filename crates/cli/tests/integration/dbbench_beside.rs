@@ -1,10 +1,10 @@
-//! Dbbench's own examples, and a study of ours in its language, run by dbbench itself and by
-//! `assay dbbench` with the same flags against one server, which logs the same statements in the
-//! same numbers.
+//! Tests that dbbench and `assay dbbench` send the same statements, equally often, for dbbench's
+//! own examples and a study of Assay in its language: both run with the same flags against one
+//! server, which logs the statements.
 //!
-//! Both come out of the module, which `scripts/setup test` builds. A file that does not end by
-//! itself gets a `duration` in a line above, for both programs; where the rows are looked at, the
-//! teardown leaves the table under another name.
+//! Examples and program are built from dbbench's module by `scripts/setup test`. A file that does
+//! not end by itself gets a `duration` as its first line, for both programs; where the rows are
+//! compared, the teardown renames the table instead of dropping it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,41 +21,41 @@ use crate::support::{Place, Running};
 use Number::{Exactly, For, Rate};
 use Who::{Assay, Dbbench};
 
-/// A file, and what is to be seen of it.
+/// A file, and the expectations of its run.
 #[derive(Clone, Copy)]
 struct Case {
     folder: fn() -> PathBuf,
     file: &'static str,
-    /// What stands above the file.
+    /// A line to insert before the file.
     above: &'static str,
-    /// What stands in the file, and what is run instead.
+    /// Replacements in the file: the old and the new text.
     changes: &'static [(&'static str, &'static str)],
-    /// Flags of both programs beside those that say where the server is.
+    /// Flags of both programs, in addition to those that name the server.
     flags: &'static [&'static str],
-    /// A word of each statement, and how often it is sent.
+    /// A word of each statement, and the number of times it is sent.
     sent: &'static [(&'static str, Number)],
-    /// Whether each of them is sent for the last time before the next one's first.
+    /// True if each statement is sent for the last time before the next one's first.
     is_in_order: bool,
-    /// Whether it takes all that the machine has, so that it runs alone.
+    /// True if it uses the whole machine, so it must run alone.
     is_heavy: bool,
-    /// What a query gives that does not depend on how often something was sent.
+    /// A query whose result does not depend on the number of statements.
     same: Option<&'static str>,
     made: Option<Made>,
-    /// A results file.
+    /// The name of a results file.
     kept: Option<&'static str>,
 }
 
-/// How often a statement is sent.
+/// The number of times a statement is sent.
 #[derive(Clone, Copy)]
 enum Number {
     Exactly(u64),
-    /// By a job with a rate that ends by time.
+    /// The ticks of a job with a rate that ends by time.
     Rate(Ticks),
-    /// By clients that send one after the other, for so many milliseconds.
+    /// One after the other by clients, for this many milliseconds.
     For(u32),
 }
 
-/// Even ticks of a job, of which the first comes one period after the job's start.
+/// Evenly spaced ticks of a job; the first comes one period after the job's start.
 #[derive(Clone, Copy)]
 struct Ticks {
     job: &'static str,
@@ -65,14 +65,14 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// How many come before the end.
+    /// Returns the number of ticks before the end.
     fn count(self) -> u64 {
         u64::from(((self.to_ms - self.from_ms) * self.per_s).div_ceil(1000) - 1)
     }
 
-    /// How many of dbbench's ticks may be missing because it was late: between two that it began
-    /// one after the other, the whole ticks for which there was time, and so from the job's start
-    /// to the first and from the last to the end. It drops the ticks that it is late for.
+    /// Returns the number of ticks that dbbench may have dropped because it was late: the whole
+    /// ticks that fit between two consecutive requests that it began, and between these and the
+    /// job's start and end.
     fn dropped(self, begun: &[Begun]) -> u64 {
         let edge = |ms: u32| f64::from(ms) / 1000.0;
         let of_job = begun.iter().filter(|begun| begun.job == self.job).map(|begun| begun.s);
@@ -83,12 +83,12 @@ impl Ticks {
     }
 }
 
-/// A number that a query gives when statements have done what they are there for.
+/// A query whose result counts the effect of statements.
 #[derive(Clone, Copy)]
 struct Made {
     query: &'static str,
     before: u64,
-    /// A word of the statement that adds something, and how much that is.
+    /// A word of the statement that adds something, and the most that it adds.
     by: (&'static str, u64),
 }
 
@@ -106,10 +106,10 @@ const LETTER_FOR_LETTER: Case = Case {
     kept: None,
 };
 
-/// The driver's parameters that dbbench itself uses where no flag says so, and one more.
+/// The driver parameters that dbbench uses by default, and one more.
 const PARAMETERS: &str = "--params=allowAllFiles=true&interpolateParams=true&tls=false";
 
-/// A row for each request that has ended, with its job and when it was begun.
+/// The flag for a file with one row per request, with its job and start.
 const EACH: &str = "--query-stats-file=each.csv";
 
 const BATCH: &str = "insert batch";
@@ -274,7 +274,7 @@ const CLIENTS: [Case; 4] = [
     },
 ];
 
-/// Of the files that come with Assay the one that is dbbench's as well, made shorter.
+/// The file of Assay that is also a file of dbbench, shortened.
 const STUDY: Case = Case {
     folder: workloads,
     file: "mixed-mariadb.ini",
@@ -294,7 +294,7 @@ const STUDY: Case = Case {
     ],
     is_in_order: false,
     is_heavy: true,
-    // What was there before is about an hour old.
+    // The rows that were loaded are about an hour old.
     made: Some(Made {
         query: "select count(*) from done where insert_date > now() - interval 30 minute",
         before: 0,
@@ -303,48 +303,47 @@ const STUDY: Case = Case {
     ..LETTER_FOR_LETTER
 };
 
-/// By how much the time for which clients send may differ from that in the file, in seconds: on a
-/// busy machine a program begins late, and a statement that runs at the end takes as long as it
-/// takes.
+/// Tolerance of the time for which clients send, in seconds: on a busy machine a program starts
+/// late, and the last statement takes its time.
 const SLACK_S: f64 = 0.5;
 
-/// The part of the ticks that may be missing because dbbench was late, be the machine as busy as it
-/// may: one of so many. What misses more says nothing of what was meant.
+/// Largest fraction of the ticks that dbbench may drop on a busy machine: one in this many. With
+/// more missing, the run proves nothing.
 const MOST_DROPPED: u64 = 2;
 
-/// Held alone by what whoever asks the server meanwhile would feel.
+/// A lock held exclusively by a case that would slow others that use the server.
 static CALM: RwLock<()> = RwLock::new(());
 
-/// The password of the accounts, each of which has nothing but one empty database of a private
-/// server. Dbbench takes it as a flag alone.
+/// The password of the accounts, each of which owns only one empty database of a private server.
+/// Dbbench takes it only as a flag.
 const PASSWORD: &str = "beside";
 
 /// The commands of a session that carry no statement.
 const SESSION: [&str; 6] = ["Connect", "Quit", "Ping", "Prepare", "Close stmt", "Reset stmt"];
 
-/// How the statements begin by which Assay reads what its record has of the server. The driver
-/// that dbbench uses has none of its own.
+/// The starts of the statements by which Assay reads the server's facts for its record. Dbbench's
+/// driver sends none.
 const SETTINGS: [&str; 11] = [
     "show session variables where variable_name in ('transaction_isolation', ",
     "show session status where variable_name in ('Ssl_version', ",
-    // What decides what numbers mean.
+    // Settings that affect the meaning of the numbers.
     "select variable_name, global_value from information_schema.system_variables ",
     "show all slaves status",
     "show slave hosts",
     "select sum(file_size), @@innodb_buffer_pool_size, ",
     "select table_name, data_length, index_length from information_schema.tables ",
-    // The server's own account.
+    // The server's own statistics.
     "select /* assay asks */ count(*) from information_schema.processlist ",
     "select count(*) from information_schema.processlist where id <> connection_id() ",
     "show global status where variable_name in ('Questions', ",
     "show global variables where variable_name in ('innodb_log_file_size', ",
 ];
 
-/// A statement that the server logged, whichever way it came.
+/// A statement in the server's log, sent as text or prepared.
 struct Logged {
     text: String,
     count: u64,
-    /// When it was first and last sent, in seconds.
+    /// The times of the first and last one, in seconds.
     first: f64,
     last: f64,
 }
@@ -355,16 +354,16 @@ impl Logged {
     }
 }
 
-/// A row of the file of each request.
+/// A row of the file with one row per request.
 struct Begun {
     job: String,
-    /// In seconds since the jobs' time zero.
+    /// The start, in seconds since time zero of the jobs.
     s: f64,
 }
 
-/// What is left of a run.
+/// The results of a run.
 struct Left {
-    /// As many as the case has, in its order.
+    /// The logged statements, as many as the case has and in its order.
     logged: Vec<Logged>,
     begun: Vec<Begun>,
     same: Option<String>,
@@ -372,12 +371,12 @@ struct Left {
     kept: Option<String>,
 }
 
-/// The folder of what was built.
+/// Returns the folder of the built module.
 fn built() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/dbbench")
 }
 
-/// The program.
+/// Returns the command to run dbbench.
 fn dbbench() -> Command {
     let path = built().join("bin/dbbench");
     assert!(
@@ -389,18 +388,18 @@ fn dbbench() -> Command {
     Command::new(path)
 }
 
-/// Where the module has its examples.
+/// Returns the folder of the module's examples.
 fn examples() -> PathBuf {
     built().join("path/pkg/mod/github.com/memsql/dbbench@v0.4.0/examples")
 }
 
-/// Where the files are that come with Assay.
+/// Returns the folder of the workload files that come with Assay.
 fn workloads() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../workloads")
 }
 
-/// A server that logs all that it is sent, for all tests of this process. Newer ones refuse, unless
-/// they are told otherwise, to update a row that another session has changed meanwhile.
+/// Returns a server that logs every statement, shared by all tests of this process. By default,
+/// newer versions refuse to update a row that another session has changed meanwhile.
 fn server() -> &'static Server {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -411,8 +410,8 @@ fn server() -> &'static Server {
     })
 }
 
-/// An account of its own for each run, by which the log tells runs apart, with a database of the
-/// same name.
+/// Creates an account for a run, by which the log distinguishes runs, and a database of the same
+/// name.
 fn account() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("run{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -425,7 +424,7 @@ fn account() -> String {
     name
 }
 
-/// What the server logged of an account, in the order of first times.
+/// Returns the logged statements of an account, ordered by their first time.
 fn logged(account: &str) -> Vec<Logged> {
     let of_account = format!("from mysql.general_log where user_host like '{account}[%'");
     let commands = server().sql(&format!("select distinct command_type {of_account}")).unwrap();
@@ -449,7 +448,7 @@ fn asks_for_settings(logged: &Logged) -> bool {
     SETTINGS.iter().any(|start| logged.text.starts_with(start))
 }
 
-/// A row of the log. Blanks around a value that is written into a statement are no part of it.
+/// Parses a row of the log; spaces around a value in a statement are ignored.
 fn read(row: &str) -> Logged {
     let mut fields = row.splitn(4, '\t');
     let mut field = || fields.next().unwrap();
@@ -461,7 +460,7 @@ fn read(row: &str) -> Logged {
     }
 }
 
-/// What a file of each request has.
+/// Parses the rows of a file with one row per request.
 fn begun(text: &str) -> Vec<Begun> {
     let read = |line: &str| {
         let (job, rest) = line.split_once(',').unwrap();
@@ -471,7 +470,7 @@ fn begun(text: &str) -> Vec<Begun> {
     text.lines().map(read).collect()
 }
 
-/// Who sends.
+/// The program that sends the statements.
 #[derive(Debug, Clone, Copy)]
 enum Who {
     Assay,
@@ -479,8 +478,9 @@ enum Who {
 }
 
 impl Who {
-    /// How many a job with a rate may send. Assay sends late what it is late for. Dbbench drops
-    /// that, which it must show by its own times, and may do one at the very end.
+    /// Returns the number of requests that a job with a rate may send. Assay sends late requests
+    /// late. Dbbench drops them, which its own times must show, and may send one more or less at
+    /// the very end.
     fn may_send(self, ticks: Ticks, begun: &[Begun]) -> RangeInclusive<u64> {
         let all = ticks.count();
         match self {
@@ -491,7 +491,7 @@ impl Who {
 }
 
 impl Case {
-    /// A folder with the file and what lies beside it, where nothing is in `/tmp` itself.
+    /// Creates a folder with the file and its inputs, with `/tmp` in the file replaced.
     fn place(&self) -> Place {
         let place = Place::new();
         let folder = (self.folder)();
@@ -513,12 +513,12 @@ impl Case {
         place
     }
 
-    /// Runs the file by one of the programs.
+    /// Runs the file with one of the programs.
     fn left_by(&self, who: Who) -> Left {
         let (place, account) = (self.place(), account());
         let port = server().port().to_string();
         let (mut command, codes) = match who {
-            // How late a busy machine sends says nothing of what it sends.
+            // On a busy machine the verdict may be INVALID; the statements are the same.
             Assay => (place.command(&["dbbench"]), &[0, 3][..]),
             Dbbench => (dbbench(), &[0][..]),
         };
@@ -539,8 +539,8 @@ impl Case {
         }
     }
 
-    /// What was logged, in the order of the case. Of several statements with a word the one is
-    /// meant that comes first.
+    /// Returns the logged statements in the order of the case; a word matches the earliest
+    /// statement that contains it.
     fn in_order(&self, mut logged: Vec<Logged>) -> Vec<Logged> {
         let take = |(word, _): &(&str, Number)| {
             let at = logged.iter().position(|logged| logged.text.contains(word));
@@ -552,7 +552,8 @@ impl Case {
         taken
     }
 
-    /// Makes sure that statements are those that the file has, and do what they do.
+    /// Checks that the statements are those of the file, in the right number and with the right
+    /// effect.
     fn judge(&self, who: Who, left: &Left) {
         let Left { logged, begun, made, .. } = left;
         for ((_, number), logged) in self.sent.iter().zip(logged) {
@@ -590,7 +591,7 @@ impl Case {
         }
     }
 
-    /// Runs the file by both programs, one after the other.
+    /// Runs the file with both programs, one after the other.
     fn run_both(&self) {
         let [ours, theirs] = [Assay, Dbbench].map(|who| {
             let left = self.left_by(who);
@@ -610,7 +611,7 @@ impl Case {
     }
 }
 
-/// All of them.
+/// Returns all cases.
 fn cases() -> impl Iterator<Item = &'static Case> {
     LOADS.iter().chain(&LOGS_AND_RESULTS).chain(&PHASES).chain(&CLIENTS)
 }
@@ -640,7 +641,7 @@ fn the_mixed_study_sends_what_dbbench_sends() {
     STUDY.run();
 }
 
-/// As they are, letter for letter, until Ctrl-C.
+/// The unchanged files, ended by Ctrl-C.
 #[test]
 fn examples_that_do_not_end_are_accepted() {
     for case in cases().filter(|case| case.is_endless()) {
@@ -671,7 +672,7 @@ fn only_what_its_own_times_explain_may_be_missing_of_dbbench() {
     check(1_010..3_000, 10, 0..0, 198..=200);
     check(1_010..3_000, 10, 1_500..1_590, 189..=200);
     check(1_110..2_910, 10, 0..0, 179..=200);
-    // Another rate, and another start, are no lateness.
+    // A different rate or start is no lateness.
     check(1_011..3_000, 11, 0..0, 198..=200);
     check(2_510..3_000, 10, 0..0, 99..=200);
 }

@@ -1,9 +1,9 @@
-//! The files with the keys of dbbench's examples, run against SQLite: which statements are sent,
-//! and how often.
+//! Tests of the files with the keys of dbbench's examples, run against SQLite: the statements sent,
+//! and their number.
 //!
-//! They speak the SQL of MySQL, as files of dbbench do; each row of the tables says what is written
-//! instead, which is also where long times become short ones. Those that do not end by themselves
-//! get a `duration` in a line above, as programs around dbbench do it.
+//! They are in MySQL's dialect, like files of dbbench; each case has replacements for SQLite, which
+//! also shorten long times. Files that do not end by themselves get a `duration` as their first
+//! line, as wrappers of dbbench do.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,26 +11,26 @@ use std::process::Command;
 use crate::support::{Place, assert_balanced, job, number};
 use Sent::{AtLeast, Exactly};
 
-/// How many requests of a job are scheduled.
+/// Number of scheduled requests of a job.
 enum Sent {
     Exactly(u64),
-    /// Of a client that sends one request after the other to its end.
+    /// The least number, for a client that sends one request after the other until the end.
     AtLeast(u64),
 }
 
-/// What is to become of a file.
+/// A file and the expectations of its run.
 struct Case {
     file: &'static str,
-    /// What stands in the file, and what is run instead.
+    /// Replacements in the file: the old and the new text.
     changes: &'static [(&'static str, &'static str)],
-    /// Files beside it.
+    /// Input files in the same folder.
     beside: &'static [(&'static str, &'static str)],
-    /// A table that is there before.
+    /// The statement that creates a table before the run.
     table: &'static str,
     jobs: &'static [(&'static str, Sent)],
-    /// What a query of the database gives behind the run.
+    /// Queries with their expected result after the run.
     found: &'static [(&'static str, i64)],
-    /// What the results files hold.
+    /// Results files with their expected content.
     kept: &'static [(&'static str, &'static str)],
 }
 
@@ -44,7 +44,7 @@ const NOTHING: Case = Case {
     kept: &[],
 };
 
-/// The teardown of most files, and one that leaves something to look at.
+/// The teardown of most files, and a replacement that keeps the table.
 const DROPPED: (&str, &str) = ("drop table parcel", "alter table parcel rename to done");
 
 const NIGHT: (&str, &str) = (
@@ -239,13 +239,13 @@ const ENDLESS: &[Case] = &[
     },
 ];
 
-/// Where the files are.
+/// Returns the folder of the files.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../workload/tests/dbbench")
 }
 
 impl Case {
-    /// The file as it is run, in a folder with what it needs.
+    /// Writes the file, as it is run, into a folder with its inputs.
     fn place(&self) -> Place {
         let mut text = std::fs::read_to_string(folder().join(self.file)).unwrap();
         for (from, to) in self.changes {
@@ -269,7 +269,7 @@ impl Case {
         }
         let args = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
         let ran = place.assay(&args);
-        // How late a busy machine sends says nothing of what it sends.
+        // On a busy machine the verdict may be INVALID; the statements are the same.
         assert!([0, 3].contains(&ran.code), "{file}: {}\n{}", ran.stdout, ran.stderr);
         let names = place.names();
         let record = names.iter().find(|name| name.ends_with(".assay")).unwrap();

@@ -1,11 +1,11 @@
-//! A disk that is full ends the run, and what was recorded can be read.
+//! Tests that a full disk ends the run, and that the record up to then can be read.
 
 use std::process::Command;
 
 use crate::support::{Place, Ran, Running, check};
 
-/// The program, allowed to write files of so many blocks of 512 bytes; a limit on the size of
-/// files stands for the disk, and its signal must not kill.
+/// Returns the program with a limit on the size of files, in blocks of 512 bytes, which simulates a
+/// full disk; the signal of that limit is ignored.
 pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -16,7 +16,7 @@ pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
 
 #[test]
 fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
-    // Many times of many kinds: the record grows by some 100 KiB in every second.
+    // Many times of many kinds: the record grows by some 100 KiB every second.
     let place = Place::with(
         "duration = 1h\n[a]\nquery = select 1\nrate = 2k\n[b]\nquery = select 2\nrate = 2k\n",
     );
@@ -30,7 +30,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     assert_eq!(check(&summary, "complete")["status"], "invalid");
     assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0);
     assert!(summary["window"]["end_s"].as_f64().unwrap() < 3_600.0);
-    // With room again, what there is can be read.
+    // With free space again, the record can be read.
     let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     assert_eq!(report["verdict"]["status"], "INVALID");
     assert_eq!(report["jobs"], summary["jobs"]);
@@ -44,12 +44,12 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--url", url, "--out", "r.assay"];
-    // An hour would not fit; nor would a test that waits for one.
+    // The limit must be reached soon, to keep the test short.
     let ran = Running::of(&mut limited(&place, 600, &args)).ends().expect(3);
     assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
     let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-    // The window ends with the last second that is in the record.
+    // The window ends with the last second in the record.
     let rate = report["jobs"][0]["throughput_per_s"].as_f64().unwrap();
     let window = report["window"]["end_s"].as_f64().unwrap();
     assert!(window == 0.0 || (440.0..560.0).contains(&rate), "{rate}/s in {window} s");
@@ -74,7 +74,7 @@ fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// What was handed over last is written when the run ends, and may be what finds no room.
+/// The last data is written at the end of the run, and may be what does not fit.
 #[test]
 fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     let place = Place::with(
@@ -84,13 +84,13 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
     let ran = Running::of(&mut limited(&place, 312, &args)).ends().expect(3);
     assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
-    // Even the word that it failed may have found no room in the record.
+    // The record may not even have room for the failure itself.
     let summary = ran.json();
     assert_eq!(summary["run"]["ended"], "recorder-failed");
     assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }
 
-/// Requests were measured by then: the workload file is not at fault.
+/// Requests were measured before that, so the workload file is not at fault.
 #[test]
 fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
     let damages: [fn(&std::path::Path); 2] = [

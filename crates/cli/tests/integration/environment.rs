@@ -1,4 +1,4 @@
-//! The surroundings of a run in its record, and what is found of them before one.
+//! Tests of the environment of a run in its record, and of the doctor's findings before a run.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::support::{Place, number};
 
 const QUICK: &str = "duration = 200ms\n[read]\nquery = select 1\nrate = 50\n";
 
-/// The settings of `r.assay` as a flat object.
+/// Returns the settings of `r.assay` as a flat object.
 fn facts(place: &Place) -> serde_json::Map<String, Value> {
     let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
     ran.json().as_object().unwrap().clone()
@@ -32,7 +32,7 @@ fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
         let is_it = |line: &str| line.starts_with(&format!("  {name} ")) && line.ends_with(value);
         assert!(text.lines().any(is_it), "{name} = {value} is not in:\n{text}");
     }
-    // What was run, and by which program.
+    // The run and the program.
     assert_eq!(facts["assay.seed"], "42");
     assert_eq!(facts["assay.version"], env!("CARGO_PKG_VERSION"));
     assert!(facts["assay.command"].as_str().unwrap().starts_with("assay run w.ini"), "{facts:?}");
@@ -41,7 +41,7 @@ fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
     let is_commit = |text: &str| text.len() == 12 && text.chars().all(|c| c.is_ascii_hexdigit());
     let is_known = is_commit(commit.trim_end_matches("-dirty"));
     assert!(is_known || commit == "unknown", "{commit}");
-    // The answer does not list them, and says where they are.
+    // The answer does not list them, but says where they are.
     let answer = place.assay(&["report", "r.assay"]).stdout;
     assert!(!answer.contains("host.") && answer.contains("r.assay --environment"), "{answer}");
 }
@@ -73,16 +73,16 @@ fn the_way_to_each_server_is_in_the_record() {
     for heading in ["Host", "Network", "Server", "Server of [target copy]"] {
         assert!(text.lines().any(|line| line == heading), "{heading}:\n{text}");
     }
-    // Only the main target is looked at, and the answer says so.
+    // Only the main target is observed, and the answer says so.
     let report = place.assay(&["report", "r.assay", "--json"]);
-    // A run of a fifth of a second may be INVALID for a moment of a busy machine.
+    // A run of a fifth of a second may be INVALID if the machine is briefly busy.
     assert!([0, 3].contains(&report.code), "{}", report.stderr);
     let document = report.json();
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
     assert!(unseen.iter().any(|it| it["what"] == "database of target copy"), "{unseen:?}");
 }
 
-/// What `assay doctor` finds, by the names of its checks.
+/// Returns the findings of `assay doctor`, by the names of its checks.
 fn findings(url: &str) -> Vec<String> {
     let document = Place::new().assay(&["doctor", url, "--json"]).expect(0).json();
     assert_eq!(document["schema"], "assay.doctor/1");

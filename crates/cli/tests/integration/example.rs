@@ -1,4 +1,5 @@
-//! The example of the design runs unchanged, and what it prints keeps to its schema.
+//! Tests that the example of the design runs unchanged, and that its document conforms to the
+//! schema.
 
 use std::fs;
 use std::path::Path;
@@ -7,19 +8,19 @@ use serde_json::Value;
 
 use crate::support::{Place, assert_balanced, check, job, number};
 
-/// The files of the repository.
+/// Reads a file of the repository.
 fn repository(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Makes sure that a document is what the schema of summaries promises.
+/// Checks that a document conforms to the schema of summaries.
 #[track_caller]
 pub(crate) fn assert_valid(summary: &Value) {
     assert_keeps_to("schemas/summary.schema.json", summary);
 }
 
-/// Makes sure that a document is what a schema promises.
+/// Checks that a document conforms to a schema.
 #[track_caller]
 pub(crate) fn assert_keeps_to(schema: &str, document: &Value) {
     let schema = serde_json::from_str(&repository(schema)).unwrap();
@@ -39,7 +40,7 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     args.extend(shorter);
     let ran = place.assay(&args);
     let summary = ran.json();
-    // How fast the machine was decides upon the verdict and the threshold, and nothing else.
+    // The speed of the machine may affect the verdict and the threshold, and nothing else.
     let expected = match (summary["verdict"]["status"].as_str().unwrap(), met(&summary)) {
         ("INVALID", _) => 3,
         (_, false) => 1,
@@ -54,10 +55,10 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     }
     assert_eq!(check(&summary, "complete")["status"], "pass");
     assert_eq!(summary["loads"][0]["rows"], 20_000);
-    // Settings are those of the measured database, and not of the empty one before.
+    // The settings are those of the measured database, and not of the empty one before.
     let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");
-    // Teardown dropped the table, and the record has nothing beside it.
+    // The teardown dropped the table, and no file is left besides the record.
     assert_eq!(number(&place.at("shop.db"), "select count(*) from sqlite_schema"), 0);
     assert_eq!(place.names(), ["r.assay", "shop.db", "w.ini"]);
 }

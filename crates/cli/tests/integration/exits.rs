@@ -1,10 +1,10 @@
-//! Each exit code, and which of two that apply comes first.
+//! Tests of each exit code, and of the precedence if two apply.
 
 use crate::support::{MM1, Place, check};
 
 const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 100\n";
 
-/// The exit code of a run in virtual time, and the verdict in its document.
+/// Checks exit code and verdict of a run in virtual time.
 #[track_caller]
 fn expect(workload: &str, url: &str, more: &[&str], code: i32, status: &str) {
     let place = Place::with(workload);

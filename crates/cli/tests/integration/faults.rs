@@ -1,6 +1,6 @@
-//! Servers and networks that do not behave, and what a user is told of them.
+//! Tests of servers and networks that misbehave, and of the messages about them.
 //!
-//! [`servers`](crate::servers) has those that are killed, stand still, or are full.
+//! [`servers`](crate::servers) tests servers that are killed, stalled or full.
 
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
@@ -21,10 +21,10 @@ fn scheme(kind: Kind) -> &'static str {
     }
 }
 
-/// The one that no message shows.
+/// A password that no message may show.
 const PASSWORD: &str = "hunter2";
 
-/// `assay run` of `w.ini`, with a password that a server knows or not.
+/// Returns the command for `assay run` of `w.ini`, with a password in the environment.
 fn command(place: &Place, url: &str, password: &str, more: &[&str]) -> Command {
     let args = [&["run", "w.ini", "--json", "--out", "r.assay", "--url", url][..], more].concat();
     let mut command = place.command(&args);
@@ -38,9 +38,9 @@ const READ: &str = "duration = 60s\n[read]\nquery = select 1\nrate = 200\narriva
 struct Refused {
     kind: Kind,
     url: String,
-    /// The server, as the message calls it.
+    /// The server's address, as in the message.
     address: String,
-    /// What it says and what it advises.
+    /// The expected words of error and remedy.
     words: Vec<&'static str>,
 }
 
@@ -58,17 +58,17 @@ impl Refused {
             assert!(ran.stderr.contains(word), "{}: `{word}`: {}", self.url, ran.stderr);
         }
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(password), "{}", ran.stderr);
-        // What helps against one refusal is no help against another.
+        // The remedy is a part of the message; a second one could contradict it.
         assert_eq!(ran.stderr.matches("help: ").count(), 0, "{}", ran.stderr);
     }
 }
 
-/// Nobody listens there when this returns.
+/// Returns a port on which nothing listens.
 fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// Exit code 4, the server, and what may help.
+/// The exit code is 4, and the message names the server and a remedy.
 #[test]
 fn a_run_that_is_not_let_in_says_by_whom_and_what_helps() {
     for kind in KINDS {
@@ -97,8 +97,8 @@ fn is_running(run: &mut Running) {
     run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
 }
 
-/// What the record says of the first error of a job with this class, and that nothing else went
-/// wrong.
+/// Checks that all errors are disconnects, that the event of the first one has these words, and that
+/// every request has an outcome.
 #[track_caller]
 fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     assert_balanced(summary);
@@ -120,7 +120,7 @@ fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     assert!(open.into_iter().all(|open| *open == 0), "{export}");
 }
 
-/// The connection is gone behind any byte, of a packet or of a record of TLS.
+/// The connection is closed after an arbitrary byte, of a packet or of a TLS record.
 #[test]
 fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() {
     for (kind, tls) in KINDS.into_iter().flat_map(|kind| [(kind, Tls::Off), (kind, Tls::Server)]) {
@@ -132,7 +132,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
         let place = Place::with(READ);
         let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
         is_running(&mut run);
-        // Answers are shorter than that, so that each of these ends within another one.
+        // Answers are shorter than that, so each of these ends within another one.
         for (direction, bytes) in [
             (Direction::ToClient, 1_001),
             (Direction::ToClient, 1_007),
@@ -152,7 +152,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
     }
 }
 
-/// Answers that are none, in the midst of a run.
+/// The server sends malformed answers during a run.
 #[test]
 fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
     // A description of one column, x, before its row.
@@ -184,7 +184,7 @@ fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
     }
 }
 
-/// Half an answer and then nothing: the request has its timeout, and its session is replaced.
+/// The server sends half an answer and stops: the request times out, and its session is replaced.
 #[test]
 fn half_an_answer_is_waited_for_no_longer_than_the_timeout() {
     for (kind, bytes) in
@@ -199,7 +199,7 @@ fn half_an_answer_is_waited_for_no_longer_than_the_timeout() {
         let read = job(&summary, "read");
         let (errors, timeouts) = (&read["errors"], &read["timeouts"]);
         assert!(errors == timeouts && timeouts.as_u64() > Some(0), "{kind:?}: {read}");
-        // They have their latency.
+        // Timeouts have a response time.
         assert!(read["service_ms"]["max"].as_f64() >= Some(100.0), "{kind:?}: {read}");
     }
 }
@@ -222,7 +222,7 @@ query = update locks set n = n + 1 where id = 1
 concurrency = 3
 ";
 
-/// Whoever loses a deadlock tries again or is counted, and what was counted as done was done once.
+/// The loser of a deadlock retries or counts an error, and no completed transaction was done twice.
 #[test]
 fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
     for (kind, code, setting) in [
@@ -253,8 +253,8 @@ fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
     }
 }
 
-/// MariaDB's `sleep` returns 1 when it is interrupted, and a statement that has nothing else to do
-/// may end with that before it is looked at why: so there is a second row.
+/// MariaDB's `sleep` returns 1 when interrupted, and a statement with nothing else to do may end
+/// with that before the reason is checked; the second row prevents it.
 const SLOW: &str = "\
 duration = 2s
 [slow]
@@ -266,7 +266,7 @@ query = select 1
 rate = 50
 ";
 
-/// What takes the server too long is its error, at once, and the session goes on.
+/// A statement timeout of the server is an error, at once, and the session continues.
 #[test]
 fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
     for (kind, limit, code) in [
@@ -274,7 +274,7 @@ fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
         (Kind::Mariadb, "set global max_statement_time = 0.05", "1969"),
     ] {
         let server = Server::start(&Options::new(kind)).unwrap();
-        // For every session from now on.
+        // This applies to every session from now on.
         server.sql(limit).unwrap();
         let place = Place::with(SLOW);
         let url = server.url().to_string();

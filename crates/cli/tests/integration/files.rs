@@ -1,4 +1,4 @@
-//! Files beside the record: the rows that statements return, and one row per request.
+//! Tests of files other than the record: results files and op-logs.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::disk::limited;
 use crate::support::{MM1, Place, Ran, assert_balanced, check};
 
-/// Values that a careless writer would spoil, in a table that is there for one run.
+/// Values that need quoting or escaping, in a table that exists for one run.
 const TABLE: &str = "\
 [setup]
 query = create table t (id integer primary key, a text, b text, x real, raw blob)
@@ -22,7 +22,7 @@ query = insert into t values (4, char(9) || 'tab', 'two' || char(10) || 'lines',
 query = drop table t
 ";
 
-/// What the rows of the table are in a results file.
+/// The rows of the table in a results file.
 const ROWS: &[u8] = b"1,\\N,,1.5,\"\x00\xff\n\"\n\
 2,\"a,b\",\" a\",2.0,\n\
 3,\"say \"\"hi\"\"\",\"\\.\",1e21,\\N\n\
@@ -35,11 +35,11 @@ fn results_of(requests: u32, more: &str) -> String {
     )
 }
 
-/// A run whose results may go to what is no new file.
+/// Arguments of a run that may write results to pipes and devices.
 const TO_PIPES_AND_DEVICES: [&str; 6] =
     ["run", "w.ini", "--allow-files", "--out", "r.assay", "--json"];
 
-/// A run whose files are in order. How late its requests were is another matter.
+/// Runs a workload and checks that its files are complete, whatever the verdict.
 #[track_caller]
 fn run_to_its_end(place: &Place, args: &[&str]) {
     let ran = place.assay(&[args, &["--json", "--out", "r.assay", "--quiet"]].concat());
@@ -60,7 +60,7 @@ fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
     assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
 }
 
-/// A server decides how long its answer is, and must not decide how much memory it takes.
+/// A server determines the length of its answer, but must not determine the memory that it takes.
 #[test]
 fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
     let place = Place::with(
@@ -98,8 +98,8 @@ fn the_rows_of_a_statement_follow_each_other() {
     assert_eq!(keys, (1..=2_000).collect::<Vec<_>>());
 }
 
-/// The pipe holds less than is written to it, and is closed when the job ends although another job
-/// goes on: only then does its reader, and with it this test, see the end.
+/// The pipe holds less than is written to it, and is closed when its job ends although another job
+/// goes on. Only then does this test read its end.
 #[test]
 fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";
@@ -122,7 +122,7 @@ fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
     let summary = run.json();
     let files = check(&summary, "files")["explain"].as_str().unwrap();
     assert!(files.contains("did not take it in time, in line "), "{files}");
-    // The request whose rows found no room was over by then, and no other was begun.
+    // The request whose rows did not fit was over by then, and no other was begun.
     let job = &summary["jobs"][0];
     assert!(job["completed"].as_u64().unwrap() > 64, "{job}");
     assert_eq!(job["completed"], job["scheduled"]);
@@ -140,7 +140,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
     assert!(files.contains("did not take it in time"), "{files}");
 }
 
-/// The system's device for this purpose is always full.
+/// `/dev/full` behaves like a full disk.
 #[test]
 fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     let place =
@@ -158,7 +158,7 @@ fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     assert_eq!((&events[0]["kind"], &events[0]["job"]), (&"file-failed".into(), &"read".into()));
 }
 
-/// What is written last may be what finds no room.
+/// The last data written may be what does not fit.
 #[test]
 fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
     let place = Place::with(&results_of(1, "").replace("found.csv", "/dev/full"));
@@ -176,7 +176,7 @@ fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_
     assert!(!place.at("r.assay").exists());
 }
 
-/// A results file is emptied: it must not be anything that somebody needs.
+/// A results file is emptied, so it must not be a file that is needed.
 #[test]
 fn results_take_the_place_of_nothing_else() {
     let place = Place::new();
@@ -219,14 +219,14 @@ fn a_check_touches_no_results_file() {
     assert_eq!(place.names(), ["w.ini"]);
 }
 
-/// A workload whose requests end in every way that there is.
+/// A workload whose requests end in every possible way.
 const EVERY_END: &str = "duration = 20s\nwarmup = 5s\ndrain = 10ms\n[read]\nquery = select 1\n\
                          rate = 700\ntimeout = 8ms\nerror = 40001\nretry = 1 on 40001\n\
                          [\"odd\", name]\nquery = select 2\nrate = 400\nconcurrency = 1\n\
                          queue-limit = 10\n";
 const ERRORS: &str = "sim:mm1?service=1ms&errors=0.1&error-code=40001";
 
-/// The cells of each row.
+/// Returns the cells of each row.
 fn ops(place: &Place, name: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(place.at(name)).unwrap();
     let mut lines = text.lines();
@@ -301,7 +301,7 @@ fn an_op_log_is_never_overwritten() {
     assert_eq!(place.names(), ["ops.csv", "w.ini"]);
 }
 
-/// The result is as good as without an op-log, and what is missing in this one is said everywhere.
+/// The result is as good as without an op-log, and every output reports the missing rows.
 #[test]
 fn a_full_disk_ends_the_op_log_and_not_the_run() {
     let place = Place::with("duration = 20s\n[read]\nquery = select 1\nrate = 2k\n");
@@ -315,7 +315,7 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     let dropped = told["dropped"].as_u64().unwrap();
     assert!(dropped > 1_000 && told["failure"].as_str().unwrap().contains("File too large"));
     assert_eq!(told["rows"].as_u64().unwrap() + dropped, sum(&export, "scheduled"));
-    // The last line in the file may be a part of one.
+    // The last line in the file may be incomplete.
     assert!((ops..=ops + 1).contains(&told["rows"].as_u64().unwrap()));
     let words = "requests are missing in the op-log: it could not be written any longer";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
@@ -324,7 +324,7 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     assert!(export["events"][0]["text"].as_str().unwrap().contains(words));
 }
 
-/// Each lane hands its rows over once a second, and what was handed over is written at once.
+/// Each lane hands its rows over once a second, and they are written at once.
 #[test]
 fn an_op_log_of_a_killed_run_misses_a_second_at_most() {
     let place = Place::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");

@@ -1,4 +1,4 @@
-//! Servers whose answers have no end: limits and the first signal hold all the same.
+//! Tests of servers whose answers never end: time limits and the first signal still apply.
 
 use nix::sys::signal::Signal;
 
@@ -7,7 +7,7 @@ use crate::support::{Place, Ran, Running, assert_balanced, job};
 
 const FLOODS: [Talk; 2] = [Talk::Notices, Talk::Rows];
 
-/// The text whose answer has no end.
+/// The statement whose answer never ends.
 const ODD: Asked = Asked(b'Q', "odd");
 
 fn start(place: &Place, server: &Liar) -> Running {
@@ -15,7 +15,7 @@ fn start(place: &Place, server: &Liar) -> Running {
     place.start(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url])
 }
 
-/// Ends a run by one signal as soon as an endless answer has begun.
+/// Ends a run by a single signal once an endless answer has begun.
 fn interrupted(workload: &str, server: &Liar) -> Ran {
     let place = Place::with(workload);
     let run = start(&place, server);
@@ -71,7 +71,7 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
     for talk in [Talk::Silence, Talk::Notices, Talk::Rows] {
         let ran = interrupted(workload, &Liar::endless(ODD, talk));
-        // All was measured before.
+        // Everything was measured before.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
         assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
         let words = "the statement that is under way is given up";

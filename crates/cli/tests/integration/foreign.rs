@@ -1,10 +1,10 @@
-//! Files that are no records, or not whole, or from another version.
+//! Tests of files that are no records, incomplete, or from another version.
 
 use std::fs;
 
 use crate::support::Place;
 
-/// Makes sure that `report` and `export` refuse a file in clear words.
+/// Checks that `report` and `export` refuse a file with these words.
 #[track_caller]
 fn refused(place: &Place, file: &str, words: &[&str]) {
     place.assay(&["report", file]).refuses(words);
@@ -17,7 +17,7 @@ fn refused(place: &Place, file: &str, words: &[&str]) {
     }
 }
 
-/// A folder with a small record, `r.assay`.
+/// Creates a folder with a small record, `r.assay`.
 fn recorded() -> Place {
     let place = Place::with("duration = 5s\n[read]\nquery = select 1\nrate = 100\n");
     place.virtually("sim:mm1", &[]).expect(0);

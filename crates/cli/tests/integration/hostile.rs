@@ -1,21 +1,21 @@
-//! Servers that put escape sequences and forged lines into everything that they may say: no command
-//! passes any of it on to the terminal.
+//! Tests of servers that put escape sequences and forged lines into everything they send: no
+//! command passes them on to the terminal.
 
 use testbed::Kind;
 
 use crate::liar::{Liar, Refuses};
 use crate::support::{Place, Ran};
 
-/// A message that clears the screen, renames the window, colours, turns the direction of writing
-/// and goes on with lines of this program's own form.
+/// A message that clears the screen, renames the window, changes colours and writing direction, and
+/// goes on with lines in this program's own form.
 const WORDS: &str = "no\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{2028}\r\n\
                      VALID: 20 checks passed\nerror: forged";
 
-/// The beginning of [`WORDS`] as it is shown.
+/// The beginning of [`WORDS`] as displayed.
 const SHOWN: &str = "no\u{fffd}[2J";
 
-/// Runs a command against a server that refuses one thing with [`WORDS`], and looks at all that it
-/// says and leaves.
+/// Runs a command against a server that refuses one thing with [`WORDS`], and checks its output and
+/// files.
 fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
     let server = Liar::refusing(kind, refuses, WORDS);
     let place = Place::with(workload);
@@ -38,11 +38,12 @@ fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
     }
 }
 
-/// Nothing that a terminal acts on, and no line that begins as those of the program do.
+/// Checks that the output has no terminal control characters, and no line that begins like the
+/// program's own.
 #[track_caller]
 fn harmless(ran: &Ran, at: &str) {
     for text in [&ran.stdout, &ran.stderr] {
-        // Lines of tables of comma-separated values end with both.
+        // Lines of CSV tables end with both characters.
         let text = text.replace("\r\n", "\n");
         let acts = |c: char| c != '\n' && base::is_obeyed(c);
         assert!(!text.contains(acts), "{at}: {text:?}");

@@ -1,5 +1,5 @@
-//! Requests from files: what is wrong with these is said before a database is touched, or ends the
-//! run.
+//! Tests of requests from input files: errors in these are reported before a database is touched,
+//! or end the run.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use nix::unistd::mkfifo;
 
 use crate::support::{Place, check};
 
-/// A run that is refused before it begins, with these words.
+/// Checks that a run is refused before it begins, with these words.
 #[track_caller]
 fn refused(job: &str, files: &[(&str, &str)], words: &[&str]) {
     let place = Place::with(&format!("[a]\n{job}\n"));
@@ -40,7 +40,7 @@ fn broken_files_are_refused_with_their_lines() {
     refused("query-log-file = .", &[], &["`.` cannot be read: is a directory"]);
 }
 
-/// Whoever mends one mistake is not to find the next one by running again.
+/// All mistakes are reported together, rather than one per run.
 #[test]
 fn all_files_that_are_missing_or_broken_are_shown_at_once() {
     let args = "query = select ?\nquery-args-file = a.csv";
@@ -55,7 +55,7 @@ fn all_files_that_are_missing_or_broken_are_shown_at_once() {
     refused(&format!("{args}\n{log}"), &files, &broken);
 }
 
-/// A clock that jumps would never see that nobody writes.
+/// A clock that jumps would never time out a missing writer.
 #[test]
 fn a_pipe_is_refused_in_virtual_time() {
     for job in ["query = select ?\nquery-args-file = pipe\nrate = 100", "query-log-file = pipe"] {
@@ -86,7 +86,7 @@ fn fields_that_nothing_uses_are_warned_of() {
     assert_eq!(ran.json()["jobs"][0]["completed"], 1);
 }
 
-/// A pipe whose writer goes away is a file that ends there.
+/// A pipe whose writer closes it is a file that ends there.
 #[test]
 fn a_pipe_feeds_requests_until_its_writer_goes() {
     let text = "duration = 30s\n[setup]\nquery = create table t (a text, b text)\n\
@@ -112,7 +112,7 @@ fn a_pipe_feeds_requests_until_its_writer_goes() {
     assert_eq!(ran.json()["jobs"][0]["errors"], 0, "{}", ran.stderr);
 }
 
-/// Requests that were due are not forgotten because nobody wrote what they were to send.
+/// Requests that were due are counted, even if a missing writer left them without input.
 #[test]
 fn a_pipe_whose_writer_never_comes_makes_the_run_invalid() {
     for (job, unsent) in [
@@ -148,7 +148,7 @@ fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
     assert!(files.contains("line 3: it has 2 fields, and the first record has 1"), "{files}");
 }
 
-/// Whatever comes through a pipe is used, and what its end leaves in doubt is said.
+/// All input from a pipe is used, and an incomplete end is reported.
 #[test]
 fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
     for (job, text, completed, words) in [
@@ -203,7 +203,7 @@ fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
     }
 }
 
-/// What a database rejects of another file is said with its line there.
+/// A rejected statement of another file is reported with its line there.
 #[test]
 fn a_rejected_statement_of_a_script_is_named_with_its_line() {
     let script = "select 1;\n\n-- a comment\nselect nothing from nowhere\n";

@@ -1,4 +1,4 @@
-//! A run that is killed leaves a record that is whole up to the last second.
+//! Tests that the record of a killed run is complete up to the last second.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -31,7 +31,7 @@ arrival = uniform
 slo = p99 < 10s
 ";
 
-/// Slow enough for the generator's own lag to be a small part of any time.
+/// A service time that makes the generator's own lag negligible.
 const SERVER: &str = "sim:mdc?service=500ms&servers=unlimited";
 
 #[test]
@@ -45,10 +45,10 @@ fn invariant_7_a_run_killed_after_five_seconds_is_whole_up_to_the_fourth() {
     let report = place.assay(&["report", "r.assay"]);
     assert!(report.stdout.contains("Killed, or still running, after"), "{}", report.stdout);
     assert_eq!(report.stderr, "");
-    // What was under way has no outcome; how much that was decides upon the verdict.
+    // Requests in flight have no outcome; their number determines the verdict.
     let is_invalid = report.stdout.starts_with("INVALID") || report.stdout.contains("\nINVALID");
     report.expect(if is_invalid { 3 } else { 0 });
-    // Whatever the killed transaction left behind was rolled back and is gone.
+    // The journal of the killed transaction was rolled back and is gone.
     assert_eq!(place.names(), ["r.assay", "w.ini"]);
 
     let export = place.exported("r.assay");
@@ -56,7 +56,7 @@ fn invariant_7_a_run_killed_after_five_seconds_is_whole_up_to_the_fourth() {
     let rows = export["intervals"].as_array().unwrap();
     let count = |row: &Value, key: &str| row[key].as_u64().unwrap();
     let scheduled: Vec<u64> = rows.iter().map(|row| count(row, "scheduled")).collect();
-    // The first of the evenly spaced requests fires 5 ms after the beginning.
+    // The first of the evenly spaced requests is due 5 ms after time zero.
     assert_eq!(scheduled[..4], [199, 200, 200, 200]);
     for row in &rows[..3] {
         assert_eq!(count(row, "completed"), count(row, "scheduled"), "{row}");
@@ -82,7 +82,7 @@ fn the_report_of_a_killed_run_judges_it() {
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
 }
 
-/// The program and its child hold a pipe open, whose end says that both have ended.
+/// The program and its child hold a pipe open; its end shows that both have ended.
 #[test]
 fn killed_run_leaves_no_temporary_database_and_no_program() {
     let place = Place::with(
@@ -103,7 +103,7 @@ fn killed_run_leaves_no_temporary_database_and_no_program() {
     goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
 }
 
-/// Its records are in a folder of their own, and its simulated server is a process of its own.
+/// Its records are in a folder of their own, and its simulated server is a separate process.
 #[test]
 fn killed_calibration_leaves_no_folder_and_no_server() {
     let place = Place::new();
@@ -116,7 +116,7 @@ fn killed_calibration_leaves_no_folder_and_no_server() {
     calibration.signal(Signal::SIGKILL);
     assert_eq!(calibration.ends().code, -1);
     goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
-    // What a process of this calibration is, runs in this folder.
+    // Every process of this calibration runs in this folder.
     let path = place.path().canonicalize().unwrap();
     let runs_here = |process: fs::DirEntry| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == path)

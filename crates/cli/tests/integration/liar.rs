@@ -1,4 +1,4 @@
-//! A server that speaks its protocol until it does not.
+//! A server that speaks its protocol until it misbehaves.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,25 +10,25 @@ use testbed::Kind;
 
 use crate::support::PATIENCE;
 
-/// What it does in place of every so many answers.
+/// The replacement for some of the answers.
 #[derive(Clone)]
 pub(crate) struct Lie {
-    /// What it says.
+    /// The bytes it sends.
     pub(crate) bytes: Vec<u8>,
-    /// Whether it then hangs up, or says nothing more.
+    /// True if it then closes the connection; otherwise it stays silent.
     pub(crate) hangs_up: bool,
 }
 
-/// The thing that a server refuses; it grants all else.
+/// The request that a server refuses; it grants all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Refuses {
-    /// To let anybody in.
+    /// Every login.
     Login,
-    /// Statements that hold this text.
+    /// Statements that contain this text.
     Statement(&'static str),
 }
 
-/// The words of a server in place of an answer, until its client hangs up.
+/// A server's endless answer, until its client closes the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Talk {
     /// Nothing.
@@ -39,28 +39,29 @@ pub(crate) enum Talk {
     Rows,
 }
 
-/// Messages of a client of PostgreSQL: those of this type that hold this text.
+/// Messages of a PostgreSQL client that have this type and contain this text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked(pub(crate) u8, pub(crate) &'static str);
 
-/// Every this many answers one is a lie.
+/// One in this many answers is replaced.
 const EVERY: u64 = 40;
 
-/// Lets everybody in and answers every text with "done", or lies. It lives as long as the process.
+/// A server that accepts every login and answers every statement with "done", or misbehaves. It
+/// lives as long as the process.
 pub(crate) struct Liar {
     port: u16,
     answers: Arc<AtomicU64>,
 }
 
 impl Liar {
-    /// One that lies now and then.
+    /// Starts a server that replaces some answers.
     pub(crate) fn start(kind: Kind, lie: Lie) -> Liar {
         Liar::serving(move |stream, answers| {
             let _ = converse(stream, kind, &lie, answers);
         })
     }
 
-    /// One that refuses something in these words.
+    /// Starts a server that refuses something in these words.
     pub(crate) fn refusing(kind: Kind, refuses: Refuses, words: &'static str) -> Liar {
         Liar::serving(move |stream, _| {
             let _ = match kind {
@@ -70,23 +71,23 @@ impl Liar {
         })
     }
 
-    /// One that says this to everybody who comes, and nothing more.
+    /// Starts a server that sends these bytes to every client, and nothing more.
     pub(crate) fn babbling(bytes: &'static [u8]) -> Liar {
         Liar::serving(move |mut stream, _| {
             let _ = stream.write_all(bytes);
-            // Until the other side hangs up.
+            // Until the client closes the connection.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         })
     }
 
-    /// A PostgreSQL server whose answer to some messages has no end.
+    /// Starts a PostgreSQL server whose answer to some messages never ends.
     pub(crate) fn endless(asked: Asked, talk: Talk) -> Liar {
         Liar::serving(move |stream, answers| {
             let _ = talk_in_postgres(stream, asked, talk, answers);
         })
     }
 
-    /// Waits until an answer without an end has begun.
+    /// Waits until an endless answer has begun.
     #[track_caller]
     pub(crate) fn is_asked(&self) {
         let began = Monotonic.now();
@@ -116,7 +117,7 @@ impl Liar {
     }
 }
 
-/// Until one side hangs up.
+/// Answers a client until one side closes the connection.
 fn converse(
     mut stream: TcpStream,
     kind: Kind,
@@ -143,7 +144,7 @@ fn converse(
     }
     loop {
         let asked = next(&mut stream)?;
-        // Setup asks for settings, which are no part of what is measured.
+        // Setup reads settings, which are not measured.
         let is_measured = asked.windows(8).any(|part| part == b"select 1");
         if is_measured && answers.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1 {
             stream.write_all(&lie.bytes)?;
@@ -159,7 +160,8 @@ fn converse(
     }
 }
 
-/// Answers each message of PostgreSQL's protocol by its type, until the other side hangs up.
+/// Answers each message of PostgreSQL's protocol by its type, until the client closes the
+/// connection.
 fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
     let error = |severity: &str, state: &str| {
         let fields = format!("S{severity}\0V{severity}\0C{state}\0M{words}\0\0");
@@ -193,8 +195,8 @@ fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> s
     }
 }
 
-/// Answers each message of PostgreSQL's protocol, until there is one of those whose answer has no
-/// end, or the other side hangs up.
+/// Answers each message of PostgreSQL's protocol, until one matches `asked` or the client closes
+/// the connection.
 fn talk_in_postgres(
     mut stream: TcpStream,
     asked: Asked,
@@ -230,7 +232,7 @@ fn talk_in_postgres(
 /// AuthenticationOk and ReadyForQuery.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
-/// Reads the packet with which a client of PostgreSQL begins.
+/// Reads the first packet of a PostgreSQL client.
 fn first_packet(stream: &mut TcpStream) -> std::io::Result<()> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
@@ -245,7 +247,7 @@ fn next_message(stream: &mut TcpStream) -> std::io::Result<(u8, Vec<u8>)> {
     Ok((kind, body(stream, u32::from_be_bytes(length))?))
 }
 
-/// Returns the answer to a message of this type, to which nothing is wrong.
+/// Returns the answer that grants a message of this type.
 fn granted(kind: u8) -> Vec<u8> {
     match kind {
         b'Q' => [message(b'C', b"DO\0"), granted(b'S')].concat(),
@@ -259,7 +261,7 @@ fn granted(kind: u8) -> Vec<u8> {
     }
 }
 
-/// Reads the content of a message of this length, in bytes. The length counts its own four bytes.
+/// Reads the content of a message; `length` is in bytes and includes its own four.
 fn body(stream: &mut TcpStream, length: u32) -> std::io::Result<Vec<u8>> {
     let mut body = vec![0; length.saturating_sub(4) as usize];
     stream.read_exact(&mut body)?;
@@ -271,7 +273,7 @@ fn message(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind][..], &length.to_be_bytes(), content].concat()
 }
 
-/// Answers each command of MySQL's protocol, until the other side hangs up.
+/// Answers each command of MySQL's protocol, until the client closes the connection.
 fn refuse_in_mysql(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
     let error = |sequence, code: u16, state: &str| {
         let [low, high] = code.to_le_bytes();
@@ -298,7 +300,7 @@ fn refuse_in_mysql(mut stream: TcpStream, refuses: Refuses, words: &str) -> std:
     }
 }
 
-/// The content of the next packet.
+/// Reads the content of the next packet.
 fn command(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;
@@ -320,7 +322,7 @@ impl Refuses {
     }
 }
 
-/// MySQL's handshake (protocol manual, "Protocol::HandshakeV10").
+/// Returns MySQL's handshake (protocol manual, "Protocol::HandshakeV10").
 fn greeting() -> Vec<u8> {
     // LONG_PASSWORD, CONNECT_WITH_DB, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH.
     const CAPABILITIES: u32 = 0x0008_a209;
@@ -335,7 +337,7 @@ fn greeting() -> Vec<u8> {
     packet(0, &payload)
 }
 
-/// MySQL's OK packet.
+/// Returns MySQL's OK packet.
 fn done(sequence: u8) -> Vec<u8> {
     packet(sequence, b"\0\0\0\x02\0\0\0")
 }

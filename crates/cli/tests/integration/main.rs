@@ -1,4 +1,4 @@
-//! The program as a user runs it: commands, files, signals, disks and exit codes.
+//! Tests of the program as a user runs it: commands, files, signals, disks and exit codes.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 

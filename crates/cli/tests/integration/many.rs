@@ -1,4 +1,4 @@
-//! More connections than this process may open files.
+//! Tests of runs with more connections than the process may have open files.
 
 use std::process::Command;
 
@@ -7,13 +7,13 @@ use testbed::wire_server::{Simulation, WireServer};
 
 use crate::support::{Place, Ran, assert_balanced, job};
 
-/// A workload of so many clients.
+/// Returns a workload with this many clients.
 fn clients(count: u32) -> String {
     format!("duration = 3s\n[read]\nquery = select 1\nconcurrency = {count}\nthink = 200ms\n")
 }
 
-/// The program, which may open as many files as the words for `ulimit` say, on a server that
-/// answers at once.
+/// Runs the program under a limit of open files, given as arguments of `ulimit`, against a server
+/// that answers at once.
 fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
     let server = WireServer::start(Simulation::at_once(kind)).unwrap();
     let scheme = match kind {
@@ -28,7 +28,7 @@ fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
     Ran::of(place.holds(&mut command))
 }
 
-/// Makes sure that all clients got a connection.
+/// Checks that all clients got a connection.
 #[track_caller]
 fn has_all(ran: &Ran, place: &Place, connections: u32) {
     let summary = ran.json();
@@ -47,7 +47,7 @@ fn a_low_limit_of_open_files_is_raised_as_far_as_it_may_be() {
     }
 }
 
-/// Nobody is asked before that, and no record is left.
+/// The check precedes the first connection, and no record is left.
 #[test]
 fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write() {
     let place = Place::with(&clients(150));
@@ -55,7 +55,7 @@ fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write(
     let ran = ran.refuses(&["150 connections", "this process may open 64", "`ulimit -n "]);
     assert_eq!(place.names(), ["w.ini"]);
     assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
-    // What it asks for is enough, and not much more than is needed.
+    // The suggested limit suffices, and is not much higher than needed.
     let (_, needed) = ran.stderr.split_once("`ulimit -n ").unwrap();
     let needed: u32 = needed.split('`').next().unwrap().parse().unwrap();
     assert!((151..300).contains(&needed), "{}", ran.stderr);
@@ -65,7 +65,7 @@ fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write(
     less.expect(2);
 }
 
-/// An open job has what it begins with. What it grows to is the limit's affair.
+/// An open job needs its initial connections. The limit only restricts its growth.
 #[test]
 fn an_open_job_is_refused_for_what_it_begins_with_alone() {
     let open = "duration = 3s\n[read]\nquery = select 1\nrate = 50\n";
@@ -79,7 +79,7 @@ fn an_open_job_is_refused_for_what_it_begins_with_alone() {
     run(&place, "-n 64", Kind::Postgres, &[]).refuses(&["100 connections", "`ulimit -n "]);
 }
 
-/// Simulated servers need no files, however many there are.
+/// Simulated servers need no files, in any number.
 #[test]
 fn what_opens_no_files_needs_no_limit() {
     let place = Place::with(&clients(1_000));

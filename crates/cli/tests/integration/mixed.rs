@@ -1,5 +1,5 @@
-//! The study of mixed traffic: does its data make it the study that it claims to be, and does it
-//! send what it says?
+//! Tests of the mixed-traffic study: its data has the claimed properties, and it sends the claimed
+//! statements.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::workloads::told;
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
 
-/// How many rows the shortened files begin with.
+/// Number of rows that the shortened files load.
 const LOADED: i64 = 2_000;
 
-/// The file with other words in it, and without its teardown, so that the table can be looked at.
+/// Returns the file with these replacements and without its teardown, which keeps the table.
 fn changed(text: &str, words: &[(&str, &str)]) -> String {
     let (mut text, _) = text.split_once("[teardown]").map(|(a, b)| (a.to_owned(), b)).unwrap();
     for (old, new) in words {
@@ -22,11 +22,11 @@ fn changed(text: &str, words: &[(&str, &str)]) -> String {
     text
 }
 
-/// What the run of a study says that it did, and what is in its table: every insert that was
-/// answered made a row, and the clean-ups found rows of those that were loaded.
+/// Checks the run of a study against its table: every completed insert made a row, and the
+/// clean-ups deleted loaded rows. Returns the numbers of inserts and clean-ups.
 #[track_caller]
 fn judge(place: &Place, ran: &Ran, summary: &Value) -> [u64; 2] {
-    // How late a busy machine sends says nothing of what it sends.
+    // On a busy machine the verdict may be INVALID; the statements are the same.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     assert_balanced(summary);
     let completed = |name: &str| {
@@ -74,14 +74,14 @@ fn the_mixed_study_of_dbbench_sends_what_it_says() {
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let record = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
     let summary = place.assay(&["report", &record, "--json"]).json();
-    // Every 10 ms and every second, from one period after the beginning to before the end.
+    // Every 10 ms and every second, from one period after the start, and before the end.
     assert_eq!(judge(&place, &ran, &summary), [299, 2]);
     let each = std::fs::read_to_string(place.at("each.csv")).unwrap();
     let rows = |job: &str| each.lines().filter(|line| line.starts_with(job)).count();
     assert_eq!((rows("insert,"), rows("cleanup,")), (299, 2));
 }
 
-/// There its rates are traffic, and the first clean-up is behind the end.
+/// There its rates are Poisson arrivals, and the first clean-up is after the end.
 #[test]
 fn the_mixed_study_of_dbbench_can_be_run_as_any_other_file() {
     let place = Place::new();
@@ -93,7 +93,7 @@ fn the_mixed_study_of_dbbench_can_be_run_as_any_other_file() {
     assert!((1..200).contains(&inserts), "{inserts}");
 }
 
-/// The rows of the study that are older than the retention so many seconds from now.
+/// Counts the rows of the study that will be older than the retention this many seconds from now.
 fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
     let bound = format!("datetime('now', '-3600 seconds', '{seconds} seconds')");
     let sql = format!("select count(*) from t where insert_date < {bound}");

@@ -1,4 +1,4 @@
-//! Other programs that are watched, and what is observed beside a run.
+//! Tests of `assay observe`, and of the observation during a run.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use testbed::{Kind, Options, Server};
 
 use crate::support::{Place, Ran, check};
 
-/// A `psql` that asks one statement and waits, over and over, in one session.
+/// A `psql` that sends a statement and waits, repeatedly, in one session.
 const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
      sleep 0.2; done) | psql -q -o /dev/null";
 
@@ -16,7 +16,7 @@ fn unseen(document: &Value) -> Vec<&str> {
     unseen.iter().map(|it| it["what"].as_str().unwrap()).collect()
 }
 
-/// The limiters of a busy loop. On a machine that others use as well it may lack the processor.
+/// The possible limiters of a busy loop; on a shared machine it may lack the processor.
 const OF_A_LOOP: [&str; 3] = ["generator-thread", "generator-cpu", "other-programs"];
 
 #[test]
@@ -90,7 +90,7 @@ fn what_cannot_be_watched_is_said() {
     assert!(gone.stderr.contains("there is no process 4194304"), "{}", gone.stderr);
     let two = place.assay(&["observe", "--pid", "1", "--", "true"]).expect(2);
     assert!(two.stderr.contains("two programs"), "{}", two.stderr);
-    // A server that does not answer is no reason not to watch the program.
+    // An unreachable server does not prevent watching the program.
     let url = "postgres://u@127.0.0.1:1/d";
     let ran = place.assay(&["observe", url, "--json", "--", "sleep", "2"]).expect(0);
     let document = ran.json();
@@ -105,7 +105,7 @@ fn what_cannot_be_watched_is_said() {
     );
 }
 
-/// A loader that sleeps between its rows.
+/// Returns the command of a loader that sleeps between its rows.
 fn throttled(into: &str) -> String {
     format!("(i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1500; sleep 0.05; done) | {into}")
 }
@@ -180,7 +180,7 @@ fn a_hot_row_is_named_with_its_table() {
         let limiter = &document["limiter"];
         assert_eq!(limiter["component"], "database-locks", "{limiter:#}");
         assert!(limiter["because"].as_str().unwrap().contains("hot_spot"), "{limiter:#}");
-        // The database's own account knows what was asked beside the requests.
+        // The database's own statistics include the queries besides the requests.
         let commits = check(&document, "commits");
         assert_eq!(commits["status"], "pass", "{commits}");
     }
@@ -204,7 +204,7 @@ fn a_database_that_is_not_to_be_asked_is_not() {
     assert!(count("server") > 5 && count("sockets generator") > 3);
 }
 
-/// A check that makes each row of PostgreSQL's a work of some 10 µs or more.
+/// A check constraint that costs PostgreSQL 10 µs or more per row.
 const LOADED: &str = "[setup]
 query = create table costly (v bigint check (factorial(120 + v % 2) > 0))
 [load costly]
@@ -222,7 +222,7 @@ fn what_limited_a_load_is_told_by_what_was_seen_meanwhile() {
     command.env("ASSAY_PASSWORD", server.password().expose());
     let load = Ran::of(&mut command).expect(0).json()["loads"][0].clone();
     let s = |field: &str| load[field].as_f64().unwrap_or_else(|| panic!("{field}: {load:#}"));
-    // One session works all the time; on a machine that others use as well it may lack some of it.
+    // One session works all the time; on a shared machine it may lack some of it.
     assert!(s("server_cpu_s") > 0.4 * s("length_s"), "{load:#}");
     assert!(s("server_cpu_s") < 1.5 * s("length_s"), "{load:#}");
     assert!(!load["because"].as_str().unwrap().is_empty());

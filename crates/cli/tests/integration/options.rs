@@ -1,11 +1,11 @@
-//! Options that make no sense are refused in words that help.
+//! Tests that invalid options are refused with helpful messages.
 
 use crate::support::{MM1, Place};
 
 const READ: &str =
     "duration = 5s\nwarmup = 1s\n[params]\nrows = 5\n[read]\nquery = select ${rows}\n";
 
-/// Runs with one more option, and makes sure that it is refused and leaves nothing.
+/// Runs with one more option, and checks that it is refused and leaves no file.
 #[track_caller]
 fn refused(option: &[&str], words: &[&str]) {
     let place = Place::with(READ);
@@ -37,7 +37,7 @@ fn a_url_that_names_nothing_is_refused() {
     }
 }
 
-/// Whatever a run would refuse before it looks for its target is refused by all, in one way.
+/// Every command refuses a URL that a run would refuse before connecting, in the same words.
 #[test]
 fn check_load_and_run_refuse_a_url_in_the_same_words() {
     for url in [
@@ -60,7 +60,7 @@ fn check_load_and_run_refuse_a_url_in_the_same_words() {
         assert_eq!(refusals[0], refusals[1]);
         assert_eq!(refusals[0], refusals[2]);
         assert!(!refusals[0].contains("(url)"), "{}", refusals[0]);
-        // In the file the same is wrong, and is said of it.
+        // In the file the same error is reported, with its place.
         place.write("u.ini", format!("url = {url}\n[read]\nquery = select 1\n"));
         let of_file = ["run", "check"]
             .map(|command| place.assay(&[command, "u.ini"]).refuses(&["u.ini"]).stderr);
@@ -123,7 +123,7 @@ fn other_numbers_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_processor_that_there_is_not_is_named_with_those_that_there_are() {
-    // Not with --virtual, which binds nothing.
+    // Without --virtual, which binds nothing.
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--url", MM1, "--cpus", "0,1023"];
     place.assay(&run).refuses(&[

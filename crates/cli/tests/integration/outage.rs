@@ -1,4 +1,4 @@
-//! A target that goes away and comes back is data.
+//! Tests that a target which goes away and comes back costs errors, but not the run.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on
     assert_eq!(failed(&rows[15]), 0);
 }
 
-/// A password that was changed, a database that was dropped.
+/// As after a changed password or a dropped database.
 #[test]
 fn refused_logins_are_an_outage_of_their_length() {
     for job in ["rate = 200\narrival = uniform", "concurrency = 4\nthink = 20ms"] {
@@ -115,7 +115,7 @@ arrival = uniform
     assert_eq!(check(&summary, "outage")["status"], "suspect");
     let completed = job(&summary, "write")["completed"].as_i64().unwrap();
     assert!(job(&summary, "write")["errors"].as_u64().unwrap() > 0, "{summary}");
-    // What was completed is in the file that came back.
+    // The completed rows are in the file that came back.
     assert_eq!(number(&place.at("t.db"), "select count(*) from t"), completed);
     let export = place.exported("r.assay");
     assert!(!events(&export, "outage-began").is_empty());

@@ -1,4 +1,4 @@
-//! What goes where: one answer on stdout, progress on stderr, nothing over anything.
+//! Tests of the output streams: one answer on stdout, progress on stderr, no file overwritten.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

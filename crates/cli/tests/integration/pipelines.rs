@@ -1,10 +1,10 @@
-//! Transactions whose statements are sent at once, on real servers.
+//! Tests of pipelined transactions on real servers.
 
 use testbed::{Kind, Options, Server};
 
 use crate::support::{Place, Ran, assert_balanced, job};
 
-/// Three rows for each transaction, of which the second does not fit for some.
+/// Three rows per transaction; the second violates a constraint in some.
 const PARTS: &str = "\
 duration = 2s
 [setup]
@@ -28,7 +28,7 @@ query = insert into parts values (${id}, 3, 0)
 concurrency = 2
 ";
 
-/// Behind the statement that fails the server passes over the rest, or runs it in vain.
+/// After the failed statement, the server skips the others or runs them in vain.
 #[test]
 fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_transaction() {
     for (kind, code) in [(Kind::Postgres, "23514"), (Kind::Mariadb, "4025")] {
@@ -52,7 +52,7 @@ fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_trans
             let said = (&errors[0]["class"], &errors[0]["code"], &errors[0]["count"]);
             let expected = (&"constraint".into(), &code.into(), &failed.into());
             assert_eq!(said, expected, "{kind:?}: {job}");
-            // All three rows of whatever was done, in order, and of nothing else.
+            // All three rows of every completed transaction, in order, and no others.
             let found = server.sql(&format!(
                 "select count(*), count(distinct request), min(parts), max(parts) from \
                  (select request, count(*) as parts from parts where {side} group by request) t",

@@ -1,4 +1,5 @@
-//! `check` prints a plan that is a workload file; `load` fills tables that a run then finds.
+//! Tests that `check` prints a plan that is a workload file, and that `load` fills tables for a
+//! later run.
 
 use crate::support::{Place, number};
 
@@ -63,7 +64,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let values = "select count(*) from t where a between 1 and 2000 and length(b) between 3 and 9";
     assert_eq!(number(&place.at("t.db"), values), 2_000);
 
-    // The table is there, so that only a run without setup can begin.
+    // The table exists, so only a run without setup can begin.
     let words = ["[setup]", "table t already exists", "run with `--loaded`", "or drop it"];
     assay(&["run", "w.ini", "--out", "no.assay"]).refuses(&words);
     let again = assay(&["load", "w.ini", "--out", "no.assay"]).refuses(&["drop it first"]);
@@ -81,7 +82,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let summary = run.json();
     assert_eq!(summary["loads"].as_array().unwrap().len(), 0);
     assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0, "{summary}");
-    // Its teardown is a run's: the table is gone.
+    // A run's teardown drops the table.
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
 }
 

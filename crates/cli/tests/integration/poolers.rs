@@ -1,4 +1,4 @@
-//! Runs that reach PostgreSQL through a pooler: what the guide says of them holds.
+//! Tests of runs on PostgreSQL through a pooler: the statements of the guide hold.
 
 use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
@@ -30,8 +30,8 @@ rows = 100
 columns = id: row(), n: 0
 ";
 
-/// A statement alone, a transaction that is sent at once, and one whose statement the server ends.
-/// What this one sets holds for itself alone, whoever gets the session next.
+/// A single statement, a pipelined transaction, and a statement that the server cancels. The
+/// setting of the last applies to itself alone, and not to the next user of the session.
 const WAYS: &str = "\
 [single]
 query = update counter set n = n + 1 where id = ${uniform(1, 100)}
@@ -49,13 +49,13 @@ query = select pg_sleep(60)
 concurrency = 2
 ";
 
-/// The same with other names, where nothing is prepared.
+/// Returns the same jobs with other names and without prepared statements.
 fn unprepared() -> String {
     WAYS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
 }
 
-/// Runs a file and makes sure that each job was answered as it should be, and that what counts as
-/// done was done. Returns through how many sessions of the server.
+/// Runs a file and checks the answers of each job, and that every completed update was done.
+/// Returns the number of server sessions used.
 #[track_caller]
 fn sessions_of(server: &Server, file: &str) -> u64 {
     let place = Place::with(file);
@@ -87,12 +87,12 @@ fn a_pooler_that_gives_each_client_a_session_needs_nothing() {
     for via in [Via::Pgbouncer, PGPOOL] {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
         let file = [COUNTER, WAYS, &unprepared()].concat();
-        // The clients of two jobs say by which session they came.
+        // The clients of two jobs record their session.
         assert_eq!(sessions_of(&server, &file), 4, "{via:?}");
     }
 }
 
-/// Six clients share two sessions, each of which is another's with the next transaction.
+/// Six clients share two sessions; each transaction may get either.
 #[test]
 fn a_pooler_that_lends_a_session_for_a_transaction_needs_statements_that_are_not_prepared() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction");
@@ -100,7 +100,7 @@ fn a_pooler_that_lends_a_session_for_a_transaction_needs_statements_that_are_not
     assert!(sessions_of(&server, &[COUNTER, &unprepared()].concat()) <= 2);
 }
 
-/// As a user writes it.
+/// URLs as a user writes them.
 #[test]
 fn a_private_server_is_asked_through_a_pooler() {
     for (url, key) in [
@@ -122,7 +122,7 @@ fn a_private_server_is_asked_through_a_pooler() {
     }
 }
 
-/// The key of a session goes through the pooler, and so does the wish to cancel its statement.
+/// The key of a session passes through the pooler, and so does the request to cancel its statement.
 #[test]
 fn what_is_given_up_is_cancelled_behind_a_pooler() {
     const SLOW: &str = "\
@@ -150,7 +150,7 @@ timeout = 200ms
     }
 }
 
-/// A pooler that is full limits the job, as a server does that is.
+/// A full pooler limits the job like a full server.
 #[test]
 fn a_pooler_that_is_full_limits_the_job() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("max_client_conn", "3");
@@ -166,8 +166,8 @@ fn a_pooler_that_is_full_limits_the_job() {
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
 
-/// The pooler hands a session to another client as soon as a batch is committed, and answers
-/// nothing that came before.
+/// The pooler gives a session to another client once a batch is committed, and answers nothing sent
+/// before.
 #[test]
 fn tables_are_filled_through_a_pooler_of_either_kind() {
     const LOAD: &str = "\
@@ -210,8 +210,8 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
     assert!(words.contains("has no session for it within 5s"), "{words}");
 }
 
-/// A client of another run has one of the two sessions, and the connection of `[setup]` the other:
-/// writers are let in and not answered.
+/// A client of another run holds one of the two sessions, and the connection of `[setup]` the
+/// other: writers are accepted but not answered.
 #[test]
 fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");

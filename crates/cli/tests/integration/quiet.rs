@@ -1,4 +1,4 @@
-//! Successes that say nothing are told, and errors have their text.
+//! Tests that suspiciously empty successes are reported, and that errors have their text.
 
 use crate::support::{Place, job};
 

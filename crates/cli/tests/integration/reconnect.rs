@@ -1,8 +1,8 @@
-//! Requests that open a connection of their own, on a real database.
+//! Tests of requests that open a connection of their own, on a real database.
 
 use crate::support::{Place, assert_balanced, check, job, number};
 
-/// Two clients that write, so that each connection ends with something to show for it.
+/// Two clients that write; each connection ends with a visible effect.
 const WRITE: &str = "\
 duration = 1m
 [setup]
@@ -43,7 +43,7 @@ fn a_statement_that_no_connection_could_prepare_ends_the_run_before_it_begins() 
     ran.refuses(&["rejects statement 2 of [write]", " --> w.ini:6:9", "no such column: b"]);
 }
 
-/// What a statement took is told apart from connecting, also where it is the only one.
+/// The time of a statement excludes connecting, even if it is the only one of its request.
 #[test]
 fn the_report_tells_connecting_from_the_statement() {
     let place = Place::with(

@@ -1,5 +1,5 @@
-//! Other machines that are looked at by way of ssh, for which a program stands that starts here
-//! what it is to start there.
+//! Tests of other machines that are observed over ssh; a script replaces `ssh` and runs the command
+//! locally.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Place, Ran};
 
-/// Drops its own options and the host, as ssh does, and runs the rest by a shell.
+/// A script that drops its options and the host, as ssh does, and runs the rest with a shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
 shift 2
@@ -16,7 +16,7 @@ echo \"$*\" > asked
 exec sh -c \"exec $*\"
 ";
 
-/// A folder with this file, an `ssh` that is this script, and an `assay`.
+/// Creates a folder with this file, with this script as `ssh`, and with `assay`.
 fn place(workload: &str, ssh: &str) -> Place {
     let place = Place::with(workload);
     place.write("ssh.text", ssh);
@@ -27,7 +27,7 @@ fn place(workload: &str, ssh: &str) -> Place {
     place
 }
 
-/// Runs the program where that `ssh` is found first.
+/// Runs the program with that `ssh` first in the path.
 fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Ran {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
@@ -35,7 +35,7 @@ fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Ran {
     Ran::of(command.envs(environment.iter().copied()))
 }
 
-/// How many series of a component have readings, and the last value of a metric.
+/// Returns the number of series of a component that have readings.
 fn count(place: &Place, component: &str) -> i64 {
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let sql = "select count(distinct s.series) from series s join sample using (series) \
@@ -71,7 +71,7 @@ fn what_another_machine_sees_is_in_the_record_under_its_name() {
     for component in ["db1/host", "db1/cpu 0", "db1/server", "host", "server"] {
         assert!(count(&place, component) > 3, "{component}: {missing:?}");
     }
-    // What runs there is no load generator, but has its cost.
+    // It is not a load generator there, but observation has its cost.
     assert_eq!(count(&place, "db1/generator"), 1);
     assert!(last(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
     let offset_s = last(&place, "db1/host", "clock-offset").unwrap();
@@ -79,7 +79,7 @@ fn what_another_machine_sees_is_in_the_record_under_its_name() {
     let asked = std::fs::read_to_string(place.at("asked")).unwrap();
     let port = server.port();
     assert_eq!(asked.trim(), format!("assay observe --stdio --every 250ms --port {port}"));
-    // Nothing is left there.
+    // No process is left there.
     let number = std::fs::read_to_string(place.at("ssh.pid")).unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{}", number.trim())).exists());
 }
@@ -91,7 +91,7 @@ fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
     let refuses =
         "#!/bin/sh\necho 'u@db1: Permission denied (publickey,password).' >&2\nexit 255\n";
     let place = place(workload, refuses);
-    // Whether a run of two seconds is valid is another question.
+    // The verdict of a run of two seconds does not matter here.
     let document = assay(&place, &["run", "w.ini", "--allow-commands", "--json"], &[]).json();
     let missing = unseen(&document);
     let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
@@ -100,7 +100,7 @@ fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
     assert!(text.contains("Not all was seen of db1: ssh to db1 asks for a password"), "{text}");
 }
 
-/// Each row is a work of some 10 µs or more.
+/// A check constraint that costs 10 µs or more per row.
 const LOADED: &str = "[observe]
 host = ssh://u@db1
 [setup]
@@ -143,7 +143,7 @@ fn a_program_is_watched_together_with_another_machine() {
 
 #[test]
 fn what_is_seen_is_told_until_the_input_ends() {
-    // The input of this one has ended before it began.
+    // Its input has ended before it begins.
     let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
     let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();
     assert_eq!(greeting["assay-observe"], 1, "{greeting}");

@@ -1,10 +1,11 @@
-//! One seed, one result: byte for byte in virtual time, whatever is shown and wherever it lies.
+//! Tests that one seed gives one result: the same bytes in virtual time, for any display and any
+//! folder.
 
 use serde_json::Value;
 
 use crate::support::{Place, Ran, Running};
 
-/// A workload in which everything happens that can: queues, errors, retries, timeouts, rejections.
+/// A workload with every kind of event: queues, errors, retries, timeouts, rejections.
 const LIVELY: &str = "\
 duration = 20s
 warmup = 2s
@@ -31,7 +32,7 @@ const SERVER: &str = "sim:mmc?service=3ms&servers=4&errors=0.01&disconnects=0.00
 
 const FORMATS: [&str; 3] = ["hlog", "csv", "json"];
 
-/// A run that ended with an answer; there are too many errors for it to be valid.
+/// Checks that a run ended with an answer; it has too many errors to be valid.
 #[track_caller]
 fn answered(ran: Ran) {
     ran.expect(3);
@@ -51,7 +52,7 @@ fn exports(place: &Place, record: &str) -> Vec<String> {
 fn invariant_4_two_runs_with_one_seed_export_the_same_bytes_wherever_they_lie() {
     let (here, there) = (Place::with(LIVELY), Place::with(LIVELY));
     run(&here, "r.assay", &[]);
-    // Another folder, another name, the file by its whole path, and some time later.
+    // Another folder, another name, the file by its absolute path, and some time later.
     let file = there.at("w.ini");
     let there_too = Place::new();
     let args = ["run", file.to_str().unwrap(), "--virtual", "--url", SERVER, "--out"];
@@ -76,7 +77,7 @@ fn another_seed_is_another_run() {
     run(&place, "43.assay", &["--seed", "43"]);
     let ours = intended(&place, "42.assay", &["read", "queue"]);
     assert_ne!(ours, intended(&place, "43.assay", &["read", "queue"]));
-    // A timetable knows no chance.
+    // A timetable is not random.
     let clock = intended(&place, "42.assay", &["clock"]);
     assert_eq!(clock, intended(&place, "43.assay", &["clock"]));
 }
@@ -92,7 +93,7 @@ fn more_threads_keep_the_schedule() {
     assert_eq!(ours, intended(&place, "3.assay", &jobs));
 }
 
-/// Of each of the jobs in each second: how many requests were meant to begin.
+/// Returns the number of intended starts of each job in each second.
 fn intended(place: &Place, record: &str, jobs: &[&str]) -> Vec<(String, String, u64)> {
     let export = place.exported(record);
     let rows = export["intervals"].as_array().unwrap();
@@ -117,7 +118,7 @@ fn invariant_5_what_is_shown_changes_nothing_in_the_record() {
     let shown = crate::terminal::on_a_terminal(&mut place.command(&terminal));
     answered(shown.ran);
     assert!(exports(&place, "terminal.assay") == plain, "a terminal");
-    // Somebody reads stderr as it is written.
+    // A reader follows stderr as it is written.
     let mut args = terminal.to_vec();
     args[6] = "piped.assay";
     let mut piped = Running::of(&mut place.command(&args));

@@ -1,4 +1,4 @@
-//! Invariant 8: a password is nowhere but where the user put it.
+//! Tests of invariant 8: a password is only where the user put it.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::support::Place;
 
 const PASSWORD: &str = "s3cr3t-Pa55";
 
-/// A port on which nobody listens.
+/// A port on which nothing listens.
 const NOBODY: u16 = 1;
 
 fn assert_silent(what: &str, bytes: &[u8]) {
@@ -36,7 +36,7 @@ fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
             assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         }
     }
-    // An argument without its option is repeated, but for the password.
+    // An argument without its option is repeated, except the password.
     let url = format!("postgres://ann:{PASSWORD}@localhost/db");
     let ran = place.assay(&["run", "w.ini", &url]).refuses(&["postgres://ann:", "@localhost/db"]);
     assert_silent(&url, ran.stderr.as_bytes());
@@ -70,7 +70,7 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     assert_silent("stderr", warned.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("none.assay")).unwrap());
 
-    // What another target leaves in a record, and what is made of it.
+    // The record of a run on another target, and its outputs.
     place.write(
         "w.ini",
         format!("url = {url}\nduration = 2s\n[read]\nquery = select 1\nrate = 10\n"),
@@ -85,7 +85,7 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     assert_silent("the report", place.assay(&["report", "r.assay"]).stdout.as_bytes());
 }
 
-/// A workload whose password comes through parameters, and which sends it in a statement too.
+/// Returns a workload whose password comes from parameters, and is also sent in a statement.
 fn of_parameters(setup: &str) -> String {
     format!(
         "url = postgres://ann:${{pw}}@localhost:{NOBODY}/db\nduration = 2s\n[params]\nbase = x\n\
@@ -152,7 +152,7 @@ fn invariant_8_secret_of_a_program_is_in_no_plan_and_no_record() {
 
 #[test]
 fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
-    // SQLite names the table that it does not find.
+    // SQLite's message names the missing table.
     let text = of_parameters("query = insert into ${raw(base)}_t values (1)");
     let text = text.replace("-s3cr3t-Pa55", "").replace("base = x", &format!("base = {PASSWORD}"));
     let text = text.replace(PASSWORD, "s3cr3t_Pa55");

@@ -1,4 +1,4 @@
-//! The program tests itself: what it prints, how it ends, and that planted faults are noticed.
+//! Tests of `assay selftest`: its output, its exit codes, and that planted faults are noticed.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ fn selftest(options: &[&str]) -> Ran {
     Place::new().assay(&args)
 }
 
-/// The document, which keeps to its schema.
+/// Returns the document, after validating it against its schema.
 fn document(options: &[&str]) -> Value {
     let mut options = options.to_vec();
     options.push("--json");

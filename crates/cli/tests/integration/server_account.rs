@@ -1,5 +1,5 @@
-//! What real servers say of themselves: their count of commits beside the client's, and the facts
-//! that are kept of them.
+//! Tests of the statistics of real servers: their count of commits compared with the client's, and
+//! the facts recorded about them.
 
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Via};
@@ -76,7 +76,7 @@ fn each_server_counts_what_requests_were_told() {
     }
 }
 
-/// Somebody else who commits some hundred times.
+/// Commits some hundred times in a session that is not the run's.
 fn strange_work(server: &Server) {
     let text = match server.kind() {
         Kind::Postgres => {
@@ -108,7 +108,7 @@ fn somebody_else_who_commits_is_noticed() {
     }
 }
 
-/// What a record says when its server had counted one less.
+/// Simulates a server that has counted one commit less.
 #[test]
 fn one_commit_that_the_server_does_not_know_makes_a_run_invalid() {
     for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
@@ -145,7 +145,7 @@ fn a_server_that_forgets_is_not_blamed() {
     assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");
 }
 
-/// pgbouncer gives sessions numbers of its own, and pgpool-II keeps those of the server.
+/// pgbouncer numbers sessions itself, and pgpool-II keeps the numbers of the server.
 #[test]
 fn sessions_of_a_pooler_are_not_counted_as_ours() {
     for (via, words) in
@@ -159,7 +159,7 @@ fn sessions_of_a_pooler_are_not_counted_as_ours() {
     }
 }
 
-/// The settings and facts of `r.assay`.
+/// Returns the settings and facts of `r.assay`.
 fn facts(place: &Place) -> serde_json::Map<String, Value> {
     let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
     ran.json().as_object().unwrap().clone()
@@ -226,7 +226,7 @@ fn a_secret_of_a_server_is_in_no_record() {
     assert!(!record.windows(6).any(|bytes| bytes == b"geheim"));
 }
 
-/// A user who may use one database and look at nothing else.
+/// Creates a user who may use one database and read nothing else; returns the URL.
 fn poor(server: &Server) -> String {
     let password = server.password().expose();
     let (scheme, make) = match server.kind() {

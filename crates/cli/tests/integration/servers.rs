@@ -1,4 +1,4 @@
-//! Runs against real servers, and what becomes of them when a server does not behave.
+//! Tests of runs on real servers, including servers that misbehave.
 
 use base::Target;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::support::{Place, Ran, Running, assert_balanced, check, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
-/// The URL of a server without its password, which goes into the environment.
+/// Returns the URL of a server without its password, which is passed in the environment.
 fn url_of(server: &Server) -> String {
     server.url().to_string()
 }
@@ -36,8 +36,8 @@ fn is_silent(run: &mut Running) {
 
 const ACCOUNTS: &str = include_str!("../../../../workloads/accounts.ini");
 
-/// The example of the design: setup, a load, an open and a closed job, a timetable, teardown; with
-/// less of everything.
+/// Returns the shortened example of the design: setup, a load, an open and a closed job, a
+/// timetable, teardown.
 fn example() -> String {
     let less = [
         ("duration = 60s", "duration = 4s"),
@@ -94,8 +94,8 @@ rate = 500
 arrival = uniform
 ";
 
-/// The server stands still for a second: the requests that were meant to start meanwhile waited for
-/// it, and say so.
+/// The server stalls for a second: the requests due meanwhile waited for it, and their response
+/// times show it.
 #[test]
 fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_times() {
     for kind in KINDS {
@@ -112,11 +112,11 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
         let read = job(&summary, "read");
         assert_eq!(read["completed"], read["scheduled"], "{kind:?}: {read}");
         let ms = |part: &str, what: &str| read[part][what].as_f64().unwrap();
-        // An eighth of the requests were meant to start within that second.
+        // An eighth of the requests were due within that second.
         assert!(ms("response_ms", "p99") > 800.0, "{kind:?}: {read}");
         assert!(ms("response_ms", "max") > 950.0, "{kind:?}: {read}");
-        // Where the time went: of the few that had been sent into the service, of all that came
-        // while every connection was taken into the wait, and of none into the generator.
+        // The time is attributed correctly: to the service of the few requests that had been sent,
+        // to the wait of those that found every connection taken, and never to the generator.
         assert!(ms("service_ms", "max") > 950.0, "{kind:?}: {read}");
         assert!(ms("wait_ms", "p99") > 800.0, "{kind:?}: {read}");
         let [wait, send_lag, service, whole] =
@@ -128,8 +128,8 @@ fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_
     }
 }
 
-/// The server is killed and comes back: what was sent failed, what came meanwhile failed at once,
-/// and the run goes on.
+/// The server is killed and comes back: the requests in flight failed, those due meanwhile failed
+/// at once, and the run continued.
 #[test]
 fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
     for kind in KINDS {
@@ -154,14 +154,14 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
             "{read}"
         );
         assert!(read["completed"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // The observing session was lost with the server, came back, and says so. That processes
-        // have ended is no secret that they keep.
+        // The observing session was lost with the server, came back, and is reported. Ended
+        // processes are no missing component.
         let unseen = summary["limiter"]["unseen"].as_array().unwrap();
         let why = |what: &str| unseen.iter().find(|it| it["what"] == what).map(|it| &it["why"]);
         let gap = why("database").and_then(Value::as_str).unwrap_or_default();
         assert!(gap.contains("for a while"), "{kind:?}: {unseen:?}");
         assert!(why("server read-bytes").is_none(), "{kind:?}: {unseen:?}");
-        // What happened, to whom, and where.
+        // The events, with their job and the server.
         let export = place.exported("r.assay");
         let said = |kind: &str| {
             let events = export["events"].as_array().unwrap();
@@ -198,13 +198,13 @@ fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
-        // A timeout has the time at which it was given up; none hangs beyond that and the wait for
-        // a connection.
+        // A timeout has the time at which it was given up; no request hangs beyond that and the
+        // wait for a connection.
         assert!(read["service_ms"]["max"].as_f64().unwrap() < 2_000.0, "{kind:?}: {read}");
     }
 }
 
-/// Each request says by which session it came.
+/// Each request records its session.
 const NOTE: &str = "\
 duration = 3s
 [note]
@@ -213,7 +213,8 @@ query.mysql = insert into seen values (connection_id())
 concurrency = 4
 ";
 
-/// One account with one password, so that one URL is good for several servers.
+/// Starts a server with a fixed account and password, which makes one URL valid for several
+/// servers.
 fn server_with_notes(kind: Kind) -> Server {
     let server = Server::start(&Options::new(kind)).unwrap();
     let account = match kind {
@@ -244,7 +245,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_eq!(note["completed"], note["scheduled"], "{kind:?}: {note}");
         let nodes = note["nodes"].as_array().unwrap();
         assert!(nodes.iter().map(|node| &node["address"]).eq(&addresses), "{kind:?}: {note}");
-        // What is reported of each is what each of them got, over a half of the connections.
+        // The report of each server is what it received, over half of the connections.
         for (node, server) in nodes.iter().zip(&servers) {
             let seen = server.sql("select count(*), count(distinct session) from seen").unwrap();
             assert_eq!(seen, format!("{}\t2\n", node["completed"]), "{kind:?}: {note}");
@@ -261,7 +262,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
     }
 }
 
-/// No limit was reached, and yet there are fewer connections than were asked for.
+/// No limit was reached, and yet there are fewer connections than configured.
 #[test]
 fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     let server = server_with_notes(Kind::Postgres);
@@ -283,7 +284,7 @@ fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     assert!(found["value"].as_f64().unwrap() > 20.0, "{words}");
 }
 
-/// A refusal in the midst of a run is told with its reason, and the run has lost its target.
+/// A refusal during a run is reported with its reason, and the run has lost its target.
 #[test]
 fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
     let server = Server::start(&Options::postgres()).unwrap();
@@ -328,7 +329,7 @@ fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
         assert_balanced(&summary);
         let read = job(&summary, "read");
         assert_eq!(read["errors"], 0, "{kind:?}: {read}");
-        // MariaDB keeps one more for those who administer it, as the user of the test does.
+        // MariaDB reserves one more for administrators, such as the user of the test.
         assert!((1..=11).contains(&read["connections"].as_u64().unwrap()), "{kind:?}: {read}");
         let events = place.exported("r.assay")["events"].to_string();
         assert!(events.contains("connection"), "{kind:?}: {events}");
@@ -352,7 +353,7 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
     }
 }
 
-/// As a user writes it: nothing is known of the server but what the testbed says.
+/// A URL as a user writes it; the testbed provides everything else.
 #[test]
 fn a_private_server_is_asked_over_tls() {
     for (kind, mode) in [("postgres", "verify"), ("mariadb", "require")] {
@@ -370,7 +371,7 @@ fn a_private_server_is_asked_over_tls() {
     }
 }
 
-/// Where a URL names no authority, those of the system are trusted, and nobody else.
+/// Without an authority in the URL, those of the system are trusted, and no others.
 #[test]
 fn a_server_is_verified_by_the_authorities_of_the_system() {
     for kind in KINDS {
@@ -383,7 +384,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let url = target.to_string();
             let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet"];
             let mut command = place.command(&run);
-            // The names by which programs of Unix are told of other files than the system's.
+            // The environment variable by which Unix programs use other files than the system's.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
             Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };
@@ -407,7 +408,7 @@ fn a_private_server_that_does_not_start_ends_with_its_own_words() {
     }
 }
 
-/// Each way of loading puts the same rows into the table.
+/// Each method of loading writes the same rows into the table.
 #[test]
 fn every_method_of_loading_writes_the_same_rows() {
     const SUM: &str = "select count(*), sum(id), sum(length(owner)), sum(balance) from accounts";
@@ -433,7 +434,7 @@ fn every_method_of_loading_writes_the_same_rows() {
     }
 }
 
-/// The answer to a load that used a slower method than the server has.
+/// A load that used a slower method than the server offers says so.
 #[test]
 fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     let mut args = vec!["load", "w.ini", "--url", "testbed:mariadb?server.local_infile=0"];
@@ -451,7 +452,7 @@ fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     assert!(fallback.contains("set global local_infile = on"), "{fallback}");
 }
 
-/// Texts that would be something else if they were not quoted as each server wants it.
+/// Texts that are misread unless they are quoted as each server requires.
 const ODD: [&str; 16] = [
     "it's 'quoted', \"quoted\" and `quoted`",
     "'",
@@ -471,7 +472,7 @@ const ODD: [&str; 16] = [
     "",
 ];
 
-/// What is written into a statement is what would be bound.
+/// Literals in a statement have the same value as bound parameters.
 #[test]
 fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
     let record = |(id, text): (usize, &&str)| format!("{id},\"{}\"\n", text.replace('"', "\"\""));
@@ -503,8 +504,8 @@ fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const MARIADB: &str = include_str!("../../../../workloads/mixed-mariadb.ini");
 
-/// What the run of a study says that it did, and what is in its table: every insert that was
-/// answered made a row, and the clean-ups found rows of those that were loaded.
+/// Checks the run of a study against its table: every completed insert made a row, and the
+/// clean-ups deleted loaded rows.
 #[track_caller]
 fn judge_mixed(server: &Server, summary: &Value, now: &str, loaded: i64) {
     assert_balanced(summary);
@@ -519,7 +520,7 @@ fn judge_mixed(server: &Server, summary: &Value, now: &str, loaded: i64) {
     };
     let (inserts, cleanups) = (completed("insert"), completed("cleanup"));
     assert!(completed("analytics") > 0 && inserts > 0 && cleanups > 0, "{summary}");
-    // What was loaded is about an hour old.
+    // The loaded rows are about an hour old.
     let young = format!("insert_date > {now} - interval '30' minute");
     assert_eq!(ask(&format!("count(*) from t where {young}")), inserts);
     assert!(ask(&format!("count(*) from t where not {young}")) < loaded);
@@ -542,7 +543,7 @@ fn the_mixed_study_runs_in_each_dialect() {
     }
 }
 
-/// The file is dbbench's own, letter for letter, and so are the statements.
+/// The file is dbbench's own, unchanged, and so are the statements.
 #[test]
 fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     for statement in [

@@ -1,5 +1,4 @@
-//! A job that comes and goes beside traffic: what the answer says of the traffic before, during and
-//! after it.
+//! Tests of the report of side effects: the traffic before, during and after an intermittent job.
 
 use serde_json::Value;
 
@@ -18,7 +17,7 @@ start = 30s
 count = 800
 ";
 
-/// What a run in virtual time says of the one job that comes and goes.
+/// Returns the side effects of the only intermittent job of a run in virtual time.
 fn side_effects(place: &Place, url: &str) -> Value {
     let summary = place.virtually(url, &[]).expect(0).json();
     assert_valid(&summary);
@@ -27,7 +26,7 @@ fn side_effects(place: &Place, url: &str) -> Value {
     side_effects[0].clone()
 }
 
-/// The names of the parts of the window.
+/// Returns the names of the parts of the window.
 fn names(side_effects: &Value) -> Vec<&str> {
     let phases = side_effects["phases"].as_array().unwrap().iter();
     phases.map(|phase| phase["name"].as_str().unwrap()).collect()
@@ -69,7 +68,7 @@ fn a_clean_up_that_costs_nobody_anything_is_not_blamed() {
     assert!(text.contains("\n  figures with intervals differ by no more than chance"), "{text}");
 }
 
-/// A report each 20 s, of a server that another job has to itself in between.
+/// A request every 20 s that occupies the server exclusively.
 #[test]
 fn a_timetable_is_told_by_the_seconds_in_which_it_acts() {
     let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");

@@ -1,4 +1,4 @@
-//! The first signal ends a run cleanly, the second at once.
+//! Tests of signals: the first ends a run cleanly, the second at once.
 
 use std::process::{Command, Stdio};
 
@@ -26,10 +26,11 @@ query = drop table t
 
 const RUN: [&str; 7] = ["run", "w.ini", "--url", "sqlite:t.db", "--json", "--out", "r.assay"];
 
-/// A signal in mid-run: what is under way ends, the table goes, and there is an answer.
+/// Checks that a signal during a run finishes the requests in flight, drops the table and prints an
+/// answer.
 fn a_signal_ends_the_run_cleanly(signal: Signal) {
     let place = Place::with(TABLE);
-    // Whoever runs the tests may have them ignore the end of the terminal.
+    // The tests may have been started with SIGHUP ignored.
     let mut command = Command::new("env");
     command.args(["--default-signal", env!("CARGO_BIN_EXE_assay")]).args(RUN);
     let mut run = Running::of(place.holds(&mut command));
@@ -129,7 +130,7 @@ fn an_interrupt_ends_even_a_setup_that_never_returns() {
     let summary = run.ends().expect(130).json();
     assert_eq!(summary["run"]["ended"], "interrupted");
     assert_eq!(place.exported("r.assay")["run"]["ended"], "interrupted");
-    // The database is closed, its log folded back into the file.
+    // The database is closed, and its log is merged into the file.
     assert_eq!(place.names(), ["r.assay", "t.db", "w.ini"]);
 }
 
@@ -142,7 +143,7 @@ fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
     let mut command = place.command(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
     let mut run = Running::of(command.env("TMPDIR", place.path()));
     run.says("teardown, statement 1 of 1");
-    // The record's journal comes and goes.
+    // The record's journal exists only some of the time.
     let mut names = place.names();
     names.retain(|name| !name.starts_with("r.assay"));
     assert_eq!(names.len(), 2, "the workload and the database: {names:?}");
@@ -155,7 +156,7 @@ fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
 
 #[test]
 fn an_interrupt_ends_even_the_counting_of_a_table() {
-    // A view that cannot be counted to its end stands for a table for which that takes hours.
+    // An endless view replaces a table that takes hours to count.
     let endless = "create view t as with recursive n (i) as (select 1 union all select i + 1 from \
                    n) select i as a from n";
     let table = "[load t]\nrows = 5\ncolumns = a: row()\n[read]\nquery = select 1\n";
@@ -186,7 +187,7 @@ fn a_second_interrupt_ends_even_a_teardown_that_never_returns() {
 
 #[test]
 fn a_second_interrupt_leaves_out_the_teardown() {
-    // A request that takes until the end of the day keeps the first interrupt waiting.
+    // A request that takes all day keeps the first interrupt waiting.
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";
     let workload = TABLE.replace("duration = 1m", "duration = 1m\ndrain = 1h");
@@ -203,7 +204,7 @@ fn a_second_interrupt_leaves_out_the_teardown() {
     assert_eq!(number(&place.at("t.db"), tables), 1);
 }
 
-/// Requests that are still under way when the drain is over are given up then, in real time too.
+/// Requests still in flight when the drain is over time out then, in real time too.
 #[test]
 fn a_run_ends_with_its_drain_however_long_a_request_takes() {
     let file = "duration = 1s\ndrain = 1s\n[read]\nquery = select 1\nevery = 500ms\n";

@@ -1,8 +1,8 @@
-//! A statement that the database rejects is an error in the file.
+//! Tests that a statement rejected by the database is an error in the file.
 
 use crate::support::{Place, number};
 
-/// Runs a workload on SQLite and makes sure that it is refused, without a record.
+/// Runs a workload on SQLite and checks that it is refused, without a record.
 #[track_caller]
 fn refused(workload: &str, words: &[&str]) -> Place {
     let place = Place::with(workload);

@@ -1,4 +1,5 @@
-//! The program as a user runs it: in a folder of its own, with what it says and how it ends.
+//! Helpers that run the program as a user does: in a temporary folder, with its output and exit
+//! code.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -13,13 +14,13 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long anything may take before a test gives up: far more than it does take anywhere.
+/// Longest time to wait before a test fails: far more than anything takes on any machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A simulated server of textbook behaviour.
 pub(crate) const MM1: &str = "sim:mm1?service=1ms";
 
-/// A folder that goes when the test ends.
+/// A folder that is removed when the test ends.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -27,7 +28,7 @@ impl Place {
         Place(TempDir::with_prefix("assay-test-").unwrap())
     }
 
-    /// A folder with one workload file, `w.ini`.
+    /// Creates a folder with one workload file, `w.ini`.
     pub(crate) fn with(workload: &str) -> Place {
         let place = Place::new();
         place.write("w.ini", workload);
@@ -46,7 +47,7 @@ impl Place {
         fs::write(self.at(name), content).unwrap();
     }
 
-    /// The names of all that lies here, in alphabetical order.
+    /// Returns the names of all files here, in alphabetical order.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -55,7 +56,7 @@ impl Place {
         names
     }
 
-    /// The program with these arguments, in this folder.
+    /// Returns the program with these arguments, in this folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
@@ -63,8 +64,8 @@ impl Place {
         command
     }
 
-    /// Lets a command run in this folder, with what programs keep for their user below it: no test
-    /// depends on what the machine's own user has calibrated.
+    /// Makes a command run in this folder, with the state folder below it: no test depends on the
+    /// user's own calibration.
     pub(crate) fn holds<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.current_dir(self.path()).env("XDG_STATE_HOME", self.at("state"))
     }
@@ -74,7 +75,7 @@ impl Place {
         Ran::of(&mut self.command(args))
     }
 
-    /// A run in virtual time of `w.ini`, recorded in `r.assay`, with its JSON document.
+    /// Runs `w.ini` in virtual time with `--json`, recorded in `r.assay`.
     pub(crate) fn virtually(&self, url: &str, more: &[&str]) -> Ran {
         let mut args = vec!["run", "w.ini", "--virtual", "--json", "--out", "r.assay"];
         args.extend(["--url", url]);
@@ -82,25 +83,25 @@ impl Place {
         self.assay(&args)
     }
 
-    /// What `assay export` gives of a record.
+    /// Returns the export of a record.
     pub(crate) fn export(&self, record: &str, format: &str) -> String {
         let ran = self.assay(&["export", record, "--format", format]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{format}");
         ran.stdout
     }
 
-    /// The export of a record as a document.
+    /// Returns the JSON export of a record.
     pub(crate) fn exported(&self, record: &str) -> Value {
         serde_json::from_str(&self.export(record, "json")).unwrap()
     }
 
-    /// Starts the program; what it says can be waited for.
+    /// Starts the program, for tests that wait for its output.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         Running::of(&mut self.command(args))
     }
 }
 
-/// How the program ended, and what it said.
+/// Exit code and output of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -113,7 +114,7 @@ impl Ran {
         Ran::from(command.output().unwrap())
     }
 
-    /// Runs a program whose stdout leads elsewhere.
+    /// Runs a program with this stdout.
     pub(crate) fn of_to(mut command: Command, stdout: Stdio) -> Ran {
         Ran::from(command.stdout(stdout).output().unwrap())
     }
@@ -126,13 +127,13 @@ impl Ran {
         }
     }
 
-    /// The one document on stdout.
+    /// Parses the document on stdout.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
 
-    /// Makes sure of an exit code; the other one shows all that was said.
+    /// Checks the exit code; on failure, prints the whole output.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "stdout: {:.2000}\nstderr: {}", self.stdout, self.stderr);
@@ -140,7 +141,7 @@ impl Ran {
         self
     }
 
-    /// Makes sure that the program refused, said all of `words` and nothing on stdout.
+    /// Checks that the program refused with all of `words`, and printed nothing on stdout.
     #[track_caller]
     pub(crate) fn refuses(self, words: &[&str]) -> Ran {
         let ran = self.expect(2);
@@ -152,12 +153,12 @@ impl Ran {
     }
 }
 
-/// The program while it runs. Killed if the test does not wait for its end.
+/// A running program. It is killed if the test does not wait for its end.
 pub(crate) struct Running {
     child: Child,
     answer: Option<JoinHandle<String>>,
     lines: Receiver<String>,
-    /// What was read of stderr so far.
+    /// The lines read from stderr so far.
     said: String,
 }
 
@@ -183,13 +184,13 @@ impl Running {
         Running { child, answer: Some(answer), lines, said: String::new() }
     }
 
-    /// Waits until the program says something on stderr.
+    /// Waits until the program prints these words on stderr.
     #[track_caller]
     pub(crate) fn says(&mut self, words: &str) {
         self.says_what(words, |line| line.contains(words));
     }
 
-    /// Waits for a line on stderr that is as it should be; `what` says how that is.
+    /// Waits for a line on stderr that satisfies `is_it`; `what` describes it.
     #[track_caller]
     pub(crate) fn says_what(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
         loop {
@@ -209,7 +210,7 @@ impl Running {
         kill(process, signal).unwrap();
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the program.
     #[track_caller]
     pub(crate) fn ends(mut self) -> Ran {
         loop {
@@ -231,13 +232,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A test that failed leaves nothing behind; one that did not has waited for the end.
+        // A failed test leaves no process; a passed one has waited for its end.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Makes sure that every request of every job in a summary is accounted for.
+/// Checks that every request of every job in a summary has an outcome.
 #[track_caller]
 pub(crate) fn assert_balanced(summary: &Value) {
     let jobs = summary["jobs"].as_array().unwrap();
@@ -249,26 +250,26 @@ pub(crate) fn assert_balanced(summary: &Value) {
     assert_eq!(check(summary, "balance")["status"], "pass");
 }
 
-/// A check of a summary by its name.
+/// Returns a check of a summary by its name.
 #[track_caller]
 pub(crate) fn check<'a>(summary: &'a Value, name: &str) -> &'a Value {
     let checks = summary["verdict"]["checks"].as_array().unwrap();
     checks.iter().find(|check| check["name"] == name).unwrap()
 }
 
-/// A job of a summary by its name.
+/// Returns a job of a summary by its name.
 #[track_caller]
 pub(crate) fn job<'a>(summary: &'a Value, name: &str) -> &'a Value {
     summary["jobs"].as_array().unwrap().iter().find(|job| job["name"] == name).unwrap()
 }
 
-/// One number out of an SQLite file.
+/// Returns the number that a query of an SQLite file gives.
 pub(crate) fn number(database: &Path, sql: &str) -> i64 {
     let connection = rusqlite::Connection::open(database).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// The number that a line of progress shows under a name.
+/// Returns the number under a name in a line of progress.
 pub(crate) fn shown(line: &str, name: &str) -> Option<f64> {
     let (_, after) = line.split_once(name)?;
     after.split_whitespace().next()?.replace(',', "").parse().ok()

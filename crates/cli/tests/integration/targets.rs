@@ -1,4 +1,4 @@
-//! Jobs of one run that ask different targets.
+//! Tests of jobs in one run that use different targets.
 
 use crate::support::{Place, assert_balanced, job, number};
 

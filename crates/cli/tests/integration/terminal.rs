@@ -1,4 +1,4 @@
-//! The live view, on a terminal of the test's own.
+//! Tests of the live view, on a pseudo-terminal.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,13 +10,13 @@ use nix::unistd::Pid;
 
 use crate::support::{MM1, Place, Ran};
 
-/// What a run wrote to the terminal, and how it ended.
+/// The terminal output of a run, and its result.
 pub(crate) struct Shown {
     pub(crate) screen: String,
     pub(crate) ran: Ran,
 }
 
-/// Runs a program whose stdout is a terminal with so many columns, and returns what it shows.
+/// Runs a program whose stdout is a terminal with this many columns, and returns the output.
 fn answer_on_a_terminal(command: &mut Command, columns: u16) -> String {
     let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
@@ -37,14 +37,14 @@ pub(crate) fn on_a_terminal(command: &mut Command) -> Shown {
     until_seen(command, &[])
 }
 
-/// Runs a program whose stderr is a terminal, and interrupts it each time that the next of some
-/// words are on it.
+/// Runs a program whose stderr is a terminal, and interrupts it each time the next of `words`
+/// appears there.
 fn until_seen(command: &mut Command, words: &[&str]) -> Shown {
     let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
     command.env("TERM", "xterm-256color").stdout(Stdio::piped()).stderr(pty.slave);
     let mut child = command.spawn().unwrap();
-    // The program's own end of the terminal is the last one, so that its end can be seen here.
+    // The program's end of the terminal must be the last, to make its closing visible here.
     command.stderr(Stdio::null());
     let mut answer = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -81,12 +81,12 @@ fn the_live_view_draws_and_cleans_up() {
     for words in ["w.ini on sim:mm1?service=1ms", "measuring, 00:0", "of 01:00", "in flight"] {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }
-    // Lines are painted over, and the last thing is that they are taken away.
-    // The busiest component stands below the table as soon as it is known.
+    // Lines are painted over, and finally removed. The line of the busiest component is below the
+    // table once it is known.
     let (erase, up) = ("\u{1b}[J", ["\u{1b}[4A", "\u{1b}[5A"]);
     assert!(screen.contains("\u{1b}[K"), "{screen:?}");
     assert!(up.iter().any(|up| screen.ends_with(&format!("\r{up}{erase}"))), "{screen:?}");
-    // The answer is on stdout, which is none, and has no colours.
+    // The answer is on stdout, which is no terminal, and has no colours.
     let ran = shown.ran.expect(130);
     assert!(ran.stdout.contains("[read]") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
 }

@@ -1,11 +1,11 @@
-//! Workload files of strangers: what they can do to the machine of whoever runs them.
+//! Tests of untrusted workload files: the harm they can do to the machine of their user.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::support::{Place, Ran};
 
-/// A folder `lab` with a stranger's `w.ini`, beside files that are none of the stranger's.
+/// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
 fn place(workload: &str) -> Place {
     let place = Place::new();
     fs::create_dir_all(place.at("lab/sub")).unwrap();
@@ -18,7 +18,7 @@ fn place(workload: &str) -> Place {
     place
 }
 
-/// In the folder `lab`.
+/// Runs the program in the folder `lab`.
 fn assay(place: &Place, args: &[&str]) -> Ran {
     let mut command = place.command(args);
     Ran::of(command.current_dir(place.at("lab")))
@@ -26,11 +26,11 @@ fn assay(place: &Place, args: &[&str]) -> Ran {
 
 const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
 
-/// The same in virtual time, whose verdict does not depend on the machine.
+/// The same in virtual time, where the verdict does not depend on the machine.
 const VIRTUALLY: [&str; 8] =
     ["run", "w.ini", "--quiet", "--out", "r.assay", "--virtual", "--url", "sim:mm1"];
 
-/// Everything of these lines is refused, without a flag, before anything was done.
+/// Checks that a workload is refused without the flag, before anything was done.
 #[track_caller]
 fn refused(workload: &str, words: &str, flag: &str) {
     let place = place(workload);
@@ -72,7 +72,7 @@ fn results_are_new_files_in_the_folder_of_the_record() {
     let place = place(results);
     fs::create_dir(place.at("records")).unwrap();
     let into = |record| [&["run", "w.ini", "--quiet", "--out"][..], &[record]].concat();
-    // How late the request was is another matter.
+    // The request may be late, which is irrelevant here.
     assert_ne!(assay(&place, &into("../records/r.assay")).code, 2);
     assert_eq!(fs::read_to_string(place.at("records/new.csv")).unwrap(), "x\n");
     let again = into("../records/again.assay");
@@ -109,7 +109,7 @@ fn inputs_stay_below_the_folder_of_the_file() {
         }
     }
     refused("[a]\nquery = select ?\nquery-args-file = /dev/null\n", "leads out", "--allow-files");
-    // A file that was saved in the home folder has its keys below it.
+    // A file that was saved in the home folder has keys below it.
     let home = place("[a]\nquery = select ?\nquery-args-file = .aws/credentials\ncount = 1\n");
     fs::create_dir(home.at("lab/.aws")).unwrap();
     home.write("lab/.aws/credentials", "1\n");

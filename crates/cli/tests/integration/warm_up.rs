@@ -1,10 +1,10 @@
-//! `warmup = auto`: the end of the warm-up is found when the run is over.
+//! Tests of `warmup = auto`: the end of the warm-up is detected after the run.
 
 use crate::support::{Place, check};
 
 const AUTO: &str = "duration = 120s\nwarmup = auto\n[read]\nquery = select 1\nrate = 500\n";
 
-/// A server that comes eight seconds late: nothing of that is of interest.
+/// A server that is unreachable for the first eight seconds, which must not be measured.
 const COLD: &str = "sim:mmc?service=1ms&servers=unlimited&outage=0s..8s";
 
 #[test]
@@ -14,7 +14,7 @@ fn what_is_cold_at_the_begin_is_not_measured() {
     let warmup_s = summary["window"]["warmup_s"].as_f64().unwrap();
     assert!((8.0..=60.0).contains(&warmup_s), "{warmup_s}");
     assert_eq!(check(&summary, "warm-up")["status"], "pass");
-    // Nothing failed in the window: what failed was before.
+    // The errors were before the window.
     assert_eq!(summary["jobs"][0]["errors"], 0);
     let text = place.assay(&["report", "r.assay"]).stdout;
     assert!(text.contains("found by MSER-5"), "{text}");

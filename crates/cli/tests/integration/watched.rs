@@ -1,4 +1,5 @@
-//! A load generator that is kept from its work says so, and does not blame the database.
+//! Tests that a load generator which is kept from its work says so, and does not blame the
+//! database.
 
 use std::process::{Child, Command, Stdio};
 
@@ -7,19 +8,19 @@ use serde_json::Value;
 
 use crate::support::{MM1, Place, check};
 
-/// Requests for long enough that nothing of what is planted is a twentieth of it.
+/// A run so long that each planted disturbance is less than a twentieth of it.
 const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
 
 /// A real server.
 const POSTGRES: &str = "testbed:postgres";
 
-/// Something that keeps a processor busy until the test ends.
+/// A process that keeps a processor busy until the test ends.
 struct Busy(Child);
 
 impl Busy {
     fn on(processor: &str) -> Busy {
         let mut command = Command::new("taskset");
-        // It ends by itself if the test is killed: after so much time of a processor.
+        // The limit of processor time ends it if the test is killed.
         command.args(["-c", processor, "sh", "-c", "ulimit -t 30; while :; do :; done"]);
         Busy(command.stdout(Stdio::null()).spawn().unwrap())
     }

@@ -1,23 +1,23 @@
-//! The workload files that come with the program do what their comments say.
+//! Tests that the workload files that come with the program do what their comments say.
 
 use serde_json::Value;
 
 use crate::support::{Place, Ran, assert_balanced, check};
 
-/// What makes a run of a file short; `--duration 1s` where nothing is said.
+/// Options that shorten a run, by workload; the default is `--duration 1s`.
 const SHORTER: &[(&str, &str)] = &[
     ("shop", "--duration 1s --warmup 0s --set orders=5k"),
     ("timetable", "--duration 1s --set pause=300ms"),
-    // These end when all is done that they have to do.
+    // These end when their work is done.
     ("records", ""),
     ("replay", ""),
     ("results", ""),
 ];
 
-/// What other tests run.
+/// Workloads that other tests run.
 const RUN_ELSEWHERE: &[&str] = &["accounts", "mixed", "mixed-dbbench", "mixed-mariadb"];
 
-/// A command that a file's comment says, and with which exit code it ends.
+/// A command in a file's comment, with its expected exit code.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Told {
     pub(crate) words: Vec<String>,
@@ -29,12 +29,12 @@ impl Told {
         self.words.iter().any(|other| other == word)
     }
 
-    /// Whether how fast the machine is has no influence on the exit code.
+    /// Returns true if the speed of the machine cannot affect the exit code.
     fn is_exact(&self) -> bool {
         !self.has("run") || self.has("--virtual")
     }
 
-    /// The command as it is tried out.
+    /// Returns the command to try, shortened.
     fn tried(&self, name: &str, record: &str) -> Vec<String> {
         let mut tried = self.words.clone();
         if !self.is_exact() {
@@ -49,7 +49,7 @@ impl Told {
     }
 }
 
-/// The commands of a comment: `;     assay run hello.ini # exit code 1`.
+/// Returns the commands of a comment: `;     assay run hello.ini # exit code 1`.
 pub(crate) fn told(text: &str) -> Vec<Told> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
@@ -60,15 +60,15 @@ pub(crate) fn told(text: &str) -> Vec<Told> {
     lines.map(command).collect()
 }
 
-/// Jobs of a summary that got no answer.
+/// Returns the jobs of a summary that completed no request.
 fn idle(summary: &Value) -> Vec<&str> {
     let jobs = summary["jobs"].as_array().unwrap().iter();
     let idle = jobs.filter(|job| job["completed"].as_u64().unwrap() == 0);
     idle.map(|job| job["name"].as_str().unwrap()).collect()
 }
 
-/// Makes sure that a run did what it should. How late its requests were, and whether it was fast
-/// enough, is the machine's affair in real time: a verdict because of that is none of the file.
+/// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
+/// is no fault of the file.
 #[track_caller]
 fn judge(name: &str, told: &Told, ran: Ran) {
     let codes = if told.is_exact() { vec![told.code] } else { vec![told.code, 1, 3] };
@@ -87,13 +87,13 @@ fn judge(name: &str, told: &Told, ran: Ran) {
     }
 }
 
-/// All names of the list.
+/// Returns all names of the list.
 fn names(place: &Place) -> Vec<String> {
     let list = place.assay(&["workloads"]).expect(0).stdout;
     list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-/// Writes all files as the list names them; gives their names and texts.
+/// Writes all files under their listed names; returns their names and texts.
 fn unpack(place: &Place) -> Vec<(String, String)> {
     let print = |name: String| {
         let text = place.assay(&["workloads", &name]).expect(0).stdout;
@@ -104,7 +104,7 @@ fn unpack(place: &Place) -> Vec<(String, String)> {
     names(place).into_iter().map(print).collect()
 }
 
-/// Each command of each file, in a folder that has all of them.
+/// Each command of each file runs in a folder with all files.
 #[test]
 fn every_workload_of_the_program_does_what_its_comment_says() {
     let place = Place::new();

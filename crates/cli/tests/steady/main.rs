@@ -1,5 +1,5 @@
-//! Runs on real servers that are as long as runs are. In a program of its own, because other tests
-//! beside it would be what is wrong.
+//! Tests of full-length runs on real servers, in a program of their own, as concurrent tests would
+//! disturb them.
 
 mod witness;
 
@@ -11,13 +11,12 @@ use serde_json::Value;
 
 use crate::witness::Witness;
 
-/// What a machine does to a generator that shares it with others. Whatever else objects would be a
-/// false alarm.
+/// The checks that may object because others use the machine; any other objection is a false alarm.
 const OF_THE_MACHINE: [&str; 6] =
     ["stall", "processor-wait", "stolen-time", "other-programs", "send-lag", "frequency"];
 
-/// What a machine does to the times themselves, if it gives its processors to others for a while.
-/// That it did is to be seen elsewhere too.
+/// The checks that may object if the machine gives its processors to others for a while, which must
+/// also show elsewhere.
 const OF_A_MACHINE_THAT_CHANGED: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
@@ -36,13 +35,13 @@ rate = 300
 expect-rows = 1
 ";
 
-/// One of these at a time has the machine.
+/// Reserves the machine for one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a file against a private server and gives the document of the run.
+/// Runs a file against a private server and returns the document of the run.
 #[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
 fn run(folder: &Path, file: &str, url: &str, arguments: &[&str]) -> Value {
     let ran = Command::new(env!("CARGO_BIN_EXE_assay"))
@@ -76,7 +75,7 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let (of_the_machine, others): (Vec<&Value>, Vec<&Value>) =
         objections.partition(|check| excused(check));
     assert!(others.is_empty(), "{others:#?} {machine:?}");
-    // A machine that is busy makes a run SUSPECT, and says so; it does not spoil it altogether.
+    // A busy machine makes a run SUSPECT with a reason, but not INVALID.
     let suspects = of_the_machine.iter().all(|check| check["status"] == "suspect");
     assert!(suspects, "{of_the_machine:#?}");
     for name in ["rate", "arrivals", "gaps", "backlog", "wrong-results", "commits"] {
@@ -89,8 +88,8 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     }
 }
 
-/// The study `mixed`: each clean-up deletes more than half of the table, of which the reads are
-/// faster. On PostgreSQL without parallel workers, which two processors have no room for.
+/// The study `mixed`: each clean-up deletes more than half of the table, which makes the reads
+/// faster. On PostgreSQL without parallel workers, for which two processors have no room.
 #[test]
 fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
@@ -100,8 +99,8 @@ fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
         let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
         let document = run(place.path(), STUDY, url, &SHORT);
         let effects = document["effects"].as_array().unwrap();
-        // Of the reads, or of the inserts, which have the processors for themselves: seconds that
-        // resemble each other may leave it open for one of them.
+        // Of the reads, or of the inserts, which have the processors to themselves: similar seconds
+        // may leave it open for one of them.
         let effect = effects.iter().find(|effect| effect["cause"] == "cleanup");
         let effect = effect.unwrap_or_else(|| panic!("{url}: {effects:#?}"));
         let number = |name: &str| effect[name].as_f64().unwrap();

@@ -1,4 +1,5 @@
-//! Another way to see that a machine changed: a byte goes to a thread and back, again and again.
+//! A reference probe that shows changes of the machine: a byte goes to a thread and back,
+//! repeatedly.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,22 +9,22 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos};
 
-/// How often it is asked: as often as the job that is run beside it asks.
+/// Interval between two round trips, the same as that of the job being run.
 const BETWEEN: Nanos = Nanos(3_333_000);
 
-/// How many round trips make one time of the machine: five seconds of them.
+/// Number of round trips per span: five seconds of them.
 const SPAN: usize = 1500;
 
-/// What a machine that others leave alone stays within; also the limit of the check `drift`.
+/// Largest ratio of two spans on an undisturbed machine; also the limit of the check `drift`.
 const STEADY: f64 = 1.05;
 
-/// Somebody who knows nothing of databases and of what is run.
+/// A probe that is independent of the database and of the run.
 pub(crate) struct Witness {
     over: SyncSender<()>,
     asks: JoinHandle<Vec<Nanos>>,
 }
 
-/// What the machine took for the same work, span after span: medians.
+/// The median round-trip times of consecutive spans.
 #[derive(Debug)]
 pub(crate) struct Machine {
     medians: Vec<Nanos>,
@@ -53,7 +54,7 @@ impl Witness {
 }
 
 impl Machine {
-    /// Whether the same work took longer in one span than in another.
+    /// Returns true if the same work took longer in one span than in another.
     pub(crate) fn changed(&self) -> bool {
         let least = self.medians.iter().min();
         let greatest = self.medians.iter().max();
@@ -68,7 +69,7 @@ fn median(span: &mut [Nanos]) -> Nanos {
     *span.select_nth_unstable(middle).1
 }
 
-/// Sends back what comes until the other end is closed.
+/// Sends every byte back until the other end is closed.
 fn echo(mut end: TcpStream) {
     let mut byte = [0];
     while end.read_exact(&mut byte).and_then(|()| end.write_all(&byte)).is_ok() {}

@@ -1,4 +1,4 @@
-//! The course of a run: its probes, and fewer parts that can be read.
+//! Tests of the course of a run: its probes, merged into fewer parts for display.
 
 use analyze::Distribution;
 use base::Nanos;

@@ -1,4 +1,4 @@
-//! Records that say what cannot be: no number in them decides how much memory or time is used.
+//! Tests of damaged records: no number in them may determine memory use or running time.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use record::{Archive, EndKind};
 
 use crate::support::{self, Place, Run, ended};
 
-/// A record of two seconds in which this was changed.
+/// Returns the error for a record of two seconds that this statement has changed; `readable` if
+/// none.
 fn changed(statement: &str) -> String {
     let place = Place::new();
     written(&place, statement);

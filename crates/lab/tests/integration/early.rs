@@ -1,4 +1,4 @@
-//! Runs that ended before time zero, while tables were filled.
+//! Tests of runs that ended before time zero, while tables were filled.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn half_a_load(path: &Path, workload: &str) -> Recorder {
     recorder
 }
 
-/// Lets go of the recorder and waits until the load is in the file.
+/// Drops the recorder and waits until the load is in the file.
 fn wait_until_written(recorder: Recorder, path: &Path) {
     drop(recorder);
     let is_written = || {
@@ -37,15 +37,15 @@ fn wait_until_written(recorder: Recorder, path: &Path) {
     }
 }
 
-/// What is said of a run that ended while it filled its table, `None` is killed: the verdict, and
-/// what the checks `complete` and `window` found.
+/// Checks verdict and the checks `complete` and `window` of a run that ended during its load; a
+/// `kind` of `None` is a killed run.
 #[track_caller]
 fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
     let place = Place::new();
     let recorder = half_a_load(&place.record(), workload);
     match kind {
         Some(kind) => drop(recorder.finish(ended(kind, Nanos::ZERO)).unwrap()),
-        // A recorder that is dropped writes what it has and leaves the record of a killed run.
+        // A dropped recorder flushes and leaves the record of a killed run.
         None => wait_until_written(recorder, &place.record()),
     }
     let (evidence, summary) = read(&place.record());

@@ -1,4 +1,4 @@
-//! Runs that are killed while requests are open.
+//! Tests of runs that are killed while requests are open.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,19 +10,19 @@ use record::{EndKind, Kind, LateBatch};
 
 use crate::support::{Place, Run, SEED, check, ended, read};
 
-/// Where a child of this test is to record.
+/// The variable with the path at which a child of this test records.
 const RECORD: &str = "ASSAY_TEST_RECORD";
 
-/// As many late answers as a lane hands over before the second is over.
+/// The number of late answers that make a lane hand over before its second ends.
 const FLOOD: u64 = LateBatch::CAPACITY as u64;
 
-/// Five whole seconds of ten requests. Open are one of the warm-up, three that came due in second
-/// 2, two of second 3 and four of second 4, which is the last that both lanes have left.
+/// Records five complete seconds of ten requests. The open ones: one of the warm-up, three due in
+/// second 2, two in second 3 and four in second 4, the last that both lanes have left.
 fn five_seconds(run: &mut Run) {
     for (second, open) in [(0, 1), (1, 0), (2, 3), (3, 2), (4, 4)] {
         run.second(0, second, 10 - open);
         for number in 0..open {
-            // Nobody is going to say what became of it.
+            // Its outcome is never recorded.
             let _ = run.arrive(0, second * 1_000 + 900 + number);
         }
         run.turn(0, second);
@@ -32,7 +32,8 @@ fn five_seconds(run: &mut Run) {
     }
 }
 
-/// Lane 0 is ahead: what it says of second 5 is written together with the end of second 4.
+/// Records until killed; lane 0 is ahead, so its second 5 is written together with the end of
+/// second 4.
 fn record_until_killed(path: &Path) {
     let mut run = Run::begin(path);
     let late: Vec<_> = (0..FLOOD).map(|_| run.arrive(1, 1_999)).collect();
@@ -47,7 +48,7 @@ fn record_until_killed(path: &Path) {
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
-/// Has a child of this process record, and kills it.
+/// Records in a child of this process, and kills it.
 fn killed(test: &str) -> (Evidence, Summary) {
     let place = Place::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -98,7 +99,7 @@ fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_ha
     let expected = "the run was killed, or is still running: its record ends after 5.0 s, \
                     when 10 requests were open, which count as unsent";
     assert_eq!(sentence, expected);
-    // The flood is more than the schedule says.
+    // The late answers exceed the scheduled rate.
     assert_eq!(check(&summary, "rate").0, "invalid");
     assert_eq!(summary.verdict.word(), "INVALID");
 }

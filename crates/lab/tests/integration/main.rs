@@ -1,5 +1,5 @@
-//! From a record to evidence and verdict: records of runs that ended as they should, were killed,
-//! were interrupted, or were damaged.
+//! Tests from record to evidence and verdict: records of runs that were completed, killed,
+//! interrupted or damaged.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]
 

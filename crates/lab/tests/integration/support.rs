@@ -1,4 +1,4 @@
-//! Records without an engine: requests at known instants, on two lanes.
+//! Records made without an engine: requests at known instants, on two lanes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,11 +16,11 @@ pub(crate) const JOB: JobIndex = JobIndex(0);
 /// Time zero on the clock of the lanes.
 pub(crate) const ZERO: Stamp = Stamp(7_000_000_000);
 
-/// A second of warm-up and a table every two seconds.
+/// A workload with a second of warm-up and a probe every two seconds.
 pub(crate) const WORKLOAD: &str =
     "duration = 60s\nwarmup = 1s\nprobe = 2s\n[read]\nquery = select 1\nrate = 10\n";
 
-/// A directory of its own.
+/// A temporary directory.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -80,7 +80,7 @@ pub(crate) fn ended(kind: EndKind, at: Nanos) -> End {
     End { at, kind, text: String::new() }
 }
 
-/// A record that is being made by two lanes.
+/// A record that is being written by two lanes.
 pub(crate) struct Run {
     pub(crate) recorder: Recorder,
     pub(crate) lanes: [Ledger<RecorderOutlet>; 2],
@@ -96,14 +96,14 @@ impl Run {
         Run { recorder, lanes, number: 0 }
     }
 
-    /// A request comes due so many milliseconds after time zero.
+    /// Records the arrival of a request, this many milliseconds after time zero.
     pub(crate) fn arrive(&mut self, lane: usize, ms: u64) -> Request {
         let at = ZERO + Nanos::from_millis(ms);
         self.number += 1;
         self.lanes[lane].arrive(JOB, self.number, at, at)
     }
 
-    /// It is answered so many milliseconds after time zero.
+    /// Records its answer, this many milliseconds after time zero.
     pub(crate) fn answer(&mut self, lane: usize, request: Request, ms: u64) {
         let (sent, done) = (request.noticed(), ZERO + Nanos::from_millis(ms));
         let dispatch = Dispatch { assigned: sent, sent };
@@ -118,7 +118,7 @@ impl Run {
         let _ = self.lanes[lane].settle(request, ending);
     }
 
-    /// So many requests in a second, answered in 2 ms each.
+    /// Records requests in a second, each answered in 2 ms.
     pub(crate) fn second(&mut self, lane: usize, second: u64, requests: u64) {
         for number in 0..requests {
             let at = second * 1_000 + 50 + number * 10;
@@ -127,37 +127,37 @@ impl Run {
         }
     }
 
-    /// A lane has left a second.
+    /// Records that a lane has left a second.
     pub(crate) fn turn(&mut self, lane: usize, second: u64) {
         let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
         self.lanes[lane].turn(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
     }
 
-    /// Waits until all that both lanes handed over up to this second, and left it, is in the file.
+    /// Waits until everything that both lanes handed over up to this second is in the file.
     pub(crate) fn wait_until_written(&self, second: u32) {
         let live = self.recorder.live();
         while live.latest().is_none_or(|live| live.interval < second) {
             std::thread::yield_now();
         }
-        // The picture is shown before the second is written. When more has been taken than the
-        // recorder's channel holds, it has come back from writing.
+        // The live figures appear before the second is written. Once the recorder has taken more
+        // messages than its channel holds, it has finished writing.
         let notes = self.recorder.notes();
         (0..100).for_each(|number| notes.setting("number", number.to_string()));
     }
 }
 
-/// What the lab makes of a record.
+/// Returns evidence and summary of a record.
 pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
     let evidence = lab::evidence(&Archive::open(path).unwrap()).unwrap();
     let summary = summarize(&evidence);
     (evidence, summary)
 }
 
-/// The status and the sentence of a check.
+/// Returns status and sentence of a check.
 pub(crate) fn check(summary: &Summary, name: &str) -> (&'static str, String) {
     let check = summary.verdict.checks.iter().find(|check| check.name == name).unwrap();
     (check.status.name(), check.explain.clone())
 }
 
-/// The plan's seed, which tests do not change.
+/// The seed of the plan in all tests.
 pub(crate) const SEED: Seed = Seed(42);

@@ -1,4 +1,4 @@
-//! Rates that vary, from the workload file to the verdict, in virtual time.
+//! Tests of varying rates, from the workload file to the verdict, in virtual time.
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     read(&place.record())
 }
 
-/// No check objects, whatever the seed, but for that of the rate: chance alone goes beyond its
-/// limit twice in a thousand runs.
+/// Checks that no check objects for any seed, except `rate`, whose limit is exceeded by chance in
+/// two of a thousand runs.
 fn never_alarms(rate: &str, target: &str) {
     let mut by_chance = 0;
     for seed in 0..200 {
@@ -74,7 +74,7 @@ fn steps_below_the_capacity_raise_no_alarm() {
     never_alarms("trace(rates 1 30, 7 140, 18 3)", SINGLE);
 }
 
-/// As many requests are open as arrive in a second: more and more, and none waits.
+/// As many requests are open as arrive in a second: ever more, but none waits.
 #[test]
 fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
     never_alarms("ramp(50, 400, 20s)", PARALLEL);
@@ -91,7 +91,7 @@ fn an_overload_at_the_end_of_a_ramp_is_noticed() {
     }
 }
 
-/// 218 requests more arrive around the peak than can be answered; they are gone by the end.
+/// Around the peak, 218 more requests arrive than can be answered; all are answered by the end.
 #[test]
 fn an_overload_in_the_peak_of_a_sine_is_a_wait_and_no_growth() {
     for seed in 0..20 {
