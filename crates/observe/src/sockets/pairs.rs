@@ -352,7 +352,7 @@ impl Glimpse {
 
 #[cfg(test)]
 impl Glimpse {
-    /// Returns a glimpse of one connection whose server has this many bytes to read.
+    /// Returns a snapshot of one connection whose server has this many bytes to read.
     pub(crate) fn planted(port: u16, receive_queue: u32) -> Glimpse {
         let end = |receive_queue| {
             Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
