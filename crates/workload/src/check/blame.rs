@@ -1,21 +1,22 @@
-//! Is a mistake the file's, or an option's?
+//! Attribution of a mistake to the file or to a `--set` option.
 //!
-//! `--set` puts a value in the place of the file's. What is wrong with it shows where it is used,
-//! and the line there is not to blame: a mistake that the file does not have without the option is
-//! the option's.
+//! A value from `--set` replaces the file's value, and a wrong one shows up at the line that uses
+//! it. That line is not the cause: a mistake that the file does not have without the option is
+//! reported for the option.
 
 use base::{Diagnostic, Severity};
 
 use super::Overrides;
 use crate::wording::quoted;
 
-/// The option `--set` as it was written.
+/// Formats the option `--set` as it was written.
 pub(super) fn option(name: &str, value: &str) -> String {
     quoted(&format!("--set {name}={value}"))
 }
 
-/// The complaints about a file with its options, those that it does not have without them (`own`)
-/// about the option. Of one option the first mistake is told, because the others follow from it.
+/// Attributes the errors of a file with its options: errors that are absent without the options
+/// (`own`) are reported for the option. Only the first error of each option is reported, because
+/// the others follow from it.
 pub(super) fn settle(
     text: &str,
     overrides: &Overrides,
@@ -50,8 +51,8 @@ fn blame(culprit: &str, diagnostic: Diagnostic) -> Diagnostic {
     }
 }
 
-/// The options that a mistake is due to: those whose parameters stand there, or all of them if they
-/// come in through others.
+/// Returns the options that cause an error: those whose parameters are named in its span, or all
+/// options if no parameter is named there.
 fn culprit(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
     let span = diagnostic.span.unwrap_or_default();
     let place = text.get(span.start..span.end).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `slo = p99 < 30ms, failed < 0.1%`: what a job is judged by, in the job or in `[threshold]`.
+//! Conditions that a job is judged by: `slo = p99 < 30ms, failed < 0.1%` in a job or in
+//! `[threshold]`.
 
 use base::Diagnostic;
 use base::units::{Decimal, parse_decimal, parse_duration};
@@ -11,13 +12,13 @@ use crate::plan::{Job, Metric, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
 use crate::wording::{meant_duration, nearest, quoted};
 
-/// The words of metrics, for did-you-mean.
+/// Names of metrics, for did-you-mean hints.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
 
-/// How many conditions a job may have.
+/// Highest number of conditions per job.
 const MOST_CONDITIONS: usize = 1_000;
 
-/// How many jobs a message names.
+/// Highest number of jobs that a message names.
 const MOST_LISTED: usize = 10;
 
 const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
@@ -25,16 +26,16 @@ const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p
 
 /// A condition as it was written.
 struct Condition<'p> {
-    /// What it says of its job.
+    /// The parsed condition.
     slo: Slo,
-    /// The whole of it.
+    /// The text of the whole condition.
     place: Excerpt<'p>,
-    /// The parentheses behind its metric, if there are any.
+    /// The parenthesized part after the metric, if any.
     suffix: Option<Excerpt<'p>>,
 }
 
 impl<'f> Checker<'f> {
-    /// The conditions in all lines of `slo` of a job.
+    /// Parses the conditions in all `slo` lines of a job.
     pub(super) fn slos(&mut self, fields: &Fields<'f>) -> Vec<Slo> {
         let mut slos = Vec::new();
         self.conditions(fields, |condition| match condition.suffix {
@@ -44,7 +45,7 @@ impl<'f> Checker<'f> {
         slos
     }
 
-    /// Gives the conditions of `[threshold]` to the jobs that they name.
+    /// Assigns the conditions of `[threshold]` to the jobs that they name.
     pub(super) fn thresholds(&mut self, section: &'f Section<'f>, jobs: &mut [Job]) {
         let fields = self.fields(&section.entries, Owner::Threshold, "in [threshold]");
         self.conditions(&fields, |condition| {
@@ -53,7 +54,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Calls `each` with every condition that can be read, and passes on all complaints.
+    /// Calls `each` with every condition that can be parsed, and reports all errors.
     fn conditions(
         &mut self,
         fields: &Fields<'f>,
@@ -72,7 +73,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Adds a condition to those of its job; the first beyond the limit is complained about.
+/// Adds a condition to those of its job; reports the first one beyond the limit.
 fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic> {
     if slos.len() <= MOST_CONDITIONS {
         slos.push(condition.slo);
@@ -83,8 +84,8 @@ fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic
     Ok(())
 }
 
-/// The place of the job that a condition of `[threshold]` judges: the one in parentheses, or the
-/// only one that there is.
+/// Returns the index of the job that a condition of `[threshold]` judges: the one named in
+/// parentheses, or the only job of the file.
 fn judged(condition: &Condition<'_>, jobs: &[Job]) -> Result<usize, Diagnostic> {
     let names = || jobs.iter().map(|job| job.name.as_str());
     let Some(suffix) = condition.suffix else {
@@ -121,7 +122,7 @@ fn without_job(condition: &Condition<'_>, first: &str) -> Diagnostic {
     error.help(format!("name the job in parentheses: `{metric}({first}){behind}`"))
 }
 
-/// Inside a job a condition judges that job and no other.
+/// Returns the error for a condition inside a job that names a job.
 fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
     let (suffix_text, text) = (suffix.text(), place.text());
     let metric = text.split('(').next().unwrap_or_default().trim();
@@ -132,7 +133,7 @@ fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
 
 fn condition(item: Excerpt<'_>) -> Result<Condition<'_>, Diagnostic> {
     let text = item.text();
-    // The name of a job may hold whatever stands between parentheses.
+    // The name of a job, in parentheses, may contain `<` and `>`.
     let behind = text.rfind(')').unwrap_or_default();
     let Some(at) = text[behind..].find(['<', '>']).map(|at| behind + at) else {
         let message = match text.is_empty() {
@@ -158,7 +159,7 @@ fn condition(item: Excerpt<'_>) -> Result<Condition<'_>, Diagnostic> {
     Ok(Condition { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
 }
 
-/// A metric and the job in parentheses behind it.
+/// Splits a metric from the parenthesized job name after it.
 fn apart(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
     let text = name.text();
     let Some(open) = text.find('(') else {
@@ -203,7 +204,7 @@ fn statistic(word: &str, name: Excerpt<'_>) -> Result<Statistic, Diagnostic> {
     }
 }
 
-/// A percentage as the double nearest to its hundredth part.
+/// Converts a percentage to a fraction, as the nearest double.
 fn fraction(percent: Decimal) -> Option<f64> {
     let text = format!("{}e-{}", percent.digits, percent.scale + 2);
     text.parse().ok()

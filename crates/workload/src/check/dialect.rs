@@ -1,21 +1,23 @@
-//! Keys that hold for one database only: `query.mysql = …`.
+//! Keys that apply to one database only: `query.mysql = …`.
 //!
-//! Of a key that stands once, the line for the target's dialect wins over the plain one. Of a key
-//! that may be repeated, plain lines and those for the dialect hold together, in their order.
+//! For a key that may be set once, the line for the target's dialect overrides the plain line. For
+//! a key that may be repeated, plain lines and lines for the dialect apply together, in file order.
 
 use base::Dialect;
 
 use crate::read::{Entry, Section};
 
-/// A key's name without its dialect, and the dialect if it names one that there is.
+/// Splits a key into its name without the dialect and the dialect, if it names a known one.
 pub(super) fn split(name: &str) -> (&str, Option<Dialect>) {
     let parts = name.split_once('.');
     let named = parts.and_then(|(base, word)| Some((base, Dialect::from_name(word)?)));
     named.map_or((name, None), |(base, dialect)| (base, Some(dialect)))
 }
 
-/// The line of a section that sets a key that stands once, for a database that speaks `dialect`.
-/// For those who must know before the section is checked as a whole.
+/// Returns the line of a section that sets a non-repeatable key, for a database that speaks
+/// `dialect`.
+///
+/// For callers that need one key before the section is checked as a whole.
 pub(super) fn line<'f>(
     section: &'f Section<'f>,
     key: &str,

@@ -1,4 +1,4 @@
-//! `error = CODE, …` and `retry = N on CODE, …`: which errors are expected, which are tried again.
+//! Expected and retried errors: `error = CODE, …` and `retry = N on CODE, …`.
 
 use base::{Code, Diagnostic};
 
@@ -9,14 +9,14 @@ use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
-/// How many codes one list may have.
+/// Highest number of codes in a list.
 const MOST_CODES: usize = 1_000;
 
-/// How often a request may be tried again.
+/// Highest number of retries of a request.
 const MOST_RETRIES: u64 = 1_000;
 
 impl<'f> Checker<'f> {
-    /// The codes in all lines of `error`, each once.
+    /// Parses the codes in all `error` lines, without duplicates.
     pub(super) fn codes(&mut self, fields: &Fields<'f>) -> Vec<Code> {
         let mut codes = Vec::new();
         for entry in fields.all("error") {
@@ -28,7 +28,7 @@ impl<'f> Checker<'f> {
         codes
     }
 
-    /// Appends the codes of a list, each once.
+    /// Appends the codes of a list, without duplicates.
     fn code_list(&mut self, list: Excerpt<'_>, codes: &mut Vec<Code>) {
         for item in list.list() {
             if codes.len() >= MOST_CODES {
@@ -43,7 +43,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// How often requests are tried again, and after which errors.
+    /// Parses `retry`: the number of retries and the errors that are retried.
     pub(super) fn retry(&mut self, fields: &Fields<'f>) -> Option<Retry> {
         let resolved = self.resolved(fields.one("retry")?)?;
         let value = resolved.excerpt();
@@ -77,8 +77,8 @@ impl<'f> Checker<'f> {
         Some(Retry { times, codes })
     }
 
-    /// Complains about trying requests again whose statements stand for themselves: those that
-    /// succeeded would be carried out once more.
+    /// Reports `retry` in a job whose statements run separately: the statements that succeeded
+    /// would be executed again.
     pub(super) fn no_retry_of_separate_statements(
         &mut self,
         fields: &Fields<'f>,
@@ -104,7 +104,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// What stands before and behind the word `on`.
+/// Splits a text at the word `on`.
 fn split_on(value: Excerpt<'_>) -> Option<(Excerpt<'_>, Excerpt<'_>)> {
     let text = value.text();
     let blank = |at: usize| text[at..].starts_with(char::is_whitespace);
@@ -116,7 +116,7 @@ fn split_on(value: Excerpt<'_>) -> Option<(Excerpt<'_>, Excerpt<'_>)> {
     Some((value.part(0..before).trim(), codes))
 }
 
-/// A database's error code.
+/// Parses a database's error code.
 fn code(item: Excerpt<'_>) -> Result<Code, Diagnostic> {
     let text = item.text();
     let help = "codes are separated by commas: `40001, 1213`";

@@ -1,4 +1,4 @@
-//! `query-args-file` and `query-log-file`: which file are requests made of?
+//! The file that requests are made of: `query-args-file` or `query-log-file`.
 
 use std::io::ErrorKind;
 
@@ -12,7 +12,7 @@ use crate::plan::{Feed, Flow, Statement};
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
-/// Complains about `field(n)` where there are no records.
+/// Returns the error for `field(n)` in a job without records.
 pub(super) fn no_records(place: Excerpt<'_>) -> Diagnostic {
     place
         .error("there is no record whose field this could be")
@@ -20,7 +20,7 @@ pub(super) fn no_records(place: Excerpt<'_>) -> Diagnostic {
 }
 
 impl<'f> Checker<'f> {
-    /// The file that a job's requests are made of, if there is one.
+    /// Checks the file that a job's requests are made of, if there is one.
     pub(super) fn feed(
         &mut self,
         fields: &Fields<'f>,
@@ -39,7 +39,7 @@ impl<'f> Checker<'f> {
         if let Some(entry) = log {
             return self.feed_of(entry, Format::Log, 1);
         }
-        // Where each statement stands for itself, each takes a record for itself.
+        // Statements that run separately take one record each.
         let per_request = match flow {
             Flow::Separately => statements.len().max(1) as u32,
             Flow::Together | Flow::Session { .. } => 1,
@@ -56,7 +56,7 @@ impl<'f> Checker<'f> {
         Some(Feed { file, format, per_request, span: entry.value().span().unwrap_or_default() })
     }
 
-    /// What stands between two fields.
+    /// Parses the delimiter between two fields.
     fn delimiter(&mut self, fields: &Fields<'f>) -> Option<u8> {
         let entry = fields.one("query-args-delim")?;
         if fields.one("query-args-file").is_none() {
@@ -86,7 +86,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// The bytes of a text between quotes, with the escapes that stand for one character.
+/// Returns the bytes of a quoted text, with escapes replaced.
 fn unquoted(text: &str) -> Option<Vec<u8>> {
     let quote = text.chars().next().filter(|quote| "\"'`".contains(*quote))?;
     let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -102,7 +102,7 @@ fn unquoted(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A delimiter as it is written in a file.
+/// Formats a delimiter as it is written in a workload file.
 pub(crate) fn written(delimiter: u8) -> String {
     match delimiter {
         b'\t' => r#""\t""#.to_owned(),

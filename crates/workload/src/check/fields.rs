@@ -1,5 +1,5 @@
-//! Which keys does a section set? The table of keys decides what may stand where, and a dialect
-//! behind a key's name for which database its line holds.
+//! The known keys of a section, taken from the table of keys. A dialect after the name of a key
+//! limits its line to one database.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use crate::missing;
 use crate::read::Entry;
 use crate::wording::{enumeration, nearest, quoted};
 
-/// The keys of a section that are known there.
+/// The lines of a section whose keys are known there.
 pub(super) struct Fields<'f> {
     found: Vec<(&'static Key, &'f Entry<'f>)>,
 }
 
 impl<'f> Fields<'f> {
-    /// The key with this name, if it is set.
+    /// Returns the line that sets this key, if any.
     pub(super) fn one(&self, name: &str) -> Option<&'f Entry<'f>> {
         self.all(name).next()
     }
 
-    /// Every line that sets one of these keys, in the order of the file.
+    /// Returns every line that sets one of these keys, in file order.
     pub(super) fn any(
         &self,
         names: &[&str],
@@ -33,17 +33,18 @@ impl<'f> Fields<'f> {
         self.found.iter().filter_map(named)
     }
 
-    /// Takes a line for one that is not there.
+    /// Removes a line, as if the file did not have it.
     pub(super) fn leave_out(&mut self, entry: &Entry<'_>) {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
-    /// The names of the keys that are set, as the table of keys has them, with their lines.
+    /// Returns the names of the keys that are set, spelled as in the table of keys, with their
+    /// lines.
     pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
         self.found.iter().map(|(key, entry)| (key.name, *entry))
     }
 
-    /// Every line that sets this key.
+    /// Returns every line that sets this key.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'f Entry<'f>> {
         let named = move |(key, entry): &(&'static Key, &'f Entry<'f>)| {
             (key.name == name).then_some(*entry)
@@ -53,8 +54,8 @@ impl<'f> Fields<'f> {
 }
 
 impl<'f> Checker<'f> {
-    /// The keys of a section, after complaints about unknown, misplaced and repeated ones;
-    /// `whereabouts` says where they stand: `in job [read]`.
+    /// Returns the known keys of a section and reports unknown, misplaced and repeated ones;
+    /// `whereabouts` locates the section in messages: `in job [read]`.
     pub(super) fn fields(
         &mut self,
         entries: &'f [Entry<'f>],

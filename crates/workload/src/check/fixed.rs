@@ -9,7 +9,7 @@ use crate::plan::{FixedStatement, Piece, ScriptLine};
 use crate::read::Section;
 
 impl<'f> Checker<'f> {
-    /// The statements of a section in the order of the file, parameters written into them.
+    /// Returns the statements of a section in file order, with parameters inserted into their text.
     pub(super) fn fixed(&mut self, section: &'f Section<'f>) -> Vec<FixedStatement> {
         let whereabouts = format!("in [{}]", section.name);
         let fields = self.fields(&section.entries, Owner::Fixed, &whereabouts);

@@ -1,4 +1,4 @@
-//! What stands in the files that a workload file names?
+//! Contents of the files that a workload file names.
 
 use std::rc::Rc;
 
@@ -13,18 +13,18 @@ use crate::sink::Aside;
 use crate::wording::quoted;
 
 impl<'f> Checker<'f> {
-    /// The name of the file that a key gives, with parameters replaced.
+    /// Returns the name of the file that a key gives, with parameters replaced.
     pub(super) fn file_name(&mut self, entry: &'f Entry<'f>) -> Option<String> {
         Some(self.resolved(entry)?.excerpt().text().to_owned())
     }
 
-    /// The text of a file that a key names.
+    /// Reads the file that a key names.
     pub(super) fn text_of(&mut self, entry: &'f Entry<'f>) -> Option<Aside> {
         let name = self.file_name(entry)?;
         self.text_named(entry, name)
     }
 
-    /// The text of the file with this name, which is a part of a key's value.
+    /// Reads the file with this name, which is a part of a key's value.
     pub(super) fn text_named(&mut self, entry: &'f Entry<'f>, name: String) -> Option<Aside> {
         let named_at = entry.value().span();
         let bytes = match self.folder.read(&name, LARGEST_FILE as u64) {
@@ -48,8 +48,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// The statements of a script, each made by `make`; what is wrong with them is said of their
-    /// lines in it, which are given beside them.
+    /// Returns the statements of a script, each made by `make`, with the line of each. Errors are
+    /// reported at their lines in the script.
     pub(super) fn statements_of(
         &mut self,
         entry: &'f Entry<'f>,

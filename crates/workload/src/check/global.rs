@@ -1,4 +1,4 @@
-//! The keys above the first section.
+//! Global keys, above the first section.
 
 use base::{Code, Diagnostic, Nanos, Seed, Target, TargetError};
 
@@ -9,10 +9,10 @@ use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
 use crate::wording::{self, quoted};
 
-/// How many connections a run may open.
+/// Highest number of connections of a run.
 pub const MOST_CONNECTIONS: u32 = 100_000;
 
-/// What holds for the whole run.
+/// Settings of the whole run.
 pub(super) struct Global {
     pub(super) target: Option<Target>,
     pub(super) duration: Option<Nanos>,
@@ -26,7 +26,7 @@ pub(super) struct Global {
 }
 
 impl<'f> Checker<'f> {
-    /// The global keys with the overrides of the command line; makes the seed known.
+    /// Checks the global keys, applies the overrides of the command line, and sets the seed.
     pub(super) fn global(&mut self) -> Global {
         let mut fields = self.fields(&self.file.globals, Owner::Global, "above the first section");
         self.drop_unset(&mut fields);
@@ -51,7 +51,7 @@ impl<'f> Checker<'f> {
         self.seed = self.overrides.seed.or(seed).unwrap_or_default();
     }
 
-    /// The duration of the run; zero is no limit.
+    /// Returns the duration of the run; zero means no limit.
     fn run_length(&mut self, fields: &Fields<'f>) -> Option<Nanos> {
         let duration = self.duration(fields, "duration");
         if duration == Some(Nanos::ZERO)
@@ -117,7 +117,7 @@ impl<'f> Checker<'f> {
         overriding.or(written)
     }
 
-    /// What a `url` names.
+    /// Parses the target of a `url` key.
     pub(super) fn url(&mut self, entry: &'f Entry<'f>) -> Option<Target> {
         let mut uses = Vec::new();
         let resolved = self.resolved_noting(entry, &mut uses);
@@ -145,7 +145,7 @@ impl<'f> Checker<'f> {
                 let line = self.file.line_number(url.span().unwrap_or_default().start);
                 let secret = url.text().contains('@');
                 self.sink.error(|| match secret {
-                    // The line may hold a password, and a diagnostic with a place shows it.
+                    // The line may hold a password, and a diagnostic with a span would print it.
                     true => wording::error(None, format!("`url` in line {line}: {error}")),
                     false => url.error(error.to_string()),
                 });

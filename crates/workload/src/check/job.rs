@@ -1,4 +1,4 @@
-//! A job: what it sends, when, what happens when something goes wrong, and what it is judged by.
+//! A job: its statements, pacing, error handling and conditions.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::plan::{
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
 
-/// Keys of a job that runs a program: when it is run, with which values, and how it is judged.
+/// Keys allowed in a job that runs a program: its pacing, variables and conditions.
 const BESIDE_COMMANDS: &[&str] = &[
     "command",
     "let",
@@ -44,19 +44,19 @@ const BESIDE_COMMANDS: &[&str] = &[
     "slo",
 ];
 
-/// Bytes that the requests of a job may have together without a warning.
+/// Memory that the requests of a job may need together without a warning, in bytes.
 pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
-/// More bytes than any number takes when it is written out.
+/// Upper bound of the length of a number in text form, in bytes.
 const LONGEST_NUMBER: u64 = 400;
 
-/// What a field of a record is reckoned with: few have more.
+/// Assumed size of a field of a record, in bytes; few fields are larger.
 const LARGEST_FIELD: u64 = 64 << 10;
 
-/// The bytes of a timestamp.
+/// Length of a timestamp, in bytes.
 const TIMESTAMP: u64 = 26;
 
-/// What a section is checked as.
+/// The role in which a section is checked.
 #[derive(Clone, Copy)]
 pub(super) enum Role<'m> {
     /// A job of its own.
@@ -65,20 +65,20 @@ pub(super) enum Role<'m> {
     Part(Membership<'m>),
 }
 
-/// What is known of the mix that a section is a part of.
+/// The mix that a section is a part of.
 #[derive(Clone, Copy)]
 pub(super) struct Membership<'m> {
-    /// Its place among the jobs of the plan.
+    /// Index of the mix among the jobs of the plan.
     pub(super) of: usize,
     pub(super) mix: &'m Section<'m>,
     pub(super) target: JobTarget,
-    /// Whether its requests arrive, rather than being made by clients.
+    /// True if the requests of the mix arrive by a schedule; false if clients make them.
     pub(super) arrives: bool,
-    /// Whether the section runs on its own as well.
+    /// True if the section also runs on its own.
     pub(super) runs_alone_too: bool,
 }
 
-/// The statement of a job that replays a log: the whole line.
+/// Returns the statement of a job that replays a log: the whole line.
 fn replayed(log: &Entry<'_>) -> Statement {
     let stream = Stream::new(Seed::default(), "", "");
     let line = Node::Generate(Box::new(Generate { stream, family: Family::Field(0) }));
@@ -87,7 +87,7 @@ fn replayed(log: &Entry<'_>) -> Statement {
 }
 
 impl<'f> Checker<'f> {
-    /// The job of a section, or a part of a mix.
+    /// Checks a section as a job, or as a part of a mix.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
         let main = self.dialect;
         let asking = match role {
@@ -100,7 +100,7 @@ impl<'f> Checker<'f> {
         job
     }
 
-    /// The same, in the dialect of the target that it asks.
+    /// Checks a section in the dialect of its target.
     fn job_of_dialect(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
         let whereabouts = format!("in job {}", bracketed(&section.name));
         let mut fields = self.fields(&section.entries, Owner::Job, &whereabouts);
@@ -160,7 +160,7 @@ impl<'f> Checker<'f> {
         job
     }
 
-    /// When a job's requests start: a part of a mix has nothing to say of that.
+    /// Sets the schedule of a job. A part of a mix has none of its own.
     fn when(
         &mut self,
         job: &mut Job,
@@ -189,7 +189,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Whom the requests of a section ask, and what.
+    /// Checks the target and the statements of a section.
     fn what(
         &mut self,
         fields: &Fields<'f>,
@@ -227,7 +227,7 @@ impl<'f> Checker<'f> {
         (target, statements)
     }
 
-    /// How the statements of a request follow each other.
+    /// Returns the order in which the statements of a request run.
     fn flow(&mut self, fields: &Fields<'f>, post: Post<'_>, variables: &Variables) -> Flow {
         let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
         let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
@@ -248,8 +248,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Whether statements are sent together: only those of a transaction, which the first error
-    /// ends for all of them, and only without pauses between them.
+    /// Returns true if statements are sent together. Only a transaction without pauses between its
+    /// statements can be pipelined: its first error ends all of them.
     fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
         let wants = self.choice(fields, Owner::Job, "pipeline", [true, false]) == Some(true);
         let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
@@ -272,7 +272,7 @@ impl<'f> Checker<'f> {
     fn on_outage(&mut self, fields: &Fields<'f>, reconnect: Reconnect) -> OnOutage {
         let entry = match reconnect {
             Reconnect::No => fields.one("outage"),
-            // Whatever the model, a request that is refused a connection fails or waits.
+            // In every model, a request whose connection is refused fails or waits.
             Reconnect::PerTransaction => None,
         };
         let arrives = fields.any(&["rate", "every"]).next().is_some();
@@ -289,7 +289,7 @@ impl<'f> Checker<'f> {
         self.choice(fields, Owner::Job, "outage", choices).unwrap_or(OnOutage::Fail)
     }
 
-    /// Complains about keys that mean nothing beside a command.
+    /// Reports keys that have no meaning in a job that runs a program.
     fn only_a_command(&mut self, fields: &Fields<'f>) {
         for (name, entry) in fields.names().filter(|(name, _)| !BESIDE_COMMANDS.contains(name)) {
             let why = match name {
@@ -338,10 +338,10 @@ impl<'f> Checker<'f> {
         statements
     }
 
-    /// Complains about a job whose statements are all for other databases.
+    /// Reports a job whose statements are all for other databases.
     fn no_statement(&mut self, section: &Section<'f>) {
         if self.sink.errors() > 0 {
-            // Statements that could not be understood have been complained about.
+            // Statements that could not be parsed have been reported already.
             return;
         }
         let dialect = self.dialect.name();
@@ -352,7 +352,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// The file to which the returned rows go: one of its own.
+    /// Returns the file for the returned rows, which no other job may share.
     fn results(&mut self, fields: &Fields<'f>, job: &str) -> Option<String> {
         let entry = fields.one("query-results-file")?;
         let resolved = self.resolved(entry)?;
@@ -382,7 +382,7 @@ impl<'f> Checker<'f> {
         Some(path.text().to_owned())
     }
 
-    /// When the job begins and ends, inside the run.
+    /// Returns the start and the end of the job within the run.
     fn life(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> (Nanos, Option<Nanos>) {
         let start = self.duration(fields, "start").unwrap_or(Nanos::ZERO);
         let stop = self.duration(fields, "stop").filter(|stop| *stop > Nanos::ZERO);
@@ -406,7 +406,7 @@ impl<'f> Checker<'f> {
         (start, stop)
     }
 
-    /// Warns of even or recorded arrivals the first of which is behind the end.
+    /// Warns if the first of even or recorded arrivals is after the end of the job.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
         let first = job.arrivals().and_then(|(schedule, _)| schedule.first());
         let end = job.stop.or(duration).filter(|end| job.start < *end);
@@ -426,11 +426,11 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about requests that come faster than any generator sends them.
+    /// Reports jobs whose total rate is above what any generator can send.
     fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
         let most = Rate::HIGHEST as f64;
         if job.arrivals().is_some_and(|(schedule, _)| schedule.highest_per_s() > most) {
-            // That the rate alone is too high has been said.
+            // This rate alone is too high, which has been reported already.
             return;
         }
         let before = self.offered_per_s;
@@ -449,7 +449,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Complains about a request that could outgrow its buffer.
+    /// Reports a request that could outgrow its buffer.
     fn size(&mut self, job: &Job, fields: &Fields<'f>) {
         let mut lets: Vec<u64> = Vec::new();
         for variable in &job.lets {
@@ -463,14 +463,14 @@ impl<'f> Checker<'f> {
             .map(|(piece, binds)| match piece {
                 Piece::Text(text) => text.len() as u64,
                 Piece::Value(expr) if binds => expr.0.longest(&lets),
-                // A literal is made from the text, and may need an escape for each byte.
+                // A literal is made from the text, and each byte may need an escape.
                 Piece::Value(expr) => {
                     let longest = expr.0.longest(&lets);
                     LONGEST_NUMBER + longest.saturating_mul(1 + LONGEST_ESCAPE)
                 }
-                // A spliced text is made once and copied into the statement.
+                // A spliced text is created once and copied into the statement.
                 Piece::Splice(expr) => LONGEST_NUMBER + 2 * expr.0.longest(&lets),
-                // Quotes may make four characters of one.
+                // Quoting may turn one character into four.
                 Piece::Quoted(expr) => LONGEST_NUMBER + 5 * expr.0.longest(&lets),
             })
             .chain(lets.iter().copied())
@@ -481,8 +481,8 @@ impl<'f> Checker<'f> {
         self.memory_of_clients(job, longest, fields);
     }
 
-    /// Warns of clients that together could hold more than a machine has: each has its request in
-    /// memory while it is sent.
+    /// Warns if the clients together could need more memory than a machine has: each client holds
+    /// its request in memory while it is sent.
     fn memory_of_clients(&mut self, job: &Job, longest: u64, fields: &Fields<'f>) {
         let clients = match job.pacing {
             Pacing::Closed { clients, .. } => clients,
@@ -507,8 +507,8 @@ impl<'f> Checker<'f> {
 }
 
 impl Node {
-    /// How many bytes the value can have at most if it is a text, else 0; `lets` are those of the
-    /// variables.
+    /// Returns the maximum size of a text value, in bytes; 0 for other values. `lets` holds the
+    /// sizes of the variables.
     pub(super) fn longest(&self, lets: &[u64]) -> u64 {
         match self {
             Node::Int(_)
@@ -546,7 +546,7 @@ impl Node {
                 | Family::Latest(_)
                 | Family::Nurand(_)
                 | Family::Client(_) => 0,
-                // A record is bounded where it is read.
+                // The size of a record is limited where it is read.
                 Family::Field(_) => LARGEST_FIELD,
                 Family::Timestamp(_) => TIMESTAMP,
             },
@@ -554,7 +554,7 @@ impl Node {
     }
 }
 
-/// Whether a text can be the path of a file, and can be written in a workload file.
+/// Returns true if a text can be the path of a file and can be written in a workload file.
 fn is_path(text: &str) -> bool {
     let mut before = ' ';
     let begins_comment = text.chars().any(|character| {
@@ -570,7 +570,7 @@ fn longest_of(values: &[Node], lets: &[u64]) -> u64 {
     values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
 }
 
-/// `1` or `1..10`; an error is the second half of a sentence.
+/// Parses `1` or `1..10`; an error is the second half of a sentence.
 fn rows(text: &str) -> Result<Rows, String> {
     let number = |text: &str| parse_count(text.trim()).map_err(|error| error.to_string());
     let Some((least, most)) = text.split_once("..") else {

@@ -1,4 +1,4 @@
-//! `1 2 4 8`, `1..128 x2`, `10..100 +10`: a list of numbers.
+//! Lists of numbers: `1 2 4 8`, `1..128 x2`, `10..100 +10`.
 
 use base::Diagnostic;
 use base::units::{Decimal, parse_decimal};
@@ -7,17 +7,17 @@ use crate::read::Excerpt;
 use crate::shape::{UNIT, in_decimal};
 use crate::wording::quoted;
 
-/// How many numbers a list may have.
+/// Highest number of elements in a list.
 const MOST_NUMBERS: usize = 10_000;
 
-/// What to write.
+/// Help for a malformed list.
 const HELP: &str = "write `100 200 400`, `1..128 x2` for 1 2 4 … 128, or `10..100 +10`";
 
-/// The numbers of a list. A range begins with its lower end and reaches its upper one if it hits
-/// it. The numbers of a geometric one are rounded down to nine decimals.
+/// Parses a list of numbers. A range begins with its lower end and includes its upper end if a step
+/// hits it. The numbers of a geometric range are rounded down to nine decimals.
 ///
 /// # Errors
-/// A number that is none, a range that does not grow, and too many numbers.
+/// An invalid number, a range that does not grow, or too many numbers.
 pub(super) fn numbers(list: Excerpt<'_>) -> Result<Vec<Decimal>, Diagnostic> {
     if let Some((ends, growth)) = split_range(list) {
         return range(list, ends, growth);
@@ -30,7 +30,7 @@ pub(super) fn numbers(list: Excerpt<'_>) -> Result<Vec<Decimal>, Diagnostic> {
     }
 }
 
-/// The pieces between blanks.
+/// Splits a text at white space.
 pub(super) fn words(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     let mut rest = text.trim();
     std::iter::from_fn(move || {
@@ -42,7 +42,7 @@ pub(super) fn words(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     })
 }
 
-/// The ends of a range, and by what it grows.
+/// Splits a range into its ends and its growth.
 fn split_range(list: Excerpt<'_>) -> Option<((Excerpt<'_>, Excerpt<'_>), Excerpt<'_>)> {
     let list = list.trim();
     let length = list.text().len();
@@ -100,13 +100,13 @@ fn number(word: Excerpt<'_>) -> Result<Decimal, Diagnostic> {
         .map_err(|error| word.error(format!("{} {error}", quoted(word.text()))).help(HELP))
 }
 
-/// A number of a range in billionths.
+/// Parses a number of a range, in billionths.
 fn billionths(word: Excerpt<'_>) -> Result<u64, Diagnostic> {
     let number = number(word)?;
     in_billionths(number).ok_or_else(|| word.error(format!("{} is too large", quoted(word.text()))))
 }
 
-/// A number in billionths, rounded down, if there are not too many.
+/// Converts a number to billionths, rounded down; `None` if the result is too large.
 pub(super) fn in_billionths(number: Decimal) -> Option<u64> {
     let billionths = u128::from(number.digits) * u128::from(UNIT);
     u64::try_from(billionths / 10u128.pow(number.scale)).ok()

@@ -1,4 +1,4 @@
-//! `[load TABLE]`: rows to be made before the jobs start.
+//! Rows that are loaded before the jobs start: `[load TABLE]`.
 
 use base::Dialect;
 
@@ -12,17 +12,17 @@ use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 use crate::read::{Excerpt, Section};
 use crate::wording::quoted;
 
-/// How many connections may load one table.
+/// Highest number of connections that load one table.
 const MOST_WRITERS: u32 = 10_000;
 
-/// How many rows one commit may have.
+/// Highest number of rows per commit.
 const MOST_ROWS_PER_COMMIT: u32 = 100_000_000;
 
-/// How many rows a table may get.
+/// Allowed range of the number of rows.
 const MOST_ROWS: (u64, u64) = (0, i64::MAX as u64);
 
 impl<'f> Checker<'f> {
-    /// The table and its rows.
+    /// Checks a `[load TABLE]` section.
     pub(super) fn load(&mut self, section: &'f Section<'f>, table: &str) -> Load {
         let whereabouts = format!("in [load {table}]");
         let fields = self.fields(&section.entries, Owner::Load, &whereabouts);
@@ -38,7 +38,7 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
-    /// How many points there are for polygons. What is wrong with a table is said where it is
+    /// Returns the number of points for polygons. Errors in a table are reported where the table is
     /// checked.
     pub(super) fn points(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
         let mut found = Points::NoTable;
@@ -80,7 +80,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about a method that the main target, which is loaded, does not have.
+    /// Reports a load method that the main target does not support; only that target is loaded.
     fn possible_method(
         &mut self,
         fields: &Fields<'f>,
@@ -156,7 +156,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Whether a column of a table uses `point()`.
+/// Returns true if a column of a table uses `point()`.
 fn has_points(section: &Section<'_>) -> bool {
     let columns = section.entries.iter().filter(|entry| entry.key().text().starts_with("column"));
     let expressions = columns.flat_map(|entry| entry.value().list()).filter_map(|item| {
@@ -166,7 +166,8 @@ fn has_points(section: &Section<'_>) -> bool {
     expressions.into_iter().any(|(ast, source)| ast.calls(source.text(), "point"))
 }
 
-/// A value that can be sent to where it goes; `takes` says what is taken there.
+/// Returns a value that can be sent to its destination; `takes` names the accepted kind in
+/// messages.
 ///
 /// # Errors
 /// A duration.

@@ -1,4 +1,4 @@
-//! `mix = NAME: 80, NAME: 20`: sections that take turns in the requests of one job.
+//! Mixes: `mix = NAME: 80, NAME: 20`, sections that share the requests of one job by weight.
 
 use base::Diagnostic;
 
@@ -8,18 +8,18 @@ use super::{Checker, dialect};
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::{nearest, quoted};
 
-/// Keys that give a section a pacing of its own.
+/// Keys that give a section its own pacing.
 const PACING: &[&str] = &["rate", "every", "concurrency", "queue-depth", "query-log-file"];
 
-/// The line that makes each request of a section a session.
+/// Returns the line that makes each request of a section a session.
 fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
     fields.one("session").filter(|entry| entry.value().text() == "yes")
 }
 
-/// What to write.
+/// Help for a malformed mix.
 const EXAMPLE: &str = "write for example `mix = read: 80, write: 20`";
 
-/// How many sections a mix may have.
+/// Highest number of sections in a mix.
 const MOST_PARTS: usize = 1_000;
 
 /// All mixes of a file.
@@ -33,18 +33,18 @@ pub(super) struct Mixes<'f> {
 pub(super) struct Part<'f> {
     pub(super) section: &'f Section<'f>,
     pub(super) weight: u32,
-    /// Whether the section also runs on its own.
+    /// True if the section also runs on its own.
     pub(super) has_pacing: bool,
 }
 
 impl<'f> Mixes<'f> {
-    /// The parts of a section that is a mix.
+    /// Returns the parts of a mix; empty if the section is not a mix.
     pub(super) fn parts(&self, section: &Section<'_>) -> Vec<Part<'f>> {
         let own = self.mixes.iter().find(|(mix, _)| std::ptr::eq(*mix, section));
         own.map(|(_, parts)| parts.clone()).unwrap_or_default()
     }
 
-    /// Whether a section runs only as a part of others.
+    /// Returns true if a section runs only as a part of mixes.
     pub(super) fn has_as_part_alone(&self, section: &Section<'_>) -> bool {
         let parts = self.mixes.iter().flat_map(|(_, parts)| parts);
         parts.into_iter().any(|part| std::ptr::eq(part.section, section) && !part.has_pacing)
@@ -52,12 +52,12 @@ impl<'f> Mixes<'f> {
 }
 
 impl<'f> Checker<'f> {
-    /// The line that holds for a key of a section on the database that it asks.
+    /// Returns the line that sets a key of a section for the section's target.
     fn line(&self, section: &'f Section<'f>, key: &str) -> Option<&'f Entry<'f>> {
         dialect::line(section, key, self.dialect_of(section))
     }
 
-    /// Which sections take part in which.
+    /// Finds the mixes of a file and their parts.
     pub(super) fn mixes(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Mixes<'f> {
         let is_job = |(kind, _): &&(Kind<'f>, &'f Section<'f>)| *kind == Kind::Job;
         let jobs: Vec<&'f Section<'f>> =
@@ -102,7 +102,7 @@ impl<'f> Checker<'f> {
         parts
     }
 
-    /// Complains about keys that a section can have only if it runs on its own, and it does not.
+    /// Reports keys that need a pacing in a section that runs only as a part of a mix.
     pub(super) fn no_pacing_of_a_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         const OF_THE_MIX: &[&str] = &[
             "arrival",
@@ -116,7 +116,7 @@ impl<'f> Checker<'f> {
             "stop",
             "target",
         ];
-        // A session thinks between its statements, a client of a closed mix between its requests.
+        // A session pauses between its statements, a client of a closed mix between its requests.
         let thinks = fields.one("think").filter(|_| session(fields).is_none());
         let thinks = thinks.map(|entry| ("think", entry));
         for (name, entry) in fields.any(OF_THE_MIX).chain(thinks) {
@@ -130,7 +130,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about a session in a mix whose clients do not arrive.
+    /// Reports a session in a mix whose requests are made by clients.
     pub(super) fn no_session_of_a_client(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         let Some(entry) = session(fields) else { return };
         self.sink.error(|| {
@@ -140,7 +140,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Complains about keys that mean nothing in a mix.
+    /// Reports keys that have no meaning in a mix.
     pub(super) fn nothing_beside_a_mix(&mut self, fields: &Fields<'f>) {
         const OF_THE_PARTS: &[&str] = &[
             "query",
@@ -169,7 +169,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// One `NAME: WEIGHT`; without a weight it is 1.
+    /// Parses one `NAME: WEIGHT`; the default weight is 1.
     fn portion(
         &self,
         mix: &Section<'_>,

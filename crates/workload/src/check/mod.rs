@@ -1,9 +1,8 @@
-//! Is what the file says possible, and what exactly does it say?
+//! Semantic checks of a workload file, which turn its sections into a plan.
 //!
-//! `File -> sections -> Plan`: one file per kind of section. Checking is pure: it touches no file,
-//! no database and no clock; the files
-//! that the workload names come through a [`Folder`]. It goes on behind every mistake, so that one
-//! look shows them all.
+//! `File -> sections -> Plan`, with one source file per kind of section. Checking is pure: it
+//! touches no file, no database and no clock; the files that the workload names are read through a
+//! [`Folder`]. It continues after each error and reports all of them at once.
 
 mod blame;
 mod condition;
@@ -52,40 +51,41 @@ use job::{Membership, Role};
 use section::Kind;
 pub(crate) use statement::Printed;
 
-/// What the command line sets, over what the file says.
+/// Settings from the command line that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// `--set NAME=VALUE`: parameters; the last of a name holds.
+    /// `--set NAME=VALUE`: parameters; the last value of a name wins.
     pub set: Vec<(String, String)>,
     /// `--duration`
     pub duration: Option<Nanos>,
     /// `--warmup`
     pub warmup: Option<Warmup>,
-    /// `--arrival`: of every job with a rate that is not a timetable.
+    /// `--arrival`: applies to every job with a rate that is not a timetable.
     pub arrival: Option<Arrival>,
     /// `--seed`
     pub seed: Option<Seed>,
     /// `--url`
     pub target: Option<Target>,
-    /// What a `rate` means.
+    /// Meaning of a `rate`.
     pub rates: Rates,
     /// `--max-active-conns` of `assay dbbench`: `max-connections`.
     pub max_connections: Option<u32>,
 }
 
-/// What a `rate` without `arrival` means, in a job that has no queue.
+/// Meaning of a `rate` without `arrival` in a job that has no queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rates {
-    /// Traffic from 1/s on, below that a timetable.
+    /// Poisson arrivals from 1/s on, a timetable below that.
     #[default]
     AsTraffic,
-    /// A timetable, however high it is: one arrival each ⌊10⁹/rate⌋ ns, the ticks of dbbench.
+    /// A timetable at any rate: one arrival every ⌊10⁹/rate⌋ ns, as dbbench's ticks.
     AsDbbench,
 }
 
-/// Makes the plan of a file. There is a plan exactly when there is no error, neither here nor in
-/// reading the file; a file with only `[setup]`, `[load TABLE]` and `[teardown]` gives a plan
-/// without jobs.
+/// Checks a file and returns its plan together with all diagnostics.
+///
+/// The plan is `Some` exactly if there is no error, including errors from parsing the file. A file
+/// with only `[setup]`, `[load TABLE]` and `[teardown]` gives a plan without jobs.
 pub fn check(
     file: &File<'_>,
     overrides: &Overrides,
@@ -109,12 +109,12 @@ pub fn check(
 struct Checked {
     plan: Option<Plan>,
     found: Vec<Diagnostic>,
-    /// The secrets of the plan, and whether one of them is shown elsewhere.
+    /// The secrets of the plan, and true if one of them is also used where it is shown.
     hidden: (Hidden, bool),
 }
 
-/// Checks a file once. `live` is the plan that is run, when the file is checked again for what is
-/// shown of it: then the targets are those of that plan.
+/// Checks a file once. `live` is the plan that will run, if the file is checked again for the plan
+/// that is shown: the targets are then those of `live`.
 fn check_as_given<'f>(
     file: &'f File<'f>,
     overrides: &'f Overrides,
@@ -149,36 +149,36 @@ fn check_as_given<'f>(
     Checked { plan: sound.then_some(plan), found: checker.sink.finish(), hidden }
 }
 
-/// What the check of one section needs to know of the rest.
+/// State that is shared by the checks of all sections.
 struct Checker<'f> {
     file: &'f File<'f>,
     overrides: &'f Overrides,
     folder: &'f dyn Folder,
-    /// Which SQL the target speaks.
+    /// SQL dialect of the target.
     dialect: Dialect,
     sink: Sink,
-    /// Whether the requests of the job at hand take records from a file.
+    /// True if the requests of the current job take records from a file.
     has_records: bool,
-    /// The parameters; `None` for one that has already been complained about.
+    /// The parameters; `None` for one whose error has been reported.
     params: BTreeMap<String, Option<Constant>>,
     seed: Seed,
     /// The targets that jobs can name.
     targets: Vec<NamedTarget>,
-    /// How many parts the expressions of the plan have so far.
+    /// Number of parts in all expressions of the plan so far.
     parts: usize,
-    /// The most requests per second of the jobs so far.
+    /// Sum of the highest rates of the jobs so far, in requests per second.
     offered_per_s: f64,
-    /// The results files of the jobs so far, with the names of these.
+    /// The results files of the jobs so far, with the names of these jobs.
     results_files: Vec<(String, PathBuf)>,
-    /// How many bytes the traces so far have in the printed plan.
+    /// Size of the traces so far in the printed plan, in bytes.
     traced: usize,
-    /// How many points the tables have.
+    /// Number of points in the loaded tables.
     points: Points,
-    /// The CSV files that values come from.
+    /// The CSV files that supply values.
     tables: Tables<'f>,
-    /// Notes on parameters, from which the secret ones follow.
+    /// Uses of parameters, from which the secret ones are determined.
     secrets: secrets::Known,
-    /// The plan that is run, when this check is for what is shown of it.
+    /// The plan that will run, if this check makes the plan that is shown.
     live: Option<&'f Plan>,
 }
 
@@ -186,11 +186,11 @@ struct Checker<'f> {
 #[derive(Clone, Copy)]
 struct Post<'j> {
     job: &'j str,
-    /// How many clients it has, if it is a closed one.
+    /// Number of clients of a closed job; `None` for other models.
     clients: Option<u32>,
 }
 
-/// How many values, operators and calls all expressions of a file may have together.
+/// Highest number of values, operators and calls in all expressions of a file together.
 const MOST_PARTS: usize = 1_000_000;
 
 impl<'f> Checker<'f> {
@@ -262,8 +262,8 @@ impl<'f> Checker<'f> {
         plan
     }
 
-    /// Complains about a plan whose text no file can hold: it is written into the record, and read
-    /// again from there.
+    /// Reports a plan whose text is too large for a workload file: the text is stored in the record
+    /// and parsed again from there.
     fn printable(&mut self, plan: &Plan) {
         let (_, found) = crate::read::parse(&plan.to_text());
         if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {
@@ -278,7 +278,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Counts the parts of an expression; an error beyond the limit, reported once.
+    /// Counts the parts of an expression; an error beyond the limit, reported only once.
     fn counted(&mut self, compiled: Compiled, place: Excerpt<'_>) -> Result<Compiled, Refused> {
         let before = self.parts;
         self.parts += match &compiled {
@@ -298,7 +298,8 @@ impl<'f> Checker<'f> {
         Err(Refused(first.then(|| Box::new(place.error(message)))))
     }
 
-    /// The scope of an expression that must be known before the run; `what` stands in a sentence.
+    /// Returns the scope of an expression that must be known before the run; `what` names it in
+    /// messages.
     fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
         self.scope(&NO_VARIABLES, Site::Fixed(what))
     }
@@ -313,7 +314,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// The scope of an expression in a request.
+    /// Returns the scope of an expression in a request.
     fn request_scope<'s>(
         &'s self,
         variables: &'s Variables,
@@ -324,13 +325,13 @@ impl<'f> Checker<'f> {
         self.scope(variables, Site::Request(position, post.clients))
     }
 
-    /// The scope of an expression in a row.
+    /// Returns the scope of an expression in a row.
     fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
         let position = Position { seed: self.seed, job: section, place };
         self.scope(&NO_VARIABLES, Site::Row(position))
     }
 
-    /// Complains about a job that is called as a part of a mix is.
+    /// Reports a job that has the same name as a part of a mix.
     fn names_of_parts(&mut self, plan: &Plan) {
         let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
         for part in plan.jobs.iter().filter(|job| is_part(job)) {
@@ -344,7 +345,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about a file that does nothing.
+    /// Reports a file that does nothing.
     fn something_to_do(&mut self, plan: &Plan) {
         let has_statements = !plan.setup.is_empty() || !plan.teardown.is_empty();
         let idle = !has_statements && plan.loads.is_empty() && plan.jobs.is_empty();

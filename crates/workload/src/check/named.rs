@@ -1,4 +1,4 @@
-//! `NAME: EXPRESSION, …`: the columns of a table and the variables of a job.
+//! Lists of `NAME: EXPRESSION`: the columns of a table and the variables of a job.
 
 use base::Diagnostic;
 
@@ -9,14 +9,14 @@ use crate::plan::Let;
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
-/// How many columns a table, and how many variables a job may have.
+/// Highest number of columns of a table and of variables of a job.
 const MOST_NAMED: usize = 5_000;
 
-/// The largest request or row in bytes.
+/// Largest size of a request or a row, in bytes.
 const LARGEST_REQUEST: u64 = 256 << 20;
 
 impl<'f> Checker<'f> {
-    /// The names and expressions in all lines of a key.
+    /// Returns the names and expressions in all lines of a key.
     pub(super) fn named(
         &mut self,
         fields: &Fields<'f>,
@@ -44,8 +44,8 @@ impl<'f> Checker<'f> {
         pairs
     }
 
-    /// The variables of a job, in order; what each is for later expressions is added to
-    /// `variables`.
+    /// Compiles the variables of a job, in order, and adds each to `variables` for later
+    /// expressions.
     pub(super) fn lets(
         &mut self,
         fields: &Fields<'f>,
@@ -77,14 +77,14 @@ impl<'f> Checker<'f> {
                 .and_then(|compiled| self.counted(compiled, source));
             let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
             variables.define(name, compiled.as_ref());
-            // A broken variable keeps its place, so that the others are not renumbered.
+            // An invalid variable keeps its index, which preserves the indices of the others.
             let node = compiled.map_or(Node::Int(0), Compiled::into_node);
             lets.push(Let { name: name.to_owned(), value: Expr(node) });
         }
         lets
     }
 
-    /// The name of a new variable, if it can be one.
+    /// Returns the name of a new variable if it is valid.
     fn variable_name<'n>(&mut self, name: Excerpt<'n>, variables: &Variables) -> Option<&'n str> {
         let word = name.text();
         let why = if !is_name(word) {
@@ -100,7 +100,7 @@ impl<'f> Checker<'f> {
         None
     }
 
-    /// Complains about values that together could outgrow a buffer.
+    /// Reports values that together could outgrow a buffer.
     pub(super) fn within_request_size(
         &mut self,
         lengths: impl Iterator<Item = u64>,

@@ -1,4 +1,4 @@
-//! `[observe]`: what is looked at beside the jobs.
+//! Observation of machines, processes and databases beside the jobs: `[observe]`.
 
 use base::Nanos;
 use base::units::{parse_count, parse_duration};
@@ -10,11 +10,11 @@ use crate::plan::{Observe, RemoteHost};
 use crate::read::{Entry, Section};
 use crate::wording;
 
-/// How many other machines, and how many processes, may be named.
+/// Highest number of other machines, and of processes.
 const MOST: usize = 64;
 
 impl<'f> Checker<'f> {
-    /// What the section asks for.
+    /// Checks the section.
     pub(super) fn observe(&mut self, section: &'f Section<'f>) -> Observe {
         let fields = self.fields(&section.entries, Owner::Observe, "in [observe]");
         let default = Observe::default();
@@ -34,7 +34,7 @@ impl<'f> Checker<'f> {
             login.is_some_and(|login| login.trim_start_matches("ssh://").contains(':'))
         };
         match fields.all("host").find(has_secret) {
-            // The line holds a password, and a diagnostic with a place shows it.
+            // The line holds a password, and a diagnostic with a span would print it.
             Some(entry) => {
                 let span = entry.key().span().unwrap_or_default();
                 let line = self.file.line_number(span.start);

@@ -1,4 +1,4 @@
-//! When do requests start? The keys of a job's pacing say which model it is.
+//! The pacing of a job: its model and its schedule.
 
 use base::{Diagnostic, Nanos, Rate};
 
@@ -12,16 +12,16 @@ use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
-/// How many requests one arrival may bring, and how many may wait in a queue.
+/// Highest number of requests per arrival, and of requests that wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;
 
-/// The bytes that a request takes while it waits in its line, more or less, without its values.
+/// Approximate size of a request that waits in the queue, without its values, in bytes.
 const WAITING_REQUEST: u64 = 100;
 
-/// The shortest time between two arrivals: that of the highest rate.
+/// Shortest time between two arrivals: the period of the highest rate.
 const SHORTEST_PERIOD: Nanos = Nanos(1_000_000_000 / Rate::HIGHEST);
 
-/// Which of the keys that decide about the model are set.
+/// The lines that set the keys on which the model depends.
 #[derive(Clone, Copy)]
 struct Chosen<'f> {
     rate: Option<&'f Entry<'f>>,
@@ -31,7 +31,7 @@ struct Chosen<'f> {
 }
 
 impl<'f> Chosen<'f> {
-    /// Those that are set, by their names.
+    /// Returns the keys that are set, with their names.
     fn all(self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
         let Chosen { rate, every, concurrency, log } = self;
         let named = [
@@ -44,24 +44,26 @@ impl<'f> Chosen<'f> {
     }
 }
 
-/// Who sends the requests of a job.
+/// The clients of a closed job or the workers of a queue.
 #[derive(Clone, Copy)]
 pub(super) struct Crew {
     workers: u32,
-    /// Whether they are clients, and not the workers of a queue.
+    /// True if they are clients of a closed job; false if they are workers of a queue.
     closed: bool,
 }
 
 impl Crew {
-    /// How many clients there are in a closed job.
+    /// Returns the number of clients of a closed job; `None` for other models.
     pub(super) fn clients(self) -> Option<u32> {
         self.closed.then_some(self.workers)
     }
 }
 
 impl<'f> Checker<'f> {
-    /// Who sends the requests, which expressions may ask for before the pacing is known.
-    /// A part of a mix does not know: the mix has them.
+    /// Returns the clients or workers of a job; expressions may need them before the pacing is
+    /// known.
+    ///
+    /// For a part of a mix the number of clients is unknown: it belongs to the mix.
     pub(super) fn crew(&mut self, fields: &Fields<'f>, is_part: bool) -> Crew {
         let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
         let scheduled = ["rate", "every", "query-log-file"];
@@ -69,7 +71,7 @@ impl<'f> Checker<'f> {
         Crew { workers, closed }
     }
 
-    /// The pacing of a job.
+    /// Returns the pacing of a job.
     pub(super) fn pacing(
         &mut self,
         fields: &Fields<'f>,
@@ -113,7 +115,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Warns of a line that could need more memory than a machine has, if it ever is that long.
+    /// Warns of a queue that could need more memory than a machine has if it fills up.
     fn memory_of_line(&mut self, fields: &Fields<'f>, key: &str, requests: u32) {
         let bytes = u64::from(requests) * WAITING_REQUEST;
         let Some(entry) = fields.one(key).filter(|_| bytes > MOST_TOGETHER) else { return };
@@ -125,8 +127,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Warns of clients that would wait for each other in a pool like dbbench's: here each of them
-    /// has a connection.
+    /// Warns of clients that would wait for each other in dbbench's pool: in Assay each of them has
+    /// its own connection.
     fn clients_beyond_a_pool(&mut self, chosen: Chosen<'f>, clients: u32) {
         let Some(pool) = self.overrides.max_connections.filter(|pool| clients > *pool) else {
             return;
@@ -140,8 +142,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// The schedule of a rate, and whether it is a timetable: one below 1/s whose arrivals are not
-    /// said to be spread otherwise. For dbbench each rate is one.
+    /// Returns the schedule of a rate, and true if it is a timetable: a rate below 1/s without an
+    /// `arrival` key, or any rate of dbbench.
     fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, Owner::Job, "arrival", arrivals);
@@ -178,7 +180,7 @@ impl<'f> Checker<'f> {
         Some(period)
     }
 
-    /// Complains about keys that name two models.
+    /// Reports keys that select two different models.
     fn contradictions(&mut self, chosen: Chosen<'f>) {
         let set: Vec<_> = chosen.all().collect();
         let [(first, one), (second, other), ..] = set.as_slice() else { return };
@@ -196,7 +198,7 @@ impl<'f> Checker<'f> {
         self.sink.error(|| two_models(other, one).help(help));
     }
 
-    /// Whether each arrival is a session; complains where there are none.
+    /// Returns true if each arrival is a session; reports `session` in jobs without arrivals.
     fn is_session(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) -> bool {
         let Some(entry) = fields.one("session").filter(|entry| entry.value().text() == "yes")
         else {
@@ -209,7 +211,7 @@ impl<'f> Checker<'f> {
         true
     }
 
-    /// Complains about keys that mean something only beside others.
+    /// Reports keys that need another key which is not set.
     fn companions(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) {
         let (rate, every) = (chosen.rate.is_some(), chosen.every.is_some());
         if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
@@ -243,7 +245,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about a key that means nothing without others.
+    /// Reports a key that has no meaning without others.
     pub(super) fn alone(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
         self.sink.error(|| {
             let name = quoted(entry.key().text());
@@ -251,7 +253,7 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// The pause of a client: a duration, known or drawn.
+    /// Returns the think time of a client: a duration, constant or drawn.
     pub(super) fn think(
         &mut self,
         fields: &Fields<'f>,
@@ -269,7 +271,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// A pause from an expression: a duration that is not negative, or a bare zero.
+/// Returns a pause from an expression: a non-negative duration, or a bare zero.
 fn pause(compiled: Compiled, source: Excerpt<'_>) -> Result<Expr, Diagnostic> {
     let what = quoted(source.text());
     match &compiled {

@@ -1,4 +1,4 @@
-//! `[params]`: constants with names, in any order, overridden by `--set`.
+//! Named constants in `[params]`, in any order, overridden by `--set`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,19 +17,19 @@ use crate::plan::Param;
 use crate::read::{Entry, Excerpt, Passage, Section};
 use crate::wording::{self, nearest, quoted};
 
-/// How many parameters may refer to one another in a chain.
+/// Longest chain of parameters that refer to one another.
 const LONGEST_CHAIN: usize = 100;
 
 /// Longest value of a parameter, in bytes.
 const LONGEST_VALUE: usize = 1 << 20;
 
-/// How many parameters a file may have.
+/// Highest number of parameters in a file.
 const MOST_PARAMS: usize = 10_000;
 
 /// A parameter before its value is known.
 struct Raw<'f> {
     name: &'f str,
-    /// The value from `--set` where there is one.
+    /// The value from `--set`, if there is one.
     passage: Option<Passage<'f>>,
     entry: &'f Entry<'f>,
 }
@@ -42,12 +42,12 @@ impl Raw<'_> {
         }
     }
 
-    /// The option that the value came from.
+    /// Formats the option that the value came from.
     fn option(&self) -> String {
         blame::option(self.name, self.value().text())
     }
 
-    /// A complaint about the value, which says when it came from the command line.
+    /// Returns an error about the value, with the option if it came from the command line.
     fn complaint(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.passage {
             None => diagnostic,
@@ -60,7 +60,7 @@ impl Raw<'_> {
 }
 
 impl<'f> Checker<'f> {
-    /// Makes the parameters known, and gives them for the plan.
+    /// Resolves the parameters for later expressions, and returns them for the plan.
     pub(super) fn params(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Vec<Param> {
         let section = sections.iter().find(|(kind, _)| *kind == Kind::Params);
         let mut raw = match section {
@@ -134,12 +134,12 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Finds the values of parameters through the parameters that they refer to.
+/// Resolves parameters through the parameters that they refer to.
 struct Resolver<'r, 'f> {
     checker: &'r mut Checker<'f>,
     raw: &'r [Raw<'f>],
     places: HashMap<&'f str, usize>,
-    /// The parameters whose values are being found, each referring to the next.
+    /// Indices of the parameters that are being resolved, each referring to the next.
     chain: Vec<usize>,
 }
 
@@ -161,7 +161,7 @@ impl Resolver<'_, '_> {
         self.checker.params.insert(raw.name.to_owned(), constant.ok());
     }
 
-    /// Finds the values of all parameters that this one refers to.
+    /// Resolves all parameters that this one refers to.
     fn resolve_references(&mut self, raw: &Raw<'_>) -> Result<(), Refused> {
         for name in references(raw.value()) {
             let Some(&other) = self.places.get(name) else {
@@ -187,7 +187,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// The names in the expressions of a value.
+/// Returns the names in the expressions of a value.
 fn references(value: Excerpt<'_>) -> Vec<&str> {
     let text = value.text();
     let mut names = Vec::new();
@@ -207,7 +207,7 @@ fn references(value: Excerpt<'_>) -> Vec<&str> {
     names
 }
 
-/// The value of a parameter: a text in quotes, one expression, or a number, a duration or a text
+/// Returns the value of a parameter: a quoted text, one expression, or a number, duration or text
 /// in which expressions are replaced.
 fn constant(
     raw: &Raw<'_>,
@@ -242,11 +242,11 @@ fn constant(
     })
 }
 
-/// The content of a value that is one text in quotes.
+/// Returns the content of a value that is one quoted text.
 ///
 /// # Errors
-/// A value that begins with a quote and is something else: taken as a bare text it would hide that
-/// a `;` cut it.
+/// A value that begins with a quote and is not one quoted text. Reading it as a bare text would
+/// hide that a `;` cut it off.
 fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
     if !value.text().starts_with(['\'', '"']) {
         return Ok(None);
@@ -260,7 +260,7 @@ fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
     }
 }
 
-/// The constant of a value that is one `${…}`.
+/// Returns the constant of a value that is one `${…}`.
 fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Constant>, Refused> {
     if !value.text().starts_with("${") {
         return Ok(None);
@@ -275,11 +275,11 @@ fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Cons
     }
 }
 
-/// A number or a duration where the text is one, else the text.
+/// Parses a number or a duration; any other text stays a text.
 ///
 /// # Errors
-/// A number that is too large is no text by accident. The words are the second half of a sentence
-/// that begins with it.
+/// A number that is too large, as it is not meant as a text. The message is the second half of a
+/// sentence that begins with the number.
 fn read(text: &str) -> Result<Constant, String> {
     let (negative, magnitude) = match text.strip_prefix('-') {
         Some(magnitude) => (true, magnitude),
@@ -291,7 +291,7 @@ fn read(text: &str) -> Result<Constant, String> {
     }
 }
 
-/// A constant as it is written in `[params]`: texts without quotes where that reads back.
+/// Formats a constant for `[params]`: a text is unquoted where it parses back to itself.
 fn written(constant: &Constant) -> String {
     let bare = constant.bare();
     let Constant::Text(content) = constant else {
@@ -316,7 +316,7 @@ fn bad_name(entry: &Entry<'_>) -> Diagnostic {
 }
 
 fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Diagnostic {
-    // A misspelt name may be that of a secret.
+    // A misspelt name may be the name of a secret: the value is not printed.
     let option = quoted(&format!("--set {name}"));
     let message = format!("{option}: the file has no parameter {}", quoted(name));
     let error = wording::error(None, message);

@@ -1,10 +1,10 @@
-//! What in a statement is text, what is a literal, what is a comment, and where are the `${…}`?
+//! A scanner that splits a statement into text, literals, comments and `${…}`.
 //!
-//! Only as much of SQL is known as is needed for that: `'…'`, `"…"` and `` `…` `` with doubled
-//! quotes, `--` and `/* */`, and what the dialects have of their own: SQLite's `[…]`,
-//! PostgreSQL's `$tag$…$tag$`, `E'…'` and comments inside comments, MySQL's `#`, and its `--` that
-//! needs a blank. Whether a backslash protects a quote is a setting of the server: where the
-//! literals do not end by the dialect's usual rule, the other one is tried.
+//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and `/*
+//! */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and nested
+//! comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides if a backslash
+//! escapes a quote: if a literal is left open under the dialect's default rule, the other rule is
+//! tried.
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use crate::plan::Piece;
 use crate::print;
 use crate::read::Excerpt;
 
-/// How many `${…}` a statement may have: protocols count the values of a statement in 16 bits.
+/// Highest number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
 pub(super) const MOST_VALUES: usize = 65_535;
 
-/// Largest number of `${…}` that are read before giving up: a plan may be printed with a spliced
+/// Highest number of `${…}` that are parsed before giving up: a printed plan may have a spliced
 /// text beside each value.
 pub(super) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
@@ -27,61 +27,61 @@ pub(super) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 pub(super) enum Fragment {
     /// Text that is sent as it is.
     Text(Range<usize>),
-    /// `$${`, which stands for `${`.
+    /// The escape `$${` for a literal `${`.
     Dollar,
-    /// `?` or `$2`: a field of the record that the request is given, counted from 1.
+    /// A `?` or `$2`: a field of the request's record, counted from 1.
     Placeholder(Range<usize>, u32),
     /// `${…}`
     Braced {
-        /// Where it stands, with its braces.
+        /// Byte range, including the braces.
         range: Range<usize>,
-        /// What it holds.
+        /// Parsed expression.
         content: Result<Ast, Diagnostic>,
-        /// What it stands in.
+        /// Enclosing literal or comment, if any.
         within: Within,
     },
 }
 
-/// What a part of a statement stands in.
+/// The syntactic context of a part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// The statement itself.
+    /// Outside literals and comments.
     Open,
-    /// A literal that begins at this offset with this many bytes.
+    /// A literal: the offset of its opening delimiter and the length of that delimiter, in bytes.
     Literal(usize, usize),
-    /// A comment to the end of the line.
+    /// A comment to the end of the line, which begins at this offset.
     LineComment(usize),
-    /// A comment between `/*` and `*/`.
+    /// A comment between `/*` and `*/`, which begins at this offset.
     BlockComment(usize),
 }
 
 /// A statement in parts.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The parts in order.
+    /// Parts of the statement, in order.
     pub(super) fragments: Vec<Fragment>,
-    /// Every `;` outside literals and comments.
+    /// Offsets of every `;` outside literals and comments.
     pub(super) semicolons: Vec<usize>,
-    /// Where anything but comments and white space begins, if there is any.
+    /// Offset of the first byte that is neither comment nor white space, if any.
     pub(super) code: Option<usize>,
-    /// What is still open at the end.
+    /// Literal or comment that is still open at the end.
     pub(super) open: Option<Within>,
-    /// Where a comment to the end of the line begins.
+    /// Offset of a comment to the end of the line, if any.
     pub(super) line_comment: Option<usize>,
-    /// Whether there are more `${…}` than a statement may have.
+    /// True if there are more `${…}` than a statement may have.
     pub(super) too_many: bool,
 }
 
-/// The places of the `${…}` in a text.
+/// The positions of the `${…}` in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Marks<'m> {
-    /// Wherever a `${` is, as in a file, where `$${` stands for `${`.
+    /// At every `${`, as in a file, where `$${` is the escape for `${`.
     Written,
-    /// At these offsets, in order, and nowhere else: the text is one that is sent.
+    /// At these offsets only, in ascending order: the text is sent as it is.
     At(&'m [usize]),
 }
 
-/// The kinds of place that matter at a `$`.
+/// The meaning of a `$`.
 enum Sign {
     Value,
     Dollar,
@@ -89,7 +89,7 @@ enum Sign {
 }
 
 impl Marks<'_> {
-    /// Returns the kind of place at this offset.
+    /// Returns the meaning of the `$` at this offset.
     fn sign(self, bytes: &[u8], at: usize) -> Sign {
         let rest = bytes.get(at..).unwrap_or_default();
         match self {
@@ -112,18 +112,19 @@ impl Marks<'_> {
     }
 }
 
-/// How a statement is to be read.
+/// Settings for scanning a statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'m> {
     pub(super) dialect: Dialect,
-    /// Whether `?` or `$1` stands for a field of a record.
+    /// True if `?` or `$1` refers to a field of a record.
     pub(super) placeholders: bool,
     pub(super) marks: Marks<'m>,
 }
 
-/// Returns true if pieces make up one statement that can be printed with its texts spliced in: it
-/// has no `;`, no open literal or comment, no control character but tabs and line ends, and no
-/// value in a literal or a comment unless it is spliced in. Only the pieces and the dialect decide.
+/// Returns true if the pieces form one statement that can be printed with its texts spliced in: it
+/// has no `;`, no open literal or comment, no control character except tabs and line ends, and no
+/// value in a literal or a comment unless it is spliced in. The result depends on the pieces and
+/// the dialect only.
 pub(super) fn is_sound(
     pieces: &[Piece],
     scan: impl for<'m> Fn(Excerpt<'_>, Marks<'m>) -> Scan,
@@ -146,8 +147,8 @@ pub(super) fn is_sound(
         && !scan.fragments.iter().any(misplaced)
 }
 
-/// Returns true if a text, taken apart, has the same pieces as the statement that it was printed
-/// from, with each value at its place.
+/// Returns true if a scanned text has the same pieces as the statement that it was printed from,
+/// with each value at its position.
 pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
         return false;
@@ -171,7 +172,7 @@ pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     (found, marks) == print::skeleton(pieces)
 }
 
-/// Takes a statement apart.
+/// Splits a statement into its parts.
 pub(super) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
     let usual = reading.dialect == Dialect::Mysql;
     let standard = Scanner::new(source, reading, usual).run();
@@ -189,11 +190,11 @@ pub(super) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
 pub(super) struct ScriptPart<'p> {
     /// The statement, with the comments before it.
     pub(super) text: Excerpt<'p>,
-    /// Where it begins behind them.
+    /// Offset of the first byte after those comments.
     pub(super) code: usize,
 }
 
-/// The statements of a script: what stands between its `;`, without what is only comments.
+/// Returns the statements of a script: the texts between `;`, without those that are only comments.
 pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
     let reading = Reading { dialect, placeholders: false, marks: Marks::Written };
     let ends = scan(source, reading).semicolons;
@@ -206,9 +207,9 @@ pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>
         .collect()
 }
 
-/// Whether a text is more than one statement: whether anything follows a `;`.
+/// Returns true if a text is more than one statement: something follows a `;`.
 pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
-    // Most texts have no `;` but perhaps one at their end, and are not taken apart.
+    // Most texts have no `;` except one at their end, and need no scan.
     let ends = |c: char| c == ';' || c.is_whitespace();
     text.trim_end_matches(ends).contains(';')
         && split(crate::read::Passage::outside(text).excerpt(), dialect).len() > 1
@@ -218,14 +219,14 @@ struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
     reading: Reading<'p>,
-    /// Whether a backslash protects the next character of a literal.
+    /// True if a backslash escapes the next character of a literal.
     backslash: bool,
-    /// How many comments stand around the present place.
+    /// Nesting depth of comments at the current position.
     depth: usize,
-    /// How many `?` there were.
+    /// Number of `?` so far.
     placeholders: u32,
     at: usize,
-    /// Where the text begins that is not yet a fragment.
+    /// Start of the text that is not yet in a fragment.
     flushed: usize,
     /// End of the last value that is not spliced in, as an offset in bytes.
     value_end: Option<usize>,
@@ -276,7 +277,7 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    /// Takes `$${` and `${…}`, which mean the same everywhere.
+    /// Consumes `$${` or `${…}`, which have the same meaning everywhere.
     fn dollar(&mut self) -> bool {
         match self.reading.marks.sign(self.bytes, self.at) {
             Sign::Plain => return false,
@@ -314,7 +315,7 @@ impl<'p> Scanner<'p> {
         self.at = end;
     }
 
-    /// Takes the next byte, or more of them where more belong together.
+    /// Consumes the next byte, or several bytes that belong together.
     fn step(&mut self) {
         let byte = self.bytes[self.at];
         match self.within {
@@ -385,8 +386,8 @@ impl<'p> Scanner<'p> {
         self.at += 1;
     }
 
-    /// Whether a comment to the end of the line begins here. In MySQL a `--` needs a blank behind
-    /// it, or it is two signs of arithmetic.
+    /// Returns true if a comment to the end of the line begins here. In MySQL a `--` needs a blank
+    /// after it; otherwise it is two minus signs.
     fn begins_line_comment(&self, byte: u8) -> bool {
         let is_mysql = self.reading.dialect == Dialect::Mysql;
         let apart = self.peek(2).is_none_or(|byte| byte <= b' ');
@@ -397,7 +398,7 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    /// Takes a `?`, `?2` or `$2` that stands for a field of a record.
+    /// Consumes a `?`, `?2` or `$2` that refers to a field of a record.
     fn placeholder(&mut self, byte: u8) -> bool {
         let sign = match self.reading.dialect {
             Dialect::Mysql => byte == b'?',
@@ -427,8 +428,8 @@ impl<'p> Scanner<'p> {
         true
     }
 
-    /// Returns true if a letter, a digit, a `_` or a value ends at the present place. A value is
-    /// sent as `?1` or as a literal, and a `$` right behind it begins nothing.
+    /// Returns true if a letter, a digit, a `_` or a value ends at the current position. A value is
+    /// sent as `?1` or as a literal, and a `$` right after it starts no token.
     fn is_in_word(&self) -> bool {
         if self.value_end == Some(self.at) {
             return true;
@@ -443,7 +444,7 @@ impl<'p> Scanner<'p> {
         self.source.part(name.clone()).text() == "raw"
     }
 
-    /// Whether an expression splices a text with a line break, which ends a comment.
+    /// Returns true if an expression splices a text with a line break, which would end a comment.
     fn splices_a_line_break(&self, ast: &Ast) -> bool {
         let AstKind::Call(_, arguments) = &ast.kind else { return false };
         self.is_spliced(ast)
@@ -472,7 +473,7 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    /// Whether the literal that begins at `start` is PostgreSQL's `E'…'`.
+    /// Returns true if the literal that begins at `start` is PostgreSQL's `E'…'`.
     fn is_escape_string(&self, start: usize) -> bool {
         let before = |back: usize| start.checked_sub(back).map(|at| self.bytes[at]);
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
@@ -481,8 +482,8 @@ impl<'p> Scanner<'p> {
             && !before(2).is_some_and(word)
     }
 
-    /// The length of a `$tag$` that begins here; a `$` behind a letter is part of a name, as is
-    /// every `$` in MySQL.
+    /// Returns the length of a `$tag$` that begins here; a `$` after a letter is part of a name, as
+    /// is every `$` in MySQL.
     fn tag(&self) -> Option<usize> {
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let name = &self.bytes[self.at + 1..];
@@ -495,7 +496,7 @@ impl<'p> Scanner<'p> {
         (name[length - 2] == b'$' && !self.brace_behind(length)).then_some(length)
     }
 
-    /// Whether the last `$` of a tag of this length begins a `${` instead.
+    /// Returns true if the last `$` of a tag of this length begins a `${` instead.
     fn brace_behind(&self, length: usize) -> bool {
         let last = self.at + length - 1;
         self.bytes[self.at] == b'$' && self.reading.marks.has_value(self.bytes, last)
@@ -507,7 +508,7 @@ mod tests {
     use super::*;
     use crate::read::Passage;
 
-    /// The statement with `[…]` around each `${…}` and what it stands in.
+    /// Compares the statement with `[…]` around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
         check_as(Dialect::Sqlite, text, expected);
     }

@@ -1,11 +1,11 @@
-//! Secret parameters, and the plan that is shown in place of one that has some.
+//! Secret parameters, and the plan without their values that is shown instead.
 //!
-//! A parameter is a secret if its text reaches a password: that of a URL, wherever the URL stands,
-//! or what [follows a word or an option for one](is_secret_behind) in a statement or a command. So
-//! are the parameters that it is made of, and those that are made of these. The file is then
-//! checked a second time, with [`HIDDEN`] as the value of each: what is shown of the plan comes out
-//! of this second check, in which the values never appear. A secret that changes anything but
-//! statements is refused.
+//! A parameter is a secret if its text reaches a password: the one of a URL, anywhere in the file,
+//! or the text that [follows a word or an option for one](is_secret_behind) in a statement or a
+//! command. The parameters that a secret is made of are secrets too, and so are those made of any
+//! of these. The file is then checked a second time with [`HIDDEN`] as the value of each: the plan
+//! that is shown is the result of this second check, in which the values never appear. A secret
+//! that changes anything but statements is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,28 +22,27 @@ use crate::wording::{self, enumeration, quoted};
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
-    /// The range of its value in the text, in bytes.
+    /// Range of its value in the text, in bytes.
     pub(super) place: Range<usize>,
-    /// The names in its expression.
+    /// Names in its expression.
     pub(super) names: Vec<String>,
 }
 
-/// Notes on parameters that are taken while a file is checked, and from which the secret ones
-/// follow.
+/// Uses of parameters, recorded while a file is checked, from which the secret ones are determined.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Each parameter with the names that it refers to.
+    /// The names that each parameter refers to.
     params: BTreeMap<String, Vec<String>>,
-    /// The texts of parameters as they were written.
+    /// The texts of the parameters as written.
     written: BTreeMap<String, String>,
-    /// The parameters that were found in the place of a password.
+    /// The parameters that were used in a password.
     found: BTreeSet<String>,
-    /// The parameters that were found in a part of a URL that is shown.
+    /// The parameters that were used in the shown part of a URL.
     shown: BTreeSet<String>,
 }
 
 impl Known {
-    /// Takes note of a parameter.
+    /// Records a parameter.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
         if !passwords_in(text).is_empty() {
             self.found.insert(name.to_owned());
@@ -52,7 +51,7 @@ impl Known {
         self.written.insert(name.to_owned(), text.to_owned());
     }
 
-    /// Takes note of the parameters whose values reach a password of a text.
+    /// Records the parameters whose values reach a password of a text.
     pub(super) fn text(&mut self, text: &str, uses: &[Use]) {
         if uses.is_empty() {
             return;
@@ -70,7 +69,7 @@ impl Known {
         }
     }
 
-    /// Takes note of the parameters of a `url`. Of one that cannot be read any may be the password.
+    /// Records the parameters of a `url`. In a malformed one, any of them may be the password.
     pub(super) fn url(&mut self, url: &str, uses: &[Use], is_readable: bool) {
         let password = password_of(url);
         for one in uses {
@@ -83,13 +82,13 @@ impl Known {
         }
     }
 
-    /// The parameters that are passwords as a whole, and are shown elsewhere in a URL.
+    /// Returns the parameters that are used in a password and also in the shown part of a URL.
     fn exposed(&self) -> impl Iterator<Item = &str> {
         self.found.intersection(&self.shown).map(String::as_str)
     }
 
-    /// The secret parameters: those that were found, those that they are made of, and those that
-    /// are made of any of these.
+    /// Returns the secret parameters: those that were found, those that they are made of, and those
+    /// that are made of any of these.
     fn params(&self) -> BTreeSet<&str> {
         let known = |name: &String| self.params.get_key_value(name).map(|(name, _)| name.as_str());
         let mut secret: BTreeSet<&str> = self.found.iter().filter_map(known).collect();
@@ -126,9 +125,9 @@ fn password_of(url: &str) -> Option<Range<usize>> {
     Some(start + login.find(':')? + 1..start + login.len())
 }
 
-/// Returns true if a value begins before the end of the password and ends behind it, with an `@` of
-/// the file's own to follow. Such a value has an `@` itself: the rest of the password would be
-/// taken for a host, which is shown.
+/// Returns true if a value begins before the end of the password and ends after it, with an `@`
+/// from the file itself to follow. Such a value has an `@` of its own: the rest of the password
+/// would be parsed as the host, which is shown.
 pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));
@@ -139,7 +138,7 @@ pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
 }
 
 impl<'f> Checker<'f> {
-    /// The values that are secret, as they are written and as they are used.
+    /// Returns the secret values, both as written and as used.
     fn secret_values(&self, names: &BTreeSet<&str>) -> Vec<Secret> {
         let mut values = Vec::new();
         for name in names {
@@ -152,8 +151,8 @@ impl<'f> Checker<'f> {
         values.into_iter().map(Secret::new).collect()
     }
 
-    /// The secret parameters with their values, and whether one is a password as a whole and stands
-    /// in a part of a URL that is shown.
+    /// Returns the secret parameters with their values, and true if one of them is also used in the
+    /// shown part of a URL.
     pub(super) fn hidden(&self) -> (Hidden, bool) {
         let params = self.secrets.params();
         let values = self.secret_values(&params);
@@ -163,7 +162,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// The plan with what is shown of it, if it has secrets.
+/// Returns the plan together with the version of it that is shown, if it has secrets.
 ///
 /// # Errors
 /// A secret is used where it would be shown.
@@ -192,7 +191,7 @@ pub(super) fn conceal(
     Ok(Plan { params: shown.params, hidden: Some(hidden), ..plan })
 }
 
-/// A plan without the parts that differ in what is shown of it.
+/// Returns a plan without the parts that may differ in the version that is shown.
 fn rest_of(plan: &Plan) -> Plan {
     let mut rest = plan.clone();
     rest.params.clear();
@@ -205,7 +204,7 @@ fn rest_of(plan: &Plan) -> Plan {
     rest
 }
 
-/// A complaint about a secret that would be shown, at the first line that may be meant.
+/// Returns the error for a secret that would be shown, at the first line that may use it.
 fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let names: Vec<String> = hidden.params.iter().map(|name| quoted(name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -223,7 +222,7 @@ fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
     let entries = sections.flat_map(|section| &section.entries).chain(&file.globals);
     let mut places = entries
         .filter(|entry| !may_hold.contains(&entry.key().text()) && is_meant(entry.value().text()));
-    // A `url` is named last: it may hold the secret where that belongs.
+    // A `url` comes last: it may hold the secret in its password, where it is allowed.
     let mut places: Vec<_> = places.by_ref().collect();
     places.sort_by_key(|entry| entry.key().text() == "url");
     let mut places = places.into_iter();
@@ -232,8 +231,8 @@ fn misplaced(file: &File<'_>, hidden: &Hidden) -> Diagnostic {
         .help("use another parameter there; the value of this one is hidden wherever it is printed")
 }
 
-/// Diagnostics without secrets: those in lines that hold one lose their place, and all of them the
-/// values.
+/// Removes secrets from diagnostics: those in lines with a secret lose their span, and the values
+/// are removed from all of them.
 pub(super) fn clean(file: &File<'_>, hidden: &Hidden, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if hidden.params.is_empty() {
         return found;

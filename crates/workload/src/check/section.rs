@@ -1,4 +1,4 @@
-//! What is each section?
+//! Classification of sections by name and content.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::missing;
 use crate::read::{Entry, Section};
 use crate::wording::{nearest, quoted};
 
-/// The kinds of section.
+/// The kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'f> {
     /// `[params]`
@@ -28,19 +28,19 @@ pub(super) enum Kind<'f> {
     Target(&'f str),
     /// Any other section: something to run.
     Job,
-    /// Ignored, or already complained about.
+    /// Ignored, or reported already.
     Silent,
 }
 
-/// Keys that make a section a job, whatever its name.
+/// Keys that make a section a job, regardless of its name.
 const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
 
-/// Section names with a meaning, for did-you-mean.
+/// Reserved section names, for did-you-mean hints.
 const RESERVED: &[&str] =
     &["setup", "teardown", "params", "load", "threshold", "target", "observe"];
 
 impl<'f> Checker<'f> {
-    /// The sections with their kinds, in order; of those with one name the first.
+    /// Returns the sections with their kinds, in file order; of duplicate names, only the first.
     pub(super) fn classify(&mut self) -> Vec<(Kind<'f>, &'f Section<'f>)> {
         let mut first: HashMap<String, &'f Section<'f>> = HashMap::new();
         let mut kinds = Vec::new();
@@ -121,7 +121,8 @@ impl<'f> Checker<'f> {
         Kind::Load(table)
     }
 
-    /// A job whose name is almost `setup` would run its statements again and again.
+    /// Warns of a job with a name close to `setup` or `teardown`, whose statements would run over
+    /// and over.
     fn warn_of_near_miss(&mut self, section: &Section<'_>, name: &str) {
         let only_queries = section.entries.iter().all(|entry| entry.key().text() == "query");
         let fixed = ["setup", "teardown"];
@@ -146,18 +147,18 @@ fn starts_with_letter(rest: &str) -> bool {
     rest.starts_with(|character: char| !character.is_whitespace())
 }
 
-/// A section's name with single spaces between its words: `[load  t]` is `[load t]`.
+/// Returns a section's name with single spaces between its words: `[load  t]` is `[load t]`.
 pub(super) fn normal_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A section's name as it is written.
+/// Formats a section's name in brackets.
 pub(super) fn bracketed(name: &str) -> String {
     let shown = quoted(name);
     format!("[{}]", shown.trim_matches('`'))
 }
 
-/// Whether a text is an identifier of SQL: words between dots, or quoted parts.
+/// Returns true if a text is an SQL identifier: words or quoted parts, separated by dots.
 pub(super) fn is_identifier(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -172,7 +173,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
     }
 }
 
-/// The length of the word or quoted name at the beginning of a text.
+/// Returns the length of the word or quoted name at the beginning of a text.
 fn identifier_part(text: &str) -> Option<usize> {
     let first = text.chars().next()?;
     if matches!(first, '"' | '`') {

@@ -1,4 +1,4 @@
-//! `rate = ramp(100, 5000, 60s)`: how does a rate vary?
+//! Rates that vary: `rate = ramp(100, 5000, 60s)`.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::read::{Entry, Excerpt};
 use crate::shape::{Level, Shape};
 use crate::wording::{nearest, quoted};
 
-/// What a call means.
+/// A parsed call.
 enum Call<'p> {
     Shape(Shape),
-    /// A trace, by what stands between its parentheses.
+    /// A trace, with the text between its parentheses.
     Trace(Excerpt<'p>),
 }
 
-/// A function of rates and how it is written.
+/// A function of a rate, with its syntax.
 struct Function {
     name: &'static str,
     arguments: usize,
@@ -33,7 +33,7 @@ const FUNCTIONS: [Function; 4] = [
     Function { name: "trace", arguments: 1, example: "trace(arrivals.csv)" },
 ];
 
-/// Whether the value of a rate is written as a function's call.
+/// Returns true if the value of a rate is written as a function call.
 pub(super) fn is_call(value: Excerpt<'_>) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name = value.text().split_once('(').map(|(name, _)| name.trim());
@@ -41,7 +41,7 @@ pub(super) fn is_call(value: Excerpt<'_>) -> bool {
 }
 
 impl<'f> Checker<'f> {
-    /// The schedule of a rate that varies; `None` after a complaint.
+    /// Returns the schedule of a rate that varies; `None` if an error was reported.
     pub(super) fn varying(
         &mut self,
         entry: &'f Entry<'f>,
@@ -78,7 +78,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// What a call says.
+    /// Parses a call.
     fn call<'p>(&self, call: Excerpt<'p>) -> Result<Call<'p>, Diagnostic> {
         let text = call.text();
         let open = text.find('(').unwrap_or(text.len());
@@ -120,14 +120,14 @@ impl<'f> Checker<'f> {
         Ok(Call::Shape(shape))
     }
 
-    /// A rate that may be zero.
+    /// Parses a rate that may be zero.
     fn level(&self, argument: Excerpt<'_>) -> Result<Level, Diagnostic> {
         let number = parse_decimal(argument.text());
         let number = number.map_err(|error| self.unreadable_argument(argument, &error))?;
         level(number, argument)
     }
 
-    /// A span above zero.
+    /// Parses a duration above zero.
     fn lasting(&self, argument: Excerpt<'_>) -> Result<Nanos, Diagnostic> {
         match parse_duration(argument.text()) {
             Ok(Nanos::ZERO) => {
@@ -151,13 +151,13 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// The rate in billionths of a number that is one.
+/// Converts a number to a rate in billionths.
 fn level(number: Decimal, place: Excerpt<'_>) -> Result<Level, Diagnostic> {
     let level = in_billionths(number).and_then(Level::from_billionths);
     level.ok_or_else(|| place.error(format!("{} goes {TOO_HIGH}", quoted(place.text()))))
 }
 
-/// Where no rate goes.
+/// End of the message for a rate above the limit.
 const TOO_HIGH: &str = "above 10,000,000 per second";
 
 fn unknown(name: Excerpt<'_>) -> Diagnostic {
@@ -184,7 +184,7 @@ fn below_the_mean(mean: Level, amplitude: Level, place: Excerpt<'_>) -> Result<(
     }
 }
 
-/// Recorded instants leave nothing to a process.
+/// Returns the error for `arrival` beside recorded times, which leave nothing to draw.
 fn no_process(arrival: &Entry<'_>) -> Diagnostic {
     arrival
         .whole()

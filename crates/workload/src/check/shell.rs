@@ -1,14 +1,14 @@
-//! What in a command is text, what stands in quotes, and where are the `${…}`?
+//! A scanner that splits a shell command into text, quoted parts and `${…}`.
 //!
-//! Only as much of the shell's language is known as is needed to say whether a value that is
-//! spliced in as a word of its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment.
-//! (POSIX.1-2024, Shell Command Language, 2.2 and 2.3.) All else is the shell's to judge.
+//! It knows just enough of the shell's syntax to tell if a value that is spliced in as a word of
+//! its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment. (POSIX.1-2024, Shell
+//! Command Language, 2.2 and 2.3.) The shell checks everything else.
 
 use super::scan::{Fragment, MOST_BRACED, Marks, Scan, Within};
 use crate::expr::parse_braced;
 use crate::read::Excerpt;
 
-/// Takes a command apart. It has no `;` of which anybody need be told.
+/// Splits a command into its parts. It reports no `;`.
 pub(super) fn scan(source: Excerpt<'_>, marks: Marks<'_>) -> Scan {
     let mut scanner = Scanner {
         source,
@@ -42,7 +42,7 @@ struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
     at: usize,
-    /// Where the text begins that is not yet a fragment.
+    /// Start of the text that is not yet in a fragment.
     flushed: usize,
     within: Within,
     scan: Scan,
@@ -65,7 +65,7 @@ impl Scanner<'_> {
     fn braced(&mut self) {
         let (content, end) = parse_braced(self.source, self.at + 2);
         let range = self.at..end;
-        // A backslash would take the quote in which the value is put.
+        // A backslash would escape the quote that is put around the value.
         let within = match (self.within, self.at.checked_sub(1)) {
             (Within::Open, Some(before)) if self.is_escape(before) => Within::Literal(before, 1),
             (within, _) => within,
@@ -73,17 +73,17 @@ impl Scanner<'_> {
         self.take(end - self.at, Fragment::Braced { range, content, within });
     }
 
-    /// Whether the byte at this place is a backslash that protects what follows.
+    /// Returns true if the byte at this offset is a backslash that escapes the next byte.
     fn is_escape(&self, place: usize) -> bool {
         let before = self.bytes[..=place].iter().rev().take_while(|byte| **byte == b'\\');
         before.count() % 2 == 1
     }
 
-    /// Takes the next byte, with the one behind it where that is protected.
+    /// Consumes the next byte, together with the one after it if that is escaped.
     fn step(&mut self) {
         let at = self.at;
         let byte = self.bytes[at];
-        // What begins with `$` is looked at in its own right: it may be a value.
+        // A `$` is never consumed with the byte before it: it may begin a value.
         let protects = byte == b'\\' && self.bytes.get(at + 1) != Some(&b'$');
         match (self.within, byte) {
             (Within::Open, b'\'' | b'"') => self.within = Within::Literal(at, 1),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::read::Passage;
 
-    /// The command with marks for each `${…}` and what it stands in.
+    /// Compares the command with marks around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
         let scan = scan(passage.excerpt(), Marks::Written);

@@ -1,4 +1,4 @@
-//! What does a statement send? Text, bound values and spliced texts.
+//! Statements as sequences of text, bound values and spliced texts.
 
 use base::{Diagnostic, Dialect};
 
@@ -18,31 +18,31 @@ use crate::print;
 use crate::read::{Excerpt, LARGEST_FILE, Passage};
 use crate::wording::quoted;
 
-/// How the values of a statement get to the database.
+/// The way in which the values of a statement reach the database.
 #[derive(Clone, Copy)]
 pub(super) enum Binding<'b> {
     /// As parameters of a prepared statement of a job.
     Bound {
-        /// The job.
+        /// The job that the statement belongs to.
         post: Post<'b>,
-        /// Its variables.
+        /// Variables of the job.
         variables: &'b Variables,
-        /// The number of the statement, from 1.
+        /// Number of the statement, from 1.
         number: usize,
     },
     /// As words of a command.
     Shell {
-        /// The job.
+        /// The job that the command belongs to.
         post: Post<'b>,
-        /// Its variables.
+        /// Variables of the job.
         variables: &'b Variables,
     },
-    /// Written into the text, as they are constants; `what` they are part of, in words.
+    /// Inserted into the text as constants; the string names the section in messages.
     Written(&'b str),
 }
 
 impl Binding<'_> {
-    /// What a value must be, in a sentence.
+    /// Returns the required kind of value, for messages.
     fn takes(self) -> &'static str {
         match self {
             Binding::Bound { .. } | Binding::Written(_) => "value of a database",
@@ -51,19 +51,19 @@ impl Binding<'_> {
     }
 }
 
-/// Words behind which the name of something stands, which cannot be a value.
+/// Words that precede the name of an object, which cannot be a value.
 const BEFORE_NAMES: &[&str] = &[
     "table", "into", "from", "join", "update", "exists", "index", "view", "truncate", "database",
     "schema",
 ];
 
-/// A statement while it is put together.
+/// A statement under construction.
 #[derive(Default)]
 struct Assembly {
     pieces: Vec<Piece>,
-    /// How many values and dynamic splices there are.
+    /// Number of values and dynamic splices so far.
     values: usize,
-    /// True if the text differs from what was read, which can change what the rest means: a
+    /// True if the text differs from the source, which can change the meaning of the rest: a
     /// constant was spliced in, or a `$${` or a `?` was replaced.
     rewritten: bool,
     /// Size of its texts and of the marks for its values, in bytes.
@@ -89,7 +89,8 @@ impl Assembly {
     /// Adds the text of a constant.
     ///
     /// # Errors
-    /// The statement outgrows any file; one statement may name a long parameter many times.
+    /// The statement would exceed the largest file size; one statement may name a long parameter
+    /// many times.
     fn constant(&mut self, text: &str, place: Excerpt<'_>) -> Result<(), Diagnostic> {
         if self.length.saturating_add(text.len()) > LARGEST_FILE {
             return Err(place
@@ -106,7 +107,7 @@ impl Assembly {
         self.pieces.push(piece);
     }
 
-    /// The last word of the text so far, if a value stood right behind it.
+    /// Returns the last word of the text so far, if white space follows it.
     fn word_before(&self) -> Option<&str> {
         match self.pieces.last() {
             Some(Piece::Text(text)) if text.ends_with(char::is_whitespace) => {
@@ -118,7 +119,7 @@ impl Assembly {
 }
 
 impl<'f> Checker<'f> {
-    /// Takes a statement or a command apart.
+    /// Splits a statement or a command into its parts.
     fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: Marks<'_>) -> Scan {
         let placeholders = self.has_records && matches!(marks, Marks::Written);
         match binding {
@@ -129,7 +130,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// The pieces of a statement; after a complaint, those that could be made.
+    /// Returns the pieces of a statement; if errors were reported, those that could be made.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
         let scan = self.scan(source, binding, Marks::Written);
         self.scan_problems(source, &scan);
@@ -161,7 +162,7 @@ impl<'f> Checker<'f> {
         assembly.pieces
     }
 
-    /// Adds what a `${…}` stands for.
+    /// Adds the value or text of a `${…}`.
     fn add(
         &mut self,
         assembly: &mut Assembly,
@@ -209,7 +210,7 @@ impl<'f> Checker<'f> {
         };
         let compiled = compile(argument, place.source, scope)?;
         let compiled = bindable(compiled, place.content(argument), binding.takes())?;
-        // A constant becomes text and is no part of an expression.
+        // A constant becomes text and is not part of an expression.
         if let Compiled::Constant(constant) = &compiled {
             return Ok(assembly.constant(&constant.bare(), place.all)?);
         }
@@ -218,7 +219,7 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Adds the field that a `?` or `$1` stands for.
+    /// Adds the field that a `?` or `$1` refers to.
     fn placeholder(
         &mut self,
         assembly: &mut Assembly,
@@ -244,7 +245,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Warns of `insert into ${table}`: a value is no name.
+    /// Warns of `insert into ${table}`: a bound value cannot be a name.
     fn warn_of_name(&mut self, assembly: &Assembly, place: Braced<'_, '_>, compiled: &Compiled) {
         let Some(word) = assembly.word_before().filter(|_| compiled.kind() == Type::Text) else {
             return;
@@ -261,7 +262,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about what is wrong whatever the values are.
+    /// Reports errors that do not depend on the values.
     fn scan_problems(&mut self, source: Excerpt<'_>, scan: &Scan) {
         let is_value = |fragment: &&Fragment| match fragment {
             Fragment::Placeholder(..) | Fragment::Braced { .. } => true,
@@ -291,7 +292,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Complains about what is wrong with the statement as a whole.
+    /// Reports errors of the statement as a whole.
     fn whole_problems(&mut self, source: Excerpt<'_>, assembly: &Assembly, binding: Binding<'_>) {
         let is_command = matches!(binding, Binding::Shell { .. });
         let Some(first) = assembly.pieces.first() else {
@@ -330,26 +331,26 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// The beginning of a `${…}` whose value is spliced in.
+/// Start of a `${…}` whose value is spliced in.
 const SPLICE: &str = "${raw(";
 
-/// The way in which a statement is read that a plan has printed.
+/// The syntax in which a printed statement is read back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Printed {
-    /// As a command of the shell.
+    /// A shell command.
     Command,
-    /// As SQL.
+    /// An SQL statement.
     Sql {
-        /// Which.
+        /// Its dialect.
         dialect: Dialect,
-        /// True if `?` or `$1` stands for a field of a record.
+        /// True if `?` or `$1` refers to a field of a record.
         placeholders: bool,
     },
 }
 
 impl Printed {
-    /// Returns true if a statement that was printed in this way reads as the pieces that it was
-    /// made of.
+    /// Returns true if a statement printed in this syntax scans into the pieces that it was made
+    /// of.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
         let passage = Passage::outside(text);
         let marks = Marks::Written;
@@ -377,7 +378,7 @@ impl<'f> Braced<'f, '_> {
         self.source.part(ast.range.clone())
     }
 
-    /// Complains about a value inside a literal or a comment.
+    /// Reports a value inside a literal or a comment.
     fn outside_literals(&self) -> Result<(), Diagnostic> {
         let what = self.all.text();
         let inner = what.trim_start_matches("${").trim_end_matches('}');
@@ -429,7 +430,7 @@ fn add_value(
     Ok(())
 }
 
-/// The argument of an expression that is one call of `raw`.
+/// Returns the argument of an expression that is one call of `raw`.
 fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>, Diagnostic> {
     let AstKind::Call(name, arguments) = &ast.kind else {
         return Ok(None);
@@ -446,7 +447,7 @@ fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>
     }
 }
 
-/// Removes the white space at both ends, and the texts that are nothing else.
+/// Removes white space at both ends, and texts that consist of nothing else.
 fn trim(pieces: &mut Vec<Piece>) {
     if let Some(Piece::Text(text)) = pieces.first_mut() {
         *text = text.trim_start().to_owned();
@@ -457,7 +458,7 @@ fn trim(pieces: &mut Vec<Piece>) {
     pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
 }
 
-/// Why a statement cannot begin with this word, and what to do instead.
+/// Returns the error and the help for a word that no statement may begin with.
 fn refused_word(text: &str) -> Option<(&'static str, &'static str)> {
     let word = text.split_whitespace().next().unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {

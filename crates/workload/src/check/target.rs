@@ -1,4 +1,4 @@
-//! `[target NAME]`, and whom each job asks.
+//! Targets: `[target NAME]`, and the target of each job.
 
 use base::{Diagnostic, Dialect, Endpoint, Target, TargetKind};
 
@@ -10,15 +10,15 @@ use crate::plan::{JobTarget, NamedTarget, Plan};
 use crate::read::Section;
 use crate::wording::{nearest, quoted};
 
-/// The longest name of a target.
+/// Longest name of a target, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Names that no target may have: settings in the record are called `NAME.setting`, and these are
-/// those of the surroundings.
+/// Names that no target may have: settings of a target are recorded as `NAME.setting`, and these
+/// prefixes belong to the environment.
 const TAKEN: [&str; 6] = ["assay", "generator", "host", "network", "calibration", "database"];
 
 impl<'f> Checker<'f> {
-    /// The kind of a section `[target NAME]`.
+    /// Returns the kind of a section `[target NAME]`.
     pub(super) fn target_of(&mut self, section: &Section<'_>, name: &'f str) -> Kind<'f> {
         if TAKEN.contains(&name) {
             self.sink.error(|| {
@@ -46,7 +46,7 @@ impl<'f> Checker<'f> {
         Kind::Silent
     }
 
-    /// The targets that jobs can name, wherever in the file they stand.
+    /// Finds the targets that jobs can name, anywhere in the file.
     pub(super) fn targets(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) {
         if let Some(live) = self.live {
             self.targets.clone_from(&live.targets);
@@ -63,7 +63,7 @@ impl<'f> Checker<'f> {
                         .help("write for example `url = sqlite:copy.db`")
                 });
             }
-            // One that has been complained about keeps its place, so that its jobs find it.
+            // A target whose error has been reported keeps its index, and its jobs still find it.
             let target = url.and_then(|entry| self.url(entry)).unwrap_or(Target {
                 kind: TargetKind::Sqlite,
                 endpoint: Endpoint::Temporary,
@@ -74,7 +74,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Which SQL the target of a section speaks.
+    /// Returns the SQL dialect of the target of a section.
     pub(super) fn dialect_of(&self, section: &Section<'_>) -> Dialect {
         let entry = section.entries.iter().find(|entry| entry.key().text() == "target");
         let named = entry.and_then(|entry| {
@@ -83,7 +83,7 @@ impl<'f> Checker<'f> {
         named.map_or(self.dialect, |named| named.target.dialect())
     }
 
-    /// Whom a job with statements asks.
+    /// Returns the target of a job with statements.
     pub(super) fn asked(&mut self, fields: &Fields<'f>) -> JobTarget {
         let Some(entry) = fields.one("target") else { return JobTarget::Main };
         let name = entry.value().text();
@@ -107,7 +107,7 @@ impl<'f> Checker<'f> {
         JobTarget::Main
     }
 
-    /// Warns of targets that nobody asks, unless a mistake may be the reason.
+    /// Warns of targets that no job uses, unless an error may be the reason.
     pub(super) fn unasked(&mut self, plan: &Plan) {
         if self.sink.errors() > 0 {
             return;
@@ -136,7 +136,7 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// A name for a message, without the marks that quoting adds.
+/// Formats a name for a message, without the marks that quoting adds.
 fn bare(name: &str) -> String {
     bracketed(name).trim_matches(['[', ']']).to_owned()
 }

@@ -1,8 +1,8 @@
-//! `rate = trace(FILE)`: when did requests arrive, or at which rate?
+//! Traces of arrival times or rates: `rate = trace(FILE)`.
 //!
-//! Every line of a trace has the time of one arrival, or every line a time and the rate from then
-//! on. A plan has its traces with it, so that the record of a run needs no other file: in the
-//! printed plan they stand as `trace(times 0.5 1.25)` and `trace(rates 0 100, 10 200)`.
+//! Either every line of a trace has the time of one arrival, or every line has a time and the rate
+//! from then on. A plan includes its traces, and the record of a run needs no other file: the
+//! printed plan has them as `trace(times 0.5 1.25)` and `trace(rates 0 100, 10 200)`.
 
 use std::fmt::{self, Write as _};
 use std::rc::Rc;
@@ -17,16 +17,16 @@ use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage};
 use crate::shape::{Level, Recorded, Shape};
 use crate::wording::quoted;
 
-/// How many bytes all traces of a file may have in the printed plan, which is itself a workload
-/// file: the rest is for what else stands there.
+/// Highest size of all traces of a file in the printed plan, in bytes. The printed plan is itself a
+/// workload file, and the remaining space is for its other contents.
 const MOST_PRINTED: usize = LARGEST_FILE - (4 << 20);
 
-/// What the lines of a trace have.
+/// The columns of a trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Columns {
-    /// The time of an arrival.
+    /// Time of an arrival.
     Time,
-    /// A time and the rate from then on.
+    /// Time, and the rate from then on.
     TimeAndRate,
 }
 
@@ -39,20 +39,20 @@ impl Columns {
     }
 }
 
-/// What is wrong with a line of a trace.
+/// The error in a line of a trace.
 enum Fault {
-    /// The line has so many numbers.
+    /// The line has this number of columns, which is wrong.
     Columns(usize),
-    /// The lines above have another number of them.
+    /// The lines above have these columns instead.
     Mixed(Columns),
     Unreadable(UnitError),
     TooLate,
     TooHigh,
-    /// The line above is later.
+    /// The line above has this later time.
     Backwards(Nanos),
 }
 
-/// A trace of which some lines have been read.
+/// A trace that is being read.
 #[derive(Default)]
 struct Trace {
     columns: Option<Columns>,
@@ -62,8 +62,8 @@ struct Trace {
 }
 
 impl<'f> Checker<'f> {
-    /// The schedule of a trace, which stands between the parentheses or in the file that is named
-    /// there; `None` after a complaint.
+    /// Returns the schedule of a trace, which is given between the parentheses or in the file that
+    /// is named there; `None` if an error was reported.
     pub(super) fn trace(
         &mut self,
         entry: &'f Entry<'f>,
@@ -111,10 +111,10 @@ impl<'f> Checker<'f> {
         trace
     }
 
-    /// Complains about traces that a record could not hold.
+    /// Reports traces that are too large for a record.
     fn within_printed_size(&mut self, schedule: &Schedule, argument: Excerpt<'_>) {
         let mut length = Length(0);
-        // Counting cannot fail.
+        // Writing to a counter cannot fail.
         let _ = match schedule {
             Schedule::Recorded(recorded) => write!(length, "{recorded}"),
             Schedule::Varying { shape, .. } => write!(length, "{shape}"),
@@ -138,7 +138,7 @@ impl Trace {
         Trace { columns: Some(columns), ..Trace::default() }
     }
 
-    /// Reads a line; says what is wrong with which part of it.
+    /// Parses a line; an error has the part of the line that it is about.
     fn line<'p>(&mut self, line: Excerpt<'p>) -> Result<(), (Excerpt<'p>, Fault)> {
         let (time, rate) = match line.split_once(b',') {
             Some((time, rate)) => (time, Some(rate)),
@@ -171,7 +171,7 @@ impl Trace {
         Ok(())
     }
 
-    /// The schedule; `None` if there was no line.
+    /// Returns the schedule; `None` if the trace is empty.
     fn schedule(self) -> Option<Schedule> {
         if !self.rates.is_empty() {
             let shape = Shape::Trace(self.rates.into());
@@ -182,7 +182,7 @@ impl Trace {
     }
 }
 
-/// The lines of a text that say something.
+/// Returns the lines of a text that have content.
 fn lines(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     let whole = text.text();
     let mut at = 0;
@@ -196,7 +196,7 @@ fn lines(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     .filter(|line| !line.text().is_empty() && !line.text().starts_with(['#', ';']))
 }
 
-/// The numbers of a trace that stands in the call itself.
+/// Returns the columns and numbers of a trace that is given in the call itself.
 fn inline(argument: Excerpt<'_>) -> Option<(Columns, Excerpt<'_>)> {
     let (word, _) = argument.text().split_once(char::is_whitespace)?;
     let columns = match word {
@@ -207,7 +207,7 @@ fn inline(argument: Excerpt<'_>) -> Option<(Columns, Excerpt<'_>)> {
     Some((columns, argument.part(word.len()..argument.text().len()).trim()))
 }
 
-/// The name of a file, bare or in quotes.
+/// Returns the name of a file, given bare or in quotes.
 fn file_name(argument: Excerpt<'_>) -> Option<String> {
     let text = argument.text();
     let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
@@ -218,20 +218,20 @@ fn file_name(argument: Excerpt<'_>) -> Option<String> {
     }
 }
 
-/// Seconds after the job's start.
+/// Parses seconds after the job's start.
 fn seconds(text: &str) -> Result<Nanos, Fault> {
     let nanos = billionths(text, Decimal::parse(text))?.map(Nanos);
     nanos.filter(|at| *at <= Rate::LONGEST_PERIOD).ok_or(Fault::TooLate)
 }
 
-/// Arrivals per second.
+/// Parses arrivals per second.
 fn level(text: &str) -> Result<Level, Fault> {
     let level = billionths(text, parse_decimal(text))?;
     level.and_then(Level::from_billionths).ok_or(Fault::TooHigh)
 }
 
-/// Billionths of a number as programs write it, which may have more digits than 64 bits hold; then
-/// it is the nearest double. `None` if there are too many.
+/// Converts a number to billionths. Programs may write more digits than 64 bits hold; the result is
+/// then that of the nearest double. `None` if it is too large.
 fn billionths(text: &str, parsed: Result<Decimal, UnitError>) -> Result<Option<u64>, Fault> {
     match parsed {
         Ok(number) => Ok(in_billionths(number)),
@@ -279,7 +279,7 @@ impl Fault {
     }
 }
 
-/// What a trace looks like.
+/// Description of the format, for messages.
 const FORMS: &str = "every line has the time of one arrival, or every line a time and the rate \
                      from then on, with a comma or a blank between them";
 

@@ -1,5 +1,5 @@
-//! Which values count as not set? Dbbench reads a zero, or a duration below zero, as if the line
-//! was not there. Such a line is left out, with a warning.
+//! Values that count as not set. Dbbench treats a zero, or a duration below zero, as if the line
+//! were absent. Such a line is ignored with a warning.
 
 use base::units::{UnitError, parse_decimal, parse_duration};
 use base::{Rate, RateError};
@@ -10,7 +10,7 @@ use super::value::resolve;
 use crate::read::Entry;
 use crate::wording::quoted;
 
-/// Keys of a job that a zero leaves unset, and what holds then.
+/// Keys of a job that count as not set if they are zero, with the consequence.
 const ZERO: &[(&str, &str)] = &[
     (
         "rate",
@@ -21,7 +21,7 @@ const ZERO: &[(&str, &str)] = &[
     ("count", "there is no limit"),
 ];
 
-/// Keys that a duration below zero leaves unset, and what holds then.
+/// Keys whose durations count as not set if they are negative, with the consequence.
 const NEGATIVE: &[(&str, &str)] = &[
     ("duration", "it sets no limit: leave the key out"),
     ("start", "the job begins at once: leave the key out"),
@@ -29,7 +29,7 @@ const NEGATIVE: &[(&str, &str)] = &[
 ];
 
 impl<'f> Checker<'f> {
-    /// Leaves out the lines that set nothing.
+    /// Removes lines that set nothing.
     pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>) {
         for (name, consequence) in ZERO {
             let is_zero = match *name {
@@ -68,8 +68,8 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Whether the value of a key is such a text; one that cannot be read is complained about where
-    /// it is used.
+    /// Returns true if the value of a key passes the test; a malformed value is reported where it
+    /// is used.
     fn reads_as(&self, entry: &'f Entry<'f>, is_such: impl Fn(&str) -> bool) -> bool {
         let scope = self.fixed_scope("a value");
         resolve(entry.value(), scope).is_ok_and(|resolved| is_such(resolved.excerpt().text()))

@@ -1,7 +1,7 @@
-//! What is the value of a key?
+//! Values of keys.
 //!
-//! `${…}` in a value is a constant and is replaced by its text, so that a literal and an
-//! expression, or both together as in `${n}k`, are read by the same rules.
+//! A `${…}` in a value is a constant and is replaced by its text; literals and expressions, also
+//! combined as in `${n}k`, are then parsed by the same rules.
 
 use base::units::{parse_count, parse_duration};
 use base::{Diagnostic, Nanos, Rate};
@@ -14,19 +14,19 @@ use crate::keys::{self, Form, Owner};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
 use crate::wording::{enumeration, meant_duration, nearest, quoted};
 
-/// How many `${…}` one value may have.
+/// Highest number of `${…}` in one value.
 const MOST_REPLACED: usize = 1_000;
 
 /// A value after its expressions have been replaced.
 pub(super) enum Resolved<'p> {
-    /// There were none.
+    /// A value without expressions.
     Plain(Excerpt<'p>),
-    /// A text that knows where each part came from.
+    /// A text that records the origin of each part.
     Replaced(Passage<'static>),
 }
 
 impl Resolved<'_> {
-    /// The text.
+    /// Returns the text.
     pub(super) fn excerpt(&self) -> Excerpt<'_> {
         match self {
             Resolved::Plain(excerpt) => *excerpt,
@@ -38,12 +38,12 @@ impl Resolved<'_> {
 /// Replaces each `${…}` in a value by the text of its constant.
 ///
 /// # Errors
-/// The first mistake in one of them.
+/// The first error in one of them.
 pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resolved<'p>, Refused> {
     resolve_noting(source, scope, &mut Vec::new())
 }
 
-/// The same, with a note of what was replaced by what.
+/// As [`resolve`], and records the replacements in `uses`.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -99,21 +99,21 @@ pub(super) fn resolve_noting<'p>(
 }
 
 impl<'f> Checker<'f> {
-    /// Complains, unless that has happened already.
+    /// Reports an error, unless it has been reported already.
     pub(super) fn refuse(&mut self, refused: Refused) {
         match refused.0 {
             Some(diagnostic) => self.sink.error(|| *diagnostic),
-            // The cause has been reported, but the plan must not pass for sound.
+            // The cause has been reported; the plan must not count as valid.
             None => debug_assert!(self.sink.errors() > 0),
         }
     }
 
-    /// The text of a key's value with its expressions replaced; `None` after a complaint.
+    /// Returns a key's value with its expressions replaced; `None` if an error was reported.
     pub(super) fn resolved(&mut self, entry: &'f Entry<'f>) -> Option<Resolved<'f>> {
         self.resolved_noting(entry, &mut Vec::new())
     }
 
-    /// The same, with a note of what was replaced by what.
+    /// As [`resolved`](Self::resolved), and records the replacements in `uses`.
     pub(super) fn resolved_noting(
         &mut self,
         entry: &'f Entry<'f>,
@@ -129,8 +129,8 @@ impl<'f> Checker<'f> {
         resolved.map_err(|refused| self.refuse(refused)).ok()
     }
 
-    /// The value of a key, read by `parse`, whose error is the second half of a sentence that
-    /// begins with the value.
+    /// Returns the value of a key, parsed by `parse`, whose error is the second half of a sentence
+    /// that begins with the value.
     pub(super) fn read<T>(
         &mut self,
         fields: &Fields<'f>,
@@ -140,7 +140,7 @@ impl<'f> Checker<'f> {
         self.read_entry(fields.one(name)?, name, parse)
     }
 
-    /// The values of all lines that set a key; the first beyond the limit is complained about.
+    /// Returns the values of all lines that set a key; reports the first line beyond the limit.
     pub(super) fn read_all<T>(
         &mut self,
         fields: &Fields<'f>,
@@ -178,12 +178,12 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// A duration.
+    /// Parses a duration.
     pub(super) fn duration(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
         self.read(fields, name, |text| parse_duration(text).map_err(|error| error.to_string()))
     }
 
-    /// A duration above zero.
+    /// Parses a duration above zero.
     pub(super) fn span(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
         self.read(fields, name, |text| match parse_duration(text) {
             Ok(Nanos::ZERO) => Err(format!("is zero, but `{name}` must take some time")),
@@ -192,7 +192,7 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// A whole number between two ends.
+    /// Parses an integer between two bounds.
     pub(super) fn count(
         &mut self,
         fields: &Fields<'f>,
@@ -212,7 +212,7 @@ impl<'f> Checker<'f> {
         })
     }
 
-    /// A whole number between two ends that fits into 32 bits.
+    /// Parses an integer between two bounds that fits into 32 bits.
     pub(super) fn small_count(
         &mut self,
         fields: &Fields<'f>,
@@ -224,12 +224,13 @@ impl<'f> Checker<'f> {
         Some(u32::try_from(number).unwrap_or(highest))
     }
 
-    /// Events per second.
+    /// Parses a rate, in events per second.
     pub(super) fn rate(&mut self, fields: &Fields<'f>, name: &str) -> Option<Rate> {
         self.read(fields, name, |text| Rate::parse(text).map_err(|error| error.to_string()))
     }
 
-    /// One of the words that the table of keys lists, as the value at the same place here.
+    /// Parses one of the words that the table of keys lists; returns the element of `values` with
+    /// its index.
     pub(super) fn choice<T: Copy, const N: usize>(
         &mut self,
         fields: &Fields<'f>,
@@ -276,7 +277,7 @@ fn unreadable(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
     }
 }
 
-/// The words of a text that could be names.
+/// Returns the words of a text that could be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
@@ -287,7 +288,7 @@ fn without_braces(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
     error.help(format!("to use a parameter, write `{name} = ${{{text}}}`"))
 }
 
-/// What to write instead, for mistakes that are known.
+/// Returns the correction for a known mistake.
 fn remedy(name: &str, value: &str) -> Option<String> {
     if value.contains(" #") || value.contains("\t#") {
         return Some("a comment behind a value begins with `;`".to_owned());
