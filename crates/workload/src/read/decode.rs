@@ -1,4 +1,4 @@
-//! Are these bytes a text?
+//! Decoding of file contents.
 
 use base::Diagnostic;
 
@@ -7,12 +7,12 @@ use crate::wording;
 /// The largest workload file in bytes: 64 MiB.
 pub const LARGEST_FILE: usize = 64 << 20;
 
-/// The bytes of a file as text.
+/// Decodes the bytes of a file as text.
 ///
 /// # Errors
-/// A file above [`LARGEST_FILE`], a record instead of a workload, UTF-16, bytes that are not
-/// UTF-8, and zero bytes; the diagnostic names the line and the offset and has no span, as there
-/// is no text to show.
+/// A file above [`LARGEST_FILE`], a record instead of a workload, UTF-16, bytes that are not UTF-8,
+/// or zero bytes. The diagnostic has the line and the offset but no span, as there is no text to
+/// show.
 pub fn decode(bytes: &[u8]) -> Result<String, Diagnostic> {
     if bytes.len() > LARGEST_FILE {
         return Err(too_large(bytes.len()));

@@ -1,4 +1,4 @@
-//! Which sections does the file have, and which keys with which values?
+//! The parser for sections, keys and values.
 
 use std::ops::Range;
 
@@ -11,30 +11,30 @@ use crate::keys;
 use crate::sink::Sink;
 use crate::wording::quoted;
 
-/// How many keys a file may set: far more than anybody writes by hand, and few enough that a file
-/// of the largest size stays within ten times its size in memory.
+/// Highest number of keys in a file: far more than a file written by hand has, and low enough to
+/// keep the memory for a file of the largest size within ten times that size.
 pub(crate) const MOST_ENTRIES: usize = 200_000;
 
-/// How many sections a file may have.
+/// Highest number of sections in a file.
 pub(crate) const MOST_SECTIONS: usize = 10_000;
 
-/// A parsed file: its sections with their keys and values, not yet understood.
+/// A parsed file: its sections with their keys and values, not yet checked.
 #[derive(Clone, Debug)]
 pub struct File<'a> {
     source: &'a str,
     errors: usize,
-    /// What stands above the first section.
+    /// The lines above the first section.
     pub(crate) globals: Vec<Entry<'a>>,
     /// The sections in order.
     pub(crate) sections: Vec<Section<'a>>,
 }
 
-/// A section: `[name]` and what follows it.
+/// A section: `[name]` and the lines after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
-    /// What stands between the brackets, trimmed.
+    /// The text between the brackets, trimmed.
     pub(crate) name: String,
-    /// Where the brackets stand.
+    /// Position of the brackets in the file.
     pub(crate) span: Span,
     /// Its keys in order.
     pub(crate) entries: Vec<Entry<'a>>,
@@ -49,42 +49,44 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The key.
+    /// Returns the key.
     pub(crate) fn key(&self) -> Excerpt<'_> {
         self.line.part(wide(&self.key))
     }
 
-    /// The value.
+    /// Returns the value.
     pub(crate) fn value(&self) -> Excerpt<'_> {
         self.line.part(wide(&self.value))
     }
 
-    /// The key, the equals sign and the value.
+    /// Returns the key, the equals sign and the value.
     pub(crate) fn whole(&self) -> Excerpt<'_> {
         self.key().to(self.value())
     }
 }
 
 impl File<'_> {
-    /// The number of the line in which a byte stands, counted from 1.
+    /// Returns the number of the line of a byte, from 1.
     pub(crate) fn line_number(&self, at: usize) -> usize {
         let before = self.source.as_bytes().get(..at).unwrap_or_default();
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// All of it.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &str {
         self.source
     }
 
-    /// How many errors there were in reading it.
+    /// Returns the number of errors found by the parser.
     pub(crate) fn errors(&self) -> usize {
         self.errors
     }
 }
 
-/// Reads the sections, keys and values of a text. Total: what is no section, key or comment is a
-/// diagnostic, and reading goes on behind it.
+/// Parses the sections, keys and values of a text.
+///
+/// Parsing is total: anything but a section, key or comment becomes a diagnostic, and parsing
+/// continues after it.
 pub fn parse(source: &str) -> (File<'_>, Vec<Diagnostic>) {
     let mut parser = Parser {
         file: File { source, errors: 0, globals: Vec::new(), sections: Vec::new() },
@@ -117,7 +119,7 @@ impl<'a> Parser<'a> {
         (self.file, self.sink.finish())
     }
 
-    /// Complains about the first character that no editor shows.
+    /// Reports the first control character, which editors do not display.
     fn control_characters(&mut self) {
         let bytes = self.file.source.as_bytes();
         let odd = |(at, byte): (usize, &u8)| match byte {
@@ -130,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes one line in; false when the file has grown beyond its limits.
+    /// Parses one line; returns false if the file has exceeded its limits.
     fn line(&mut self, line: Passage<'a>) -> bool {
         if line.excerpt().trim().text().starts_with('[') {
             let section = header(&line, &mut self.sink);
@@ -204,7 +206,7 @@ fn property<'a>(line: Passage<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
     Some(Entry { line, key, value })
 }
 
-/// A value up to the `;` behind white space that begins a comment.
+/// Returns a value up to a comment: a `;` after white space.
 fn without_comment<'p>(behind: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
     let Some(comment) = comment_start(behind.text()) else {
         return behind.trim();
@@ -215,7 +217,7 @@ fn without_comment<'p>(behind: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
     behind.part(0..comment).trim()
 }
 
-/// The offset of a `;` behind white space, or at the beginning of what is behind a header.
+/// Returns the offset of the first `;` after white space.
 fn comment_start(text: &str) -> Option<usize> {
     let mut blank = false;
     for (at, character) in text.char_indices() {
@@ -231,7 +233,7 @@ fn wide(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// A file is far shorter than 4 GiB: see [`LARGEST_FILE`].
+/// Narrows the offsets. A file is far shorter than 4 GiB: see [`LARGEST_FILE`].
 fn narrow(range: Range<usize>) -> Range<u32> {
     range.start as u32..range.end as u32
 }

@@ -1,4 +1,4 @@
-//! Which lines of the file belong together?
+//! Logical lines of a file.
 //!
 //! Comments and blank lines are skipped, a `\` at the end of a line joins the next one to it
 //! without a separator, and lines end with LF or CRLF.
@@ -8,16 +8,16 @@ use base::{Diagnostic, Span};
 use super::passage::{Passage, PassageBuilder};
 use crate::sink::Sink;
 
-/// How many lines `\` may join.
+/// Highest number of lines that `\` may join.
 const MOST_JOINED: u32 = 65_536;
 
-/// Walks through the lines of a source.
+/// An iterator over the logical lines of a source.
 pub(super) struct Lines<'a> {
     source: &'a str,
     at: usize,
 }
 
-/// A line as it stands in the file, without its end.
+/// A physical line of the file, without its line end.
 #[derive(Clone, Copy)]
 struct Physical<'a> {
     text: &'a str,
@@ -25,13 +25,13 @@ struct Physical<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a text, behind its byte order mark if it has one.
+    /// Creates an iterator over the lines of a text, after its byte order mark if it has one.
     pub(super) fn new(source: &'a str) -> Lines<'a> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
         Lines { source, at }
     }
 
-    /// The next line that says something, continuations joined.
+    /// Returns the next line that is neither blank nor a comment, with continuations joined.
     pub(super) fn next(&mut self, sink: &mut Sink) -> Option<Passage<'a>> {
         loop {
             let line = self.physical()?;

@@ -1,8 +1,8 @@
-//! How does a text file become sections of keys and values?
+//! Parsing of a text file into sections of keys and values.
 //!
-//! `bytes -> decode -> lines -> File`: nothing here knows what a key means, except that the values
-//! of statements are literal to the end of the line. Parsing is total: it never stops at an error,
-//! and what it could not read is a [`Diagnostic`](base::Diagnostic).
+//! `bytes -> decode -> lines -> File`: the meaning of keys is unknown here, except that the values
+//! of statements extend to the end of the line. Parsing is total: it never stops at an error, and
+//! every line that it cannot parse becomes a [`Diagnostic`](base::Diagnostic).
 
 mod decode;
 mod file;

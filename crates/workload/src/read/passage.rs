@@ -1,8 +1,9 @@
-//! Where in the file does each byte of a value stand?
+//! The positions in the file of each byte of a value.
 //!
-//! A value is not always a piece of the file: `\` joins lines, `${…}` is replaced by what it
-//! stands for, and `--set` gives values from outside. A [`Passage`] is a text that remembers where
-//! its bytes came from; an [`Excerpt`] is a part of one. Every diagnostic finds its caret here.
+//! A value is not always a contiguous part of the file: `\` joins lines, `${…}` is replaced by its
+//! value, and `--set` gives values from outside. A [`Passage`] is a text that keeps the origin of
+//! its bytes; an [`Excerpt`] is a part of one. The carets of all diagnostics are located through
+//! them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use base::{Diagnostic, Span};
 
 use crate::wording;
 
-/// A text and where its bytes stand in the file.
+/// A text with the positions of its bytes in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Passage<'a> {
     text: Cow<'a, str>,
@@ -20,11 +21,11 @@ pub(crate) struct Passage<'a> {
 
 #[derive(Clone, Debug)]
 enum Origin {
-    /// Not in the file: an option of the command line.
+    /// Outside the file: an option of the command line.
     Outside,
-    /// In one piece from this byte of the file on.
+    /// Contiguous, from this byte of the file on.
     Whole(usize),
-    /// Put together from parts, in order.
+    /// Composed of parts, in order.
     Parts(Vec<Part>),
 }
 
@@ -37,34 +38,34 @@ struct Part {
 
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// The same bytes stand in the file from here on.
+    /// The same bytes are in the file from this offset on.
     Verbatim(usize),
-    /// Other bytes stand there, as a whole.
+    /// The bytes replace this range of the file as a whole.
     Replaced(Span),
 }
 
 impl<'a> Passage<'a> {
-    /// A text that stands in the file at `start`.
+    /// Creates a passage from text at offset `start` of the file.
     pub(crate) fn whole(text: &'a str, start: usize) -> Passage<'a> {
         Passage { text: Cow::Borrowed(text), origin: Origin::Whole(start) }
     }
 
-    /// A text that does not stand in the file.
+    /// Creates a passage from text outside the file.
     pub(crate) fn outside(text: &'a str) -> Passage<'a> {
         Passage { text: Cow::Borrowed(text), origin: Origin::Outside }
     }
 
-    /// The whole of it.
+    /// Returns the whole passage as an excerpt.
     pub(crate) fn excerpt(&self) -> Excerpt<'_> {
         self.part(0..self.text.len())
     }
 
-    /// A part of it.
+    /// Returns a part of the passage.
     pub(crate) fn part(&self, range: Range<usize>) -> Excerpt<'_> {
         Excerpt { passage: self, start: range.start, end: range.end }
     }
 
-    /// Whether another line was joined to the text behind `at`.
+    /// Returns true if another line was joined to the text after `at`.
     pub(crate) fn joined_behind(&self, at: usize) -> bool {
         match &self.origin {
             Origin::Outside | Origin::Whole(_) => false,
@@ -72,7 +73,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// Where one byte stands.
+    /// Returns the position of one byte in the file.
     fn locate(&self, at: usize) -> Option<Span> {
         match &self.origin {
             Origin::Outside => None,
@@ -92,7 +93,7 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// Puts a passage together.
+/// A builder for a passage of several parts.
 #[derive(Debug, Default)]
 pub(crate) struct PassageBuilder {
     text: String,
@@ -101,12 +102,12 @@ pub(crate) struct PassageBuilder {
 }
 
 impl PassageBuilder {
-    /// The number of bytes so far.
+    /// Returns the number of bytes so far.
     pub(crate) fn length(&self) -> usize {
         self.text.len()
     }
 
-    /// Appends text that stands in the file at `start`.
+    /// Appends text from offset `start` of the file.
     pub(crate) fn verbatim(&mut self, text: &str, start: usize) {
         self.push(text, From::Verbatim(start));
     }
@@ -119,7 +120,7 @@ impl PassageBuilder {
         }
     }
 
-    /// Appends text that stands for `original`.
+    /// Appends text that replaces `original`.
     pub(crate) fn replace(&mut self, original: Excerpt<'_>, text: &str) {
         match original.span() {
             Some(span) => self.push(text, From::Replaced(span)),
@@ -137,7 +138,7 @@ impl PassageBuilder {
         self.text.push_str(text);
     }
 
-    /// The passage.
+    /// Returns the passage.
     pub(crate) fn finish(self) -> Passage<'static> {
         let origin = if self.outside { Origin::Outside } else { Origin::Parts(self.parts) };
         Passage { text: Cow::Owned(self.text), origin }
@@ -153,12 +154,12 @@ pub(crate) struct Excerpt<'p> {
 }
 
 impl<'p> Excerpt<'p> {
-    /// What it says.
+    /// Returns its text.
     pub(crate) fn text(self) -> &'p str {
         &self.passage.text[self.start..self.end]
     }
 
-    /// Where it stands in the file, if it does.
+    /// Returns its position in the file, if it has one.
     pub(crate) fn span(self) -> Option<Span> {
         let first = self.passage.locate(self.start)?;
         if self.start == self.end {
@@ -168,7 +169,7 @@ impl<'p> Excerpt<'p> {
         Some(Span::new(first.start, last.end.max(first.start)))
     }
 
-    /// A part of it, by offsets into its text.
+    /// Returns a part of it, by offsets into its text.
     pub(crate) fn part(self, range: Range<usize>) -> Excerpt<'p> {
         Excerpt {
             passage: self.passage,
@@ -177,17 +178,17 @@ impl<'p> Excerpt<'p> {
         }
     }
 
-    /// Where it stands in its passage.
+    /// Returns its range in its passage.
     pub(crate) fn place(self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// From the beginning of this part to the end of `other`.
+    /// Returns the excerpt from the beginning of this one to the end of `other`.
     pub(crate) fn to(self, other: Excerpt<'p>) -> Excerpt<'p> {
         Excerpt { end: other.end, ..self }
     }
 
-    /// It without white space at its ends.
+    /// Returns it without white space at its ends.
     pub(crate) fn trim(self) -> Excerpt<'p> {
         let text = self.text();
         let start = text.len() - text.trim_start().len();
@@ -195,23 +196,23 @@ impl<'p> Excerpt<'p> {
         self.part(start..start + length)
     }
 
-    /// Whether another line was joined to the text behind `at`.
+    /// Returns true if another line was joined to the text after `at`.
     pub(crate) fn joined_behind(self, at: usize) -> bool {
         self.passage.joined_behind(self.start + at)
     }
 
-    /// An error about this part.
+    /// Creates an error about this part.
     pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
         wording::error(self.span(), message)
     }
 
-    /// A warning about this part.
+    /// Creates a warning about this part.
     pub(crate) fn warning(self, message: impl Into<String>) -> Diagnostic {
         wording::warning(self.span(), message)
     }
 
-    /// Its pieces between commas that stand outside parentheses and quotes, trimmed; a blank text
-    /// has none.
+    /// Returns its pieces between commas outside parentheses and quotes, trimmed; a blank text has
+    /// no pieces.
     pub(crate) fn list(self) -> impl Iterator<Item = Excerpt<'p>> {
         let length = self.text().len();
         let mut commas = top_level(self.text(), b',');
@@ -224,7 +225,7 @@ impl<'p> Excerpt<'p> {
         })
     }
 
-    /// The parts before and behind the first `separator` outside parentheses and quotes.
+    /// Splits it at the first `separator` outside parentheses and quotes.
     pub(crate) fn split_once(self, separator: u8) -> Option<(Excerpt<'p>, Excerpt<'p>)> {
         let at = top_level(self.text(), separator).next()?;
         let after = self.part(at + 1..self.text().len());
@@ -232,13 +233,14 @@ impl<'p> Excerpt<'p> {
     }
 }
 
-/// The offsets of a byte outside parentheses, braces and quotes. A quote that is never closed
-/// protects nothing, so that an apostrophe does not swallow the rest of the line.
+/// Returns the offsets of a byte outside parentheses, braces and quotes. A quote that is never
+/// closed counts as an apostrophe and encloses nothing.
 fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut depth = 0_usize;
-    // After one search in vain there is none again, or the search would cost the length squared.
+    // After one failed search for a closing quote there is no other; repeating it would be
+    // quadratic.
     let mut unclosed = false;
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {
@@ -259,8 +261,8 @@ fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The offset of the quote that closes the one at `open`, by the rules of texts in expressions:
-/// a doubled quote is a quote, and between `"` a backslash protects the next character.
+/// Returns the offset of the quote that closes the one at `open`, by the rules of texts in
+/// expressions: a doubled quote is a quote, and between `"` a backslash escapes the next character.
 pub(crate) fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
     let quote = bytes[open];
     let mut at = open + 1;

@@ -1,12 +1,12 @@
-//! The files in `corpus`: good ones make a plan, bad ones a complaint. They are also where the
-//! fuzzer begins.
+//! The files in `corpus`, which are also the seeds of the fuzzer: good ones make a plan, bad ones
+//! give an error.
 
 use base::Severity;
 use workload::Overrides;
 
 use crate::render;
 
-/// Every file of the corpus: its name and its bytes.
+/// Returns the name and the bytes of every file of the corpus.
 pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
     let mut files: Vec<_> = std::fs::read_dir(folder)

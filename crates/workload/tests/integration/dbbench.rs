@@ -1,8 +1,9 @@
-//! Which files does dbbench take, and which do we? A row per rule of its language.
+//! Compatibility with the files of dbbench, with one row per rule of its language.
 //!
-//! Every file is our own. A row says what dbbench does with it, and what we do: the plan, or the
-//! complaint. Both `assay run` and `assay dbbench` must do it, unless the row is about rates. What
-//! only a run shows (records of args files, results, replays) stands in the tests of the program.
+//! Every file is our own. A row has the behaviour of dbbench and that of Assay: the plan, or the
+//! error. Both `assay run` and `assay dbbench` must behave so, unless the row is about rates.
+//! Behaviour that only a run shows (records of args files, results, replays) is tested in the tests
+//! of the program.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +13,23 @@ use workload::{Job, Overrides, Pacing, Plan, Rates, Schedule};
 use crate::render;
 use Does::{Accepts, Loses, Rejects};
 
-/// What dbbench does with a file.
+/// The behaviour of dbbench for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
     Accepts,
     Rejects,
-    /// It goes on with less than the file says, and says nothing.
+    /// It silently ignores a part of the file.
     Loses,
 }
 
 /// A rule of dbbench's language.
 struct Rule {
-    /// What a file looks like that it is about.
+    /// An example of a file that the rule is about.
     text: &'static str,
     dbbench: Does,
-    /// What we say of it; nothing where it is taken as it is.
+    /// Expected message of Assay; empty if the file is accepted without one.
     says: &'static str,
-    /// Whether it is taken.
+    /// True if Assay accepts the file.
     taken: bool,
 }
 
@@ -65,7 +66,7 @@ fn overrides(rates: Rates) -> Overrides {
     Overrides { target, rates, ..Overrides::default() }
 }
 
-/// The plan, and all that is said.
+/// Returns the plan and all diagnostics.
 fn read(text: &str, rates: Rates) -> (Option<Plan>, String) {
     let (plan, diagnostics) = workload::plan_in(text, &overrides(rates), &folder());
     let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
@@ -73,7 +74,7 @@ fn read(text: &str, rates: Rates) -> (Option<Plan>, String) {
     (plan, render(text, &diagnostics))
 }
 
-/// The plan of a file that is taken without a word, as `assay dbbench` reads it.
+/// Returns the plan of a file that `assay dbbench` accepts without diagnostics.
 fn plan(text: &str) -> Plan {
     let (plan, said) = read(text, Rates::AsDbbench);
     assert_eq!(said, "", "{text}");
@@ -84,7 +85,7 @@ fn job(keys: &str) -> Job {
     plan(&format!("[a]\nquery=select 1\n{keys}\n")).jobs.remove(0)
 }
 
-/// The statements of the first job.
+/// Returns the statements of the first job.
 fn sent(text: &str) -> Vec<String> {
     let plan = plan(text);
     plan.jobs[0].statements.iter().map(|s| s.text(Placeholders::Question)).collect()
@@ -98,7 +99,8 @@ fn check(rules: &[Rule]) {
             assert_eq!(said.is_empty(), says.is_empty(), "{text}\n{said}");
             assert!(said.contains(says), "{text}\n{said}");
         }
-        // What dbbench takes and we do not is either wrong or stands on the page about it.
+        // A file that dbbench accepts and Assay rejects is either wrong or documented on the page
+        // about it.
         assert!(*taken || !says.is_empty(), "{text}");
     }
 }
@@ -151,7 +153,7 @@ fn values_are_what_stands_behind_the_first_equals_sign() {
     assert_eq!(job("count=5\\\n\nstart=1s").count, Some(5));
 }
 
-/// Dbbench drops a line of more than 64 KiB and all behind it.
+/// Dbbench drops a line of more than 64 KiB and all lines after it.
 #[test]
 fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
     let statement = format!("select '{}'", "x".repeat(70_000));
@@ -161,7 +163,7 @@ fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
     assert_eq!((plan.jobs[0].count, plan.jobs.len()), (Some(3), 2));
 }
 
-/// Dbbench reads and sends bytes as they are.
+/// Dbbench parses and sends the bytes unchanged.
 #[test]
 fn a_file_that_is_not_utf_8_is_refused() {
     let refused = workload::decode(b"[a]\nquery=select 'caf\xe9'\n").unwrap_err();
@@ -214,7 +216,7 @@ fn sections() {
     ]);
 }
 
-/// Dbbench reads them in this order, too, and starts them in none.
+/// Dbbench parses them in this order, too, but starts them in no particular order.
 #[test]
 fn jobs_stand_in_the_order_of_the_file() {
     let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();
@@ -247,7 +249,7 @@ fn global_keys() {
         refused(Accepts, "error=\n[a]\nquery=select 1\n", "`error` has no value"),
         taken(Accepts, "error=anything\n[a]\nquery=select 1\n"),
         taken(Accepts, "error= 1205 \n[a]\nquery=select 1\n"),
-        // Dbbench compares all of it with the code of an error.
+        // Dbbench compares the whole text with the code of an error.
         refused(Accepts, "error=1205 1213\n[a]\nquery=select 1\n", "is not an error code"),
         refused(Accepts, "error=lock wait\n[a]\nquery=select 1\n", "is not an error code"),
         taken(Accepts, "error=1205,1213\n[a]\nquery=select 1\n"),
@@ -277,7 +279,7 @@ fn setup_and_teardown() {
     ]);
     let plan = plan("[setup]\nquery=a\nquery-file=two.sql\nquery=b\n[a]\nquery=select 1\n");
     let setup: Vec<&str> = plan.setup.iter().map(|statement| statement.text.as_str()).collect();
-    // Dbbench has the lines of one key in order, and that of the two keys at random.
+    // Dbbench keeps the lines of each key in order, but orders the two keys at random.
     assert_eq!(setup, ["a", "select 1", "select 2", "b"]);
 }
 
@@ -324,11 +326,11 @@ fn what_a_job_sends() {
             "cannot be set together",
         ),
     ]);
-    // Dbbench sends the remark behind the last `;` as a statement, which the server refuses.
+    // Dbbench sends the comment after the last `;` as a statement, which the server refuses.
     assert_eq!(sent("[a]\nquery-file=remark.sql\n"), ["select 1"]);
-    // And the mark at the beginning of a file.
+    // It also sends the byte order mark of a file.
     assert_eq!(sent("[a]\nquery-file=mark.sql\n"), ["select 1"]);
-    // And the line break before a statement of a file.
+    // It also sends the line break before a statement of a file.
     let twice = "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n";
     assert_eq!(sent(twice), ["select 1", "select 2"]);
     let mixed = "[a]\nquery=select 0\nquery-file=one.sql\nmulti-query-mode=multi-connection\n";
@@ -436,7 +438,7 @@ fn numbers() {
 #[test]
 fn one_model_at_a_time() {
     check(&[
-        // Here that is a queue with so many workers.
+        // In Assay that is a queue with this number of workers.
         taken(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
         refused(Rejects, "[a]\nquery-log-file=q\nrate=5\n", "cannot be set together"),
         refused(Rejects, "[a]\nquery-log-file=q\nqueue-depth=5\n", "cannot be set together"),
@@ -449,7 +451,7 @@ fn one_model_at_a_time() {
     assert_eq!(job("count=8").pacing, closed(1));
 }
 
-/// The ticker of dbbench takes the whole nanoseconds of 1s/rate.
+/// The ticker of dbbench truncates 1s/rate to whole nanoseconds.
 #[test]
 fn every_rate_of_dbbench_is_a_timetable_with_the_ticks_of_dbbench() {
     for (rate, nanos, batch) in [
@@ -510,7 +512,7 @@ fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
     assert_eq!(diagnostics[0].message, "8 clients have more than 1 connection");
 }
 
-/// The keys of every example and of every step of the tutorial of dbbench, in files of our own.
+/// The keys of every example and every tutorial step of dbbench, in our own files.
 #[test]
 fn files_with_the_keys_of_all_examples_are_taken() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dbbench");
@@ -526,7 +528,7 @@ fn files_with_the_keys_of_all_examples_are_taken() {
             let (plan, said) = read(&text, rates);
             let name = path.display();
             assert!(plan.is_some(), "{name}\n{said}");
-            // A tick that comes at the end is worth a word.
+            // A tick exactly at the end gives a warning.
             let is_late = said.contains("the first time is at `10s`");
             assert!(said.is_empty() || is_late, "{name}\n{said}");
         }

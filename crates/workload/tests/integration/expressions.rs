@@ -1,4 +1,4 @@
-//! What is wrong with expressions, and what to write instead.
+//! Errors in expressions, with their corrections.
 
 use crate::check;
 
@@ -416,7 +416,7 @@ error: `sequence() / 0` divides by zero
     );
 }
 
-/// What may or may not be zero is found out by the request, whose value is NULL then.
+/// A divisor that is zero in some requests only is found by the request, whose value is then NULL.
 #[test]
 fn a_divisor_that_cannot_be_foreseen_is_no_mistake() {
     check(

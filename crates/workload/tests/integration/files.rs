@@ -1,4 +1,4 @@
-//! What stands in other files than the workload's own, and for which database.
+//! Files that a workload names, and keys for one database.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use workload::{Overrides, Plan};
 
 use crate::render;
 
-/// The plan of a text with these files beside it, for a target.
+/// Returns the plan of a text with these files beside it, for a target.
 fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
     let folder: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
@@ -17,7 +17,7 @@ fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
     plan.ok_or_else(|| render(text, &diagnostics))
 }
 
-/// What a plan sends: setup statements, then those of its jobs.
+/// Returns the statements that a plan sends: those of setup, then those of its jobs.
 fn sent(plan: &Plan) -> Vec<String> {
     let setup = plan.setup.iter().map(|statement| statement.text.clone());
     let jobs = plan.jobs.iter().flat_map(|job| &job.statements);

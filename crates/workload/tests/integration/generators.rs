@@ -1,4 +1,4 @@
-//! What generators know of the rest of their file: clients, tables, variables.
+//! Generators that depend on the rest of the file: clients, tables, variables.
 
 use base::{Value, Values, WallTime};
 use workload::feed::Group;
@@ -6,7 +6,7 @@ use workload::{Generator, Overrides, Plan, Unread};
 
 use crate::{check, files, plan};
 
-/// The values of the first requests of the only job, as text.
+/// Returns the values of the first requests of the only job, as text.
 fn requests(plan: &Plan, count: u64) -> Vec<String> {
     let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     let mut values = Values::new();
@@ -74,7 +74,7 @@ error: `client()` can be zero
     );
 }
 
-/// The polygon that a file makes, and the same with its number of points written out.
+/// Compares the polygons of a file with the same file that has the number of points written out.
 fn sized_for(tables: &str, points: u64) {
     let file = |call: &str| {
         format!("[job]\nquery = select ${{polygon({call})}}\n{tables}[params]\nscale = 30k\n")

@@ -1,4 +1,4 @@
-//! What is wrong with the lines of a file, and what to write instead.
+//! Errors in the lines of a file, with their corrections.
 
 use crate::check;
 

@@ -1,4 +1,4 @@
-//! Values that are written into statements are those that would be bound: a real database says so.
+//! Equality of values written into statements and bound values, tested with a real database.
 
 use base::{Dialect, Value, Values, WallTime};
 use proptest::collection::vec;
@@ -14,14 +14,14 @@ fn job(keys: &str) -> workload::Job {
     plan(&format!("[job]\n{keys}\n")).jobs.remove(0)
 }
 
-/// The values of request 0.
+/// Returns the values of request 0.
 fn values(job: &workload::Job, dialect: Dialect) -> Values {
     let mut values = Values::new();
     Generator::new(job, WallTime::EPOCH, dialect).fill(0, workload::feed::Group::NONE, &mut values);
     values
 }
 
-/// The last value, which is a text.
+/// Returns the last value, which is a text.
 fn text(values: &Values) -> String {
     match values.items().last() {
         Some(Value::Text(text)) => values.resolve(*text).to_owned(),
@@ -29,7 +29,7 @@ fn text(values: &Values) -> String {
     }
 }
 
-/// The value of an expression in a file, bound.
+/// Returns the value of an expression in a file, bound.
 fn bound(keys: &str) -> Stored {
     let values = values(&job(keys), Dialect::Sqlite);
     match values.items()[0] {
@@ -40,27 +40,27 @@ fn bound(keys: &str) -> Stored {
     }
 }
 
-/// What SQLite answers to a statement.
+/// Returns SQLite's answer to a statement.
 fn answer(sql: &str) -> Stored {
     let connection = rusqlite::Connection::open_in_memory().expect("a database");
     let answer = connection.query_row(sql, [], |row| row.get(0));
     answer.unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// Checks that an expression has the same value written as bound.
+/// Checks that an expression has the same value written into the text as bound.
 fn check(expr: &str) {
     let query = format!("query = select ${{{expr}}}");
     let sent = text(&values(&job(&format!("{query}\nprepare = no")), Dialect::Sqlite));
     assert_eq!(answer(&sent), bound(&query), "{expr}: {sent}");
 }
 
-/// Whether a file with this value makes a plan at all.
+/// Returns true if a file with this value makes a plan.
 fn is_sound(expr: &str) -> bool {
     let file = format!("[job]\nquery = select ${{{expr}}}\n");
     workload::plan(&file, &Overrides::default()).0.is_some()
 }
 
-/// A text as an expression, each character by its number.
+/// Formats a text as an expression that escapes each character by its number.
 fn spelled(text: &str) -> String {
     let escape = |character: char| format!("\\u{{{:x}}}", u32::from(character));
     format!("\"{}\"", text.chars().map(escape).collect::<String>())
@@ -96,7 +96,7 @@ fn what_stands_beside_a_value_does_not_become_a_part_of_it() {
     assert_eq!(sent("select 1 -${-1}"), Stored::Integer(2));
     assert_eq!(sent("select 1-${-1}-${-2}"), Stored::Integer(4));
     assert_eq!(sent("select ${1}as a"), Stored::Integer(1));
-    // A letter before a text would make it a literal of bytes.
+    // A letter directly before a text would turn it into a literal of bytes.
     let keys = "query = select x${'41'}\nprepare = no";
     assert_eq!(text(&values(&job(keys), Dialect::Sqlite)), "select x '41' ");
 }
@@ -161,7 +161,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// A text that left its literal would be an error of the statement, or another value.
+    /// A text that ended its literal early would cause an error, or give another value.
     #[test]
     fn no_text_leaves_its_literal(parts in vec(nasty(), 0..12)) {
         let expr = spelled(&parts.concat());
@@ -175,7 +175,7 @@ proptest! {
         prop_assume!(number.is_finite());
         let digits = number.to_string();
         let digits = if digits.contains('.') { digits } else { format!("{digits}.0") };
-        // A file holds no double of very many digits.
+        // A file cannot contain a double with very many digits.
         prop_assume!(is_sound(&digits));
         check(&digits);
     }

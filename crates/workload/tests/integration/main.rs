@@ -31,12 +31,12 @@ use std::collections::BTreeMap;
 use base::{Diagnostic, Severity, Source};
 use workload::{Overrides, Plan};
 
-/// Checks what a file is answered with: all diagnostics, as a person sees them.
+/// Checks all diagnostics of a file, as displayed to a user.
 fn check(input: &str, expected: &str) {
     check_with(&Overrides::default(), input, expected);
 }
 
-/// The files that the examples in the table of keys name, and one of values.
+/// Returns the files that the examples in the table of keys name, and a file of values.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let script = b"select 1;\n".to_vec();
     let mut files: BTreeMap<String, Vec<u8>> =
@@ -45,7 +45,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The same with options of the command line.
+/// As [`check`], with options of the command line.
 fn check_with(overrides: &Overrides, input: &str, expected: &str) {
     let input = input.strip_prefix('\n').unwrap_or(input);
     let (plan, diagnostics) = workload::plan(input, overrides);
@@ -55,7 +55,7 @@ fn check_with(overrides: &Overrides, input: &str, expected: &str) {
     assert_eq!(plan.is_some(), sound, "{input}");
 }
 
-/// All diagnostics as text.
+/// Renders all diagnostics as text.
 fn render(input: &str, diagnostics: &[Diagnostic]) -> String {
     let source = Source { name: "mail.ini".into(), text: input.into() };
     let shown: Vec<String> =
@@ -63,12 +63,12 @@ fn render(input: &str, diagnostics: &[Diagnostic]) -> String {
     shown.join("\n\n")
 }
 
-/// The plan of a file in which nothing is wrong.
+/// Returns the plan of a file without errors.
 fn plan(input: &str) -> Plan {
     plan_with(&Overrides::default(), input)
 }
 
-/// The same with options of the command line.
+/// As [`plan`], with options of the command line.
 fn plan_with(overrides: &Overrides, input: &str) -> Plan {
     let (plan, diagnostics) = workload::plan_in(input, overrides, &files());
     plan.unwrap_or_else(|| panic!("{}", render(input, &diagnostics)))

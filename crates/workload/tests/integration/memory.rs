@@ -1,4 +1,4 @@
-//! In steady state, making values allocates nothing.
+//! Absence of allocations in steady state when values are generated.
 
 use base::{Dialect, Values, WallTime};
 use workload::feed::{Format, Group, Reader, Records};
@@ -25,7 +25,7 @@ query-args-file = values.csv
 query = select ${field(1)}, ${json(b: field(2))}
 ";
 
-/// The generators of this version, as the reference lists them.
+/// Returns the generators of this version, as listed in the reference.
 fn names() -> Vec<String> {
     let markdown = workload::reference::markdown();
     let table = markdown.split("| generator |").nth(1).expect("a table of generators");
@@ -33,7 +33,7 @@ fn names() -> Vec<String> {
     rows.filter_map(|row| Some(row.split_once('`')?.1.split_once('(')?.0.to_owned())).collect()
 }
 
-/// What a request of the job that takes records has.
+/// Returns the records of one request of the job that takes records.
 fn records() -> Records {
     let mut block = [Records::default()];
     block[0].reset(1);

@@ -88,9 +88,8 @@ error: `reconnect` belongs to the mix [a]
     );
 }
 
-/// The records of a text, each group of them the values of one request.
-/// A key for one database counts there, and is nothing elsewhere: also where a section says that it
-/// is a mix, that it runs on its own, or what it leaves to its mix.
+/// A key for one database is ignored elsewhere, also where it makes a section a mix, gives it a
+/// pacing of its own, or belongs to its mix.
 #[test]
 fn keys_for_one_database_make_mixes_and_their_parts() {
     let names = |text: &str| -> Vec<String> {
@@ -129,7 +128,7 @@ fn keys_for_one_database_make_mixes_and_their_parts() {
     }
 }
 
-/// What a part cannot do is said rather than left out.
+/// Keys that a part cannot have are reported instead of being ignored.
 #[test]
 fn the_parts_of_a_closed_mix_are_no_sessions_and_do_not_think() {
     for (pacing, part, expected) in [
@@ -185,7 +184,7 @@ fn placeholders_take_the_fields_of_records() {
     );
 }
 
-/// As dbbench does it: one record per statement.
+/// As in dbbench: one record per statement.
 #[test]
 fn each_statement_that_stands_for_itself_takes_a_record() {
     let plan = plan(
@@ -236,7 +235,7 @@ fn keys_about_files_need_each_other() {
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 
-/// Whatever is sent again, those of its statements that succeeded are as well.
+/// A retry would repeat the statements of the request that succeeded.
 #[test]
 fn statements_that_stand_for_themselves_are_not_tried_again() {
     let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";

@@ -1,4 +1,4 @@
-//! Nothing that a file can hold makes the language panic.
+//! Mutation tests: no contents of a file may cause a panic.
 
 use base::{Dialect, Draw, Seed, Source, Stream, Values, WallTime};
 use workload::feed::Group;
@@ -6,10 +6,10 @@ use workload::{Generator, Overrides, RowGenerator};
 
 use crate::corpus::files;
 
-/// How many mutants of each file are tried.
+/// Number of mutants per file.
 const MUTANTS: u64 = 150;
 
-/// Pieces that mean something to the parser.
+/// Fragments with a meaning to the parser.
 const PIECES: &[&str] = &[
     "${",
     "}",
@@ -81,7 +81,7 @@ fn mutants_of_the_corpus_are_answered_without_a_panic() {
     }
 }
 
-/// Changes a file at one place.
+/// Changes a file at one position.
 fn mutate(bytes: &mut Vec<u8>, draw: &mut Draw) {
     let mut place = |bytes: &Vec<u8>| draw.below(bytes.len() as u64 + 1) as usize;
     let (one, other) = (place(bytes), place(bytes));
@@ -105,7 +105,7 @@ fn mutate(bytes: &mut Vec<u8>, draw: &mut Draw) {
     }
 }
 
-/// Does with a file all that can be done with it.
+/// Runs every operation on a file.
 fn answer(bytes: &[u8], name: &str) {
     let Ok(text) = workload::decode(bytes) else {
         return;

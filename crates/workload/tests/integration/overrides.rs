@@ -1,4 +1,4 @@
-//! What the command line sets over what the file says.
+//! Overrides of the file by the command line.
 
 use base::{Nanos, Rate, Seed, Target};
 use workload::{Arrival, Overrides, Pacing, Schedule, Warmup};

@@ -1,4 +1,4 @@
-//! What is wrong with when requests start, and what to write instead.
+//! Errors in the pacing of jobs, with their corrections.
 
 use workload::{OnOutage, Reconnect};
 

@@ -1,4 +1,4 @@
-//! What a file means.
+//! Plans of files without errors.
 
 use base::{Code, Nanos, Rate, Seed};
 use workload::{
@@ -237,7 +237,7 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
     }
 }
 
-/// What is asked of the observers, and what is said of a file that asks for the wrong.
+/// The settings of the observers, and the errors in them.
 #[test]
 fn what_is_observed_is_read_and_printed() {
     let text = "[job]\nquery = select 1\n[observe]\nevery = 500ms\ndatabase = no\npid = 12\n\

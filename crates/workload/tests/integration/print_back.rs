@@ -1,4 +1,4 @@
-//! Plans printed by `assay check` read as the same plans, whatever the statements hold.
+//! Plans printed by `assay check` are parsed into the same plans, for any contents of statements.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use workload::{Overrides, Unread};
 
 use crate::{files, plan_with, render};
 
-/// Prints the plan of a file, reads it as a record does, and compares the two.
+/// Prints the plan of a file, parses it as a record does, and compares the two.
 fn check(url: &str, text: &str) {
     let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
     let plan = plan_with(&overrides, text);
@@ -59,7 +59,7 @@ fn statement_of_as_many_values_as_there_may_be_prints_back() {
     check("sqlite:", &format!("[a]\nquery = select {values} ${{raw(\"\\\\\")}}\n"));
 }
 
-/// The first error of a file.
+/// Returns the first error of a file.
 fn refusal(text: &str, overrides: &Overrides) -> String {
     let (plan, found) = workload::plan_in(text, overrides, &files());
     assert!(plan.is_none(), "accepted");

@@ -1,4 +1,4 @@
-//! Rates that vary: what they mean, and what is wrong with them.
+//! Rates that vary: their meaning, and the errors in them.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn recorded(millis: &[u64]) -> Schedule {
     Schedule::Recorded(Recorded(millis.iter().map(|at| Nanos::from_millis(*at)).collect()))
 }
 
-/// What a workload answers whose rate is this, beside a file `t.csv`.
+/// Returns the pacing or the errors of a workload with this rate, beside a file `t.csv`.
 fn answer(rate: &str, file: &str, overrides: &Overrides) -> Result<Pacing, String> {
     let text = format!("[params]\nlow = 10\n[read]\nquery = select 1\nrate = {rate}\n");
     let folder: BTreeMap<String, Vec<u8>> =

@@ -1,4 +1,4 @@
-//! What a job sends and what a row holds.
+//! Contents of requests and rows.
 
 use base::{Dialect, Nanos, Seed, Stream, Value, Values, WallTime};
 use workload::feed::Group;
@@ -6,7 +6,7 @@ use workload::{Expr, Generator, Pacing, RowGenerator};
 
 use crate::plan;
 
-/// The values as text: texts in quotes.
+/// Formats the values, with texts in quotes.
 fn shown(values: &Values) -> Vec<String> {
     let show = |value: &Value| match *value {
         Value::Null => "NULL".to_owned(),

@@ -25,8 +25,8 @@ proptest! {
         let mut files = files();
         let (plan, diagnostics) = workload::plan_in(&text, &Overrides::default(), &files);
         let Some(plan) = plan else {
-            // Constants can overflow, divisors be zero, and spliced texts can hold quotes; nothing
-            // else is wrong with these files.
+            // Constants can overflow, divisors can be zero, and spliced texts can contain quotes;
+            // these files have no other errors.
             let harmless = [
                 "is too large",
                 "divides by zero",
@@ -44,7 +44,7 @@ proptest! {
             return Ok(());
         };
         let printed = plan.to_text();
-        // Traces are in the plan; a list of values is not.
+        // Traces are part of the plan; a list of values is not.
         files.retain(|name, _| name == "words.csv");
         let (again, diagnostics) = workload::plan_in(&printed, &Overrides::default(), &files);
         let again = again.ok_or_else(|| {
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// The files that the generated ones name.
+/// Returns the files that the generated ones name.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let files = [
         ("words.csv", "word,n\r\n\"a;b\",1\n$${x},2\n"),
@@ -164,7 +164,7 @@ const OF_A_LOAD: &[&str] = &[
     "column = csv2: csv('words.csv', 2)",
 ];
 
-/// Any of these lines, in their order.
+/// Generates any subset of these lines, in order.
 fn some_of(lines: &'static [&'static str]) -> impl Strategy<Value = String> {
     vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
         let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
@@ -199,7 +199,7 @@ fn fixed() -> impl Strategy<Value = String> {
 fn job() -> impl Strategy<Value = String> {
     let asking = (job_statements(), select(vec!["", "target = b-2\n"]), pacing(), options());
     let asking = asking.prop_map(|(statements, target, pacing, options)| {
-        // Statements that stand for themselves are not tried again.
+        // Statements that run separately are not retried.
         let options = match statements.contains("multi-query-mode") {
             true => options.replace(&format!("{RETRY}\n"), ""),
             false => options,
@@ -209,11 +209,11 @@ fn job() -> impl Strategy<Value = String> {
     prop_oneof![3 => asking, 1 => running_job()]
 }
 
-/// Text of a command that means nothing special to us.
+/// Text of a command without a special meaning to the parser.
 const COMMAND: &[&str] =
     &[" -x ", "$${HOME}", "'it is; $${x}'", "\"a b\"", "|cat", "; x", "\\\\x", "é\t"];
 
-/// A job that runs a program.
+/// Generates a job that runs a program.
 fn running_job() -> impl Strategy<Value = String> {
     let value = prop_oneof![int(true), real(true), text(true), stamp()];
     let piece = prop_oneof![
@@ -267,7 +267,7 @@ fn statements(piece: impl Strategy<Value = String>) -> impl Strategy<Value = Str
     })
 }
 
-/// Text of a statement that means nothing special, or that only looks as if it did.
+/// Generates text of a statement without a special meaning, or that only looks special.
 fn literal() -> impl Strategy<Value = String> {
     select(vec![
         " where a = ",
@@ -328,7 +328,7 @@ fn pacing() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What most jobs may have.
+/// A key that most jobs may have.
 const RETRY: &str = "retry = ${p_int} on 40001,1213";
 
 fn options() -> impl Strategy<Value = String> {
@@ -351,7 +351,7 @@ fn column() -> impl Strategy<Value = String> {
     prop_oneof![Just("row()".to_owned()), int(false), real(false), text(false), stamp()]
 }
 
-/// An integer; with the job's variables, or without.
+/// Generates an integer expression, with the job's variables or without.
 fn int(variables: bool) -> BoxedStrategy<String> {
     let name = if variables { "v_int" } else { "p_int" };
     let leaf = prop_oneof![

@@ -1,4 +1,4 @@
-//! Invariant 8: a parameter that reaches a password is nowhere in what is shown of a plan.
+//! Invariant 8: the value of a parameter that reaches a password appears in no output about a plan.
 
 use base::Severity;
 use workload::{Overrides, Placeholders, Plan};
@@ -7,7 +7,7 @@ use crate::{files, render};
 
 const PASSWORD: &str = "s3cr3t-Pa55";
 
-/// The plan of a file and everything that is shown of it.
+/// Returns the plan of a file and all output about it.
 fn shown(text: &str, set: &[&str]) -> (Option<Plan>, String) {
     let set = set.iter().map(|set| set.split_once('=').expect("a setting"));
     let set = set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

@@ -1,4 +1,4 @@
-//! What is wrong with sections and their keys, and what to write instead.
+//! Errors in sections and their keys, with their corrections.
 
 use crate::check;
 

@@ -1,13 +1,13 @@
-//! Large, deep and repetitive files are answered, and quickly.
+//! Large, deep and repetitive files, which must be checked quickly.
 //!
-//! The times are not asserted, as a test must not depend on the machine; a cost that grows with
-//! the square of the size would show as a test that never ends.
+//! The times are not asserted, because a test must not depend on the machine; a cost that is
+//! quadratic in the size would appear as a test that never ends.
 
 use workload::Overrides;
 
 use crate::render;
 
-/// The first message that a file is answered with, and how many there are.
+/// Returns the first message about a file, and the number of messages.
 fn answer(input: &str) -> (String, usize) {
     let (_, diagnostics) = workload::plan(input, &Overrides::default());
     let first = diagnostics.first().map(|diagnostic| diagnostic.message.clone());

@@ -1,4 +1,4 @@
-//! What is wrong with statements, and what to write instead.
+//! Errors in statements, with their corrections.
 
 use crate::check;
 

@@ -1,4 +1,4 @@
-//! What is wrong with targets and commands, and what to write instead.
+//! Errors in targets and commands, with their corrections.
 
 use workload::Overrides;
 

@@ -2,7 +2,7 @@
 
 use crate::{check, plan};
 
-/// The conditions of each job.
+/// Returns the conditions of each job.
 fn slos(input: &str) -> Vec<Vec<String>> {
     let texts = |job: &workload::Job| job.slos.iter().map(|slo| slo.text.clone()).collect();
     plan(input).jobs.iter().map(texts).collect()
@@ -36,8 +36,8 @@ fn a_job_may_have_any_name() {
     assert_eq!(slos(input), [["p99 < 30ms"]]);
 }
 
-/// A section that is a part of two mixes makes two jobs, and each has its own conditions; the
-/// section's own hold for both.
+/// A section that is a part of two mixes makes two jobs, each with its own conditions; the
+/// section's conditions apply to both.
 #[test]
 fn a_part_of_a_mix_is_judged_by_its_own_name() {
     let input = "[m]\nmix = a, b\nrate = 5\n[n]\nmix = a\nrate = 3\n\

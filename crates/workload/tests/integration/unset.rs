@@ -1,11 +1,11 @@
-//! What dbbench reads as "not set" is not set here either, and said.
+//! Values that dbbench treats as "not set" are treated so here, with a warning.
 
 use base::{Nanos, Severity};
 use workload::{Overrides, Pacing, Plan};
 
 use crate::{check, render};
 
-/// The plan of a file that is warned about in these words, and the number of its warnings.
+/// Returns the plan of a file that gives exactly these warnings.
 fn warned(input: &str, expected: &[&str]) -> Plan {
     let (plan, diagnostics) = workload::plan(input, &Overrides::default());
     let shown = render(input, &diagnostics);
@@ -17,7 +17,7 @@ fn warned(input: &str, expected: &[&str]) -> Plan {
     plan.unwrap_or_else(|| panic!("{shown}"))
 }
 
-/// The job with these keys.
+/// Returns the job with these keys.
 fn job(keys: &str, expected: &[&str]) -> workload::Job {
     warned(&format!("[read]\nquery = select 1\n{keys}\n"), expected).jobs.remove(0)
 }
@@ -91,7 +91,7 @@ warning: `-1s` is negative, which counts as 0
     );
 }
 
-/// What dbbench refuses, or falls over, stays an error.
+/// Values that dbbench rejects, or crashes on, stay errors.
 #[test]
 fn what_dbbench_refuses_is_refused() {
     for rate in ["-1", "inf", "nan", "2e9", "1e-11"] {

@@ -1,4 +1,4 @@
-//! What is wrong with values, and what to write instead.
+//! Errors in values, with their corrections.
 
 use crate::check;
 
