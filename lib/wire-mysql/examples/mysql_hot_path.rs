@@ -1,9 +1,9 @@
-//! The hot path so many times: a statement with one number, answered with one row of two columns.
+//! The hot path in a loop: a statement with one number, answered with one row of two columns.
 //!
 //! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts
-//! instructions; the difference between two runs is what a request costs. The first argument is
-//! what client and server agreed on: `cached` (definitions left out), `new` (no EOF packets) or
-//! `old`.
+//! instructions; the difference between two runs is the cost of the additional requests. The first
+//! argument selects the negotiated capabilities: `cached` (definitions left out), `new` (no EOF
+//! packets) or `old`.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use wire_mysql::{
     Parameter, Replies, ReplyKind, ResultEnd, Sink, StatementId, Status, WANTED, WireError,
 };
 
-/// Counts, as a load generator does.
+/// The counters of a load generator.
 #[derive(Default)]
 struct Count {
     rows: u64,

@@ -1,4 +1,4 @@
-//! The packets that end something: OK, EOF and ERR.
+//! Packets that end a reply or a result: OK, EOF and ERR.
 //!
 //! Protocol manual: "OK_Packet", "EOF_Packet", "ERR_Packet".
 
@@ -27,12 +27,12 @@ impl Status {
     pub const AUTOCOMMIT: Status = Status(0x0002);
     /// Another result follows.
     pub const MORE_RESULTS_EXISTS: Status = Status(0x0008);
-    /// A backslash in a text is a character like any other.
+    /// A backslash in a text has no special meaning.
     pub const NO_BACKSLASH_ESCAPES: Status = Status(0x0200);
-    /// The answer tells what changed in the session.
+    /// The reply reports changes of the session's state.
     pub const SESSION_STATE_CHANGED: Status = Status(0x4000);
 
-    /// Whether all of `others` are in it.
+    /// Returns true if all flags of `others` are set.
     #[inline]
     pub const fn contains(self, others: Status) -> bool {
         self.0 & others.0 == others.0
@@ -47,38 +47,38 @@ impl BitOr for Status {
     }
 }
 
-/// A statement has been carried out, or the rows of a result are complete.
+/// The result of a statement, or the end of the rows of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OkPacket<'a> {
     /// Rows inserted, changed or deleted.
     pub affected_rows: u64,
-    /// The number that the statement gave to its first row.
+    /// The first `AUTO_INCREMENT` value that the statement generated.
     pub last_insert_id: u64,
     /// The status of the session.
     pub status: Status,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: u16,
-    /// What the server says of it, for people.
+    /// Human-readable information about the result.
     pub info: &'a [u8],
 }
 
-/// Which of its two first bytes an OK packet has.
+/// The kind of an OK packet, which determines its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OkKind {
-    /// It answers a command.
+    /// The reply to a command.
     Answer,
-    /// It ends rows, in place of an EOF packet.
+    /// The end of rows, instead of an EOF packet.
     EndOfRows,
 }
 
 impl<'a> OkPacket<'a> {
-    /// Reads the payload, whichever first byte it has. What changed in the session is not kept.
+    /// Reads the payload, with either first byte. Session state changes are discarded.
     ///
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`.
     #[inline]
     pub fn decode(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
-        // Nearly all are so short.
+        // Nearly all OK packets are this short.
         if let [OK | EOF, rows @ 0..=0xFA, id @ 0..=0xFA, a, b, c, d] = *payload {
             return Ok(OkPacket {
                 affected_rows: u64::from(rows),
@@ -106,8 +106,8 @@ impl<'a> OkPacket<'a> {
         Ok(OkPacket { affected_rows, last_insert_id, status, warnings, info })
     }
 
-    /// Appends the payload. Where a session is tracked and the status says that it changed, an
-    /// empty list of changes goes with it.
+    /// Appends the payload. If session tracking was negotiated and the status reports changes, an
+    /// empty list of changes is included.
     pub fn encode(&self, out: &mut Vec<u8>, kind: OkKind, agreed: Negotiated) {
         out.push(match kind {
             OkKind::Answer => OK,
@@ -128,8 +128,8 @@ impl<'a> OkPacket<'a> {
     }
 }
 
-/// The end of an OK packet. The manual says that without tracking it is the rest of the payload.
-/// MySQL and MariaDB write its length even so; go-mysql-server does not.
+/// Reads the end of an OK packet. According to the manual, without session tracking it is the rest
+/// of the payload. MySQL and MariaDB write its length nevertheless; go-mysql-server does not.
 #[cold]
 fn info<'a>(
     take: &mut Take<'a>,
@@ -150,17 +150,17 @@ fn info<'a>(
     Ok(info)
 }
 
-/// The end of column definitions or rows, where [`Capabilities::DEPRECATE_EOF`] was not agreed on.
+/// The end of column definitions or rows if [`Capabilities::DEPRECATE_EOF`] was not negotiated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EofPacket {
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: u16,
     /// The status of the session.
     pub status: Status,
 }
 
 impl EofPacket {
-    /// Payloads that begin like it and are at least so long are something else.
+    /// Length from which a payload with the same first byte is not an EOF packet, in bytes.
     pub(crate) const TOO_LONG: usize = 9;
 
     /// Reads the payload.
@@ -187,14 +187,14 @@ impl EofPacket {
     }
 }
 
-/// The server refuses.
+/// An error from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrPacket<'a> {
-    /// The server's number for it.
+    /// MySQL's error code.
     pub code: u16,
-    /// The SQLSTATE; a server that is spoken to for the first time may leave it out.
+    /// The SQLSTATE; a server may omit it before the login.
     pub sqlstate: Option<[u8; 5]>,
-    /// What the server says, for people.
+    /// Human-readable message.
     pub message: &'a [u8],
 }
 

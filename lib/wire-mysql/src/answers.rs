@@ -1,4 +1,4 @@
-//! The server's role: what a simulated server answers.
+//! The server's role: writing the replies of a simulated server.
 //!
 //! Protocol manual: "Command Phase".
 
@@ -11,9 +11,10 @@ use crate::prepared::Prepared;
 use crate::put;
 use crate::row::{BinaryRow, Field, TextRow};
 
-/// Appends the packets of one answer, numbered one after the other.
+/// A writer for the packets of one reply, which numbers them.
 ///
-/// The caller keeps their order: an answer is what [`Replies`](crate::Replies) reads.
+/// The caller is responsible for their order, which must be one that [`Replies`](crate::Replies)
+/// accepts.
 #[derive(Debug)]
 pub struct Answers<'o> {
     out: &'o mut Vec<u8>,
@@ -22,18 +23,18 @@ pub struct Answers<'o> {
 }
 
 impl<'o> Answers<'o> {
-    /// Begins an answer with the number behind the command's last packet:
+    /// Begins a reply with the sequence number after that of the command's last packet:
     /// [`Taken::sequence`](crate::Taken).
     pub fn new(out: &'o mut Vec<u8>, agreed: Negotiated, sequence: u8) -> Answers<'o> {
         Answers { out, agreed, sequence }
     }
 
-    /// The number of the next packet.
+    /// Returns the sequence number of the next packet.
     pub fn sequence(&self) -> u8 {
         self.sequence
     }
 
-    /// Goes on with a number: behind the packets of a file.
+    /// Sets the sequence number of the next packet, after the packets of a file.
     pub fn resume(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
@@ -42,19 +43,19 @@ impl<'o> Answers<'o> {
         self.sequence = frame::packet(self.out, self.sequence, payload);
     }
 
-    /// The command was carried out.
+    /// Appends an OK packet as the reply to a command.
     pub fn ok(&mut self, ok: &OkPacket<'_>) {
         let agreed = self.agreed;
         self.packet(|out| ok.encode(out, OkKind::Answer, agreed));
     }
 
-    /// The command was not carried out.
+    /// Appends an ERR packet.
     pub fn error(&mut self, error: &ErrPacket<'_>) {
         self.packet(|out| error.encode(out));
     }
 
-    /// A result begins. Without definitions where the client caches them and knows these; then
-    /// `is_known` counts, else it does not.
+    /// Begins a result. The definitions are omitted if the client caches them and `is_known` is
+    /// true; otherwise `is_known` has no effect.
     pub fn columns(&mut self, columns: &[ColumnDefinition<'_>], is_known: bool) {
         let can_cache = self.agreed.has(Capabilities::CACHE_METADATA);
         let is_left_out = is_known && can_cache;
@@ -81,12 +82,12 @@ impl<'o> Answers<'o> {
         }
     }
 
-    /// A row of a text result; `None` is NULL.
+    /// Appends a row of a text result; `None` is NULL.
     pub fn text_row<'v>(&mut self, values: impl IntoIterator<Item = Option<&'v [u8]>>) {
         self.packet(|out| TextRow::encode(out, values));
     }
 
-    /// A row of a binary result. Each value must be of its column's kind.
+    /// Appends a row of a binary result. Each value must have its column's kind.
     pub fn binary_row<'v, I>(&mut self, values: I)
     where
         I: IntoIterator<Item = Field<'v>>,
@@ -95,7 +96,7 @@ impl<'o> Answers<'o> {
         self.packet(|out| BinaryRow::encode(out, values));
     }
 
-    /// The rows of a result are complete.
+    /// Ends the rows of a result.
     pub fn end_of_rows(&mut self, status: Status, warnings: u16) {
         let agreed = self.agreed;
         self.packet(|out| {
@@ -108,7 +109,7 @@ impl<'o> Answers<'o> {
         });
     }
 
-    /// A statement was prepared, with definitions of its parameters and columns.
+    /// Replies that a statement was prepared, with definitions of its parameters and columns.
     pub fn prepared(
         &mut self,
         prepared: &Prepared,
@@ -124,7 +125,7 @@ impl<'o> Answers<'o> {
         }
     }
 
-    /// Asks the client for a file.
+    /// Requests a file from the client.
     pub fn file(&mut self, name: &[u8]) {
         self.packet(|out| {
             out.push(FILE_REQUEST);

@@ -1,7 +1,8 @@
-//! How a user proves who it is.
+//! Authentication methods.
 //!
 //! Protocol manual: "Authentication Method"; MariaDB: "Authentication Plugin - ed25519". The
-//! arithmetic is `mysql_common`'s; who speaks when, and what may be said to whom, is decided here.
+//! cryptography is `mysql_common`'s; this module has the exchange of messages, and the rules for
+//! sending secrets.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::handshake::Nonce;
 use crate::server_key::{Seed, encrypt};
 
-/// A password, which cannot be printed.
+/// A password, which is never printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Password<'a>(pub &'a [u8]);
 
@@ -24,29 +25,29 @@ impl fmt::Debug for Password<'_> {
     }
 }
 
-/// Who can listen on the way to the server.
+/// The confidentiality of the connection to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// Everybody: TCP.
+    /// TCP: anyone on the network path can read it.
     Open,
-    /// Nobody: TLS.
+    /// TLS: only the two sides can read it.
     Tls,
-    /// Nobody: a socket within the machine.
+    /// A local socket: it never leaves the machine.
     Local,
 }
 
-/// Whose key a password may be encrypted with where everybody can listen.
+/// The RSA key that may encrypt a password on an open connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerKey<'a> {
-    /// Whichever the server sends. Who stands between can send another.
+    /// Any key that the server sends. An attacker on the network path can substitute another one.
     Ask,
-    /// This one, as PEM.
+    /// This key, as PEM.
     Known(&'a [u8]),
-    /// None: the server must know the user already, or be reached by TLS.
+    /// No key: the server must have the user in its cache, or be reached by TLS.
     Refuse,
 }
 
-/// A method of proving.
+/// An authentication method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// `mysql_native_password`.
@@ -62,12 +63,12 @@ pub enum Method {
 impl Method {
     const ALL: [Method; 4] = [Method::Native, Method::CachingSha2, Method::Ed25519, Method::Clear];
 
-    /// The method of this name.
+    /// Returns the method with this name.
     pub fn of_name(name: &[u8]) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name().as_bytes() == name)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Method::Native => "mysql_native_password",
@@ -78,18 +79,18 @@ impl Method {
     }
 }
 
-/// The answer that proves the password, for servers to compare: of `mysql_native_password`.
+/// Returns the response of `mysql_native_password`, for servers to compare with the client's.
 pub fn native_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_native(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }
 
-/// The answer that proves the password, for servers to compare: of `caching_sha2_password`'s short
-/// way.
+/// Returns the response of the fast path of `caching_sha2_password`, for servers to compare with
+/// the client's.
 pub fn sha2_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
     scramble_sha256(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
 }
 
-/// What a proof needs to know.
+/// The inputs of an authentication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof<'a> {
     pub(crate) password: Password<'a>,
@@ -98,26 +99,26 @@ pub(crate) struct Proof<'a> {
     pub(crate) seed: Seed,
 }
 
-/// A method under way.
+/// The state of an authentication in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Talk {
-    /// Only OK or ERR can come.
+    /// Waiting for OK or ERR only.
     Over,
-    /// `caching_sha2_password`: whether the server knows the user.
+    /// `caching_sha2_password`: waiting for the result of the server's cache lookup.
     Sha2(Nonce),
-    /// `caching_sha2_password`: the server's key.
+    /// `caching_sha2_password`: waiting for the server's key.
     Sha2Key(Nonce),
 }
 
-/// The server knows the user ("fast_auth_success").
+/// The server has the user in its cache ("fast_auth_success").
 const KNOWN: &[u8] = &[3];
-/// The server must be given the password ("perform_full_authentication").
+/// The server needs the password ("perform_full_authentication").
 const FULL: &[u8] = &[4];
-/// Asks for the server's key ("request_public_key").
+/// Requests the server's key ("request_public_key").
 const ASK_KEY: &[u8] = &[2];
 
 impl Proof<'_> {
-    /// The answer to the first data of a method, and how it goes on.
+    /// Returns the response to the first data of a method, and the next state.
     pub(crate) fn begin(&self, method: Method, data: &[u8]) -> Result<(Vec<u8>, Talk), WireError> {
         match method {
             Method::Native => Ok((native_answer(self.password, &nonce(data)?), Talk::Over)),
@@ -131,7 +132,7 @@ impl Proof<'_> {
         }
     }
 
-    /// The answer to more data of the method, if there is one.
+    /// Returns the response to more data of the method, if any.
     pub(crate) fn go_on(&self, talk: &mut Talk, data: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
         match (*talk, data) {
             (Talk::Sha2(_), KNOWN) => {
@@ -184,7 +185,7 @@ impl Context for Password<'_> {
         self.0
     }
 
-    // The plugin that is run with it asks for the password alone.
+    // The plugin that is used over this transport needs only the password.
     fn is_ipc_transport(&self) -> bool {
         false
     }
@@ -206,7 +207,7 @@ fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
     without_end(data)
 }
 
-/// So many bytes, which may have a zero byte behind them.
+/// Returns exactly `N` bytes, which may be followed by a zero byte.
 fn without_end<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
     match data.split_first_chunk() {
         Some((nonce, [] | [0])) => Ok(*nonce),

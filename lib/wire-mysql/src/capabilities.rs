@@ -1,4 +1,4 @@
-//! What both sides can do, and what they agreed on.
+//! Capabilities of client and server, and their negotiation.
 //!
 //! Protocol manual: "Capabilities Flags"; MariaDB: "Connection", "Capabilities". MariaDB's own
 //! flags are the upper 32 bits.
@@ -18,22 +18,22 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// `CLIENT_LONG_PASSWORD`, in MariaDB `CLIENT_MYSQL`: this is not MariaDB, and the upper half
-    /// does not exist.
+    /// `CLIENT_LONG_PASSWORD`, in MariaDB `CLIENT_MYSQL`: the peer is not MariaDB, and the upper
+    /// half is absent.
     MYSQL = 0;
-    /// `CLIENT_FOUND_ROWS`: rows found in place of rows changed.
+    /// `CLIENT_FOUND_ROWS`: affected rows are those found instead of those changed.
     FOUND_ROWS = 1;
     /// `CLIENT_LONG_FLAG`: two bytes of column flags.
     LONG_FLAG = 2;
     /// `CLIENT_CONNECT_WITH_DB`: the login names a database.
     CONNECT_WITH_DB = 3;
-    /// `CLIENT_LOCAL_FILES`: the server may ask for a file.
+    /// `CLIENT_LOCAL_FILES`: the server may request a file.
     LOCAL_FILES = 7;
-    /// `CLIENT_PROTOCOL_41`: the only protocol that this crate speaks.
+    /// `CLIENT_PROTOCOL_41`: the only protocol that this crate supports.
     PROTOCOL_41 = 9;
     /// `CLIENT_SSL`.
     SSL = 11;
-    /// `CLIENT_TRANSACTIONS`: status flags in the answers.
+    /// `CLIENT_TRANSACTIONS`: status flags in replies.
     TRANSACTIONS = 13;
     /// `CLIENT_SECURE_CONNECTION`: a scramble of 20 bytes.
     SECURE_CONNECTION = 15;
@@ -43,25 +43,25 @@ capabilities! {
     MULTI_RESULTS = 17;
     /// `CLIENT_PS_MULTI_RESULTS`: several results of one prepared statement.
     PS_MULTI_RESULTS = 18;
-    /// `CLIENT_PLUGIN_AUTH`: the login names its method.
+    /// `CLIENT_PLUGIN_AUTH`: the login names its authentication method.
     PLUGIN_AUTH = 19;
-    /// `CLIENT_CONNECT_ATTRS`: the login says who the client is.
+    /// `CLIENT_CONNECT_ATTRS`: the login describes the client.
     CONNECT_ATTRS = 20;
-    /// `CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA`: the answer to the scramble may be long.
+    /// `CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA`: the response to the nonce may be long.
     PLUGIN_AUTH_LENENC_CLIENT_DATA = 21;
-    /// `CLIENT_SESSION_TRACK`: answers tell what changed in the session.
+    /// `CLIENT_SESSION_TRACK`: replies report changes of the session's state.
     SESSION_TRACK = 23;
-    /// `CLIENT_DEPRECATE_EOF`: OK packets in place of EOF packets.
+    /// `CLIENT_DEPRECATE_EOF`: OK packets instead of EOF packets.
     DEPRECATE_EOF = 24;
     /// `MARIADB_CLIENT_STMT_BULK_OPERATIONS`: `COM_STMT_BULK_EXECUTE`.
     STMT_BULK_OPERATIONS = 34;
-    /// `MARIADB_CLIENT_EXTENDED_METADATA`: names of types in column definitions.
+    /// `MARIADB_CLIENT_EXTENDED_METADATA`: type names in column definitions.
     EXTENDED_METADATA = 35;
-    /// `MARIADB_CLIENT_CACHE_METADATA`: column definitions that the client knows are left out.
+    /// `MARIADB_CLIENT_CACHE_METADATA`: column definitions that the client has are omitted.
     CACHE_METADATA = 36;
 }
 
-/// What the client of a load generator asks for where the server offers it.
+/// Capabilities that the client of a load generator requests if the server offers them.
 pub const WANTED: Capabilities = Capabilities(
     REQUIRED.0
         | Capabilities::LONG_FLAG.0
@@ -77,35 +77,35 @@ pub const WANTED: Capabilities = Capabilities(
         | Capabilities::CACHE_METADATA.0,
 );
 
-/// Without these no server is spoken to.
+/// Capabilities that a server must have.
 pub(crate) const REQUIRED: Capabilities =
     Capabilities(Capabilities::PROTOCOL_41.0 | Capabilities::SECURE_CONNECTION.0);
 
 impl Capabilities {
-    /// Whether all of `others` are in it.
+    /// Returns true if all capabilities of `others` are set.
     #[inline]
     pub const fn contains(self, others: Capabilities) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// Without the ones of `others`.
+    /// Returns the set without the capabilities of `others`.
     pub const fn without(self, others: Capabilities) -> Capabilities {
         Capabilities(self.0 & !others.0)
     }
 
-    /// The half that both families share.
+    /// Returns the half that MySQL and MariaDB share.
     pub(crate) fn lower(self) -> u32 {
         let [a, b, c, d, ..] = self.0.to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// MariaDB's half.
+    /// Returns MariaDB's half.
     pub(crate) fn upper(self) -> u32 {
         let [.., a, b, c, d] = self.0.to_le_bytes();
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Put together; MariaDB's half exists only where `MYSQL` is not set.
+    /// Combines two halves; MariaDB's half exists only if `MYSQL` is not set.
     pub(crate) fn of_halves(lower: u32, upper: u32) -> Capabilities {
         let lower = Capabilities(u64::from(lower));
         if lower.contains(Capabilities::MYSQL) {
@@ -132,28 +132,29 @@ impl BitAnd for Capabilities {
     }
 }
 
-/// What client and server agreed on: the context of every decoder whose format depends on it.
+/// The negotiated capabilities, on which the formats of several messages depend.
 ///
-/// The field is private: what one side alone wishes for decides nothing.
+/// The field is private because one side's request alone does not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated(Capabilities);
 
 impl Negotiated {
-    /// What a client gets that wants `wanted` of a server that offers `offered`.
+    /// Returns the result of negotiation for a client that requests `wanted` and a server that
+    /// offers `offered`.
     ///
-    /// MariaDB reads its half only from a client that does not say `MYSQL`, and MySQL wants it to
-    /// be said.
+    /// MariaDB reads its half only from a client that does not set `MYSQL`, and MySQL requires
+    /// `MYSQL`.
     pub fn of(offered: Capabilities, wanted: Capabilities) -> Negotiated {
         let both = offered & wanted.without(Capabilities::MYSQL);
         Negotiated(both | (offered & Capabilities::MYSQL))
     }
 
-    /// What was agreed on.
+    /// Returns the negotiated capabilities.
     pub fn capabilities(self) -> Capabilities {
         self.0
     }
 
-    /// Whether all of `capabilities` were agreed on.
+    /// Returns true if all of `capabilities` were negotiated.
     #[inline]
     pub const fn has(self, capabilities: Capabilities) -> bool {
         self.0.contains(capabilities)

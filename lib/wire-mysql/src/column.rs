@@ -1,4 +1,4 @@
-//! What a column is called and how its values are written.
+//! Column definitions and types.
 //!
 //! Protocol manual: "Column Definition", "enum_field_types".
 
@@ -7,99 +7,99 @@ use crate::error::{ErrorKind, WireError};
 use crate::put;
 use crate::take::Take;
 
-/// How a value is written ("enum_field_types").
+/// The type of a column or a value ("enum_field_types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnType(pub u8);
 
 impl ColumnType {
-    /// One byte.
+    /// An integer of one byte.
     pub const TINY: ColumnType = ColumnType(0x01);
-    /// Two bytes.
+    /// An integer of two bytes.
     pub const SHORT: ColumnType = ColumnType(0x02);
-    /// Four bytes.
+    /// An integer of four bytes.
     pub const LONG: ColumnType = ColumnType(0x03);
     /// A float of four bytes.
     pub const FLOAT: ColumnType = ColumnType(0x04);
     /// A float of eight bytes.
     pub const DOUBLE: ColumnType = ColumnType(0x05);
-    /// Nothing.
+    /// No value.
     pub const NULL: ColumnType = ColumnType(0x06);
     /// A point in time.
     pub const TIMESTAMP: ColumnType = ColumnType(0x07);
-    /// Eight bytes.
+    /// An integer of eight bytes.
     pub const LONGLONG: ColumnType = ColumnType(0x08);
-    /// Three bytes, which go as four.
+    /// An integer of three bytes, sent as four.
     pub const INT24: ColumnType = ColumnType(0x09);
-    /// A day.
+    /// A date.
     pub const DATE: ColumnType = ColumnType(0x0A);
-    /// A span of time.
+    /// A time of day or a duration.
     pub const TIME: ColumnType = ColumnType(0x0B);
-    /// A day with a time.
+    /// A date with a time.
     pub const DATETIME: ColumnType = ColumnType(0x0C);
-    /// A year, in two bytes.
+    /// A year, as two bytes.
     pub const YEAR: ColumnType = ColumnType(0x0D);
     /// A decimal number, as text.
     pub const NEWDECIMAL: ColumnType = ColumnType(0xF6);
     /// Bytes.
     pub const BLOB: ColumnType = ColumnType(0xFC);
-    /// A text.
+    /// A text of variable width.
     pub const VAR_STRING: ColumnType = ColumnType(0xFD);
     /// A text of fixed width.
     pub const STRING: ColumnType = ColumnType(0xFE);
 }
 
-/// What decides how the values of a column are read: to be kept for as long as the server may
-/// leave the definitions out.
+/// The part of a column definition that is needed to read values. Clients must keep it for as long
+/// as the server may omit the definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnKind {
-    /// How they are written.
+    /// Type of the values.
     pub column_type: ColumnType,
-    /// Whether whole numbers have no sign.
+    /// True if integers are unsigned.
     pub is_unsigned: bool,
 }
 
 /// `ColumnDefinition41`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnDefinition<'a> {
-    /// The database.
+    /// Name of the database.
     pub schema: &'a [u8],
-    /// The table as the statement calls it.
+    /// Alias of the table in the statement.
     pub table: &'a [u8],
-    /// The table.
+    /// Name of the table.
     pub original_table: &'a [u8],
-    /// The column as the statement calls it.
+    /// Alias of the column in the statement.
     pub name: &'a [u8],
-    /// The column.
+    /// Name of the column.
     pub original_name: &'a [u8],
-    /// The number of its collation.
+    /// Number of the collation.
     pub collation: u16,
-    /// The width that its values are shown with.
+    /// Display width of the values.
     pub display_width: u32,
-    /// How values are written.
+    /// Type of the values.
     pub column_type: ColumnType,
     /// Flags ("Column Definition Flags").
     pub flags: u16,
-    /// How many digits behind the point are shown.
+    /// Number of displayed digits after the decimal point.
     pub decimals: u8,
 }
 
-/// The catalog, which is always this one.
+/// The catalog, which is always `def`.
 const CATALOG: &[u8] = b"def";
 
-/// The length of the fields of fixed width.
+/// Length of the fixed-width fields, in bytes.
 const FIXED: u8 = 0x0C;
 
 impl<'a> ColumnDefinition<'a> {
-    /// The flag that says that whole numbers have no sign.
+    /// The flag of unsigned integers.
     pub const UNSIGNED: u16 = 0x0020;
 
-    /// What decides how the values are read.
+    /// Returns the part that is needed to read the values.
     pub fn kind(&self) -> ColumnKind {
         let is_unsigned = self.flags & Self::UNSIGNED != 0;
         ColumnKind { column_type: self.column_type, is_unsigned }
     }
 
-    /// Reads the payload. MariaDB's extended metadata are not kept.
+    /// Reads the payload. MariaDB's extended metadata are discarded.
     ///
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`.

@@ -1,4 +1,4 @@
-//! What a client asks for.
+//! Commands of the client.
 //!
 //! Protocol manual: "Command Phase". Each command begins with packet 0.
 
@@ -18,13 +18,13 @@ const RESET: u8 = 0x1A;
 const RESET_CONNECTION: u8 = 0x1F;
 pub(crate) const BULK_EXECUTE: u8 = 0xFA;
 
-/// A command. Executions are written by [`Execute`](crate::Execute) and
+/// A command. Executions are encoded by [`Execute`](crate::Execute) and
 /// [`BulkExecute`](crate::BulkExecute).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// `COM_QUIT`: the session ends. Has no answer.
+    /// `COM_QUIT`: ends the session. Has no reply.
     Quit,
-    /// `COM_INIT_DB`: another database.
+    /// `COM_INIT_DB`: changes the database.
     InitDatabase(&'a [u8]),
     /// `COM_QUERY`: statements as text.
     Query(&'a [u8]),
@@ -34,11 +34,12 @@ pub enum Command<'a> {
     Prepare(&'a [u8]),
     /// `COM_STMT_EXECUTE`.
     Execute(ExecuteCommand<'a>),
-    /// `COM_STMT_CLOSE`: forgets a prepared statement. Has no answer.
+    /// `COM_STMT_CLOSE`: deallocates a prepared statement. Has no reply.
     Close(StatementId),
-    /// `COM_STMT_RESET`: ends what a prepared statement has open.
+    /// `COM_STMT_RESET`: closes the cursor of a prepared statement and discards its long data.
     Reset(StatementId),
-    /// `COM_RESET_CONNECTION`: a session as after the login; its prepared statements are gone.
+    /// `COM_RESET_CONNECTION`: resets the session to its state after login, without prepared
+    /// statements.
     ResetConnection,
     /// MariaDB's `COM_STMT_BULK_EXECUTE`.
     BulkExecute(BulkExecuteCommand<'a>),
@@ -68,7 +69,7 @@ impl<'a> Command<'a> {
         Ok(command)
     }
 
-    /// Appends the command. Returns the number of the first packet of its answer.
+    /// Appends the command. Returns the sequence number of the first packet of its reply.
     pub fn append(&self, out: &mut Vec<u8>) -> u8 {
         frame::packet(out, 0, |out| match self {
             Command::Quit => out.push(QUIT),

@@ -1,53 +1,53 @@
-//! What can be wrong with bytes, and where.
+//! Protocol errors and their positions.
 
 use std::fmt;
 
-/// Bytes that cannot be what they should be, or that must not be answered.
+/// An error in received bytes: they are malformed, or answering them would be insecure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// Where: the number of bytes before the fault in what was given.
+    /// Position of the error in the given bytes: the number of bytes before it.
     pub offset: usize,
-    /// In which message and field.
+    /// Name of the message and the field.
     pub context: &'static str,
 }
 
-/// What is wrong with some bytes.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The payload ends before the field does.
     Truncated,
-    /// The payload goes on behind its last field.
+    /// The payload continues after its last field.
     Trailing,
-    /// The field has a value that it cannot have.
+    /// The value of the field is invalid.
     Value,
-    /// A packet is missing, doubled or of another conversation.
+    /// A packet is missing, duplicated or from another exchange.
     Sequence {
-        /// The number that the packet had to have.
+        /// Expected sequence number.
         expected: u8,
-        /// The number that it has.
+        /// Actual sequence number.
         found: u8,
     },
-    /// The message cannot come here.
+    /// The message is not allowed at this point.
     Order,
     /// Longer than the named limit.
     TooLong,
-    /// The other side asks for what this crate does not speak.
+    /// The other side requires a feature that this crate does not support.
     Unsupported,
-    /// The other side asks for what would show the password to others.
+    /// The other side requests something that would expose the password.
     Insecure,
 }
 
 impl WireError {
-    /// The same fault in bytes that were given with `before` others in front of them.
+    /// Returns the same error at an offset that is larger by `before` bytes.
     #[cold]
     pub(crate) fn behind(self, before: usize) -> WireError {
         WireError { offset: self.offset.saturating_add(before), ..self }
     }
 }
 
-/// A fault at a place.
+/// Creates an error at an offset.
 #[cold]
 pub(crate) fn fault(kind: ErrorKind, offset: usize, context: &'static str) -> WireError {
     WireError { kind, offset, context }

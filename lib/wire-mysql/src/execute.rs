@@ -6,9 +6,9 @@
 //! 17  id id id id  00  01 00 00 00  NULL bitmap…  00 | 01 types…  values…
 //! ```
 //!
-//! The types of the values are sent with the first execution and whenever they change. From then
-//! on a request without NULLs and texts has a fixed shape: it is copied whole from a template,
-//! and the values are put into their places.
+//! The types of the values are sent with the first execution and whenever they change. From then on
+//! a request without NULLs and texts has a fixed layout: it is copied from a template, and the
+//! values are written at their offsets.
 
 use crate::column::{ColumnKind, ColumnType};
 use crate::command::{BULK_EXECUTE, EXECUTE};
@@ -18,7 +18,7 @@ use crate::put;
 use crate::row::{Field, bit, bitmap_bytes, set_bit};
 use crate::take::Take;
 
-/// A prepared statement of a session, by the server's number.
+/// A prepared statement of a session, identified by the server's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u32);
 
@@ -29,13 +29,13 @@ pub enum Parameter<'a> {
     Null,
     /// A 64-bit integer.
     Int(i64),
-    /// A double.
+    /// A double-precision float.
     Double(f64),
     /// A text or a blob.
     Text(&'a [u8]),
 }
 
-/// The type that a value is sent with.
+/// The type with which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     /// `MYSQL_TYPE_LONGLONG`.
@@ -55,14 +55,14 @@ impl ParameterType {
         }
     }
 
-    /// The byte of the type and the byte that says whether it has a sign.
+    /// Returns the byte of the type and the byte for its signedness.
     fn encode(self) -> [u8; 2] {
         [self.code().0, 0]
     }
 }
 
 impl Parameter<'_> {
-    /// The type that it is sent with; NULL goes with any.
+    /// Returns the type with which it is sent; NULL fits any type.
     #[inline]
     pub fn parameter_type(self) -> Option<ParameterType> {
         match self {
@@ -84,27 +84,27 @@ impl Parameter<'_> {
     }
 }
 
-/// The bytes in front of the bitmap: command, statement, flags and number of iterations.
+/// Length of the fields before the bitmap, in bytes: command, statement, flags and iterations.
 const FIXED: usize = 10;
 
-/// The bytes that a number takes.
+/// Length of a number, in bytes.
 const NUMBER: usize = 8;
 
-/// The executions of one prepared statement of one session.
+/// An encoder for the executions of one prepared statement of one session.
 #[derive(Clone, Debug)]
 pub struct Execute {
     id: StatementId,
-    /// The types that the server knows, once it knows any.
+    /// The types that were last sent to the server; valid if `is_bound`.
     types: Vec<ParameterType>,
     is_bound: bool,
-    /// The whole packet for values that are numbers, of the types that the server knows.
+    /// The whole packet for values that are all numbers, of the types that the server has.
     template: Vec<u8>,
-    /// Where its values begin; beyond its end if it cannot be used.
+    /// Offset of its values; beyond its end if it cannot be used.
     values: usize,
 }
 
 impl Execute {
-    /// The executions of a statement that takes so many parameters.
+    /// Creates an encoder for a statement with this number of parameters.
     pub fn new(id: StatementId, parameters: u16) -> Execute {
         let types = vec![ParameterType::Int; usize::from(parameters)];
         let mut execute =
@@ -113,26 +113,26 @@ impl Execute {
         execute
     }
 
-    /// Which statement it is.
+    /// Returns the number of the statement.
     pub fn id(&self) -> StatementId {
         self.id
     }
 
-    /// How many values it takes.
+    /// Returns the number of its parameters.
     pub fn parameters(&self) -> usize {
         self.types.len()
     }
 
-    /// Sends the types again with the next execution: if one was appended and never sent, or
-    /// refused before the server looked at it.
+    /// Sends the types again with the next execution. Needed if an appended execution was never
+    /// sent, or was rejected before the server read the types.
     pub fn rebind(&mut self) {
         self.is_bound = self.types.is_empty();
     }
 
-    /// Appends an execution. Returns the number of the first packet of its answer.
+    /// Appends an execution. Returns the sequence number of the first packet of its reply.
     ///
     /// # Errors
-    /// `Value` if the number of values is not the statement's; nothing is appended then.
+    /// `Value` if the number of values is wrong; nothing is appended then.
     #[inline]
     pub fn append<'v, I>(&mut self, out: &mut Vec<u8>, values: I) -> Result<u8, WireError>
     where
@@ -152,7 +152,7 @@ impl Execute {
         Ok(self.append_freely(out, values))
     }
 
-    /// The way for NULLs, texts and new types.
+    /// Appends an execution with NULLs, texts or new types.
     #[inline(never)]
     fn append_freely<'v, I>(&mut self, out: &mut Vec<u8>, values: I) -> u8
     where
@@ -178,7 +178,7 @@ impl Execute {
         frame::close(out, start, 0)
     }
 
-    /// Takes over the types of some values. Says whether the server must be told.
+    /// Stores the types of some values. Returns true if they must be sent to the server.
     fn bind<'v>(&mut self, values: impl Iterator<Item = Parameter<'v>>) -> bool {
         let mut is_new = !self.is_bound;
         for (known, value) in self.types.iter_mut().zip(values) {
@@ -212,7 +212,7 @@ impl Execute {
         template.resize(template.len().saturating_add(values), 0);
         frame::close(&mut template, start, 0);
         if self.types.contains(&ParameterType::Text) {
-            // No request will have this shape: nothing is copied in vain.
+            // A request never has this layout: a template would be useless.
             template.clear();
         }
         self.template = template;
@@ -228,7 +228,8 @@ fn put_fixed(out: &mut Vec<u8>, id: StatementId) {
     out.extend_from_slice(&fixed);
 }
 
-/// Puts numbers of the known types into their places. Says whether all values were such.
+/// Writes numbers of the known types at their offsets. Returns true if all values were such
+/// numbers.
 #[inline]
 fn patch<'v>(
     places: &mut [u8],
@@ -249,12 +250,13 @@ fn patch<'v>(
     true
 }
 
-/// The types that a client has told a server for one statement: the server's side of [`Execute`].
+/// The types that a client has sent to a server for one statement: the server's counterpart of
+/// [`Execute`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundTypes(Vec<ColumnKind>);
 
 impl BoundTypes {
-    /// None are known yet.
+    /// Creates an empty list of types.
     pub fn new() -> BoundTypes {
         BoundTypes::default()
     }
@@ -275,10 +277,11 @@ impl BoundTypes {
     }
 }
 
-/// `COM_STMT_EXECUTE` as a server sees it. Its values can be read with the statement at hand.
+/// `COM_STMT_EXECUTE` as decoded by a server. Reading its values requires the number of parameters
+/// of the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecuteCommand<'a> {
-    /// Which statement.
+    /// Number of the statement.
     pub id: StatementId,
     /// Bitmap, types and values.
     pub body: &'a [u8],
@@ -292,7 +295,7 @@ impl<'a> ExecuteCommand<'a> {
         Ok(ExecuteCommand { id, body: take.rest() })
     }
 
-    /// Reads the values, each handed to `value`, and keeps the types for the next execution.
+    /// Reads the values, passes each to `value`, and stores the types for the next execution.
     ///
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`, at offsets within [`ExecuteCommand::body`]; `Order` if
@@ -327,20 +330,20 @@ impl<'a> ExecuteCommand<'a> {
     }
 }
 
-/// Flags of a bulk execution: the types are sent with it.
+/// The flag of a bulk execution that includes the types.
 const SEND_TYPES: u16 = 128;
 
-/// In front of a value of a bulk execution: it follows.
+/// Indicator before a value of a bulk execution: the value follows.
 const INDICATOR_NONE: u8 = 0;
-/// In front of a value of a bulk execution: it is NULL and does not follow.
+/// Indicator before a value of a bulk execution: it is NULL and omitted.
 const INDICATOR_NULL: u8 = 1;
 
-/// Many executions of a statement that changes data in one packet, of MariaDB where
-/// [`STMT_BULK_OPERATIONS`](crate::Capabilities::STMT_BULK_OPERATIONS) was agreed on. All rows have
-/// the same types, which go with each packet.
+/// An encoder for many executions of a data-changing statement in one packet.
 ///
-/// Nothing limits the packet but what the caller sees of the buffer's length; the server's limit
-/// is `max_allowed_packet`.
+/// Requires MariaDB and [`STMT_BULK_OPERATIONS`](crate::Capabilities::STMT_BULK_OPERATIONS). All
+/// rows have the same types, which are included in each packet. The size of the packet is not
+/// limited here: the caller checks the length of the buffer against the server's
+/// `max_allowed_packet`.
 #[derive(Debug)]
 pub struct BulkExecute<'o, 't> {
     out: &'o mut Vec<u8>,
@@ -363,7 +366,7 @@ impl<'o, 't> BulkExecute<'o, 't> {
         BulkExecute { out, types, start }
     }
 
-    /// How long the payload is by now.
+    /// Returns the current length of the payload, in bytes.
     pub fn length(&self) -> usize {
         self.out.len().saturating_sub(self.start.saturating_add(frame::HEADER))
     }
@@ -371,8 +374,7 @@ impl<'o, 't> BulkExecute<'o, 't> {
     /// Appends a row.
     ///
     /// # Errors
-    /// `Value` if there are more or fewer values than types, or one of another type; nothing is
-    /// appended then.
+    /// `Value` if the number of values or the type of a value is wrong; nothing is appended then.
     pub fn row<'v>(
         &mut self,
         values: impl ExactSizeIterator<Item = Parameter<'v>>,
@@ -392,18 +394,18 @@ impl<'o, 't> BulkExecute<'o, 't> {
         Err(fault(ErrorKind::Value, 0, "COM_STMT_BULK_EXECUTE, values of a row"))
     }
 
-    /// Ends the packet. Returns the number of the first packet of its answer.
+    /// Ends the packet. Returns the sequence number of the first packet of its reply.
     pub fn end(self) -> u8 {
         frame::close(self.out, self.start, 0)
     }
 }
 
-/// `COM_STMT_BULK_EXECUTE` as a server sees it.
+/// `COM_STMT_BULK_EXECUTE` as decoded by a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkExecuteCommand<'a> {
-    /// Which statement.
+    /// Number of the statement.
     pub id: StatementId,
-    /// Whether the types go with it.
+    /// True if the types are included.
     pub has_types: bool,
     /// Types and rows.
     pub body: &'a [u8],
@@ -416,10 +418,10 @@ impl<'a> BulkExecuteCommand<'a> {
         Ok(BulkExecuteCommand { id, has_types: flags & SEND_TYPES != 0, body: take.rest() })
     }
 
-    /// Reads the rows: each value is handed to `value`, with the number of its row.
+    /// Reads the rows: passes each value to `value`, with the index of its row.
     ///
     /// # Errors
-    /// As of [`ExecuteCommand::values`].
+    /// As for [`ExecuteCommand::values`].
     pub fn values(
         &self,
         parameters: u16,

@@ -1,26 +1,27 @@
-//! The content of a file that the server asked for.
+//! The contents of a file that the server requested.
 //!
-//! Protocol manual: "LOCAL INFILE Request", "LOCAL INFILE Data". The data go as packets, in the
-//! sequence of the request, and an empty packet ends them; an empty packet alone refuses.
+//! Protocol manual: "LOCAL INFILE Request", "LOCAL INFILE Data". The data are sent as packets that
+//! continue the sequence of the request, and an empty packet ends them; an empty packet alone
+//! refuses the request.
 
 use crate::frame;
 
-/// The longest piece of a file in one packet: `max_allowed_packet` limits it, which is at least
-/// 1 MiB unless someone made it smaller than any server's default.
+/// Largest part of a file in one packet, in bytes. The limit is `max_allowed_packet`, which is at
+/// least 1 MiB by default on every server.
 pub const FILE_PACKET: usize = 1 << 20;
 
 /// The first byte of the request.
 pub(crate) const FILE_REQUEST: u8 = 0xFB;
 
-/// Appends a piece of the file, in packets of at most [`FILE_PACKET`] bytes, the first with number
-/// `sequence`. Returns the number of the next packet.
+/// Appends a part of the file, in packets of at most [`FILE_PACKET`] bytes, the first with sequence
+/// number `sequence`. Returns the sequence number of the next packet.
 pub fn file_data(out: &mut Vec<u8>, sequence: u8, data: &[u8]) -> u8 {
     data.chunks(FILE_PACKET).fold(sequence, |sequence, piece| {
         frame::packet(out, sequence, |out| out.extend_from_slice(piece))
     })
 }
 
-/// Appends the end of the file. Returns the number of the server's answer.
+/// Appends the end of the file. Returns the sequence number of the server's reply.
 pub fn file_end(out: &mut Vec<u8>, sequence: u8) -> u8 {
     frame::packet(out, sequence, |_| {})
 }

@@ -1,59 +1,59 @@
-//! Packets: three bytes of length, one of sequence, the payload.
+//! Packets: three bytes of length, one of sequence, and the payload.
 //!
-//! Protocol manual: "MySQL Packets", "Sending More Than 16MB". A payload of 16 MB - 1 and more
-//! goes in several packets, of which the last is shorter than that and may be empty.
+//! Protocol manual: "MySQL Packets", "Sending More Than 16MB". A payload of 16 MB - 1 or more is
+//! sent in several packets; the last one is shorter than that and may be empty.
 
 use crate::error::{ErrorKind, WireError, fault};
 
-/// The bytes in front of each payload.
+/// Length of the header of a packet, in bytes.
 pub const HEADER: usize = 4;
 
-/// The longest payload of one packet; a packet so long is followed by the rest.
+/// Longest payload of one packet, in bytes; a packet of this length is followed by another one.
 pub const MAX_PAYLOAD: usize = 0xFF_FFFF;
 
-/// The longest payload that is put together from packets: the greatest `max_allowed_packet`.
+/// Longest payload of several packets, in bytes: the maximum of `max_allowed_packet`.
 pub const MAX_JOINED: usize = 1 << 30;
 
-/// The head of a packet.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The bytes of its payload, at most [`MAX_PAYLOAD`].
+    /// Length of its payload in bytes, at most [`MAX_PAYLOAD`].
     pub length: usize,
-    /// Its number within the exchange, which starts with 0 and wraps.
+    /// Sequence number within the exchange, which starts at 0 and wraps.
     pub sequence: u8,
 }
 
 impl Header {
-    /// Reads it.
+    /// Decodes a header.
     #[inline]
     pub fn decode(bytes: [u8; HEADER]) -> Header {
         let word = u32::from_le_bytes(bytes);
         Header { length: (word & 0xFF_FFFF) as usize, sequence: (word >> 24) as u8 }
     }
 
-    /// Writes it. What exceeds [`MAX_PAYLOAD`] of the length is cut off.
+    /// Encodes the header. A length above [`MAX_PAYLOAD`] is truncated to 24 bits.
     #[inline]
     pub fn encode(self) -> [u8; HEADER] {
         let length = self.length as u32 & 0xFF_FFFF;
         (length | u32::from(self.sequence) << 24).to_le_bytes()
     }
 
-    /// Whether the payload goes on in the next packet.
+    /// Returns true if the payload continues in the next packet.
     #[inline]
     pub fn goes_on(self) -> bool {
         self.length == MAX_PAYLOAD
     }
 }
 
-/// Appends a payload in as many packets as it needs, the first with number `sequence`. Returns
-/// the number that comes next: of the first packet of the answer, if this ends the request.
+/// Appends a payload in as many packets as necessary, the first with sequence number `sequence`.
+/// Returns the next sequence number: that of the reply's first packet, if this ends the request.
 pub fn packet(out: &mut Vec<u8>, sequence: u8, payload: impl FnOnce(&mut Vec<u8>)) -> u8 {
     let start = open(out);
     payload(out);
     close(out, start, sequence)
 }
 
-/// Leaves room for the head of a packet and returns where that is.
+/// Reserves space for the header of a packet and returns its offset.
 pub(crate) fn open(out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER]);
@@ -76,7 +76,7 @@ fn put_header(out: &mut [u8], at: usize, header: Header) {
     }
 }
 
-/// Makes room between the pieces of a long payload, the last piece first.
+/// Inserts headers between the parts of a long payload, starting with the last part.
 fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
     let breaks = length / MAX_PAYLOAD;
     out.resize(out.len().saturating_add(breaks.saturating_mul(HEADER)), 0);
@@ -86,26 +86,28 @@ fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
         let taken = length.saturating_sub(skipped).min(MAX_PAYLOAD);
         let head = start.saturating_add(skipped).saturating_add(piece.saturating_mul(HEADER));
         out.copy_within(from..from.saturating_add(taken), head.saturating_add(HEADER));
-        // The number wraps.
+        // The sequence number wraps.
         let sequence = sequence.wrapping_add(piece as u8);
         put_header(out, head, Header { length: taken, sequence });
     }
     sequence.wrapping_add(breaks as u8).wrapping_add(1)
 }
 
-/// What [`Payloads::next`] found.
+/// The result of [`Payloads::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken<'a> {
-    /// How many bytes were used.
+    /// Number of bytes consumed.
     pub used: usize,
-    /// The number of the next packet, from either side: that of the answer.
+    /// Sequence number of the next packet, from either side: that of the reply.
     pub sequence: u8,
-    /// The payload; without one, more must be read first.
+    /// The payload; `None` if more bytes are needed.
     pub payload: Option<&'a [u8]>,
 }
 
-/// Takes payloads out of packets, one after the other: for the login and for servers. The replies
-/// of a running session are read by [`Replies`](crate::Replies), which keeps nothing of them.
+/// An extractor of payloads from packets, for the login and for servers.
+///
+/// The replies of a session after login are read by [`Replies`](crate::Replies), which does not
+/// buffer them.
 #[derive(Clone, Debug, Default)]
 pub struct Payloads {
     sequence: u8,
@@ -114,19 +116,19 @@ pub struct Payloads {
 }
 
 impl Payloads {
-    /// Expects packet 0.
+    /// Creates an extractor that expects packet 0.
     pub fn new() -> Payloads {
         Payloads::default()
     }
 
-    /// Says which number comes next: 0 in front of each command, or the one that the own
-    /// [`packet`] returned.
+    /// Sets the next sequence number: 0 before each command, or the number that [`packet`]
+    /// returned.
     pub fn expect(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// The next payload at the beginning of `bytes`. One of several packets is put together, and
-    /// all but the last of them are used up before it is there.
+    /// Returns the next payload at the beginning of `bytes`. A payload of several packets is
+    /// joined, and all of them but the last are consumed before it is complete.
     ///
     /// # Errors
     /// `Sequence`, or `TooLong` for more than [`MAX_JOINED`].
@@ -158,7 +160,7 @@ impl Payloads {
     }
 }
 
-/// The packet at the beginning of some bytes, if all of it is there, and what stands behind it.
+/// Returns the packet at the beginning of some bytes, if it is complete, and the bytes after it.
 #[inline]
 pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     let (head, rest) = bytes.split_first_chunk()?;
@@ -167,7 +169,7 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     Some((header, payload, behind))
 }
 
-/// Whether a packet is the one that had to come.
+/// Checks that a packet has the expected sequence number.
 #[inline]
 pub(crate) fn check_sequence(expected: u8, header: Header) -> Result<(), WireError> {
     let found = header.sequence;

@@ -1,4 +1,4 @@
-//! The beginning of a session: who the server is, who the client is.
+//! The beginning of a session: the server's greeting and the client's login.
 //!
 //! Protocol manual: "Connection Phase Packets": "Protocol::HandshakeV10", "Protocol::SSLRequest",
 //! "Protocol::HandshakeResponse41"; MariaDB: "Connection".
@@ -9,10 +9,10 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::put;
 use crate::take::Take;
 
-/// The bytes that a server wants mixed into the password.
+/// The bytes from the server that are mixed into the password.
 pub type Nonce = [u8; 20];
 
-/// The first part of a nonce, and the second.
+/// Lengths of the first and the second part of a nonce.
 const NONCE_PARTS: (usize, usize) = (8, 12);
 
 /// `Protocol::HandshakeV10`: the server's first packet.
@@ -20,25 +20,24 @@ const NONCE_PARTS: (usize, usize) = (8, 12);
 pub struct Handshake<'a> {
     /// The server's version.
     pub server_version: &'a [u8],
-    /// The server's number for the session.
+    /// Number of the session on the server.
     pub thread_id: u32,
-    /// What is to be mixed into the password.
+    /// Nonce for the password.
     pub nonce: Nonce,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub offered: Capabilities,
     /// The server's collation.
     pub collation: u8,
     /// The status of the session.
     pub status: Status,
-    /// How the server wants the user to prove who it is; empty without
-    /// [`Capabilities::PLUGIN_AUTH`].
+    /// Authentication method that the server prefers; empty without [`Capabilities::PLUGIN_AUTH`].
     pub method: &'a [u8],
 }
 
 /// The version of the handshake.
 const VERSION: u8 = 10;
 
-/// The length of the nonce with the zero byte behind it.
+/// Length of the nonce with the zero byte after it.
 const NONCE_LENGTH: u8 = 21;
 
 impl<'a> Handshake<'a> {
@@ -103,23 +102,23 @@ fn joined(first: [u8; NONCE_PARTS.0], second: [u8; NONCE_PARTS.1]) -> Nonce {
     nonce
 }
 
-/// A name at the end of a payload: some servers leave its zero byte out.
+/// Returns the name at the end of a payload: some servers omit its zero byte.
 fn name_or_rest(rest: &[u8]) -> &[u8] {
     rest.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// The fields that begin every client's first packet.
+/// The fields at the beginning of every client's first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SslRequest {
-    /// What the client asks for.
+    /// Capabilities that the client requests.
     pub wanted: Capabilities,
-    /// The longest payload that it takes.
+    /// Longest payload that it accepts, in bytes.
     pub max_packet: u32,
     /// Its collation.
     pub collation: u8,
 }
 
-/// The length of the fields that begin every client's first packet.
+/// Length of the fields at the beginning of every client's first packet, in bytes.
 const SSL_REQUEST: usize = 32;
 
 impl SslRequest {
@@ -146,37 +145,37 @@ impl SslRequest {
     }
 }
 
-/// What a client says of itself: a name and a value.
+/// A connection attribute of the client: a name and a value.
 pub type Attribute<'a> = (&'a [u8], &'a [u8]);
 
-/// `Protocol::HandshakeResponse41`: who the client is.
+/// `Protocol::HandshakeResponse41`: the client's login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandshakeResponse<'a> {
-    /// What it asks for, which decides the format of what follows.
+    /// Its capabilities, which determine the format of the other fields.
     pub client: SslRequest,
     /// The user.
     pub user: &'a [u8],
-    /// The answer to the nonce.
+    /// Response to the nonce.
     pub answer: &'a [u8],
     /// The database, with [`Capabilities::CONNECT_WITH_DB`].
     pub database: Option<&'a [u8]>,
-    /// How the user proves who it is, with [`Capabilities::PLUGIN_AUTH`].
+    /// Authentication method, with [`Capabilities::PLUGIN_AUTH`].
     pub method: Option<&'a [u8]>,
-    /// What it says of itself, with [`Capabilities::CONNECT_ATTRS`]: names and values.
+    /// Connection attributes, with [`Capabilities::CONNECT_ATTRS`]: names and values.
     pub attributes: Vec<Attribute<'a>>,
 }
 
-/// What a client may send first.
+/// A client's first packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientHello<'a> {
-    /// TLS begins; the response comes behind it.
+    /// A request to begin TLS; the login follows inside it.
     Ssl(SslRequest),
     /// The login.
     Response(HandshakeResponse<'a>),
 }
 
 impl<'a> ClientHello<'a> {
-    /// Reads the payload of a client's packet before or within TLS.
+    /// Reads the payload of a client's packet before or inside TLS.
     ///
     /// # Errors
     /// `Truncated`, `Value`, `Trailing`; `Unsupported` for protocols before 4.1.
@@ -191,7 +190,7 @@ impl<'a> ClientHello<'a> {
 }
 
 impl<'a> HandshakeResponse<'a> {
-    /// What both sides agree on if the server offered `offered`.
+    /// Returns the capabilities negotiated with a server that offered `offered`.
     pub fn agreed(&self, offered: Capabilities) -> Negotiated {
         Negotiated::of(offered, self.client.wanted)
     }
@@ -221,7 +220,7 @@ impl<'a> HandshakeResponse<'a> {
             let start = take.offset().saturating_sub(list.len());
             attributes = pairs(list).map_err(|error| error.behind(start))?;
         }
-        // Clients append what later versions know (a level of compression): it is none of ours.
+        // Clients append fields of later versions (a level of compression), which are ignored.
         Ok(HandshakeResponse { client, user, answer, database, method, attributes })
     }
 
@@ -229,8 +228,8 @@ impl<'a> HandshakeResponse<'a> {
     ///
     /// # Errors
     /// `Value` for a zero byte in a name or a field that the capabilities do not have, `TooLong`
-    /// for an answer that is longer than they allow; what was appended by then is to be thrown
-    /// away.
+    /// for a response longer than they allow; bytes that were appended before the error are to be
+    /// discarded.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let has = |capability| self.client.wanted.contains(capability);
         self.client.encode(out);
@@ -286,12 +285,12 @@ fn pairs(list: &[u8]) -> Result<Vec<Attribute<'_>>, WireError> {
     Ok(pairs)
 }
 
-/// `Protocol::AuthSwitchRequest`: the server wants another method.
+/// `Protocol::AuthSwitchRequest`: the server requests another authentication method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthSwitchRequest<'a> {
-    /// The method.
+    /// Name of the method.
     pub method: &'a [u8],
-    /// What it begins with: a nonce.
+    /// Initial data of the method: a nonce.
     pub data: &'a [u8],
 }
 
@@ -302,8 +301,8 @@ impl<'a> AuthSwitchRequest<'a> {
     /// Reads the payload.
     ///
     /// # Errors
-    /// `Truncated`, `Value`; `Unsupported` for the request to use the method of 1999, which names
-    /// no method.
+    /// `Truncated`, `Value`; `Unsupported` for the request to use the method of 1999, which has no
+    /// method name.
     pub fn decode(payload: &'a [u8]) -> Result<AuthSwitchRequest<'a>, WireError> {
         let mut take = Take::new(payload);
         if take.u8("auth switch, first byte")? != AUTH_SWITCH {
@@ -324,7 +323,7 @@ impl<'a> AuthSwitchRequest<'a> {
     }
 }
 
-/// `Protocol::AuthMoreData`: what a method has to say to the client.
+/// `Protocol::AuthMoreData`: further data of an authentication method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthMoreData<'a>(pub &'a [u8]);
 

@@ -1,8 +1,7 @@
-//! What do these bytes mean?
+//! The client/server protocol of MySQL and MariaDB, in both roles and without I/O.
 //!
-//! The client/server protocol of MySQL and MariaDB, in both roles and without I/O: encoders append
-//! to the caller's buffer, decoders borrow from the caller's bytes. No bytes from the other side
-//! make them panic, allocate what was only announced, or read past a packet.
+//! Encoders append to the caller's buffer, decoders borrow from the caller's bytes. No bytes from
+//! the other side make them panic, allocate memory that was only announced, or read past a packet.
 //!
 //! ```text
 //!        client                                      server
@@ -20,15 +19,15 @@
 //!        Command::Quit ────────▶
 //! ```
 //!
-//! * A client logs in with [`Login`], which takes what the server sends and appends what is to be
-//!   sent. It ends with what both sides [agreed on](Negotiated), the context of what follows.
+//! * A client logs in with [`Login`], which reads the server's packets and appends the client's.
+//!   The result includes the [negotiated capabilities](Negotiated), on which later messages depend.
 //! * A request is one or more of [`Command`], [`Execute`] and [`BulkExecute`], appended to one
-//!   buffer. Each says with which number its reply begins.
-//! * [`Replies`] is told which replies to expect and walks over them: it counts, skips what nobody
-//!   wants, and tells a [`Sink`] the rest.
-//! * A server reads with [`Payloads`] and [`Command::decode`] and answers with [`Answers`].
+//!   buffer. Each returns the sequence number at which its reply begins.
+//! * [`Replies`] is given the expected replies and reads them: it counts, skips unwanted data, and
+//!   passes the rest to a [`Sink`].
+//! * A server reads with [`Payloads`] and [`Command::decode`] and replies with [`Answers`].
 //!
-//! Chapters are those of the manual of MySQL's source ("Client/Server Protocol") and, where said,
+//! Chapters are those of the manual of MySQL's source ("Client/Server Protocol") and, where noted,
 //! of MariaDB's knowledge base.
 
 #![cfg_attr(

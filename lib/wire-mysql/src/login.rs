@@ -1,4 +1,4 @@
-//! The client's way into a session.
+//! The client's login.
 //!
 //! Protocol manual: "Connection Phase".
 
@@ -13,74 +13,74 @@ use crate::handshake::{
 };
 use crate::server_key::Seed;
 
-/// Who logs in, and how.
+/// Settings of a login.
 #[derive(Clone, Copy, Debug)]
 pub struct LoginOptions<'a> {
     /// The user.
     pub user: &'a [u8],
     /// Its password; empty if it has none.
     pub password: Password<'a>,
-    /// The database to be in.
+    /// Initial database.
     pub database: Option<&'a [u8]>,
-    /// What the client would like: [`WANTED`](crate::WANTED), perhaps with or without others.
-    /// TLS and the database are asked for by the other options.
+    /// Capabilities that the client requests: [`WANTED`](crate::WANTED), possibly with changes. TLS
+    /// and the database are requested by the other options.
     pub wanted: Capabilities,
-    /// The way to the server. With `Tls` the login asks for it before it says anything.
+    /// Kind of connection to the server. With `Tls` the login begins TLS before it sends the user.
     pub channel: Channel,
-    /// Whose key may be believed without TLS.
+    /// Key that may encrypt the password without TLS.
     pub server_key: ServerKey<'a>,
-    /// Fresh random bytes: for the padding of a password under the server's key.
+    /// Fresh random bytes for the padding of an encrypted password.
     pub seed: Seed,
-    /// The client's collation: 45 is `utf8mb4_general_ci`, which all servers know.
+    /// Collation of the client: 45 is `utf8mb4_general_ci`, which all servers support.
     pub collation: u8,
-    /// What the client says of itself, for the server's lists of sessions.
+    /// Connection attributes, which servers list with their sessions.
     pub attributes: &'a [Attribute<'a>],
 }
 
-/// What is to be done next.
+/// The next step of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginStep {
-    /// Send what was appended, and read more.
+    /// Send the appended bytes, and read more.
     NeedBytes,
-    /// Send what was appended, begin TLS, then call [`Login::tls_is_on`].
+    /// Send the appended bytes, begin TLS, then call [`Login::tls_is_on`].
     StartTls,
     /// The session is open.
     Done(Session),
-    /// The server does not want this client.
+    /// The server rejected the login.
     Refused(Refusal),
 }
 
 /// An open session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// What both sides agreed on.
+    /// Negotiated capabilities.
     pub agreed: Negotiated,
-    /// The server's number for the session, for `KILL`.
+    /// Number of the session on the server, for `KILL`.
     pub thread_id: u32,
-    /// The server's version, as it came: MariaDB puts `5.5.5-` in front of its own.
+    /// Version of the server as received: MariaDB puts `5.5.5-` in front of its own.
     pub server_version: Vec<u8>,
-    /// The status that it begins with.
+    /// Initial status of the session.
     pub status: Status,
 }
 
-/// Why the server does not want this client.
+/// The error with which a server rejects a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The server's number for it.
+    /// MySQL's error code.
     pub code: u16,
-    /// The SQLSTATE, if it gave one.
+    /// The SQLSTATE, if the server sent one.
     pub sqlstate: Option<[u8; 5]>,
-    /// What it says, for people.
+    /// Human-readable message.
     pub message: Vec<u8>,
 }
 
-/// How often a server may ask for another method.
+/// Highest number of authentication switches per login.
 const MAX_SWITCHES: u8 = 8;
 
-/// The longest payload that the client says to take: nothing limits it.
+/// Longest payload that the client claims to accept, in bytes; there is no actual limit.
 const MAX_PACKET: u32 = 1 << 30;
 
-/// A login under way.
+/// A login in progress.
 #[derive(Debug)]
 pub struct Login<'a> {
     options: LoginOptions<'a>,
@@ -90,23 +90,23 @@ pub struct Login<'a> {
     hello: Hello,
     talk: Talk,
     switches: u8,
-    /// The number of the next packet, whoever sends it.
+    /// Sequence number of the next packet from either side.
     sequence: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The server's handshake.
+    /// Waiting for the server's handshake.
     Greeting,
-    /// The caller begins TLS.
+    /// Waiting for the caller to begin TLS.
     Tls,
-    /// The server's judgement.
+    /// Waiting for the result of authentication.
     Answer,
-    /// Nothing more.
+    /// Finished.
     Over,
 }
 
-/// What the handshake said that the response needs.
+/// The fields of the handshake that are needed for the response.
 #[derive(Clone, Copy, Debug)]
 struct Hello {
     nonce: [u8; 20],
@@ -114,7 +114,7 @@ struct Hello {
 }
 
 impl<'a> Login<'a> {
-    /// Waits for the server, which speaks first.
+    /// Creates a login that waits for the server's handshake.
     pub fn new(options: LoginOptions<'a>) -> Login<'a> {
         let agreed = Negotiated::of(Capabilities::default(), Capabilities::default());
         Login {
@@ -134,13 +134,13 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Reads on and appends to `out` what is to be sent. Returns how many bytes were used; those
-    /// that are left belong to the next call, with more behind them.
+    /// Reads bytes and appends the client's packets to `out`. Returns the number of bytes consumed;
+    /// the others must be given again in the next call, with more after them.
     ///
     /// # Errors
-    /// `Insecure` if the server asks for what would show the password, `Unsupported` for methods
-    /// and versions that this crate does not speak and for TLS that the server does not. The
-    /// offset is that within `bytes`.
+    /// `Insecure` if the server requests something that would expose the password, `Unsupported`
+    /// for methods and versions that this crate does not support and for TLS with a server that
+    /// does not. The offset is that within `bytes`.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -165,7 +165,7 @@ impl<'a> Login<'a> {
             match step {
                 LoginStep::NeedBytes => {}
                 LoginStep::StartTls if at < bytes.len() => {
-                    // Whoever stands between could have said it before TLS kept him out.
+                    // An attacker could have injected them before TLS began.
                     return Err(fault(ErrorKind::Order, at, "bytes in front of TLS"));
                 }
                 LoginStep::StartTls | LoginStep::Done(_) | LoginStep::Refused(_) => {
@@ -176,10 +176,10 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Says that TLS is on; appends the login.
+    /// Continues the login after TLS began; appends the login packet.
     ///
     /// # Errors
-    /// `Order` if it was not asked for; `Value` for a user, database or method with a zero byte.
+    /// `Order` if TLS was not requested; `Value` for a user, database or method with a zero byte.
     pub fn tls_is_on(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
         if self.state != State::Tls {
             return Err(fault(ErrorKind::Order, 0, "TLS that was not asked for"));
@@ -219,7 +219,7 @@ impl<'a> Login<'a> {
             status: handshake.status,
         };
         let method = Method::of_name(handshake.method).filter(|method| self.can_begin(*method));
-        // A server that prefers what this client cannot begin with asks for another method.
+        // A server that prefers a method which cannot be used yet will request a switch.
         let method = method.unwrap_or(Method::Native);
         self.hello = Hello { nonce: handshake.nonce, method };
         if self.options.channel != Channel::Tls {
@@ -235,7 +235,7 @@ impl<'a> Login<'a> {
         Ok(LoginStep::StartTls)
     }
 
-    /// Whether the nonce of the handshake is one for this method, and the way safe for it.
+    /// Returns true if the method can use the handshake's nonce and is safe on the connection.
     fn can_begin(&self, method: Method) -> bool {
         match method {
             Method::Native | Method::CachingSha2 => true,
@@ -270,7 +270,7 @@ impl<'a> Login<'a> {
         Proof { password, channel, server_key, seed }
     }
 
-    /// The login itself.
+    /// Appends the login packet.
     fn respond(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
         let agreed = self.session.agreed;
         let Hello { nonce, method } = self.hello;

@@ -1,4 +1,4 @@
-//! The answer to a prepared statement, without the definitions behind it.
+//! The reply to the preparation of a statement, without the definitions after it.
 //!
 //! Protocol manual: "COM_STMT_PREPARE_OK".
 
@@ -6,16 +6,16 @@ use crate::error::{ErrorKind, WireError};
 use crate::execute::StatementId;
 use crate::take::Take;
 
-/// A statement was prepared.
+/// A prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    /// The server's number for it.
+    /// Number of the statement on the server.
     pub id: StatementId,
-    /// How many columns its rows have.
+    /// Number of result columns.
     pub columns: u16,
-    /// How many values it takes.
+    /// Number of parameters.
     pub parameters: u16,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: u16,
 }
 

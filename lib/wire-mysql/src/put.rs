@@ -1,4 +1,4 @@
-//! The counterparts of the reader of fields.
+//! Writers of fields, the counterparts of the reader.
 
 /// Appends a length-encoded integer.
 #[inline]
@@ -22,8 +22,8 @@ pub(crate) fn text(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// Appends a string that ends with a zero byte. What stands behind a zero byte in the text would
-/// be another field, and is left out.
+/// Appends a string that ends with a zero byte. Text after a zero byte in it would be another
+/// field, and is omitted.
 pub(crate) fn until_nul(out: &mut Vec<u8>, text: &[u8]) {
     out.extend(text.iter().take_while(|byte| **byte != 0));
     out.push(0);

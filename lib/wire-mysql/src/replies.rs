@@ -1,4 +1,4 @@
-//! The hot answer: the replies of a session are walked over, whatever pieces they come in.
+//! The reader of a session's replies, which accepts them in pieces of any size: the hot path.
 //!
 //! Protocol manual: "COM_QUERY Response", "COM_STMT_PREPARE Response", "COM_STMT_EXECUTE
 //! Response", "Multi-Resultset".
@@ -12,20 +12,20 @@
 //! After an OK or EOF with `MORE_RESULTS_EXISTS` another OK, ERR or result follows; an ERR ends the
 //! reply of its command, and the reply of the next command begins.
 //!
-//! A packet among rows is told apart by its first byte and its length alone:
+//! The kind of a packet among rows is determined by its first byte and its length alone:
 //!
 //! * 0xFF: an ERR.
-//! * 0xFE, where `DEPRECATE_EOF` was not agreed on: an EOF if it is shorter than 9 bytes.
-//! * 0xFE, where it was: an OK if it is shorter than 16 MB - 1.
-//! * 0xFE and 16 MB - 1 long, in a text result: a row whose first value is so long.
+//! * 0xFE without `DEPRECATE_EOF`: an EOF if it is shorter than 9 bytes.
+//! * 0xFE with `DEPRECATE_EOF`: an OK if it is shorter than 16 MB - 1.
+//! * 0xFE and 16 MB - 1 long, in a text result: a row whose first value is that long.
 //! * 0x00: a row; in a text result one whose first value is empty.
-//! * All others: a row of a text result, and nothing that can be in a binary one.
+//! * All others: a row of a text result; invalid in a binary one.
 //!
-//! The packets behind one of 16 MB - 1 belong to its payload, whatever they begin with. A row that
-//! goes on in a second packet is counted and never held.
+//! The packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row
+//! that continues in a second packet is counted and never buffered.
 //!
-//! Nothing may follow the last reply that is expected but an ERR with the number 0, by which a
-//! server ends the session.
+//! The only packet that may follow the last expected reply is an ERR with sequence number 0, with
+//! which a server ends the session.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
 use crate::take::Take;
 
-/// What a command is answered with.
+/// The kind of reply to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyKind {
     /// OK or ERR: `COM_PING`, `COM_INIT_DB`, `COM_STMT_RESET`, `COM_RESET_CONNECTION`.
@@ -52,34 +52,33 @@ pub enum ReplyKind {
     Prepared,
 }
 
-/// How many commands may wait for their replies.
+/// Highest number of commands that wait for their replies.
 pub const MAX_EXPECTED: usize = 1 << 16;
 
-/// The longest memory that is kept for the next unfinished packet.
+/// Largest capacity that is kept for the next incomplete packet, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// A server's limit on the columns of a result is 4096; this one only keeps a wrong number from
-/// being believed.
+/// Highest number of columns that is accepted. A server allows 4096 columns in a result; this limit
+/// only rejects a corrupt number.
 const MAX_COLUMNS: u64 = 0xFFFF;
 
-/// Reads the replies of one session after its login.
+/// A reader of the replies of one session after its login.
 ///
-/// It keeps no more than the beginning of a packet that must be looked at whole, and nothing of
-/// rows that nobody wants. Invariant: `state` is that of the command `kind`, the first that
-/// is expected; `later` are the ones behind it.
+/// It buffers at most a packet that must be decoded as a whole, and no unwanted rows. Invariant:
+/// `state` is that of the command `kind`, the first one with an outstanding reply; `later` are the
+/// next ones.
 #[derive(Clone, Debug)]
 pub struct Replies {
     agreed: Negotiated,
     kind: ReplyKind,
     state: State,
     sequence: u8,
-    /// True if the payload of the packet before this one, which is passed over, goes on in this
-    /// one.
+    /// True if the payload of the previous packet, which is skipped, continues in this one.
     is_continued: bool,
     inside: Inside,
-    /// Definitions that are still to come.
+    /// Number of outstanding definitions.
     definitions: u64,
-    /// Of a prepared statement: column definitions behind those of the parameters.
+    /// Number of column definitions of a prepared statement, which follow those of the parameters.
     columns: u16,
     rows: u64,
     later: VecDeque<(ReplyKind, u8)>,
@@ -96,37 +95,37 @@ enum State {
     Next,
     /// Definitions of columns.
     Columns,
-    /// The EOF behind them.
+    /// The EOF after the definitions of columns.
     ColumnsEnd,
     /// Definitions of a prepared statement's parameters.
     Parameters,
-    /// The EOF behind them.
+    /// The EOF after the definitions of parameters.
     ParametersEnd,
     /// Definitions of a prepared statement's columns.
     PreparedColumns,
-    /// The EOF behind them.
+    /// The EOF after those definitions.
     PreparedColumnsEnd,
     /// Rows or their end.
     Rows,
-    /// The caller has to send a file.
+    /// The caller must send a file.
     File,
-    /// The answer to the file.
+    /// The reply to the file.
     FileEnd,
 }
 
-/// A packet that has begun and not ended.
+/// An incomplete packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
-    /// Its head and the first byte of its payload, as far as they came.
+    /// The received bytes of its header and of the first byte of its payload.
     head: [u8; HEADER + 1],
     length: u8,
-    /// How many bytes of the payload are to come.
+    /// Number of outstanding bytes of the payload.
     left: usize,
     is_gathered: bool,
 }
 
 impl Replies {
-    /// The replies of a session.
+    /// Creates a reader for a session.
     pub fn new(agreed: Negotiated) -> Replies {
         Replies {
             agreed,
@@ -143,9 +142,9 @@ impl Replies {
         }
     }
 
-    /// Says that a command was sent that is answered in this way, and with which number the
-    /// answer begins: what appending the command returned. To be said of each command in the order
-    /// of sending; those that have no answer are left out.
+    /// Expects the reply to a command that was sent. `sequence` is the number of its first packet,
+    /// as returned when the command was appended. Must be called for each command in the order of
+    /// sending, except for those without a reply.
     ///
     /// # Errors
     /// `TooLong` if more than [`MAX_EXPECTED`] commands wait.
@@ -162,25 +161,27 @@ impl Replies {
         Ok(())
     }
 
-    /// How many commands are not answered to the end.
+    /// Returns the number of commands whose replies are incomplete.
     pub fn expected(&self) -> usize {
         let first = usize::from(self.state != State::Idle);
         self.later.len().saturating_add(first)
     }
 
-    /// Whether all commands are answered.
+    /// Returns true if all replies are complete.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.state == State::Idle
     }
 
-    /// If the server waits for the content of a file: the number of the next packet, to be given
-    /// to [`file_data`](crate::file_data) and [`file_end`](crate::file_end). An empty file refuses.
+    /// Returns the sequence number of the next packet if the server waits for a file; it must be
+    /// passed to [`file_data`](crate::file_data) and [`file_end`](crate::file_end). An empty file
+    /// refuses the request.
     pub fn file_is_wanted(&self) -> Option<u8> {
         (self.state == State::File).then_some(self.sequence)
     }
 
-    /// Says that the file was sent, and what [`file_end`](crate::file_end) returned.
+    /// Continues after the file was sent; `sequence` is the number that
+    /// [`file_end`](crate::file_end) returned.
     ///
     /// # Errors
     /// `Order` if the server did not ask for a file.
@@ -192,13 +193,13 @@ impl Replies {
         Ok(())
     }
 
-    /// Reads on and tells `sink` what it reads. Returns how many bytes were used: all, unless the
-    /// server asks for a file, or ends the session behind the last expected reply.
+    /// Reads bytes and passes their contents to `sink`. Returns the number of bytes consumed: all,
+    /// unless the server requests a file, or ends the session after the last expected reply.
     ///
     /// # Errors
-    /// The bytes are not the replies to what was sent. The offset is that within `bytes`; for a
+    /// The bytes are not replies to the expected commands. The offset is that within `bytes`; for a
     /// payload that began in an earlier call it is that of the payload's last byte. After an error
-    /// the session is of no further use.
+    /// the session is unusable.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -229,9 +230,9 @@ impl Replies {
         Ok(used(bytes, rest))
     }
 
-    /// The reply that nearly all are, if all of it is there: one result with rows. Nothing is kept
-    /// of it before its end is seen, so that it costs little; whatever is not as usual is left to
-    /// the packets one by one. Returns what stands behind it.
+    /// Reads the usual reply, one result with rows, if it is complete. For speed, no state changes
+    /// before its end has been found; anything unusual is left to the packet-by-packet path.
+    /// Returns the bytes after it.
     #[inline]
     fn usual<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
         let end = match (self.state, self.kind) {
@@ -285,8 +286,8 @@ impl Replies {
         Some(rest)
     }
 
-    /// Passes over definitions and rows at the beginning of `rest`, as long as they are whole and
-    /// as they usually are. Returns what is left.
+    /// Skips complete definitions and rows of the usual form at the beginning of `rest`. Returns
+    /// the remaining bytes.
     #[inline]
     fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
         let mut rest = rest;
@@ -310,8 +311,8 @@ impl Replies {
         rest
     }
 
-    /// Counts packets with the right numbers that are shorter than 16 MB and begin with less than
-    /// `end`. Returns how many there are and what is left.
+    /// Counts packets with the right sequence numbers that are shorter than 16 MB and have a first
+    /// byte below `end`. Returns their number and the remaining bytes.
     #[inline]
     fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8) -> (u64, &'b [u8]) {
         let (mut rest, mut count) = (rest, 0_u64);
@@ -330,7 +331,7 @@ impl Replies {
         (count, rest)
     }
 
-    /// A packet that is there as a whole. Faults are counted from its head.
+    /// Processes a complete packet. Offsets of errors are relative to its header.
     #[inline]
     fn packet<S: Sink>(
         &mut self,
@@ -352,7 +353,7 @@ impl Replies {
         }
     }
 
-    /// A packet of 16 MB or behind one, or with another number than it should have.
+    /// Processes a packet of 16 MB, one after it, or one with a wrong sequence number.
     #[cold]
     fn unusual_packet<S: Sink>(
         &mut self,
@@ -372,11 +373,11 @@ impl Replies {
         self.payload(payload, sink).map_err(|error| error.behind(HEADER))
     }
 
-    /// Checks the number of a packet and counts on.
+    /// Checks and increments the sequence number.
     #[inline]
     fn check(&mut self, header: Header, first: Option<u8>) -> Result<(), WireError> {
-        // A server that ends the session (for its idleness, for its own end) has not read the
-        // command that it seems to answer, and says so in its packet 0.
+        // A server that ends the session (on idle timeout or shutdown) has not read the command
+        // that it seems to answer, and its ERR has sequence number 0.
         let is_unasked = header.sequence == 0 && self.state == State::Start && first == Some(ERR);
         if !is_unasked {
             check_sequence(self.sequence, header)?;
@@ -385,7 +386,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Whether a packet only has to be counted.
+    /// Returns true if a packet only needs to be counted.
     #[inline]
     fn is_skipped<S: Sink>(&self, header: Header, first: Option<u8>, sink: &S) -> bool {
         if self.is_continued {
@@ -409,20 +410,20 @@ impl Replies {
         }
     }
 
-    /// Whether a packet among rows, which is not the continuation of another, is one.
+    /// Returns true if a packet among rows, which is not a continuation, is a row.
     #[inline]
     fn is_row(&self, first: Option<u8>, goes_on: bool) -> bool {
         match (first, self.kind) {
             (Some(OK), _) => true,
             (Some(ERR) | None, _) => false,
             (Some(_), ReplyKind::Binary) => false,
-            // A value of 16 MB fills a packet to the last byte; no OK packet is so long.
+            // A value of 16 MB fills a packet completely; no OK packet is that long.
             (Some(EOF), _) => goes_on,
             (Some(_), _) => true,
         }
     }
 
-    /// Passes over a packet, whose payload need not be there.
+    /// Skips a packet; its payload may be incomplete.
     #[inline]
     fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) {
         if !self.is_continued {
@@ -439,7 +440,7 @@ impl Replies {
         self.is_continued = header.goes_on();
     }
 
-    /// Reads the packet that is not there as a whole, or its next piece. Returns what is left.
+    /// Processes the incomplete packet, or its next part. Returns the remaining bytes.
     #[inline(never)]
     fn resumed<'b, S: Sink>(
         &mut self,
@@ -481,8 +482,8 @@ impl Replies {
         Ok(at)
     }
 
-    /// Completes the head of a packet and the first byte behind it, which decide what becomes of
-    /// the rest.
+    /// Completes the header of a packet and the first byte after it, which determine if the payload
+    /// is skipped or buffered.
     fn begin_packet<S: Sink>(
         &mut self,
         bytes: &[u8],
@@ -510,7 +511,7 @@ impl Replies {
         self.resume(bytes, at, sink)
     }
 
-    /// Keeps a piece of a payload.
+    /// Buffers a part of a payload.
     #[cold]
     fn gather(&mut self, piece: &[u8]) -> Result<(), WireError> {
         if self.gathered.len().saturating_add(piece.len()) > MAX_PAYLOAD {
@@ -520,7 +521,7 @@ impl Replies {
         Ok(())
     }
 
-    /// A packet was gathered to its end.
+    /// Processes a packet that was buffered completely.
     #[cold]
     fn gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
         if header.goes_on() {
@@ -535,7 +536,7 @@ impl Replies {
         read
     }
 
-    /// A payload that has to be looked at.
+    /// Processes a payload that must be decoded.
     #[inline]
     fn payload<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
         let first = payload.first().copied();
@@ -564,7 +565,7 @@ impl Replies {
         }
     }
 
-    /// The first packet of a reply or of a further result.
+    /// Processes the first packet of a reply or of a further result.
     #[inline]
     fn first<S: Sink>(
         &mut self,
@@ -576,7 +577,7 @@ impl Replies {
             (ReplyKind::Prepared, _) => self.prepared(payload, sink),
             (_, Some(OK)) => self.result(OkPacket::decode(payload, self.agreed)?, sink),
             (ReplyKind::Simple, _) => Err(fault(ErrorKind::Order, 0, "answer of a simple command")),
-            // MariaDB prepares the statements that load a file, too.
+            // MariaDB can also prepare statements that load a file.
             (ReplyKind::Text | ReplyKind::Binary, Some(NULL)) => self.file_request(payload, sink),
             (ReplyKind::Text | ReplyKind::Binary, _) => self.column_count(payload, sink),
         }
@@ -619,7 +620,7 @@ impl Replies {
         !self.agreed.has(Capabilities::DEPRECATE_EOF)
     }
 
-    /// One definition was skipped or told.
+    /// Counts a definition that was skipped or passed on.
     #[inline]
     fn definition_is_done<S: Sink>(&mut self, sink: &mut S) {
         self.definitions = self.definitions.wrapping_sub(1);
@@ -628,7 +629,7 @@ impl Replies {
         }
     }
 
-    /// The last definition was skipped or told; an EOF may follow.
+    /// Ends the definitions; an EOF may follow.
     #[inline]
     fn definitions_are_passed<S: Sink>(&mut self, sink: &mut S) {
         if !self.has_eof() {
@@ -641,7 +642,7 @@ impl Replies {
         };
     }
 
-    /// The last definition was read, and the EOF behind it if there is one.
+    /// Continues after the last definition and the EOF after it, if any.
     #[inline]
     fn definitions_are_done<S: Sink>(&mut self, sink: &mut S) {
         match self.state {
@@ -695,7 +696,7 @@ impl Replies {
         })
     }
 
-    /// The end of a result, with rows or without.
+    /// Ends a result, with or without rows.
     #[inline]
     fn result<S: Sink>(&mut self, ok: OkPacket<'_>, sink: &mut S) -> Result<(), WireError> {
         let OkPacket { affected_rows, last_insert_id, status, warnings, info: _ } = ok;
@@ -715,7 +716,7 @@ impl Replies {
             return Err(fault(ErrorKind::Order, 0, "file request of a server that was told no"));
         }
         if !self.later.is_empty() {
-            // The server takes the commands that follow for the content of the file.
+            // The server would read the next commands as the contents of the file.
             return Err(fault(ErrorKind::Order, 0, "file request with further commands sent"));
         }
         sink.file(payload.get(1..).unwrap_or_default());
@@ -723,7 +724,7 @@ impl Replies {
         Ok(())
     }
 
-    /// The reply of one command is complete.
+    /// Completes the reply of one command.
     #[inline]
     fn end<S: Sink>(&mut self, sink: &mut S) {
         self.rows = 0;
@@ -740,12 +741,13 @@ impl Replies {
     }
 }
 
-/// The payload at the beginning of some bytes and what stands behind it, if it is whole, shorter
-/// than 16 MB and has the right number, which stands in the upper byte and is counted on.
+/// Returns the payload at the beginning of some bytes and the bytes after it, if the packet is
+/// complete, shorter than 16 MB and has the right sequence number. The upper byte of `sequence` is
+/// that number, which is incremented.
 #[inline]
 fn usual_packet<'b>(bytes: &'b [u8], sequence: &mut u32) -> Option<(&'b [u8], &'b [u8])> {
     let (head, body) = bytes.split_first_chunk()?;
-    // Another number makes the length too great.
+    // A wrong sequence number makes the length too large.
     let length = (u32::from_le_bytes(*head) ^ *sequence) as usize;
     if length >= MAX_PAYLOAD {
         return None;
@@ -755,19 +757,19 @@ fn usual_packet<'b>(bytes: &'b [u8], sequence: &mut u32) -> Option<(&'b [u8], &'
     Some(split)
 }
 
-/// How many bytes come before the rest of them.
+/// Returns the number of bytes before `rest`.
 #[inline]
 fn used(bytes: &[u8], rest: &[u8]) -> usize {
     bytes.len().saturating_sub(rest.len())
 }
 
-/// Returns true if a packet among definitions is one, and not an ERR or an EOF.
+/// Returns true if a packet among definitions is a definition, and not an ERR or an EOF.
 #[inline]
 fn is_definition(first: Option<u8>) -> bool {
     first.is_some_and(|first| first < EOF)
 }
 
-/// Checks the bytes behind the last expected reply. A server that ends the session may send an ERR
+/// Checks the bytes after the last expected reply. A server that ends the session may send an ERR
 /// there.
 #[cold]
 fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
@@ -781,7 +783,7 @@ fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
 }
 
 impl Inside {
-    /// The head, once it and the first byte of the payload are there.
+    /// Returns the header if it and the first byte of the payload have been received.
     fn header(&self) -> Option<Header> {
         let [head @ .., _] = self.head;
         let header = Header::decode(head);

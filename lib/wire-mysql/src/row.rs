@@ -1,4 +1,4 @@
-//! The values of a row, for those who want them: borrowed and read one by one.
+//! Borrowed views of rows, whose values are read one by one.
 //!
 //! Protocol manual: "Text Resultset Row", "Binary Protocol Resultset Row", "Binary Protocol
 //! Value".
@@ -8,12 +8,12 @@ use crate::error::{ErrorKind, WireError};
 use crate::put;
 use crate::take::Take;
 
-/// A row as it came.
+/// A row as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row<'a> {
-    /// Of a text statement.
+    /// A row of a text statement.
     Text(TextRow<'a>),
-    /// Of a prepared statement.
+    /// A row of a prepared statement.
     Binary(BinaryRow<'a>),
 }
 
@@ -25,7 +25,7 @@ pub struct TextRow<'a>(pub &'a [u8]);
 pub(crate) const NULL: u8 = 0xFB;
 
 impl<'a> TextRow<'a> {
-    /// Its values in order, `None` for NULL.
+    /// Returns its values in order, `None` for NULL.
     pub fn fields(self) -> impl Iterator<Item = Result<Option<&'a [u8]>, WireError>> {
         let mut take = Take::new(self.0);
         std::iter::from_fn(move || {
@@ -35,7 +35,7 @@ impl<'a> TextRow<'a> {
             }
             let field = take.text("text row, value").map(Some);
             if field.is_err() {
-                // What stands behind a fault means nothing.
+                // Bytes after an error have no meaning.
                 take.rest();
             }
             Some(field)
@@ -53,7 +53,7 @@ impl<'a> TextRow<'a> {
     }
 }
 
-/// A row of values as their columns' types write them.
+/// A row of values in the binary format of their columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BinaryRow<'a>(pub &'a [u8]);
 
@@ -62,9 +62,9 @@ pub struct BinaryRow<'a>(pub &'a [u8]);
 pub enum Field<'a> {
     /// SQL's NULL.
     Null,
-    /// A whole number.
+    /// A signed integer.
     Int(i64),
-    /// A whole number without a sign.
+    /// An unsigned integer.
     Unsigned(u64),
     /// A float of four bytes.
     Float(f32),
@@ -72,20 +72,20 @@ pub enum Field<'a> {
     Double(f64),
     /// A text, a blob or a decimal number.
     Bytes(&'a [u8]),
-    /// A day with or without a time, or a span of time, without the byte of length
-    /// ("Binary Protocol Value", `ProtocolBinary::MYSQL_TYPE_DATE` and `MYSQL_TYPE_TIME`).
+    /// A date with or without a time, or a duration, without the length byte ("Binary Protocol
+    /// Value", `ProtocolBinary::MYSQL_TYPE_DATE` and `MYSQL_TYPE_TIME`).
     Temporal(&'a [u8]),
 }
 
-/// The bits in front of the first column's in the bitmap of NULLs of a row.
+/// Number of reserved bits at the beginning of a row's NULL bitmap.
 const ROW_BITS: usize = 2;
 
-/// How many bytes the bitmap of so many NULLs takes.
+/// Returns the length of a bitmap with this number of bits, in bytes.
 pub(crate) fn bitmap_bytes(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// Whether a bit of a bitmap is set.
+/// Returns true if a bit of a bitmap is set.
 pub(crate) fn bit(bitmap: &[u8], at: usize) -> bool {
     bitmap.get(at / 8).is_some_and(|byte| byte & (1 << (at % 8)) != 0)
 }
@@ -98,8 +98,8 @@ pub(crate) fn set_bit(bitmap: &mut [u8], at: usize) {
 }
 
 impl<'a> BinaryRow<'a> {
-    /// Its values in order, by the kinds of its columns. Behind the last of them a fault is told
-    /// if the row goes on.
+    /// Returns its values in order, given the kinds of its columns. If bytes remain after the last
+    /// value, the iterator ends with an error.
     ///
     /// # Errors
     /// The row is too short for the bitmap of so many columns.
@@ -120,14 +120,14 @@ impl<'a> BinaryRow<'a> {
                 None => Err(take.fault(ErrorKind::Trailing, "binary row")),
             };
             if field.is_err() {
-                // What stands behind a fault means nothing.
+                // Bytes after an error have no meaning.
                 (columns, _) = (Default::default(), take.rest());
             }
             Some(field)
         }))
     }
 
-    /// Appends the payload. Each value is written as it is, so it must be of its column's kind.
+    /// Appends the payload. Values are written unchanged and must have their columns' kinds.
     pub fn encode<'v, I>(out: &mut Vec<u8>, values: I)
     where
         I: IntoIterator<Item = Field<'v>>,
@@ -182,12 +182,12 @@ impl<'a> Field<'a> {
                 }
                 Field::Temporal(take.bytes(u64::from(length), field)?)
             }
-            // All other types are written as texts.
+            // All other types are sent as texts.
             _ => Field::Bytes(take.text(field)?),
         })
     }
 
-    /// Appends it, at its own width: whole numbers take eight bytes.
+    /// Appends the value at its own width: integers take eight bytes.
     pub(crate) fn encode(self, out: &mut Vec<u8>) {
         match self {
             Field::Null => {}

@@ -1,9 +1,9 @@
-//! A password encrypted for the server's RSA key.
+//! Encryption of a password with the server's RSA key.
 //!
 //! Protocol manual: "Caching SHA-2 Pluggable Authentication": OAEP with SHA-1 of the password and a
-//! zero byte, mixed with the nonce. The key comes from the server, so it is checked here, byte by
-//! byte, before any arithmetic is done with it: RFC 7468 (PEM), RFC 8017 A.1.1 (`RSAPublicKey`),
-//! RFC 5280 4.1.2.7 (`SubjectPublicKeyInfo`).
+//! zero byte, mixed with the nonce. The key comes from the server and is validated here, byte by
+//! byte, before it is used: RFC 7468 (PEM), RFC 8017 A.1.1 (`RSAPublicKey`), RFC 5280 4.1.2.7
+//! (`SubjectPublicKeyInfo`).
 
 use std::convert::Infallible;
 
@@ -16,17 +16,17 @@ use crate::handshake::Nonce;
 /// Random bytes for the padding.
 pub type Seed = [u8; 20];
 
-/// The shortest and the longest modulus, in bytes: the longest keeps a server from making the
-/// client count for long.
+/// Allowed length of the modulus, in bytes. The maximum limits the time that a server can make the
+/// client spend.
 const MODULUS: std::ops::RangeInclusive<usize> = 128..=1024;
 
 /// The longest exponent, in bytes.
 const MAX_EXPONENT: usize = 8;
 
-/// What OAEP with SHA-1 adds to a message, in bytes.
+/// Number of bytes that OAEP with SHA-1 adds to a message.
 const PADDING: usize = 42;
 
-/// Encrypts a password for the key.
+/// Encrypts a password with a key.
 pub(crate) fn encrypt(
     password: &[u8],
     nonce: &Nonce,
@@ -51,7 +51,7 @@ pub(crate) fn encrypt(
         .map_err(|_| wrong)
 }
 
-/// Gives the bytes that the caller drew.
+/// A random number generator that returns the caller's bytes.
 struct Once(Seed);
 
 impl Rng for Once {
@@ -63,7 +63,7 @@ impl Rng for Once {
     }
 }
 
-/// A public key that arithmetic can be done with.
+/// A validated public key.
 struct Key {
     modulus: Vec<u8>,
     exponent: Vec<u8>,
@@ -92,7 +92,7 @@ impl Key {
         let (modulus, rest) = element(fields, INTEGER)?;
         let (exponent, _) = element(rest, INTEGER)?;
         let (modulus, exponent) = (without_zero(modulus), without_zero(exponent));
-        // The number of bits is a multiple of 8, as of every key in use.
+        // The number of bits is a multiple of 8, as in every key in use.
         let is_whole = modulus.first().is_some_and(|byte| *byte >= 0x80);
         let is_odd = modulus.last().is_some_and(|byte| byte & 1 == 1);
         let is_short = (1..=MAX_EXPONENT).contains(&exponent.len());
@@ -107,7 +107,7 @@ fn between<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     Some(body)
 }
 
-/// An element of a DER structure and what stands behind it.
+/// Splits the first element of a DER structure from the bytes after it.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (found, rest) = der.split_first()?;
     let (first, rest) = rest.split_first()?;
@@ -118,7 +118,7 @@ fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
             let (bytes, rest) = rest.split_first_chunk::<2>()?;
             (usize::from(u16::from_be_bytes(*bytes)), rest)
         }
-        // No key within the limits is longer.
+        // No key within the limits has a longer length field.
         _ => return None,
     };
     if *found != tag { None } else { rest.split_at_checked(length) }
@@ -129,7 +129,7 @@ fn without_zero(number: &[u8]) -> &[u8] {
     number.get(start..).unwrap_or_default()
 }
 
-/// RFC 4648 section 4, white space left out.
+/// Decodes base64 by RFC 4648 section 4, ignoring white space.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut bits, mut count) = (0_u32, 0_u8);

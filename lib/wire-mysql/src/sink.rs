@@ -1,4 +1,4 @@
-//! Who hears what the replies say.
+//! The receiver of the contents of replies.
 
 use crate::answer::{ErrPacket, Status};
 use crate::column::ColumnDefinition;
@@ -6,82 +6,83 @@ use crate::error::WireError;
 use crate::prepared::Prepared;
 use crate::row::Row;
 
-/// One result is complete.
+/// The end of one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultEnd {
-    /// Rows returned.
+    /// Number of rows returned.
     pub rows: u64,
-    /// Rows inserted, changed or deleted.
+    /// Number of rows inserted, changed or deleted.
     pub affected_rows: u64,
-    /// The number that the statement gave to its first row.
+    /// The first `AUTO_INCREMENT` value that the statement generated.
     pub last_insert_id: u64,
     /// The status of the session.
     pub status: Status,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warnings: u16,
 }
 
-/// Who hears what the replies say. All that is borrowed is valid for the call.
+/// A receiver of the contents of replies. Borrowed arguments are valid during the call.
 pub trait Sink {
-    /// Whether rows and columns are to be handed over: else they are skipped. Asked at each of
-    /// them, so it should be a constant or a field; it must stay the same within a reply.
+    /// Returns true if rows and columns are wanted; otherwise they are skipped. It is called for
+    /// each of them: it should be a constant or a field, and must not change within a reply.
     #[inline]
     fn wants_rows(&self) -> bool {
         false
     }
 
-    /// Whether the definitions of columns are to be handed over even if the rows are not: whoever
-    /// may want the rows of a later execution must know them, as the server may leave them out
-    /// then. Asked like [`wants_rows`](Sink::wants_rows).
+    /// Returns true if the definitions of columns are wanted even if the rows are not. A receiver
+    /// that may want the rows of a later execution needs them, because the server may omit them
+    /// then. Called as often as [`wants_rows`](Sink::wants_rows).
     #[inline]
     fn wants_columns(&self) -> bool {
         self.wants_rows()
     }
 
-    /// A result with so many columns begins. Their definitions follow, unless the server left
-    /// them out because they are the ones that it has sent before for this statement.
+    /// Called at the beginning of a result with this number of columns. Their definitions follow,
+    /// unless the server omitted them because it has sent the same ones for this statement before.
     #[inline]
     fn columns(&mut self, _count: u64, _is_known: bool) {}
 
-    /// The next column's definition: of a result whose columns are wanted, or of a statement that
-    /// was prepared.
+    /// Called with the next column definition: of a result whose columns are wanted, or of a
+    /// prepared statement.
     ///
     /// # Errors
-    /// Whatever the sink cannot bear; reading ends.
+    /// Any error of the receiver; it ends reading.
     #[inline]
     fn column(&mut self, _column: &ColumnDefinition<'_>) -> Result<(), WireError> {
         Ok(())
     }
 
-    /// The next row.
+    /// Called with the next row.
     ///
     /// # Errors
-    /// Whatever the sink cannot bear; reading ends.
+    /// Any error of the receiver; it ends reading.
     #[inline]
     fn row(&mut self, _row: Row<'_>) -> Result<(), WireError> {
         Ok(())
     }
 
-    /// A wanted row is longer than a packet; it is counted and passed over.
+    /// Called instead of [`row`](Sink::row) if a wanted row is longer than a packet; it is counted
+    /// and skipped.
     #[inline]
     fn too_long(&mut self) {}
 
-    /// A result is complete.
+    /// Called at the end of a result.
     fn result(&mut self, result: ResultEnd);
 
-    /// The server refused; the reply ends with it.
+    /// Called with an error from the server, which ends the reply.
     fn error(&mut self, error: &ErrPacket<'_>);
 
-    /// A statement was prepared.
+    /// Called when a statement was prepared.
     #[inline]
     fn prepared(&mut self, _prepared: Prepared) {}
 
-    /// The server asks for the content of a file by name. Reading pauses:
-    /// see [`Replies::file_is_wanted`](crate::Replies::file_is_wanted).
+    /// Called with the name of a file whose contents the server requests. Reading pauses: see
+    /// [`Replies::file_is_wanted`](crate::Replies::file_is_wanted).
     #[inline]
     fn file(&mut self, _name: &[u8]) {}
 
-    /// The reply of one command is complete.
+    /// Called at the end of the reply to one command.
     #[inline]
     fn end(&mut self) {}
 }

@@ -1,4 +1,4 @@
-//! The one reader of fields: each read is checked and names what it reads.
+//! The reader of fields: each read is checked and names its field in errors.
 //!
 //! Protocol manual: "Protocol Data Types".
 
@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, WireError, fault};
 
 type Field = &'static str;
 
-/// A payload of which a part has been read.
+/// A partially read payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Take<'a> {
     rest: &'a [u8],
@@ -19,7 +19,7 @@ impl<'a> Take<'a> {
         Take { rest: payload, whole: payload.len() }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         self.whole.saturating_sub(self.rest.len())
@@ -30,13 +30,13 @@ impl<'a> Take<'a> {
         fault(kind, self.offset(), field)
     }
 
-    /// Whether everything was read.
+    /// Returns true if everything was read.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The next byte, which stays.
+    /// Returns the next byte without consuming it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
@@ -73,7 +73,7 @@ impl<'a> Take<'a> {
         self.array(field).map(u64::from_le_bytes)
     }
 
-    /// A length-encoded integer.
+    /// Reads a length-encoded integer.
     #[inline]
     pub(crate) fn length(&mut self, field: Field) -> Result<u64, WireError> {
         match self.u8(field)? {
@@ -96,7 +96,7 @@ impl<'a> Take<'a> {
         }
     }
 
-    /// So many bytes.
+    /// Reads this number of bytes.
     #[inline]
     pub(crate) fn bytes(&mut self, length: u64, field: Field) -> Result<&'a [u8], WireError> {
         let split = usize::try_from(length).ok().and_then(|at| self.rest.split_at_checked(at));
@@ -109,14 +109,14 @@ impl<'a> Take<'a> {
         }
     }
 
-    /// A length-encoded string.
+    /// Reads a length-encoded string.
     #[inline]
     pub(crate) fn text(&mut self, field: Field) -> Result<&'a [u8], WireError> {
         let length = self.length(field)?;
         self.bytes(length, field)
     }
 
-    /// A string that ends with a zero byte, which is read and left out.
+    /// Reads a string that ends with a zero byte, which is consumed but not returned.
     pub(crate) fn until_nul(&mut self, field: Field) -> Result<&'a [u8], WireError> {
         let end = self.rest.iter().position(|byte| *byte == 0);
         match end.and_then(|end| self.rest.split_at_checked(end)) {
@@ -128,13 +128,13 @@ impl<'a> Take<'a> {
         }
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     #[inline]
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    /// The end of the payload.
+    /// Checks that the whole payload was read.
     #[inline]
     pub(crate) fn end(&self, message: Field) -> Result<(), WireError> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.fault(ErrorKind::Trailing, message)) }

@@ -1,4 +1,4 @@
-//! The hot path asks for no memory once its buffers have their size.
+//! Absence of allocations on the hot path once the buffers have reached their size.
 
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, Execute, Field, Negotiated,
@@ -60,7 +60,7 @@ fn requests_and_their_replies_allocate_nothing() {
                 let sequence = execute.append(&mut out, values.into_iter()).expect("two values");
                 replies.expect(ReplyKind::Binary, sequence).expect("few commands");
             }
-            // Whole, and in pieces that end within a row and within an error.
+            // Whole, and in pieces that end inside a row and inside an error.
             let size = [bytes.len(), 150, 7][number as usize % 3];
             for piece in bytes.chunks(size) {
                 replies.read(piece, &mut count).expect("well-formed replies");

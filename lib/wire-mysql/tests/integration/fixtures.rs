@@ -1,7 +1,8 @@
-//! What real servers wrote, and what they took.
+//! Recorded exchanges with real servers.
 //!
 //! Each file in `tests/fixtures` is one exchange: comments begin with `#`, the client's bytes with
-//! `>`, the server's with `<`, what is to be told with `=`. The other lines give the setting.
+//! `>`, the server's with `<`, the expected calls of the sink with `=`. The other lines are
+//! settings.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ struct Exchange {
     password: String,
     agreed: Option<Negotiated>,
     kinds: Vec<ReplyKind>,
-    /// Who sent what: true for the client.
+    /// Sent bytes, with true for those of the client.
     bytes: Vec<(bool, Vec<u8>)>,
     told: Vec<String>,
 }
@@ -60,7 +61,7 @@ fn parse(name: String, text: &str) -> Exchange {
     exchange
 }
 
-/// The exchanges whose names begin with `prefix` or, with `false`, do not.
+/// Returns the exchanges whose names begin with `prefix` or, if `begins` is false, do not.
 fn exchanges(prefix: &str, begins: bool) -> Vec<Exchange> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found: Vec<Exchange> = std::fs::read_dir(folder)
@@ -141,7 +142,7 @@ fn real_handshakes_are_written_as_they_were_read() {
     }
 }
 
-/// Reads what the server sent in pieces of a size.
+/// Reads the server's bytes in pieces of a given size.
 fn replay(exchange: &Exchange, size: usize, wants_rows: bool) -> Vec<String> {
     let mut replies = Replies::new(exchange.agreed.expect("a line `agreed`"));
     let mut log = Log::wanting(wants_rows);

@@ -1,11 +1,11 @@
-//! A sink that writes down what it is told.
+//! A sink that logs its calls.
 
 use wire_mysql::{
     Capabilities, ColumnDefinition, ColumnKind, ErrPacket, Negotiated, Prepared, Replies,
     ReplyKind, ResultEnd, Row, Sink, WANTED, WireError,
 };
 
-/// What was told, one line each.
+/// A log with one line per call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
@@ -20,7 +20,7 @@ impl Log {
     }
 }
 
-/// Bytes as people read them.
+/// Formats bytes as readable text.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     if bytes.len() > 100 {
         return format!("{} bytes", bytes.len());
@@ -99,19 +99,19 @@ impl Sink for Log {
     }
 }
 
-/// What a client and a server with all that this crate knows agree on, with or without EOF
-/// packets, with or without the cache.
+/// Returns the capabilities that a client and a server with all features of this crate negotiate,
+/// except those of `without`.
 pub(crate) fn agreed(without: Capabilities) -> Negotiated {
     let all = WANTED | Capabilities::LOCAL_FILES;
     Negotiated::of(all, all.without(without))
 }
 
-/// With EOF packets and definitions always.
+/// Returns capabilities with EOF packets and without the cache of definitions.
 pub(crate) fn old() -> Negotiated {
     agreed(Capabilities::DEPRECATE_EOF | Capabilities::CACHE_METADATA)
 }
 
-/// Without EOF packets, definitions always.
+/// Returns capabilities without EOF packets and without the cache of definitions.
 pub(crate) fn new() -> Negotiated {
     agreed(Capabilities::CACHE_METADATA)
 }
@@ -130,8 +130,8 @@ pub(crate) fn read(
     replies.read(bytes, log)
 }
 
-/// What is told of bytes that are read in one piece, which must all be used, and in pieces of
-/// every size up to `pieces`, which must tell the same.
+/// Returns the calls of the sink for bytes that are read in one piece, which must all be consumed.
+/// Reading them in pieces of every size up to `pieces` must give the same calls.
 pub(crate) fn told(
     agreed: Negotiated,
     kinds: &[ReplyKind],

@@ -1,5 +1,5 @@
-//! The protocol in both roles: what one writes the other reads, whole or in pieces, and what real
-//! servers wrote.
+//! Tests of the protocol in both roles: each role reads what the other writes, whole or in pieces,
+//! and both read recorded bytes of real servers.
 
 mod allocation;
 mod fixtures;

@@ -1,4 +1,4 @@
-//! What the reader of replies tells, whatever the rules of the result.
+//! The calls of the reader of replies for all forms of results.
 
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, ErrorKind, Field, MAX_PAYLOAD,
@@ -148,7 +148,7 @@ fn one_command_has_several_results() {
 fn an_error_leaves_the_next_replies_countable() {
     for agreed in [old(), new()] {
         let mut bytes = answer(agreed, |answers| answers.error(&refusal(1146)));
-        // An error in the midst of rows, too.
+        // An error among rows, too.
         bytes.extend(answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
             answers.binary_row([Field::Int(1), Field::Null]);
@@ -198,8 +198,8 @@ fn prepared_statements_end_where_their_definitions_do() {
     }
 }
 
-/// Values that bring the payload of a row to and over the border between packets. They look like
-/// what ends rows, as does the packet that such a row goes on in.
+/// Returns values that make the payload of a row reach and exceed the limit of a packet. They
+/// resemble packets that end rows, as does the packet in which such a row continues.
 fn long_values() -> impl Iterator<Item = Vec<u8>> {
     let heads = 1 + 8;
     [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]
@@ -273,7 +273,7 @@ fn rows_that_nobody_wants_and_rows_of_several_packets_are_not_kept() {
 #[test]
 fn a_file_is_sent_or_refused() {
     let agreed = new();
-    // MariaDB prepares the statements that load a file, too.
+    // MariaDB can also prepare statements that load a file.
     let kinds = [ReplyKind::Text, ReplyKind::Binary];
     let contents = [&b"1\ta\n2\tb\n"[..], b""];
     for (kind, content) in kinds.into_iter().flat_map(|kind| contents.map(|c| (kind, c))) {
@@ -306,7 +306,7 @@ fn a_file_that_was_not_offered_is_an_error() {
     let request = answer(agreed, |answers| answers.file(b"/etc/passwd"));
     let error = read(agreed, &[ReplyKind::Text], &request, &mut Log::default());
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
-    // Further commands would be taken for the file's content.
+    // Further commands would be read as the file's contents.
     let kinds = [ReplyKind::Text, ReplyKind::Simple];
     let error = read(new(), &kinds, &request, &mut Log::default());
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
@@ -348,7 +348,7 @@ fn packet_behind_the_last_reply_is_an_error() {
         let error = read(new(), &kinds, &bytes, &mut Log::default()).expect_err("unasked");
         assert_eq!((error.kind, error.offset), (ErrorKind::Order, ok.len()), "{error}");
     }
-    // A server that ends the session may say so at any time; it is read with the next reply.
+    // A server that ends the session may send this at any time; it is read with the next reply.
     let mut last_words = Vec::new();
     packet(&mut last_words, 0, |out| refusal(4031).encode(out));
     for words in [&last_words[..], &last_words[..4], &last_words[..2]] {
@@ -365,7 +365,7 @@ fn definitions_that_end_early_are_an_error() {
             answers.end_of_rows(Status::AUTOCOMMIT, 0);
         });
         let mut short = bytes.clone();
-        // The count of columns.
+        // The number of columns.
         short[4] = 9;
         for (size, wants_rows) in [(1, false), (1, true), (1_000, false), (1_000, true)] {
             let mut replies = Replies::new(agreed);
@@ -404,7 +404,7 @@ fn malformed_replies_are_errors_at_their_place() {
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Value));
 }
 
-/// go-mysql-server writes it so, MySQL and MariaDB with its length before it.
+/// As go-mysql-server writes it; MySQL and MariaDB write its length before it.
 #[test]
 fn info_without_its_length_is_the_rest_of_the_packet() {
     let agreed = Negotiated::of(Capabilities(0), Capabilities(0));

@@ -1,11 +1,11 @@
-//! What a client sends, as a server reads it.
+//! Requests of a client, as decoded by a server.
 
 use wire_mysql::{
     BoundTypes, BulkExecute, Command, ErrorKind, Execute, Field, MAX_PAYLOAD, Parameter,
     ParameterType, Payloads, StatementId,
 };
 
-/// The values of the executions in `bytes`, as a server that knows the statement reads them.
+/// Returns the values of the executions in `bytes`, as read by a server that has the statement.
 fn executions(bytes: &[u8], parameters: u16) -> Vec<Vec<String>> {
     let mut bound = BoundTypes::new();
     let mut found = Vec::new();

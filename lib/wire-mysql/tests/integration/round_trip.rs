@@ -1,4 +1,4 @@
-//! What is written is read again as it was: every message, in both roles.
+//! Round trips of every message, in both roles.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![4 => vec(any::<u8>(), 0..12), 1 => vec(any::<u8>(), 240..300)]
 }
 
-/// Names that end with a zero byte.
+/// Generates names without zero bytes.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     vec(1..=255_u8, 0..12)
 }
@@ -40,7 +40,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out.split_off(6)
 }
 
-/// A value, kept without borrowing.
+/// An owned value.
 #[derive(Clone, Debug)]
 enum Value {
     Null,
@@ -99,7 +99,7 @@ fn rows() -> impl Strategy<Value = (Vec<ParameterType>, Vec<Vec<Value>>)> {
     })
 }
 
-/// How a column with values of this type is written.
+/// Returns the type of a column with values of this type.
 fn column_type(kind: ParameterType) -> ColumnType {
     match kind {
         ParameterType::Int => ColumnType::LONGLONG,

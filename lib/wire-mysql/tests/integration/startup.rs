@@ -1,4 +1,4 @@
-//! The login, with this crate on both sides.
+//! The login, with this crate in both roles.
 
 use num_bigint::BigUint;
 use sha1::{Digest as _, Sha1};
@@ -44,7 +44,7 @@ fn handshake(method: &'static str, offered: Capabilities) -> Handshake<'static> 
     }
 }
 
-/// A client, and the server's end of its line.
+/// A client and the server's state of the exchange.
 struct Line {
     login: Login<'static>,
     sent: Vec<u8>,
@@ -56,8 +56,8 @@ impl Line {
         Line { login: Login::new(options), sent: Vec::new(), sequence: 0 }
     }
 
-    /// Lets the server say something and returns the client's step; what it sent is then in
-    /// `sent`. Byte by byte the same comes of it.
+    /// Sends a packet of the server and returns the client's step; the client's packets are then in
+    /// `sent`. Also checks that incomplete bytes have no effect.
     fn say(&mut self, payload: impl Fn(&mut Vec<u8>)) -> Result<LoginStep, WireError> {
         let mut bytes = Vec::new();
         self.sequence = packet(&mut bytes, self.sequence, payload);
@@ -71,7 +71,7 @@ impl Line {
         Ok(step)
     }
 
-    /// The payload that the client has sent.
+    /// Returns the payload that the client sent.
     fn heard(&mut self) -> Vec<u8> {
         let mut payloads = Payloads::new();
         payloads.expect(self.sequence);
@@ -171,7 +171,7 @@ fn a_key_is_refused_if_the_caller_says_so() {
     assert_eq!((error, line.sent.len()), (Err(ErrorKind::Insecure), 0));
 }
 
-/// RFC 8017 7.1.2, with the nonce taken out of the message.
+/// Decrypts a message by RFC 8017 7.1.2 and removes the nonce.
 fn opened(secret: &[u8]) -> Vec<u8> {
     let number = |text: &str| BigUint::parse_bytes(text.trim().as_bytes(), 16).expect("hex");
     let exponent = number(include_str!("../keys/private-exponent.hex"));
