@@ -1,6 +1,6 @@
-//! Runs the hot path so many times: a request with one integer is made, and its reply of one row of
-//! two columns read. Under `valgrind --tool=callgrind`, the difference between two runs is what the
-//! requests alone cost.
+//! The hot path in a loop: a request with one integer is encoded, and its reply of one row of two
+//! columns read. Under `valgrind --tool=callgrind`, the difference between two runs is the cost of
+//! the additional requests.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use wire_postgres::{
     Completion, Format, Oid, Replies, Report, Sink, Template, TransactionStatus, Value, backend,
 };
 
-/// Counts what was answered.
+/// Counters of the contents of replies.
 #[derive(Default)]
 struct Count {
     rows: u64,

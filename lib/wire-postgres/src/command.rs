@@ -1,4 +1,4 @@
-//! Command tags: what a statement was and how many rows it touched. Message CommandComplete.
+//! Command tags: the kind of a statement and its number of rows. Message CommandComplete.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,23 +10,23 @@ pub struct CommandTag<'a> {
 }
 
 impl<'a> CommandTag<'a> {
-    /// A tag of these bytes.
+    /// Creates a tag from its bytes.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> CommandTag<'a> {
         CommandTag { bytes }
     }
 
-    /// The tag as it was sent.
+    /// Returns the bytes of the tag.
     pub fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The tag as text.
+    /// Returns the tag as text.
     pub fn text(self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.bytes)
     }
 
-    /// The tag without its numbers: `SELECT`, `INSERT`, `CREATE TABLE`.
+    /// Returns the tag without its numbers: `SELECT`, `INSERT`, `CREATE TABLE`.
     pub fn command(self) -> &'a [u8] {
         let mut words = self.bytes;
         while let Some((before, _)) = last_number(words) {
@@ -35,8 +35,9 @@ impl<'a> CommandTag<'a> {
         words
     }
 
-    /// How many rows the command returned or changed: the number at the end of SELECT, INSERT,
-    /// UPDATE, DELETE, MERGE, FETCH, MOVE, COPY and CREATE TABLE AS; `None` if there is none.
+    /// Returns the number of rows that the command returned or changed: the number at the end of
+    /// SELECT, INSERT, UPDATE, DELETE, MERGE, FETCH, MOVE, COPY and CREATE TABLE AS; `None` for
+    /// other tags.
     #[inline]
     pub fn rows(self) -> Option<u64> {
         last_number(self.bytes).map(|(_, number)| number)
@@ -49,8 +50,8 @@ impl fmt::Debug for CommandTag<'_> {
     }
 }
 
-/// The number behind the last space, and what stands before that space. A number that does not fit
-/// 64 bits is none.
+/// Returns the number after the last space, and the bytes before that space. A number that does not
+/// fit 64 bits is ignored.
 #[inline]
 fn last_number(bytes: &[u8]) -> Option<(&[u8], u64)> {
     let mut rest = bytes;

@@ -1,13 +1,13 @@
 //! Rows for COPY in its text format. Chapter "COPY", section "Text Format".
 //!
-//! A row is a line, its fields are separated by tabs, NULL is `\N`. What would be taken for one of
-//! these is escaped with a backslash.
+//! A row is a line, its fields are separated by tabs, NULL is `\N`. Characters with such a meaning
+//! are escaped with a backslash.
 
 use crate::Value;
 use crate::value::append_text;
 
-/// Writes rows of COPY's text format to the end of a buffer: within
-/// [`frontend::copy_data`](crate::frontend::copy_data), or into a buffer that is sent with it.
+/// A writer of rows in COPY's text format, which appends to a buffer: inside
+/// [`frontend::copy_data`](crate::frontend::copy_data), or to a buffer that is sent with it.
 #[derive(Debug)]
 pub struct CopyText<'o> {
     out: &'o mut Vec<u8>,
@@ -15,7 +15,7 @@ pub struct CopyText<'o> {
 }
 
 impl<'o> CopyText<'o> {
-    /// Rows at the end of `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>) -> CopyText<'o> {
         CopyText { out, is_begun: false }
     }
@@ -42,7 +42,8 @@ impl<'o> CopyText<'o> {
     }
 }
 
-/// Appends a text with backslashes before what has a meaning. Whole pieces are copied between them.
+/// Appends a text with backslashes before special characters. The parts between them are copied
+/// whole.
 fn escape(out: &mut Vec<u8>, text: &[u8]) {
     if !is_escaped_anywhere(text) {
         return out.extend_from_slice(text);
@@ -58,14 +59,14 @@ fn escape(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(rest);
 }
 
-/// Whether any byte is escaped. It looks at all of them, many at once: that is faster than to look
-/// at one after the other.
+/// Returns true if any byte needs an escape. It tests all bytes without an early exit, which the
+/// compiler vectorizes: that is faster than testing one after the other.
 #[inline]
 fn is_escaped_anywhere(text: &[u8]) -> bool {
     text.iter().fold(false, |found, byte| found | matches!(byte, b'\\' | b'\t' | b'\n' | b'\r'))
 }
 
-/// The letter that stands for a byte behind a backslash.
+/// Returns the letter that follows the backslash in the escape of a byte.
 #[inline]
 fn escaped(byte: u8) -> Option<u8> {
     match byte {
@@ -77,8 +78,8 @@ fn escaped(byte: u8) -> Option<u8> {
     }
 }
 
-/// The fields of a row in COPY's text format, without the escapes; `None` is NULL. A line is what
-/// a server sends in one CopyData.
+/// Returns the fields of a row in COPY's text format, without the escapes; `None` is NULL. A server
+/// sends one line per CopyData.
 pub fn copy_text_fields(line: &[u8]) -> impl Iterator<Item = Option<Vec<u8>>> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.split(|byte| *byte == b'\t').map(|field| (field != b"\\N").then(|| unescape(field)))

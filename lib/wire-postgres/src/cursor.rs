@@ -1,8 +1,8 @@
-//! Reads the fields of one message, each checked against its end.
+//! A reader of the fields of a message, which never reads beyond the message's end.
 
 use crate::{ErrorKind, WireError};
 
-/// A place within the body of a message.
+/// A position in the body of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -10,7 +10,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Before the first byte of `body`, which begins at `offset` of what was given.
+    /// Creates a cursor at the first byte of `body`, which begins at `offset` of the given bytes.
     #[inline]
     pub(crate) fn new(body: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { rest: body, offset }
@@ -20,7 +20,7 @@ impl<'a> Cursor<'a> {
         WireError::new(kind, self.offset, context)
     }
 
-    /// What has not been read.
+    /// Returns the unread bytes.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
         self.chunk(context)
     }
 
-    /// A String of the manual: bytes up to a zero byte, which is not part of it.
+    /// Reads a String of the manual: bytes up to a zero byte, which is consumed but not returned.
     #[inline]
     pub(crate) fn string(&mut self, context: &'static str) -> Result<&'a [u8], WireError> {
         let Some(length) = self.rest.iter().position(|byte| *byte == 0) else {
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
         Ok(string)
     }
 
-    /// A value that may be NULL: its length, -1 for NULL, and its bytes.
+    /// Reads a value that may be NULL: its length, -1 for NULL, and its bytes.
     #[inline]
     pub(crate) fn value(&mut self, context: &'static str) -> Result<Option<&'a [u8]>, WireError> {
         let before = *self;
@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether a list that ends with a zero byte ends here; reads that byte.
+    /// Returns true at the zero byte that ends a list, and consumes that byte.
     pub(crate) fn ends_list(&mut self, context: &'static str) -> Result<bool, WireError> {
         match self.rest.first() {
             None => Err(self.error(ErrorKind::Unterminated, context)),
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The message ends here.
+    /// Checks that the message ends here.
     #[inline]
     pub(crate) fn end(&self, context: &'static str) -> Result<(), WireError> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.error(ErrorKind::Surplus, context)) }

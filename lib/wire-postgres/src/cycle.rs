@@ -1,4 +1,4 @@
-//! The grammar of a server's answers. Chapters "Message Flow", "Simple Query" and "Extended Query".
+//! The grammar of a server's replies. Chapters "Message Flow", "Simple Query" and "Extended Query".
 //!
 //! ```text
 //! query    = { statement } , ( CommandComplete | EmptyQueryResponse | ErrorResponse ) , ready
@@ -9,24 +9,24 @@
 //!          | CopyOutResponse , { CopyData } , CopyDone , CommandComplete
 //! ```
 //!
-//! Notices, notifications and settings may stand anywhere; nothing but ReadyForQuery follows an
+//! Notices, notifications and settings may occur anywhere; only ReadyForQuery may follow an
 //! ErrorResponse.
 //!
-//! A statement that was described without columns may return rows all the same: `fetch` does, if
-//! its cursor was declared after the description.
+//! A statement that was described without columns may still return rows: `fetch` does, if its
+//! cursor was declared after the description.
 
 use crate::tags::{backend as tag, both};
 use crate::{ErrorKind, Object, WireError};
 
-/// The messages that a client sends before the server answers with one ReadyForQuery: a Query, or
-/// messages of the extended protocol up to a Sync.
+/// The messages that a client sends for one ReadyForQuery of the server: a Query, or messages of
+/// the extended protocol up to a Sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     is_query: bool,
     left: Left,
 }
 
-/// Messages of the extended protocol that are not answered.
+/// Numbers of messages of the extended protocol whose replies are outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Left {
     parses: u32,
@@ -46,10 +46,10 @@ impl Left {
 }
 
 impl Cycle {
-    /// A Query.
+    /// A single Query.
     pub const QUERY: Cycle = Cycle { is_query: true, ..Cycle::SYNC };
 
-    /// A Sync alone.
+    /// A single Sync.
     pub const SYNC: Cycle = Cycle {
         is_query: false,
         left: Left { parses: 0, statements: 0, portals: 0, binds: 0, executes: 0, closes: 0 },
@@ -58,14 +58,14 @@ impl Cycle {
     /// The Bind and the Execute of one statement, and a Sync.
     pub const STATEMENT: Cycle = Cycle::SYNC.bind().execute();
 
-    /// The same with a Parse more.
+    /// Returns the cycle with one more Parse.
     #[must_use]
     pub const fn parse(mut self) -> Cycle {
         self.left.parses = self.left.parses.wrapping_add(1);
         self
     }
 
-    /// The same with a Describe more.
+    /// Returns the cycle with one more Describe.
     #[must_use]
     pub const fn describe(mut self, object: Object) -> Cycle {
         match object {
@@ -75,21 +75,21 @@ impl Cycle {
         self
     }
 
-    /// The same with a Bind more.
+    /// Returns the cycle with one more Bind.
     #[must_use]
     pub const fn bind(mut self) -> Cycle {
         self.left.binds = self.left.binds.wrapping_add(1);
         self
     }
 
-    /// The same with an Execute more.
+    /// Returns the cycle with one more Execute.
     #[must_use]
     pub const fn execute(mut self) -> Cycle {
         self.left.executes = self.left.executes.wrapping_add(1);
         self
     }
 
-    /// The same with a Close more.
+    /// Returns the cycle with one more Close.
     #[must_use]
     pub const fn close(mut self) -> Cycle {
         self.left.closes = self.left.closes.wrapping_add(1);
@@ -97,8 +97,8 @@ impl Cycle {
     }
 }
 
-/// Checks that each message of a server may come where it comes. One compare for a message of the
-/// kinds that every answer has.
+/// A checker of the order of a server's messages. The messages that every reply has need only one
+/// comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grammar {
     state: State,
@@ -107,37 +107,37 @@ pub(crate) struct Grammar {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing is awaited.
+    /// No reply is expected.
     #[default]
     Idle,
-    /// The next message of the extended protocol is answered, or the Sync.
+    /// The reply to the next message of the extended protocol, or to the Sync.
     Between,
     /// Rows of a statement, or its end.
     Rows,
-    /// The parameters of a statement were described, and its columns follow.
+    /// The columns of a described statement, whose parameters have been received.
     Described,
-    /// The first statement of a Query.
+    /// The reply to the first statement of a Query.
     Query,
-    /// A further statement of a Query, or its end.
+    /// The reply to a further statement of a Query, or its end.
     Queried,
     /// The server waits for COPY's data.
     CopyIn,
     /// The server sends COPY's data.
     CopyOut,
-    /// COPY's data is complete, and its end follows.
+    /// The end of the command, after COPY's data.
     Copied,
-    /// An error has ended the cycle.
+    /// ReadyForQuery, after an error that ended the cycle.
     Failed,
 }
 
 impl Grammar {
-    /// Returns true if no answer is awaited.
+    /// Returns true if no reply is expected.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.state == State::Idle
     }
 
-    /// The answer to a cycle begins.
+    /// Begins the reply to a cycle.
     #[inline]
     pub(crate) fn begin(&mut self, cycle: Cycle) {
         self.state = if cycle.is_query { State::Query } else { State::Between };
@@ -150,13 +150,13 @@ impl Grammar {
         self.state == State::Rows
     }
 
-    /// A Bind is done. Returns whether it may be.
+    /// Processes a BindComplete. Returns true if it is allowed.
     #[inline]
     pub(crate) fn bound(&mut self) -> bool {
         let permits = self.state == State::Between && self.cycle.left.binds > 0;
         if permits {
             self.cycle.left.binds = self.cycle.left.binds.wrapping_sub(1);
-            // Without an Execute the portal is of no use, and no row follows.
+            // Without an Execute the portal is not run, and no row follows.
             if self.cycle.left.executes > 0 || self.cycle.left.portals > 0 {
                 self.state = State::Rows;
             }
@@ -164,7 +164,7 @@ impl Grammar {
         permits
     }
 
-    /// A command is done. Returns whether it may be.
+    /// Processes a CommandComplete. Returns true if it is allowed.
     #[inline]
     pub(crate) fn completed(&mut self) -> bool {
         let permits = self.state == State::Rows && self.cycle.left.executes > 0;
@@ -176,7 +176,7 @@ impl Grammar {
         self.queried()
     }
 
-    /// A command of a Query, or one that copies, is done.
+    /// Processes the end of a command of a Query, or of a COPY.
     fn queried(&mut self) -> bool {
         match (self.state, self.cycle.is_query) {
             (State::Query | State::Queried | State::Rows | State::Copied, true) => {
@@ -191,15 +191,15 @@ impl Grammar {
         }
     }
 
-    /// The client has sent the last of COPY's data.
+    /// Records that the client has sent the end of COPY's data.
     pub(crate) fn end_copy(&mut self) {
-        // An error may have ended the COPY before.
+        // An error may have ended the COPY earlier.
         if self.state == State::CopyIn {
             self.state = State::Copied;
         }
     }
 
-    /// The server waits for the next cycle. Returns whether it may.
+    /// Processes a ReadyForQuery. Returns true if it is allowed.
     #[inline]
     pub(crate) fn ready(&mut self) -> bool {
         let permits = match self.state {
@@ -213,10 +213,10 @@ impl Grammar {
         permits
     }
 
-    /// Any message, `returned` rows after the last result.
+    /// Processes any message; `returned` is the number of rows since the last result.
     ///
     /// # Errors
-    /// `Unexpected` if it may not come now.
+    /// `Unexpected` if the message is not allowed at this point.
     pub(crate) fn message(&mut self, tag: u8, returned: u64, at: usize) -> Result<(), WireError> {
         let left = &mut self.cycle.left;
         let is_query = self.cycle.is_query;
@@ -234,7 +234,7 @@ impl Grammar {
             (tag::READY_FOR_QUERY, _) => self.ready(),
             (tag::PORTAL_SUSPENDED, State::Rows) if !is_query && left.executes > 0 => {
                 left.executes = left.executes.wrapping_sub(1);
-                // The next Execute may be of the same portal.
+                // The next Execute may run the same portal.
                 if left.executes <= left.binds {
                     self.state = State::Between;
                 }
@@ -272,7 +272,7 @@ impl Grammar {
         if permits { Ok(()) } else { Err(self.misplaced(tag, at)) }
     }
 
-    /// A COPY begins. Returns whether it may.
+    /// Begins a COPY. Returns true if it is allowed.
     fn copies(&mut self, direction: State, returned: u64) -> bool {
         match std::mem::replace(&mut self.state, direction) {
             State::Query | State::Queried => true,
@@ -281,7 +281,7 @@ impl Grammar {
         }
     }
 
-    /// The error of a message that may not come now.
+    /// Returns the error for a message that is not allowed at this point.
     #[cold]
     pub(crate) fn misplaced(&self, tag: u8, at: usize) -> WireError {
         let context = match (tag, self.state) {
@@ -314,7 +314,7 @@ impl Grammar {
     }
 }
 
-/// Counts one of them as answered. Returns false if there is none.
+/// Counts one reply. Returns false if none is outstanding.
 fn take(count: &mut u32) -> bool {
     match count.checked_sub(1) {
         Some(left) => {

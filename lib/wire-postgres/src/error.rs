@@ -1,44 +1,44 @@
-//! What can be wrong with bytes: a [`WireError`] says what, where, and in which field.
+//! Protocol errors: a [`WireError`] has the kind, the position and the field.
 
 use std::fmt;
 
-/// Bytes that are not the protocol, or a text that cannot be put into it.
+/// An error in bytes that violate the protocol, or in a text that cannot be encoded in it.
 ///
-/// After an error while reading, the place of the next message is not known: the connection can
-/// only be closed.
+/// After an error while reading, the position of the next message is unknown: the connection must
+/// be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// Where, in bytes from the first that was given to the function that failed.
+    /// Position of the error, in bytes from the beginning of the failing function's input.
     pub offset: usize,
     /// The message and the field, as the protocol's manual calls them.
     pub context: &'static str,
 }
 
-/// What can be wrong with bytes.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A length that cannot be: negative, or less than the length field itself.
+    /// An invalid length: negative, or less than the length field itself.
     Length,
-    /// A message longer than its kind may be.
+    /// A message longer than its type allows.
     TooLong,
     /// A field reaches beyond the end of its message.
     Truncated,
-    /// A message goes on after its last field.
+    /// A message continues after its last field.
     Surplus,
     /// A string without the zero byte at its end.
     Unterminated,
-    /// A string with a zero byte within, which would end it early.
+    /// A string with a zero byte inside, which would end it early.
     ZeroByte,
     /// A message of a type that the manual does not list for this side.
     UnknownType(u8),
     /// A field with a value that the manual does not list.
     Value,
-    /// A message that cannot come now.
+    /// A message that is not allowed at this point.
     Unexpected,
-    /// Bytes behind the answer to an SSLRequest: somebody put them there before the encryption
-    /// began.
+    /// Bytes after the answer to an SSLRequest: an attacker may have inserted them before
+    /// encryption began.
     Stuffed,
 }
 

@@ -1,4 +1,4 @@
-//! The frame of a message: its type, its length, its body. Chapter "Message Formats".
+//! The frame of a message: its type, its length and its body. Chapter "Message Formats".
 //!
 //! ```text
 //!  ┌──────┬────────────────────────┬───────────┐
@@ -9,51 +9,50 @@
 
 use crate::{ErrorKind, WireError};
 
-/// Bytes of a message before its body.
+/// Length of the header of a message, in bytes.
 pub(crate) const HEADER: usize = 5;
 
-/// The longest body of a message that is usually short. Libpq takes a longer one for a sign that
-/// it has lost its place, and so do we.
+/// Longest body of a message that is usually short, in bytes. Libpq treats a longer one as loss of
+/// synchronization, and so does this crate.
 pub(crate) const SHORT: u32 = 30_000;
 
-/// The longest body of a message that must be whole to be read: descriptions, and whatever comes
+/// Longest body of a message that must be read as a whole, in bytes: descriptions, and all messages
 /// before a session has begun.
 pub(crate) const LONG: u32 = 1 << 20;
 
-/// The longest body of an error, which holds whatever a statement has raised.
+/// Longest body of an error, in bytes; it can contain any text that a statement raises.
 pub(crate) const REPORT: u32 = 16 << 20;
 
-/// The longest body of a message of rows or of COPY, and of what a client sends: what an Int32
-/// can say.
+/// Longest body of a message of rows or of COPY, and of a client's message, in bytes: the limit of
+/// an Int32.
 pub(crate) const ENDLESS: u32 = i32::MAX as u32 - 4;
 
-/// A message as it lies in bytes.
+/// A framed message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) tag: u8,
     pub(crate) body: &'a [u8],
-    /// Of the whole message.
+    /// Length of the whole message, in bytes.
     pub(crate) length: usize,
 }
 
-/// The type and the length of the body of the message that begins with `header`; `None` if that is
-/// no length.
+/// Decodes the type and the body's length of the message that begins with `header`; `None` if the
+/// length is invalid.
 #[inline]
 pub(crate) fn header(header: &[u8; HEADER]) -> Option<(u8, u32)> {
     let [tag, length @ ..] = header;
-    // What is less than the length field itself wraps to more than any length.
+    // A length less than that of the length field itself wraps to a value above the limit.
     let length = u32::from_be_bytes(*length).wrapping_sub(4);
     (length <= ENDLESS).then_some((*tag, length))
 }
 
-/// The error of a message without a length, which begins at `at`.
+/// Returns the error for a message with an invalid length, which begins at `at`.
 #[cold]
 pub(crate) fn not_a_length(at: usize) -> WireError {
     WireError::new(ErrorKind::Length, at.saturating_add(1), "a message's length")
 }
 
-/// Whether a body of this length may be, given the limit of its kind; without one there is no such
-/// kind.
+/// Checks a body's length against the limit of its message type; `None` means an unknown type.
 #[inline]
 pub(crate) fn permit(tag: u8, length: u32, limit: Option<u32>, at: usize) -> Result<(), WireError> {
     match limit {
@@ -66,7 +65,8 @@ pub(crate) fn permit(tag: u8, length: u32, limit: Option<u32>, at: usize) -> Res
     }
 }
 
-/// The first message of `bytes`, if it is whole. `limit` says how long a body of a type may be.
+/// Returns the first message of `bytes` if it is complete. `limit` returns the longest body of a
+/// type.
 pub(crate) fn first<'a>(
     bytes: &'a [u8],
     limit: fn(u8) -> Option<u32>,
@@ -107,7 +107,7 @@ pub(crate) fn fixed<const N: usize>(out: &mut Vec<u8>, tag: u8, body: [u8; N]) {
     out.extend_from_slice(&body);
 }
 
-/// Appends a length that counts itself, and the body that `write` appends.
+/// Appends a length that includes itself, and the body that `write` appends.
 pub(crate) fn counted(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,
@@ -117,7 +117,7 @@ pub(crate) fn counted(
     write(out).and_then(|()| close(out, start)).inspect_err(|_| out.truncate(start))
 }
 
-/// Writes the length of all that lies behind `start` to there.
+/// Writes the number of bytes from `start` on as the length at `start`.
 #[inline]
 pub(crate) fn close(out: &mut [u8], start: usize) -> Result<(), WireError> {
     let length = out.len().saturating_sub(start);
@@ -147,7 +147,7 @@ pub(crate) fn string(
     Ok(())
 }
 
-/// Appends how many things follow.
+/// Appends the number of items that follow.
 pub(crate) fn count(
     out: &mut Vec<u8>,
     count: usize,

@@ -1,9 +1,8 @@
-//! What do these bytes mean? PostgreSQL's frontend/backend protocol 3.0, without I/O, in both
-//! roles.
+//! PostgreSQL's frontend/backend protocol 3.0, in both roles and without I/O.
 //!
 //! No sockets, no clock, no tasks: encoders append to a `Vec<u8>`, decoders borrow from a `&[u8]`
-//! and say how many bytes they used. No bytes make them panic, read past their end, or allocate by
-//! a length that the other side wrote. The chapters that are named are those of the part
+//! and return the number of bytes consumed. No bytes make them panic, read past their end, or
+//! allocate by a length that the other side wrote. Chapter names refer to the part
 //! "Frontend/Backend Protocol" of the PostgreSQL manual.
 //!
 //! ```text
@@ -22,8 +21,8 @@
 //!    │  frontend::terminate ────────────────────────────────────────▶ │
 //! ```
 //!
-//! The two that every request passes through are [`Template`], which is encoded once and then
-//! copied and patched, and [`Replies`], which counts rows and passes over them.
+//! Two types are on the path of every request: [`Template`], which is encoded once and then copied
+//! and patched, and [`Replies`], which counts rows and skips them.
 //!
 //! ```
 //! use wire_postgres::{
@@ -61,7 +60,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Left out, as nothing here needs them: function calls, replication, GSSAPI, and version 3.2.
+//! Not supported, because Assay does not need them: function calls, replication, GSSAPI, and
+//! version 3.2.
 #![cfg_attr(
     not(test),
     deny(

@@ -1,4 +1,4 @@
-//! Lists within a message, checked once and then read without copying.
+//! Lists inside a message, validated once and then read without copying.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,26 +6,26 @@ use std::marker::PhantomData;
 use crate::WireError;
 use crate::cursor::Cursor;
 
-/// What a [`List`] holds.
+/// An item of a [`List`].
 pub trait Item<'a>: Sized + sealed::Read<'a> {}
 
 pub(crate) mod sealed {
     use super::{Cursor, WireError};
 
-    /// How an item is read. Within the crate only: nobody else has a cursor.
+    /// The decoding of an item. Private to the crate, as it needs a cursor.
     pub trait Read<'a>: Sized {
-        /// The item at the cursor.
+        /// Reads the item at the cursor.
         ///
         /// # Errors
-        /// The bytes are not one.
+        /// The bytes are not a valid item.
         fn read(cursor: &mut Cursor<'a>) -> Result<Self, WireError>;
     }
 }
 
 impl<'a, T: sealed::Read<'a>> Item<'a> for T {}
 
-/// A list of a message, borrowed from its bytes. Reading it cannot fail, as it was checked when the
-/// message was.
+/// A list in a message, borrowed from its bytes. Reading it cannot fail, because it was validated
+/// together with the message.
 pub struct List<'a, T> {
     count: usize,
     bytes: &'a [u8],
@@ -33,7 +33,7 @@ pub struct List<'a, T> {
 }
 
 impl<'a, T: Item<'a>> List<'a, T> {
-    /// Checks and passes over so many items.
+    /// Validates and skips this number of items.
     pub(crate) fn counted(cursor: &mut Cursor<'a>, count: usize) -> Result<Self, WireError> {
         let bytes = cursor.rest();
         for _ in 0..count {
@@ -42,7 +42,7 @@ impl<'a, T: Item<'a>> List<'a, T> {
         Ok(List { count, bytes, items: PhantomData })
     }
 
-    /// Checks and passes over the items before a zero byte, and that.
+    /// Validates and skips the items before a zero byte, and that byte.
     pub(crate) fn terminated(
         cursor: &mut Cursor<'a>,
         context: &'static str,
@@ -56,17 +56,17 @@ impl<'a, T: Item<'a>> List<'a, T> {
         Ok(List { count, bytes, items: PhantomData })
     }
 
-    /// The items in order.
+    /// Returns the items in order.
     pub fn iter(&self) -> Items<'a, T> {
         Items { left: self.count, cursor: Cursor::new(self.bytes, 0), items: PhantomData }
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no items.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -101,7 +101,7 @@ impl<'a, T: Item<'a> + PartialEq> PartialEq for List<'a, T> {
     }
 }
 
-/// The items of a [`List`].
+/// An iterator over the items of a [`List`].
 pub struct Items<'a, T> {
     left: usize,
     cursor: Cursor<'a>,

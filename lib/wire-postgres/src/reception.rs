@@ -1,5 +1,4 @@
-//! The begin of a session, from the server's side, for servers that only simulate. Chapter
-//! "Start-up".
+//! The beginning of a session on the server's side, for simulated servers. Chapter "Start-up".
 
 use postgres_protocol::authentication::md5_hash;
 
@@ -7,26 +6,26 @@ use crate::frontend::{self, ProtocolVersion, StartupPacket};
 use crate::tags::frontend as tag;
 use crate::{BackendKey, ErrorKind, WireError, backend};
 
-/// How a server convinces itself that the user is who he says.
+/// The authentication method of a server.
 #[derive(Clone, Copy)]
 pub enum Policy<'p> {
-    /// It does not.
+    /// No authentication.
     Trust,
-    /// It asks for the password itself.
+    /// The password in clear text.
     Cleartext {
-        /// Everybody's password.
+        /// Password of all users.
         password: &'p [u8],
     },
-    /// It asks for a hash of the password.
+    /// A hash of the password.
     Md5 {
-        /// Everybody's password.
+        /// Password of all users.
         password: &'p [u8],
-        /// What is hashed with it: another four bytes for each session.
+        /// Salt of the hash: four bytes, different for each session.
         salt: [u8; 4],
     },
 }
 
-/// The password is not shown.
+/// Formats the policy without the password.
 impl std::fmt::Debug for Policy<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -37,26 +36,26 @@ impl std::fmt::Debug for Policy<'_> {
     }
 }
 
-/// What has become of a client that wants to begin a session.
+/// The state of a client that begins a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// More bytes are needed; what was appended is to be sent.
+    /// More bytes are needed; the appended bytes are to be sent.
     Waits,
-    /// It asks for TLS. The server appends [`answer_ssl`](crate::answer_ssl), and reads on when
-    /// the encryption has begun or was refused. Bytes that came behind the request are not part of
-    /// what is encrypted: a server that accepts must not read them (CVE-2021-23214).
+    /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
+    /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
+    /// server that accepts must not read them (CVE-2021-23214).
     AsksForTls,
-    /// It asks for encryption with GSSAPI, which is answered in the same way.
+    /// The client requests encryption with GSSAPI; the reply is the same.
     AsksForGss,
-    /// It wants a statement of another session to end, and leaves.
+    /// The client requests the cancellation of another session's statement, and disconnects.
     Cancels(BackendKey),
-    /// It is let in. The server appends its settings, its key and ReadyForQuery.
+    /// The client is authenticated. The server appends its settings, its key and ReadyForQuery.
     Enters,
-    /// It was turned away; the reason is appended, and the connection is to be closed.
+    /// The client was rejected; the error is appended, and the connection is to be closed.
     Leaves,
 }
 
-/// A client that wants to begin a session: takes what it says and writes what is to be answered.
+/// A client's login on the server's side: reads the client's messages and appends the replies.
 #[derive(Clone, Debug)]
 pub struct Reception<'p> {
     policy: Policy<'p>,
@@ -64,21 +63,21 @@ pub struct Reception<'p> {
 }
 
 impl<'p> Reception<'p> {
-    /// Before the client's first byte.
+    /// Creates the state before the client's first byte.
     pub fn new(policy: Policy<'p>) -> Reception<'p> {
         Reception { policy, user: None }
     }
 
-    /// The name of the user, once it is known.
+    /// Returns the name of the user, once it is known.
     pub fn user(&self) -> Option<&[u8]> {
         self.user.as_deref()
     }
 
-    /// Reads one message of the client. Returns how many bytes were used, and what has become of
-    /// the client.
+    /// Reads one message of the client. Returns the number of bytes consumed, and the state of the
+    /// client.
     ///
     /// # Errors
-    /// The bytes are not a client's.
+    /// The bytes are not a valid client message.
     pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, Visit), WireError> {
         match self.user.take() {
             None => self.first(bytes, out),
@@ -142,7 +141,8 @@ impl<'p> Reception<'p> {
         user: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, Visit), WireError> {
-        // Other messages may be long, and who has not entered is not waited for.
+        // Other messages may be long; an unauthenticated client must not make the server wait for
+        // them.
         if bytes.first().is_some_and(|first| *first != tag::PASSWORD) {
             return Err(WireError::new(ErrorKind::Unexpected, 0, "PasswordMessage"));
         }

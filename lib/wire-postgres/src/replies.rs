@@ -1,5 +1,5 @@
-//! Walks over what the server answers, and checks that it answers what was sent. Rows are counted
-//! and passed over by their length; nobody keeps them unless a [`Sink`] asks for them.
+//! A reader of a server's replies, which checks that they match the requests. Rows are counted and
+//! skipped by their length, unless a [`Sink`] wants them.
 
 use std::collections::VecDeque;
 
@@ -9,102 +9,102 @@ use crate::frame::{self, HEADER};
 use crate::tags::{backend as tag, both};
 use crate::{CommandTag, List, Oid, Report, TransactionStatus, WireError};
 
-/// Takes what the server answers, one call per message. What is borrowed lives until the call
-/// returns.
+/// A receiver of a server's replies, with one call per message. Borrowed arguments are valid during
+/// the call.
 pub trait Sink {
-    /// A command is done.
+    /// Called when a command was completed.
     fn complete(&mut self, completion: Completion<'_>);
 
-    /// A statement has failed; the server skips everything up to the next Sync. After an error that
-    /// [ends the session](crate::Severity::ends_session) nothing more will come.
+    /// Called when a statement failed; the server skips everything up to the next Sync. After an
+    /// error that [ends the session](crate::Severity::ends_session) nothing follows.
     fn error(&mut self, report: Report<'_>);
 
-    /// The server waits for the next statement.
+    /// Called when the server is ready for the next statement.
     fn ready(&mut self, status: TransactionStatus);
 
-    /// Whether [`row`](Sink::row), [`columns`](Sink::columns) and [`copy_data`](Sink::copy_data)
-    /// are to be called. Without them these messages are passed over, however long they are; with
-    /// them each must be whole in the buffer.
+    /// Returns true if [`row`](Sink::row), [`columns`](Sink::columns) and
+    /// [`copy_data`](Sink::copy_data) are to be called. Otherwise these messages are skipped,
+    /// whatever their length; if they are wanted, each must be complete in the buffer.
     #[inline]
     fn wants_data(&self) -> bool {
         false
     }
 
     /// Returns true if [`notice`](Sink::notice), [`notification`](Sink::notification) and
-    /// [`setting`](Sink::setting) are to be called. Otherwise these messages are passed over,
-    /// however long they are.
+    /// [`setting`](Sink::setting) are to be called. Otherwise these messages are skipped, whatever
+    /// their length.
     #[inline]
     fn wants_news(&self) -> bool {
         false
     }
 
-    /// A row or a piece of COPY's data of so many bytes is wanted and longer than
-    /// [`Replies::LONGEST_WANTED`]; it is passed over.
+    /// Called instead of a wanted row or part of COPY's data that is longer than
+    /// [`Replies::LONGEST_WANTED`], with its length in bytes; it is skipped.
     #[inline]
     fn too_long(&mut self, _length: usize) {}
 
-    /// A row.
+    /// Called with a row.
     #[inline]
     fn row(&mut self, _row: Row<'_>) {}
 
-    /// The columns of the rows that follow, or of the statement that was described.
+    /// Called with the columns of the rows that follow, or of a described statement.
     #[inline]
     fn columns(&mut self, _columns: List<'_, Column<'_>>) {}
 
-    /// A piece of COPY's data.
+    /// Called with a part of COPY's data.
     #[inline]
     fn copy_data(&mut self, _data: &[u8]) {}
 
-    /// The types of the parameters of the statement that was described.
+    /// Called with the types of a described statement's parameters.
     #[inline]
     fn parameters(&mut self, _types: List<'_, Oid>) {}
 
-    /// The statement that was described returns no rows.
+    /// Called if the described statement returns no rows.
     #[inline]
     fn no_columns(&mut self) {}
 
-    /// The server waits for COPY's data.
+    /// Called when the server is ready to receive COPY's data.
     #[inline]
     fn copy_in(&mut self, _response: CopyResponse<'_>) {}
 
-    /// The server will send COPY's data.
+    /// Called before the server sends COPY's data.
     #[inline]
     fn copy_out(&mut self, _response: CopyResponse<'_>) {}
 
-    /// Something that the user should know.
+    /// Called with a warning or other notice.
     #[inline]
     fn notice(&mut self, _report: Report<'_>) {}
 
-    /// Another session's NOTIFY. May come at any time.
+    /// Called with another session's NOTIFY, at any time.
     #[inline]
     fn notification(&mut self, _notification: Notification<'_>) {}
 
-    /// A setting has changed. May come at any time.
+    /// Called when a setting changed, at any time.
     #[inline]
     fn setting(&mut self, _status: ParameterStatus<'_>) {}
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion<'a> {
-    /// It was carried out.
+    /// The command was completed.
     Done {
-        /// What it was, and how many rows it touched.
+        /// Kind of the command and its number of rows.
         tag: CommandTag<'a>,
-        /// How many rows it returned.
+        /// Number of rows returned.
         returned: u64,
     },
-    /// It has returned as many rows as Execute allowed, and may have more.
+    /// The command returned as many rows as Execute's limit allows, and may have more.
     Suspended {
-        /// How many rows it returned.
+        /// Number of rows returned.
         returned: u64,
     },
-    /// There was no command in the text.
+    /// The text contained no command.
     Empty,
 }
 
 impl Completion<'_> {
-    /// How many rows it returned or, if it returned none, how many it changed.
+    /// Returns the number of rows returned or, if there are none, the number of rows changed.
     #[inline]
     pub fn rows(&self) -> u64 {
         match self {
@@ -115,34 +115,35 @@ impl Completion<'_> {
     }
 }
 
-/// Reads the answers of one connection, in whatever pieces they come.
+/// A reader of the replies of one connection, which accepts them in pieces of any size.
 ///
-/// The buffer is the caller's: [`read`](Replies::read) says how much of it was used, and the rest
-/// must stand before the next bytes.
+/// The buffer is the caller's: [`read`](Replies::read) returns the number of bytes consumed, and
+/// the others must be kept before the next bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Replies {
-    /// How many bytes of a body that began in an earlier piece are still to be passed over.
+    /// Number of bytes to skip of a body that began in an earlier piece.
     skip: usize,
-    /// How many rows the running command has returned.
+    /// Number of rows that the running command has returned.
     returned: u64,
-    /// How long the first message is that was not whole.
+    /// Length of the first incomplete message, in bytes.
     needed: usize,
-    /// The messages that may come in answer to the first request that is not answered.
+    /// The messages allowed in reply to the first outstanding request.
     grammar: Grammar,
-    /// The requests behind it.
+    /// The requests after it.
     later: VecDeque<Cycle>,
 }
 
 impl Replies {
-    /// The longest body of a row, or of a piece of COPY's data, that a sink is given.
+    /// Longest body of a row, or of a part of COPY's data, that is passed to a sink, in bytes.
     pub const LONGEST_WANTED: usize = 16 << 20;
 
-    /// Before the first answer of a session that is ready.
+    /// Creates a reader for a session that is ready for its first request.
     pub fn new() -> Replies {
         Replies::default()
     }
 
-    /// A request was sent that one ReadyForQuery ends. To be said of each in the order of sending.
+    /// Expects the reply to a request that was sent, up to its ReadyForQuery. Must be called for
+    /// each request in the order of sending.
     #[inline]
     pub fn expect(&mut self, cycle: Cycle) {
         match self.grammar.is_idle() {
@@ -151,31 +152,31 @@ impl Replies {
         }
     }
 
-    /// Takes note that the client has sent a CopyDone: before it, a server that has asked for
-    /// COPY's data may not complete the command.
+    /// Records that the client has sent a CopyDone. Before it, a server that waits for COPY's data
+    /// may not complete the command.
     pub fn end_copy(&mut self) {
         self.grammar.end_copy();
     }
 
-    /// Whether all that was sent is answered.
+    /// Returns true if all replies are complete.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.grammar.is_idle() && self.skip == 0
     }
 
-    /// How many bytes the buffer must hold for the message at its begin to be read, after a
-    /// [`read`](Replies::read) that left some. At most 16 MiB.
+    /// Returns the number of bytes that the buffer must contain to read its first message, after a
+    /// [`read`](Replies::read) that left some bytes. At most 16 MiB.
     #[inline]
     pub fn needed(&self) -> usize {
         self.needed
     }
 
-    /// Reads all messages that are whole, and the beginnings of those that are passed over. Returns
-    /// how many bytes were used.
+    /// Reads all complete messages, and the beginnings of those that are skipped. Returns the
+    /// number of bytes consumed.
     ///
     /// # Errors
-    /// The bytes are not a server's, or not the answer to what was sent. The connection can then
-    /// only be closed.
+    /// The bytes are not valid server messages, or not the reply to the request. The connection
+    /// must then be closed.
     #[inline]
     pub fn read(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -184,7 +185,7 @@ impl Replies {
         }
         self.needed = HEADER;
         while let Some((head, behind)) = rest.split_first_chunk::<HEADER>() {
-            // How far the reader is, for what stops it.
+            // Position of the reader, for errors.
             let at = || bytes.len().wrapping_sub(rest.len());
             let Some((tag, length)) = frame::header(head) else {
                 return Err(frame::not_a_length(at()));
@@ -211,7 +212,8 @@ impl Replies {
         Ok(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// A message that is not whole. Returns whether it is passed over; else it is waited for.
+    /// Processes an incomplete message. Returns true if it is skipped; otherwise more bytes are
+    /// needed.
     #[cold]
     fn passes_unfinished(
         &mut self,
@@ -229,7 +231,7 @@ impl Replies {
         Ok(false)
     }
 
-    /// A message that is passed over because nobody wants it, or because it is too long.
+    /// Processes a message that is skipped because it is unwanted or too long.
     fn unwanted(
         &mut self,
         tag: u8,
@@ -247,13 +249,13 @@ impl Replies {
         Ok(())
     }
 
-    /// Begins to pass over a body of which only a part, or nothing, is there. All bytes are used.
+    /// Begins to skip a body that is incomplete. All bytes are consumed.
     fn begin(&mut self, length: u32, behind: &[u8], bytes: &[u8]) -> usize {
         self.skip = (length as usize).saturating_sub(behind.len());
         bytes.len()
     }
 
-    /// What follows the body that is passed over.
+    /// Returns the bytes after the skipped body.
     fn pass_over<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         match bytes.split_at_checked(self.skip) {
             Some((_, rest)) => {
@@ -267,7 +269,8 @@ impl Replies {
         }
     }
 
-    /// Tells the sink of one message, which begins at `at`. Those of every request come first.
+    /// Passes one message, which begins at `at`, to the sink. The most frequent messages come
+    /// first.
     #[inline]
     fn message(
         &mut self,
@@ -295,7 +298,7 @@ impl Replies {
                 if !self.later.is_empty() {
                     self.begin_next();
                 }
-                // Of a statement that failed after its first rows.
+                // These are rows of a statement that failed after them.
                 self.returned = 0;
                 sink.ready(status);
                 Ok(())
@@ -304,7 +307,7 @@ impl Replies {
         }
     }
 
-    /// Begins the answer to the next of several requests.
+    /// Begins the reply to the next of several requests.
     #[cold]
     fn begin_next(&mut self) {
         if let Some(cycle) = self.later.pop_front() {
@@ -312,7 +315,7 @@ impl Replies {
         }
     }
 
-    /// The messages that are rare, or wrong.
+    /// Processes messages that are rare or invalid.
     #[cold]
     fn other(
         &mut self,
@@ -321,7 +324,7 @@ impl Replies {
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<(), WireError> {
-        // A body that is there has a length that was an Int32.
+        // The length of a complete body fits an Int32.
         let length = body.len() as u32;
         if is_passed_over(tag, length, sink) {
             return self.unwanted(tag, length, at, sink);
@@ -357,7 +360,7 @@ impl Replies {
             | Message::CloseComplete
             | Message::CopyDone
             | Message::ParseComplete => {}
-            // The first was read before, the others the grammar does not know.
+            // The first was processed above, the others are rejected by the grammar.
             Message::ReadyForQuery(_)
             | Message::Authentication(_)
             | Message::BackendKeyData(_)
@@ -370,7 +373,7 @@ impl Replies {
     }
 }
 
-/// Returns true if a message is passed over, however long it is.
+/// Returns true if a message is skipped, whatever its length.
 fn is_passed_over(tag: u8, length: u32, sink: &impl Sink) -> bool {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => {

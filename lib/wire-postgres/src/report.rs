@@ -1,5 +1,4 @@
-//! What a server says in an ErrorResponse or a NoticeResponse. Chapter "Error and Notice Message
-//! Fields".
+//! The contents of an ErrorResponse or a NoticeResponse. Chapter "Error and Notice Message Fields".
 
 use std::fmt;
 
@@ -9,7 +8,7 @@ use crate::{List, WireError};
 
 /// An error or a notice, borrowed from its message.
 ///
-/// Texts are bytes: before a session's encoding is known, a server may write in any.
+/// Texts are bytes: before a session's encoding is known, a server may use any encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report<'a> {
     /// All fields in the order in which they were sent.
@@ -19,7 +18,7 @@ pub struct Report<'a> {
 /// A field of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportField<'a> {
-    /// What it is, by the manual's letter: `S`, `V`, `C`, `M`, `D`, `H`, `P` and others.
+    /// Kind of the field, as the manual's letter: `S`, `V`, `C`, `M`, `D`, `H`, `P` and others.
     pub code: u8,
     /// Its text.
     pub text: &'a [u8],
@@ -37,44 +36,43 @@ impl<'a> Report<'a> {
         Ok(Report { fields: List::terminated(cursor, "ErrorResponse, fields")? })
     }
 
-    /// The field with this letter.
+    /// Returns the field with this letter.
     pub fn field(&self, code: u8) -> Option<&'a [u8]> {
         self.fields.iter().find(|field| field.code == code).map(|field| field.text)
     }
 
-    /// How severe it is. Servers before 9.6 say so in the session's language only, which is read
-    /// if it is English.
+    /// Returns the severity. Servers before 9.6 send it only in the session's language, which is
+    /// understood if it is English.
     pub fn severity(&self) -> Option<Severity> {
         self.field(b'V').or_else(|| self.field(b'S')).and_then(Severity::parse)
     }
 
-    /// The error's code; `None` if the server, or a pooler in its place, sent none.
+    /// Returns the error's code; `None` if the server, or a pooler in its place, sent none.
     pub fn sqlstate(&self) -> Option<SqlState> {
         self.field(b'C').and_then(SqlState::parse)
     }
 
-    /// What went wrong, in one line.
+    /// Returns the primary message, in one line.
     pub fn message(&self) -> &'a [u8] {
         self.field(b'M').unwrap_or_default()
     }
 
-    /// More about it.
+    /// Returns the detail message.
     pub fn detail(&self) -> Option<&'a [u8]> {
         self.field(b'D')
     }
 
-    /// What to do about it.
+    /// Returns the hint: a suggestion for solving the problem.
     pub fn hint(&self) -> Option<&'a [u8]> {
         self.field(b'H')
     }
 
-    /// Where in the statement, in characters, the first being 1.
+    /// Returns the position in the statement, in characters from 1.
     pub fn position(&self) -> Option<u32> {
         self.field(b'P').and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
     }
 
-    /// The same, to be kept. Of a text that is longer than [`OwnedReport::LONGEST`] only the
-    /// beginning is.
+    /// Returns an owned copy. A text longer than [`OwnedReport::LONGEST`] is truncated.
     pub fn to_owned(&self) -> OwnedReport {
         OwnedReport {
             severity: self.severity(),
@@ -87,7 +85,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A text of a report, or its beginning.
+/// Returns a text of a report, truncated if necessary.
 fn kept(text: &[u8]) -> String {
     match text.get(..OwnedReport::LONGEST) {
         Some(beginning) if text.len() > OwnedReport::LONGEST => {
@@ -99,20 +97,20 @@ fn kept(text: &[u8]) -> String {
     }
 }
 
-/// An error or a notice that is kept.
+/// An error or a notice, with owned texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedReport {
-    /// How severe it is, if the server said so.
+    /// Severity, if the server sent one.
     pub severity: Option<Severity>,
     /// The error's code, if the server sent one.
     pub sqlstate: Option<SqlState>,
-    /// What went wrong, in one line.
+    /// Primary message, in one line.
     pub message: String,
-    /// More about it.
+    /// Detail message.
     pub detail: Option<String>,
-    /// What to do about it.
+    /// Suggestion for solving the problem.
     pub hint: Option<String>,
-    /// Where in the statement, in characters, the first being 1.
+    /// Position in the statement, in characters from 1.
     pub position: Option<u32>,
 }
 
@@ -133,7 +131,7 @@ impl fmt::Display for OwnedReport {
 
 impl std::error::Error for OwnedReport {}
 
-/// How severe a report is.
+/// The severity of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The statement failed.
@@ -142,13 +140,13 @@ pub enum Severity {
     Fatal,
     /// All sessions end.
     Panic,
-    /// A notice: something may be wrong.
+    /// A warning.
     Warning,
-    /// A notice: something that the user should know.
+    /// A notice for the user.
     Notice,
     /// A notice for developers.
     Debug,
-    /// A notice that was asked for.
+    /// A notice that the user requested.
     Info,
     /// A notice for administrators.
     Log,
@@ -166,7 +164,7 @@ impl Severity {
         Severity::Log,
     ];
 
-    /// The word of the protocol.
+    /// Returns the protocol's word.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "ERROR",
@@ -180,7 +178,7 @@ impl Severity {
         }
     }
 
-    /// Whether the session is over.
+    /// Returns true if the session is over.
     pub fn ends_session(self) -> bool {
         matches!(self, Severity::Fatal | Severity::Panic)
     }
@@ -195,14 +193,14 @@ impl Severity {
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
-    /// The code of five digits or capital letters.
+    /// Parses a code of five digits or capital letters.
     pub fn parse(text: &[u8]) -> Option<SqlState> {
         let code: [u8; 5] = text.try_into().ok()?;
         let fits = code.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         fits.then_some(SqlState(code))
     }
 
-    /// The code as text.
+    /// Returns the code as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The begin of a session, from the client's side. Chapter "Start-up".
+//! The beginning of a session on the client's side. Chapter "Start-up".
 //!
 //! ```text
 //!  client                                     server
@@ -25,43 +25,45 @@ use crate::{
     BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, backend, frontend,
 };
 
-/// How many settings a server may report at the start; PostgreSQL reports about fifteen.
+/// Highest number of settings that a server may report at the start; PostgreSQL reports about
+/// fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
 
 /// Largest size of these settings together, in bytes.
 const SETTINGS_BYTES: usize = 1 << 20;
 
-/// Who begins a session, and how.
+/// Settings for beginning a session.
 #[derive(Clone, Copy)]
 pub struct Login<'l> {
     /// The user's name.
     pub user: &'l str,
-    /// The database; the server takes the user's name if it is not given.
+    /// Name of the database; without one the server uses the user's name.
     pub database: Option<&'l str>,
-    /// The password, if there is one.
+    /// The password, if any.
     pub password: Option<&'l [u8]>,
     /// Settings for the session, such as `application_name`.
     pub settings: &'l [(&'l str, &'l str)],
-    /// Whether the connection is encrypted, and what the server's certificate binds it to.
+    /// Encryption of the connection, and the channel binding of the server's certificate.
     pub channel: Channel<'l>,
 }
 
-/// What carries a session.
+/// The confidentiality of the connection to the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Channel<'l> {
-    /// A connection that others can read: the password itself is not sent there.
+    /// A connection that others can read: the password is never sent in clear text.
     Open,
-    /// One that they cannot, without TLS or with a certificate that binds nothing.
+    /// A connection that others cannot read, without TLS or with a certificate without channel
+    /// binding.
     Plain,
     /// A connection with TLS.
     Tls {
-        /// The hash of the server's certificate, as RFC 5929 describes `tls-server-end-point`.
-        /// With it SCRAM proves that nobody stands between.
+        /// Hash of the server's certificate, as defined by RFC 5929 for `tls-server-end-point`. It
+        /// allows SCRAM to detect an attacker between client and server.
         server_end_point: &'l [u8],
     },
 }
 
-/// The password is not shown.
+/// Formats the login without the password.
 impl fmt::Debug for Login<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Login")
@@ -74,36 +76,38 @@ impl fmt::Debug for Login<'_> {
 /// A session that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// What a CancelRequest must name; some poolers give none.
+    /// Key for a CancelRequest; some poolers send none.
     pub key: Option<BackendKey>,
     /// The settings that the server reported, in order: `server_version`, `TimeZone` and others.
     pub settings: Vec<(String, String)>,
 }
 
 impl Session {
-    /// The value of a setting.
+    /// Returns the value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let mut settings = self.settings.iter();
         settings.find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Why a session did not begin.
+/// The reason for which a session could not begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartupError {
-    /// What came is not the protocol.
+    /// The received bytes violate the protocol.
     Wire(WireError),
-    /// The server refuses: a wrong password, an unknown database, too many connections.
+    /// The server rejected the session: a wrong password, an unknown database, too many
+    /// connections.
     Server(Box<OwnedReport>),
-    /// The server asks for a password, and there is none.
+    /// The server requested a password, and none was given.
     PasswordMissing,
-    /// The server asks for the password itself where others can read it.
+    /// The server requested the password in clear text on a connection that others can read.
     Insecure,
-    /// The server asks for an authentication that this crate does not know, such as GSSAPI.
+    /// The server requested an authentication method that this crate does not support, such as
+    /// GSSAPI.
     Method(String),
-    /// The server could not prove that it knows the password, or said what SCRAM does not allow.
+    /// The server could not prove that it knows the password, or violated SCRAM.
     Scram(String),
-    /// The server does not speak version 3.0 of the protocol, or does not know an option of it.
+    /// The server does not support version 3.0 of the protocol, or one of its options.
     Version(String),
 }
 
@@ -147,28 +151,28 @@ impl From<WireError> for StartupError {
     }
 }
 
-/// A session that begins: takes what the server says and writes what is to be answered.
+/// A session that is beginning: reads the server's messages and appends the replies.
 pub struct Startup<'l> {
     login: Login<'l>,
     state: State,
     session: Session,
-    /// Rest of a notice that is still to be passed over, in bytes.
+    /// Number of bytes to skip of a notice.
     skip: usize,
 }
 
-/// Which message is to come.
+/// The next expected message.
 enum State {
-    /// The first question, or at once AuthenticationOk.
+    /// The first authentication request, or immediately AuthenticationOk.
     Question,
     /// The next step of SCRAM.
     Scram(Box<ScramSha256>),
     /// The server's proof that it knows the password.
     Proof(Box<ScramSha256>),
-    /// AuthenticationOk, and no other question.
+    /// AuthenticationOk; further requests are not allowed.
     Verdict,
     /// Settings, the key, and ReadyForQuery.
     Settings,
-    /// None: the session has begun.
+    /// No message: the session has begun.
     Ready,
 }
 
@@ -185,7 +189,7 @@ impl<'l> Startup<'l> {
     /// Appends the StartupMessage.
     ///
     /// # Errors
-    /// A name or a value holds a zero byte.
+    /// A name or a value contains a zero byte.
     pub fn begin(login: Login<'l>, out: &mut Vec<u8>) -> Result<Startup<'l>, WireError> {
         let database = login.database.map(|database| ("database", database));
         let names = [("user", login.user)].into_iter().chain(database);
@@ -195,8 +199,8 @@ impl<'l> Startup<'l> {
         Ok(Startup { login, state: State::Question, session: Session::default(), skip: 0 })
     }
 
-    /// Reads what has come, appends what is to be sent, and returns how many bytes were used. Stops
-    /// behind ReadyForQuery: what follows belongs to the session.
+    /// Reads bytes, appends the replies, and returns the number of bytes consumed. It stops after
+    /// ReadyForQuery: later bytes belong to the session.
     ///
     /// # Errors
     /// The session cannot begin.
@@ -221,12 +225,12 @@ impl<'l> Startup<'l> {
         Ok(used)
     }
 
-    /// Whether the session has begun.
+    /// Returns true if the session has begun.
     pub fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready)
     }
 
-    /// The session, if it has begun.
+    /// Returns the session, if it has begun.
     pub fn into_session(self) -> Option<Session> {
         self.is_ready().then_some(self.session)
     }
@@ -254,7 +258,7 @@ impl<'l> Startup<'l> {
         Ok(())
     }
 
-    /// Answers a question of the server; only the one that comes next is answered.
+    /// Replies to an authentication request, if it is allowed at this point.
     fn answer(
         &mut self,
         question: Authentication<'_>,
@@ -272,7 +276,7 @@ impl<'l> Startup<'l> {
                 scram.finish(data).map_err(|error| StartupError::Scram(error.to_string()))?;
                 State::Verdict
             }
-            // A server that lets us in before it has proved itself may be another one.
+            // A server that accepts the client before it has proved itself may be an impostor.
             (State::Scram(_) | State::Proof(_), Authentication::Ok) => {
                 let why = "it did not prove that it knows the password";
                 return Err(StartupError::Scram(why.to_owned()));
@@ -322,8 +326,8 @@ impl<'l> Startup<'l> {
                 let binding = ChannelBinding::tls_server_end_point(server_end_point.to_vec());
                 (SCRAM_SHA_256_PLUS, binding)
             }
-            // Says that we could bind: a server that could as well notices that its offer was
-            // taken out on the way.
+            // This tells the server that the client supports channel binding: a server that
+            // supports it too detects that an attacker removed its offer.
             Channel::Tls { .. } => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             Channel::Open | Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };
@@ -354,15 +358,15 @@ impl<'l> Startup<'l> {
     }
 }
 
-/// The length of the whole message at the beginning of some bytes if it is a notice, which is
-/// passed over.
+/// Returns the length of the whole message at the beginning of some bytes if it is a notice, which
+/// is skipped.
 fn notice(bytes: &[u8]) -> Option<usize> {
     let (tag, length) = frame::header(bytes.first_chunk()?)?;
     (tag == tag::NOTICE_RESPONSE).then(|| HEADER.saturating_add(length as usize))
 }
 
-/// How long a message may be while the session begins. Rows and pieces of COPY may be longer later,
-/// but nobody waits for them here.
+/// Returns the longest body of a message while the session begins, in bytes. Rows and parts of COPY
+/// may be longer later, but are not expected here.
 fn limit(tag: u8) -> Option<u32> {
     backend::limit(tag).map(|limit| limit.min(LONG))
 }
@@ -377,8 +381,8 @@ fn next_step(
     Ok(scram)
 }
 
-/// We asked for 3.0 without options: a server that says that it speaks 3.0 agrees. It may write
-/// the whole version or its minor part.
+/// Checks the server's version. The client requested 3.0 without options: a server that supports
+/// 3.0 agrees. It may send the whole version or its minor part.
 fn negotiate(negotiation: &Negotiation<'_>) -> Result<(), StartupError> {
     let agrees = negotiation.newest == 0 || negotiation.newest == ProtocolVersion::V3_0.number();
     if agrees && negotiation.unknown_options.is_empty() {

@@ -1,7 +1,7 @@
-//! The types of messages, as the chapter "Message Formats" names them. Some letters mean different
-//! things from the two sides.
+//! Message types, named as in the chapter "Message Formats". Some letters have different meanings
+//! for the two sides.
 
-/// What a server sends.
+/// Types of server messages.
 pub(crate) mod backend {
     pub(crate) const AUTHENTICATION: u8 = b'R';
     pub(crate) const BACKEND_KEY_DATA: u8 = b'K';
@@ -26,7 +26,7 @@ pub(crate) mod backend {
     pub(crate) const ROW_DESCRIPTION: u8 = b'T';
 }
 
-/// What a client sends.
+/// Types of client messages.
 pub(crate) mod frontend {
     pub(crate) const BIND: u8 = b'B';
     pub(crate) const CLOSE: u8 = b'C';
@@ -42,7 +42,7 @@ pub(crate) mod frontend {
     pub(crate) const TERMINATE: u8 = b'X';
 }
 
-/// What both send.
+/// Types of messages of both sides.
 pub(crate) mod both {
     pub(crate) const COPY_DATA: u8 = b'd';
     pub(crate) const COPY_DONE: u8 = b'c';

@@ -7,9 +7,9 @@
 //!                         └ patched: an integer
 //! ```
 //!
-//! While all values have the widths of their types, filling is one copy and a few bytes patched.
-//! A text, a NULL, or a time that only the server can read change the length of their message:
-//! then the constant parts are copied around them.
+//! If all values have the widths of their types, filling is one copy and a few patched bytes. A
+//! text, a NULL, or a time that only the server can parse changes the length of its message: then
+//! the constant parts are copied around the values.
 
 use crate::frame::{self, count, message, string};
 use crate::frontend;
@@ -19,58 +19,58 @@ use crate::{
     Cycle, Format, Oid, ParameterType, Replies, Value, ValueError, ValueErrorKind, WireError,
 };
 
-/// The messages of a request, with places for its values.
+/// The messages of a request, with slots for its values.
 #[derive(Clone, Debug)]
 pub struct Template {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
     binds: Vec<Binding>,
-    /// Whether every value has a fixed width.
+    /// True if every value has a fixed width.
     is_fixed: bool,
     results: Format,
-    /// The parts of the request that are answered by one ReadyForQuery each.
+    /// The parts of the request, each with a ReadyForQuery in its reply.
     cycles: Vec<Cycle>,
     /// The part that no Sync has ended yet.
     open: Cycle,
 }
 
-/// The place of a value.
+/// The slot of a value.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     kind: ParameterType,
-    /// Where the value's length stands; the value follows.
+    /// Offset of the value's length; the value follows.
     at: usize,
-    /// Where the value itself stands.
+    /// Offset of the value itself.
     value: usize,
-    /// Where the constant bytes behind the value begin.
+    /// Offset of the constant bytes after the value.
     end: usize,
-    /// Where the value's format code stands; meaningful for types of fixed width.
+    /// Offset of the value's format code; valid for types of fixed width.
     format: usize,
 }
 
-/// The place of a Bind message.
+/// The position of a Bind message.
 #[derive(Clone, Copy, Debug)]
 struct Binding {
-    /// Where its length stands.
+    /// Offset of its length.
     length: usize,
-    /// Where it ends.
+    /// Offset of its end.
     end: usize,
-    /// How many slots are in it.
+    /// Number of its slots.
     slots: usize,
 }
 
 impl Template {
-    /// A request without messages, the results of which travel in this format.
+    /// Creates a request without messages, with this format for its results.
     pub fn new(results: Format) -> Template {
         let (bytes, slots, binds, cycles) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Template { bytes, slots, binds, is_fixed: true, results, cycles, open: Cycle::SYNC }
     }
 
-    /// Appends the run of a prepared statement: Bind and Execute. The types are those of the
+    /// Appends an execution of a prepared statement: Bind and Execute. The types are those of the
     /// server's ParameterDescription.
     ///
     /// # Errors
-    /// The name holds a zero byte, or there are more than 65,535 types.
+    /// The name contains a zero byte, or there are more than 65,535 types.
     pub fn statement(&mut self, name: &str, types: &[Oid]) -> Result<(), WireError> {
         let start = self.bytes.len();
         let slots = self.slots.len();
@@ -96,40 +96,40 @@ impl Template {
     /// Appends a statement that is not prepared: Parse into the unnamed statement, Bind, Execute.
     ///
     /// # Errors
-    /// The text holds a zero byte, or there are more than 65,535 types.
+    /// The text contains a zero byte, or there are more than 65,535 types.
     pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
         frontend::parse(&mut self.bytes, "", text, types.iter().copied())?;
         self.open = self.open.parse();
         self.statement("", types)
     }
 
-    /// Appends a Query, which has no values and is answered by a ReadyForQuery of its own.
+    /// Appends a Query, which has no values and a ReadyForQuery of its own in the reply.
     ///
     /// # Errors
-    /// The text holds a zero byte.
+    /// The text contains a zero byte.
     pub fn query(&mut self, text: &str) -> Result<(), WireError> {
         frontend::query(&mut self.bytes, text)?;
         self.cycles.push(Cycle::QUERY);
         Ok(())
     }
 
-    /// Appends a Sync: the end of the request, or of a part that fails or succeeds by itself.
+    /// Appends a Sync: the end of the request, or of a part that fails or succeeds independently.
     pub fn sync(&mut self) {
         frontend::sync(&mut self.bytes);
         self.cycles.push(std::mem::take(&mut self.open));
     }
 
-    /// How many values the request takes.
+    /// Returns the number of values of the request.
     pub fn values(&self) -> usize {
         self.slots.len()
     }
 
-    /// Returns the number of ReadyForQuery messages in the answer.
+    /// Returns the number of ReadyForQuery messages in the reply.
     pub fn answers(&self) -> usize {
         self.cycles.len()
     }
 
-    /// Tells a reader of replies that the request was sent.
+    /// Registers the request as sent with a reader of replies.
     #[inline]
     pub fn expect(&self, replies: &mut Replies) {
         self.cycles.iter().for_each(|cycle| replies.expect(*cycle));
@@ -156,7 +156,7 @@ impl Template {
         filled
     }
 
-    /// Copies everything and patches the values, or gives up on one of another length.
+    /// Copies everything and patches the values; fails if a value has another length.
     #[inline]
     fn fill_fixed<'v>(
         &self,
@@ -200,7 +200,7 @@ impl Template {
         for bind in &self.binds {
             copy(out, &self.bytes, copied, bind.length);
             copied = bind.length;
-            // Where the message's length stands in `out`.
+            // Offset of the message's length in `out`.
             let length = out.len();
             for (parameter, slot) in slots.by_ref().take(bind.slots) {
                 let Some(value) = given.next() else { return Err(missing(parameter)) };
@@ -219,7 +219,7 @@ impl Template {
     }
 }
 
-/// Appends the parameters' formats and the places of their values.
+/// Appends the parameters' formats and the slots of their values.
 fn parameters(out: &mut Vec<u8>, types: &[Oid], slots: &mut Vec<Slot>) -> Result<(), WireError> {
     let first_format = out.len().saturating_add(2);
     let formats = types.iter().map(|oid| match ParameterType::of(*oid).width() {
@@ -241,7 +241,7 @@ fn parameters(out: &mut Vec<u8>, types: &[Oid], slots: &mut Vec<Slot>) -> Result
     Ok(())
 }
 
-/// Appends a value with its length; `format` is the place in `out` of its format code.
+/// Appends a value with its length; `format` is the offset in `out` of its format code.
 fn append(
     out: &mut Vec<u8>,
     slot: &Slot,

@@ -1,36 +1,37 @@
-//! Dates and times as PostgreSQL holds them: days and microseconds since the year 2000. Chapter
-//! "Date/Time Types"; the binary forms are those of `timestamp_recv` and its neighbours.
+//! Dates and times in PostgreSQL's representation: days and microseconds since the year 2000.
+//! Chapter "Date/Time Types"; the binary forms are those of `timestamp_recv` and its neighbours.
 //!
-//! Only the ISO form is read, which means the same under every setting: `2024-02-29`,
-//! `13:45:00.25`, both with a space or a `T` between them, and a zone where the type has one. A
-//! server understands much more (`now`, `Jan 8 1999`); what is not read here is left to it.
+//! Only the ISO form is parsed, as it has the same meaning under every setting: `2024-02-29`,
+//! `13:45:00.25`, both with a space or a `T` between them, and a zone if the type has one. A server
+//! accepts many more forms (`now`, `Jan 8 1999`); these are sent to it as text.
 
-/// Microseconds of a second.
+/// Length of a second, in microseconds.
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// Days from the year 1 to the year 2000.
+/// Number of days from the year 1 to the year 2000.
 const EPOCH: i64 = 730_119;
 
-/// Days since 2000-01-01.
+/// Parses a date, in days since 2000-01-01.
 pub(crate) fn date(text: &str) -> Option<i32> {
     let (days, rest) = days(text.as_bytes())?;
     rest.is_empty().then(|| i32::try_from(days).ok())?
 }
 
-/// Microseconds since midnight.
+/// Parses a time, in microseconds since midnight.
 pub(crate) fn time(text: &str) -> Option<i64> {
     let (time, rest) = clock(text.as_bytes())?;
     rest.is_empty().then_some(time)
 }
 
-/// Microseconds since 2000-01-01, of a text without a zone.
+/// Parses a timestamp without a zone, in microseconds since 2000-01-01.
 pub(crate) fn timestamp(text: &str) -> Option<i64> {
     let (stamp, rest) = stamp(text.as_bytes())?;
     rest.is_empty().then_some(stamp)
 }
 
-/// Microseconds since 2000-01-01 UTC, of a text with a zone: without one it depends on the session.
+/// Parses a timestamp with a zone, in microseconds since 2000-01-01 UTC. Without a zone the value
+/// would depend on the session.
 pub(crate) fn timestamptz(text: &str) -> Option<i64> {
     let (stamp, rest) = stamp(text.as_bytes())?;
     stamp.checked_sub(zone(rest)?)
@@ -49,7 +50,7 @@ fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// `YYYY-MM-DD` in days since 2000-01-01, and what follows.
+/// Parses `YYYY-MM-DD`, in days since 2000-01-01. Also returns the rest.
 fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(after(rest, b'-')?, 2)?;
@@ -81,7 +82,7 @@ fn days(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((days, rest))
 }
 
-/// `HH:MM[:SS[.ffffff]]` in microseconds, and what follows.
+/// Parses `HH:MM[:SS[.ffffff]]`, in microseconds. Also returns the rest.
 fn clock(text: &[u8]) -> Option<(i64, &[u8])> {
     let (hour, rest) = digits(text, 2)?;
     let (minute, rest) = digits(after(rest, b':')?, 2)?;
@@ -101,13 +102,13 @@ fn clock(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((time, rest))
 }
 
-/// One to six digits of a second in microseconds, and what follows.
+/// Parses one to six digits of a fraction of a second, in microseconds. Also returns the rest.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut unit = SECOND;
     let mut fraction: i64 = 0;
     let mut rest = text;
     while let Some((digit @ b'0'..=b'9', after)) = rest.split_first() {
-        // A seventh digit would have to be rounded, which is the server's business.
+        // A seventh digit would have to be rounded, which is left to the server.
         unit = (unit > 1).then_some(unit / 10)?;
         fraction = fraction.checked_add(value(*digit).checked_mul(unit)?)?;
         rest = after;
@@ -115,7 +116,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     (unit < SECOND).then_some((fraction, rest))
 }
 
-/// `Z`, `+HH`, `-HH` or `+HH:MM` in microseconds east of Greenwich.
+/// Parses `Z`, `+HH`, `-HH` or `+HH:MM`, in microseconds east of Greenwich.
 fn zone(text: &[u8]) -> Option<i64> {
     if text == b"Z" {
         return Some(0);
@@ -126,7 +127,7 @@ fn zone(text: &[u8]) -> Option<i64> {
         Some(rest) => digits(rest, 2)?,
         None => (0, rest),
     };
-    // The bounds of the server: less than 16 hours.
+    // The server's limit: less than 16 hours.
     if hours > 15 || minutes > 59 || !rest.is_empty() {
         return None;
     }
@@ -143,7 +144,7 @@ fn after(text: &[u8], byte: u8) -> Option<&[u8]> {
     text.split_first().and_then(|(first, rest)| (*first == byte).then_some(rest))
 }
 
-/// The number of so many digits, and what follows.
+/// Parses a number with this count of digits. Also returns the rest.
 fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {
     let (digits, rest) = text.split_at_checked(count)?;
     let number = digits.iter().try_fold(0_i64, |number, digit| {

@@ -1,22 +1,22 @@
-//! The answer to an SSLRequest. Chapter "SSL Session Encryption".
+//! The reply to an SSLRequest. Chapter "SSL Session Encryption".
 
 use crate::{ErrorKind, WireError};
 
-/// What a server answers to an SSLRequest.
+/// A server's reply to an SSLRequest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SslAnswer {
-    /// The next bytes are TLS (`S`).
+    /// TLS begins with the next byte (`S`).
     Accepted,
-    /// There is no TLS here; the session may go on without (`N`).
+    /// TLS is not available; the session may continue without it (`N`).
     Refused,
 }
 
-/// Reads the answer to an SSLRequest from all bytes that have come since; `None` if there are none.
+/// Reads the reply to an SSLRequest from all bytes received since; `None` if there are none.
 ///
 /// # Errors
-/// The answer is another byte. An `E` begins an error message, which a client does not show, as
-/// nobody knows who wrote it. Or more bytes came than the answer: they were sent before the
-/// encryption began, and would be taken for what the server says (CVE-2021-23222).
+/// The reply is another byte, or more bytes follow it. An `E` begins an error message, which a
+/// client must not display because it is not authenticated. Additional bytes were sent before
+/// encryption began and would be mistaken for the server's (CVE-2021-23222).
 pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
     let context = "the answer to SSLRequest";
     let answer = match bytes.first() {
@@ -31,7 +31,7 @@ pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
     }
 }
 
-/// Appends the answer to an SSLRequest or a GSSENCRequest.
+/// Appends the reply to an SSLRequest or a GSSENCRequest.
 pub fn answer_ssl(out: &mut Vec<u8>, answer: SslAnswer) {
     out.push(match answer {
         SslAnswer::Accepted => b'S',

@@ -1,15 +1,15 @@
-//! Types of values, formats, and other small things that both sides speak of.
+//! Types of values, formats, and other small types that both sides use.
 
 use crate::cursor::Cursor;
 use crate::list::sealed::Read;
 use crate::{ErrorKind, WireError};
 
-/// The number of a type in the system catalog `pg_type`.
+/// The object id of a type in the system catalog `pg_type`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Oid(pub u32);
 
 impl Oid {
-    /// No type: the server decides.
+    /// Unspecified: the server infers the type.
     pub const UNSPECIFIED: Oid = Oid(0);
     /// `boolean`.
     pub const BOOL: Oid = Oid(16);
@@ -51,18 +51,18 @@ impl<'a> Read<'a> for Oid {
     }
 }
 
-/// How a value travels. Chapter "Formats and Format Codes".
+/// The transfer format of a value. Chapter "Formats and Format Codes".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// As text (code 0).
+    /// Text (code 0).
     #[default]
     Text,
-    /// In the type's binary form (code 1).
+    /// The type's binary form (code 1).
     Binary,
 }
 
 impl Format {
-    /// The number that stands for it.
+    /// Returns its code.
     pub fn code(self) -> u16 {
         match self {
             Format::Text => 0,
@@ -91,7 +91,7 @@ impl<'a> Read<'a> for Format {
     }
 }
 
-/// A field of a row or a parameter: its bytes, or NULL.
+/// Reads a field of a row or a parameter: its bytes, or NULL.
 impl<'a> Read<'a> for Option<&'a [u8]> {
     #[inline]
     fn read(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
@@ -99,19 +99,19 @@ impl<'a> Read<'a> for Option<&'a [u8]> {
     }
 }
 
-/// Whether the session is in a transaction. Message ReadyForQuery.
+/// The transaction status of the session. Message ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
-    /// In none (`I`).
+    /// Outside a transaction (`I`).
     Idle,
-    /// In one (`T`).
+    /// Inside a transaction (`T`).
     Active,
-    /// In one that has failed: everything but its end is refused (`E`).
+    /// Inside a failed transaction: every statement except its end is rejected (`E`).
     Failed,
 }
 
 impl TransactionStatus {
-    /// The letter that stands for it.
+    /// Returns its letter.
     pub fn letter(self) -> u8 {
         match self {
             TransactionStatus::Idle => b'I',
@@ -131,7 +131,7 @@ impl TransactionStatus {
     }
 }
 
-/// What a Describe or a Close speaks of.
+/// The kind of object in a Describe or a Close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Object {
     /// A prepared statement (`S`).
@@ -141,7 +141,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// The letter that stands for it.
+    /// Returns its letter.
     pub fn letter(self) -> u8 {
         match self {
             Object::Statement => b'S',
@@ -162,12 +162,12 @@ impl Object {
     }
 }
 
-/// What a CancelRequest must name to end a session's statement. Message BackendKeyData.
+/// The key with which a CancelRequest identifies a session. Message BackendKeyData.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BackendKey {
-    /// The server's process.
+    /// Process id of the session's server process.
     pub process: i32,
-    /// Its secret.
+    /// Secret of the session.
     pub secret: i32,
 }
 
@@ -180,7 +180,7 @@ impl BackendKey {
     }
 }
 
-/// The secret is not shown.
+/// Formats the key without the secret.
 impl std::fmt::Debug for BackendKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BackendKey").field("process", &self.process).finish_non_exhaustive()

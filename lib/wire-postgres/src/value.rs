@@ -1,4 +1,4 @@
-//! The values of a statement's parameters, and how each travels.
+//! The values of a statement's parameters, and their transfer formats.
 
 use std::fmt;
 use std::io::Write;
@@ -12,14 +12,14 @@ pub enum Value<'v> {
     Null,
     /// A 64-bit integer.
     Int(i64),
-    /// A double.
+    /// A double-precision float.
     Real(f64),
-    /// A text. For a type of fixed width it must be a number, a truth value, … as the server would
-    /// read it.
+    /// A text. For a type of fixed width it must be a number, a Boolean, … in a form that the
+    /// server accepts.
     Text(&'v str),
 }
 
-/// How the values of a parameter travel: the types of fixed width in binary, all others as text.
+/// The transfer form of a parameter's values: types of fixed width in binary, all others as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     /// `boolean`, one byte.
@@ -30,7 +30,7 @@ pub enum ParameterType {
     Int4,
     /// `bigint`, eight bytes.
     Int8,
-    /// `oid`, four bytes without a sign.
+    /// `oid`, four bytes, unsigned.
     Oid,
     /// `real`, four bytes.
     Float4,
@@ -46,12 +46,12 @@ pub enum ParameterType {
     TimestampTz,
     /// `uuid`, sixteen bytes.
     Uuid,
-    /// Every other type: its values travel as text, and the server says what they are.
+    /// Every other type: its values are sent as text, which the server converts.
     Text,
 }
 
 impl ParameterType {
-    /// How values of the type with this number travel.
+    /// Returns the transfer form for the type with this object id.
     pub fn of(oid: Oid) -> ParameterType {
         match oid {
             Oid::BOOL => ParameterType::Bool,
@@ -70,7 +70,7 @@ impl ParameterType {
         }
     }
 
-    /// The width of its binary form in bytes; `None` if it travels as text.
+    /// Returns the width of its binary form in bytes; `None` if it is sent as text.
     pub fn width(self) -> Option<u8> {
         match self {
             ParameterType::Bool => Some(1),
@@ -89,7 +89,7 @@ impl ParameterType {
         }
     }
 
-    /// Its name in SQL.
+    /// Returns its name in SQL.
     pub fn name(self) -> &'static str {
         match self {
             ParameterType::Bool => "boolean",
@@ -109,27 +109,27 @@ impl ParameterType {
     }
 }
 
-/// A value that a request cannot carry.
+/// An error for a value that cannot be encoded in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueError {
-    /// Which of the request's values, the first being 0.
+    /// Index of the value in the request, from 0.
     pub parameter: usize,
-    /// What is wrong with it.
+    /// Kind of the error.
     pub kind: ValueErrorKind,
 }
 
-/// What can be wrong with a value.
+/// The kind of an error in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueErrorKind {
-    /// It cannot be of its parameter's type.
+    /// The value cannot be converted to its parameter's type.
     NotOfType(ParameterType),
-    /// Its parameter's type does not reach so far.
+    /// The value is outside the range of its parameter's type.
     OutOfRange(ParameterType),
-    /// It is not there: the statements take more values than were given.
+    /// The value is missing: the statements take more values than were given.
     Missing,
-    /// It is one too many.
+    /// The value exceeds the number of parameters.
     Surplus,
-    /// It makes a message of more than 2 GiB.
+    /// The value makes a message of more than 2 GiB.
     TooLong,
 }
 
@@ -152,18 +152,18 @@ impl fmt::Display for ValueError {
 
 impl std::error::Error for ValueError {}
 
-/// How a value fits the place that its parameter has in a message.
+/// The way in which a value fits the slot of its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// It was written in binary.
+    /// The value was written in binary.
     Binary,
-    /// It has no place of this width: it is NULL.
+    /// The value is NULL, which has no width.
     Null,
-    /// It must travel as text: only the server can read it.
+    /// The value must be sent as text: only the server can parse it.
     Text,
 }
 
-/// Writes a value in the binary form of a type of fixed width to the begin of `place`.
+/// Writes a value in the binary form of a type of fixed width to the beginning of `place`.
 #[inline]
 pub(crate) fn patch(
     place: &mut [u8],
@@ -191,7 +191,7 @@ fn put<const N: usize>(place: &mut [u8], bytes: [u8; N]) -> Fit {
             *place = bytes;
             Fit::Binary
         }
-        // A template leaves as many bytes as the type is wide; text is right in any case.
+        // A template reserves the width of the type; the fallback to text is always correct.
         None => Fit::Text,
     }
 }
@@ -218,7 +218,8 @@ fn patch_int(place: &mut [u8], kind: ParameterType, int: i64) -> Result<Fit, Val
     })
 }
 
-/// The doubles from here on, and their negatives below, are no 64-bit integers: 2^63.
+/// Bound of doubles that fit a 64-bit integer: 2^63. This value and larger ones do not fit, nor do
+/// those below its negative.
 const BEYOND_INT8: f64 = 9_223_372_036_854_775_808.0;
 
 fn patch_real(place: &mut [u8], kind: ParameterType, real: f64) -> Result<Fit, ValueErrorKind> {
@@ -233,7 +234,7 @@ fn patch_real(place: &mut [u8], kind: ParameterType, real: f64) -> Result<Fit, V
                 false => Ok(put(place, short.to_be_bytes())),
             }
         }
-        // What arithmetic made a double may still be a whole number.
+        // A double that is the result of arithmetic may still be an integer.
         ParameterType::Int2 | ParameterType::Int4 | ParameterType::Int8 | ParameterType::Oid => {
             match real {
                 _ if real.fract() != 0.0 => Err(ValueErrorKind::NotOfType(kind)),
@@ -255,7 +256,8 @@ fn patch_real(place: &mut [u8], kind: ParameterType, real: f64) -> Result<Fit, V
 
 fn patch_text(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit, ValueErrorKind> {
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
-    // What is no plain ISO time may still be one to the server: `now`, another style, a zone name.
+    // A text that is not a plain ISO time may be valid for the server: `now`, another style, a zone
+    // name.
     let or_text = |stamp: Option<i64>, place: &mut [u8]| match stamp {
         Some(stamp) => put(place, stamp.to_be_bytes()),
         None => Fit::Text,
@@ -291,7 +293,7 @@ fn patch_digits(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
-    // Servers from version 16 read 0x1F and 1_000.
+    // Servers from version 16 accept 0x1F and 1_000.
     let is_newer = unsigned.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && unsigned.starts_with(|c: char| c.is_ascii_digit());
     match (is_number, is_newer) {
@@ -301,8 +303,8 @@ fn patch_digits(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit
     }
 }
 
-/// A floating-point number of a text; one that is too large or too small is an error, as it is for
-/// the server.
+/// Parses a floating-point number; one that is too large or too small is an error, as it is for the
+/// server.
 fn float<F: std::str::FromStr + Into<f64> + Copy>(
     text: &str,
     kind: ParameterType,
@@ -318,7 +320,7 @@ fn float<F: std::str::FromStr + Into<f64> + Copy>(
     }
 }
 
-/// A truth value as the server reads it: `on`, `1`, or the begin of `true` or `yes`; and the
+/// Parses a Boolean by the server's rules: `on`, `1`, or a prefix of `true` or `yes`; and the
 /// opposites.
 fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
@@ -335,8 +337,8 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Thirty-two hexadecimal digits; a hyphen may follow each group of four, and braces may stand
-/// around them.
+/// Parses thirty-two hexadecimal digits; a hyphen may follow each group of four, and braces may
+/// surround them.
 fn uuid(text: &[u8]) -> Option<[u8; 16]> {
     let mut rest = match text.split_first() {
         Some((b'{', rest)) => rest.strip_suffix(b"}")?,
@@ -358,9 +360,9 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// Appends a value as text, as the server reads it; NULL has none.
+/// Appends a value as text in a form that the server accepts; nothing for NULL.
 pub(crate) fn append_text(out: &mut Vec<u8>, value: Value<'_>) {
-    // Writing into memory cannot fail.
+    // Writing to memory cannot fail.
     let _ = match value {
         Value::Null => Ok(()),
         Value::Int(int) => write!(out, "{int}"),
@@ -373,7 +375,7 @@ pub(crate) fn append_text(out: &mut Vec<u8>, value: Value<'_>) {
     };
 }
 
-/// Whether a number is short without an exponent.
+/// Returns true if the number is short without an exponent.
 fn is_plain(real: f64) -> bool {
     real == 0.0 || (1e-5..1e16).contains(&real.abs())
 }
@@ -382,7 +384,7 @@ fn is_plain(real: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// The bytes of a value in binary, or how else it travels, or why it cannot.
+    /// Returns the binary form of a value, a description of its other form, or an error.
     fn bytes(kind: ParameterType, value: Value<'_>) -> Result<Vec<u8>, ValueErrorKind> {
         let mut place = vec![0; usize::from(kind.width().unwrap_or(0))];
         match patch(&mut place, kind, value)? {

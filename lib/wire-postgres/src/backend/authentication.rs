@@ -1,4 +1,4 @@
-//! The messages of authentication, which share one type. Messages Authentication….
+//! Authentication messages, which share one message type. Messages Authentication….
 
 use crate::cursor::Cursor;
 use crate::list::sealed::Read;
@@ -6,44 +6,44 @@ use crate::{List, WireError};
 
 use super::Mechanism;
 
-/// What the server asks for before it lets a client in.
+/// An authentication request of the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Authentication<'a> {
-    /// Nothing more: the client is let in. AuthenticationOk.
+    /// No further request: the client is authenticated. AuthenticationOk.
     Ok,
-    /// The password itself. AuthenticationCleartextPassword.
+    /// A request for the password in clear text. AuthenticationCleartextPassword.
     CleartextPassword,
-    /// The password, hashed with this salt. AuthenticationMD5Password.
+    /// A request for the password, hashed with this salt. AuthenticationMD5Password.
     Md5Password {
         /// The salt.
         salt: [u8; 4],
     },
-    /// One of these mechanisms of SASL. AuthenticationSASL.
+    /// A request for one of these SASL mechanisms. AuthenticationSASL.
     Sasl {
-        /// Their names, the server's favourite first.
+        /// Their names, in the server's order of preference.
         mechanisms: List<'a, Mechanism<'a>>,
     },
     /// The next step of SASL. AuthenticationSASLContinue.
     SaslContinue {
-        /// What the mechanism says.
+        /// Data of the mechanism.
         data: &'a [u8],
     },
     /// The last step of SASL. AuthenticationSASLFinal.
     SaslFinal {
-        /// What the mechanism says.
+        /// Data of the mechanism.
         data: &'a [u8],
     },
-    /// Another method: Kerberos (2), GSSAPI (7, 8), SSPI (9) or one that came later.
+    /// Another method: Kerberos (2), GSSAPI (7, 8), SSPI (9) or a later one.
     Other {
         /// Its number.
         method: u32,
-        /// What comes with it.
+        /// Its data.
         data: &'a [u8],
     },
 }
 
 impl Authentication<'_> {
-    /// The number of the method on the wire.
+    /// Returns the number of the method in the protocol.
     pub fn method(&self) -> u32 {
         match self {
             Authentication::Ok => 0,

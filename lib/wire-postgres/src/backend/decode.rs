@@ -1,4 +1,4 @@
-//! Reads what a server sends. Chapter "Message Formats".
+//! Decoding of server messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
 use crate::frame::{self, ENDLESS, HEADER, LONG, REPORT, SHORT};
@@ -13,21 +13,21 @@ use super::Authentication;
 /// A message of a server, borrowed from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message<'a> {
-    /// What the server asks for before it lets a client in.
+    /// An authentication request.
     Authentication(Authentication<'a>),
-    /// What a CancelRequest must name.
+    /// The key for a CancelRequest.
     BackendKeyData(BackendKey),
-    /// A Bind is done.
+    /// A Bind was completed.
     BindComplete,
-    /// A Close is done.
+    /// A Close was completed.
     CloseComplete,
-    /// A command is done.
+    /// A command was completed.
     CommandComplete(CommandTag<'a>),
-    /// A piece of COPY's data.
+    /// A part of COPY's data.
     CopyData(&'a [u8]),
-    /// All of COPY's data was sent.
+    /// The end of COPY's data.
     CopyDone,
-    /// The server waits for data.
+    /// The server is ready to receive data.
     CopyInResponse(CopyResponse<'a>),
     /// The server will send data.
     CopyOutResponse(CopyResponse<'a>),
@@ -35,15 +35,15 @@ pub enum Message<'a> {
     CopyBothResponse(CopyResponse<'a>),
     /// A row.
     DataRow(Row<'a>),
-    /// A query without a command is done.
+    /// A query without a command was completed.
     EmptyQueryResponse,
-    /// A statement, or the session, has failed.
+    /// A statement, or the session, failed.
     ErrorResponse(Report<'a>),
-    /// The server speaks an older minor version, or does not know options.
+    /// The server supports only an older minor version, or not all protocol options.
     NegotiateProtocolVersion(Negotiation<'a>),
-    /// What was described returns no rows.
+    /// The described statement or portal returns no rows.
     NoData,
-    /// Something that the user should know.
+    /// A warning or other notice.
     NoticeResponse(Report<'a>),
     /// Another session's NOTIFY.
     NotificationResponse(Notification<'a>),
@@ -51,20 +51,20 @@ pub enum Message<'a> {
     ParameterDescription(List<'a, Oid>),
     /// The value of a setting.
     ParameterStatus(ParameterStatus<'a>),
-    /// A Parse is done.
+    /// A Parse was completed.
     ParseComplete,
-    /// An Execute has returned as many rows as it was allowed to.
+    /// An Execute returned as many rows as its limit allows.
     PortalSuspended,
-    /// The server waits for the next statement.
+    /// The server is ready for the next statement.
     ReadyForQuery(TransactionStatus),
-    /// The columns of the rows that follow or were described.
+    /// The columns of the rows that follow or of a described statement.
     RowDescription(List<'a, Column<'a>>),
 }
 
 /// The fields of a row; `None` is NULL.
 pub type Row<'a> = List<'a, Option<&'a [u8]>>;
 
-/// The name of a mechanism of SASL.
+/// The name of a SASL mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanism<'a> {
     /// The name.
@@ -76,7 +76,7 @@ pub struct Mechanism<'a> {
 pub struct Column<'a> {
     /// Its name.
     pub name: &'a [u8],
-    /// The table that it is of, or 0.
+    /// Its table, or 0.
     pub table: Oid,
     /// Its number in that table, or 0.
     pub number: i16,
@@ -86,27 +86,27 @@ pub struct Column<'a> {
     pub type_size: i16,
     /// The type's modifier (`pg_attribute.atttypmod`).
     pub modifier: i32,
-    /// How its values travel; text where that is not yet known.
+    /// Format of its values; text if it is not yet known.
     pub format: Format,
 }
 
-/// How COPY's data look. Messages CopyInResponse, CopyOutResponse, CopyBothResponse.
+/// The format of COPY's data. Messages CopyInResponse, CopyOutResponse, CopyBothResponse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyResponse<'a> {
-    /// Of the whole: lines of text, or the binary format.
+    /// Format of the data: lines of text, or the binary format.
     pub format: Format,
-    /// Of each column.
+    /// Format of each column.
     pub columns: List<'a, Format>,
 }
 
 /// Another session's NOTIFY. Message NotificationResponse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification<'a> {
-    /// That session's process.
+    /// Process id of that session.
     pub process: i32,
-    /// The channel's name.
+    /// Name of the channel.
     pub channel: &'a [u8],
-    /// The text that was passed.
+    /// Payload of the notification.
     pub payload: &'a [u8],
 }
 
@@ -119,13 +119,13 @@ pub struct ParameterStatus<'a> {
     pub value: &'a [u8],
 }
 
-/// What the server speaks instead of what it was asked for. Message NegotiateProtocolVersion.
+/// The server's answer to an unsupported protocol version. Message NegotiateProtocolVersion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Negotiation<'a> {
-    /// The newest version that the server speaks: servers write the whole version (196608 for
-    /// 3.0), the manual speaks of the minor part alone.
+    /// Newest version that the server supports: servers send the whole version (196608 for 3.0);
+    /// according to the manual it is the minor part alone.
     pub newest: u32,
-    /// The names of protocol options that the server does not know.
+    /// Names of protocol options that the server does not support.
     pub unknown_options: List<'a, OptionName<'a>>,
 }
 
@@ -137,10 +137,10 @@ pub struct OptionName<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The first message of `bytes` and how many bytes it takes; `None` if it is not whole.
+    /// Returns the first message of `bytes` and its length in bytes; `None` if it is incomplete.
     ///
     /// # Errors
-    /// The bytes are not a message of a server.
+    /// The bytes are not a server message.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<(Message<'a>, usize)>, WireError> {
         let Some(frame) = frame::first(bytes, limit)? else { return Ok(None) };
         let message = decode_body(frame.tag, frame.body, HEADER)?;
@@ -148,14 +148,14 @@ impl<'a> Message<'a> {
     }
 }
 
-/// How long a message's body may be; `None` if there is no such message.
+/// Returns the longest body of a message type, in bytes; `None` for an unknown type.
 #[inline]
 pub(crate) fn limit(tag: u8) -> Option<u32> {
     let limit = LIMITS.get(usize::from(tag)).copied().unwrap_or(0);
     limit.checked_sub(1)
 }
 
-/// By the message's type: one more than the longest body, 0 if there is no such message.
+/// Longest body of each message type plus one, in bytes; 0 for an unknown type.
 const LIMITS: [u32; 256] = {
     let mut limits = [0; 256];
     let mut tag: u8 = 0;
@@ -199,14 +199,15 @@ const fn limit_of(tag: u8) -> Option<u32> {
     }
 }
 
-/// The message of a type with a body that begins at `offset`.
+/// Decodes the message of a type from its body, which begins at `offset`.
 pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message<'_>, WireError> {
     let mut cursor = Cursor::new(body, offset);
     let message = match tag {
         both::COPY_DATA => return Ok(Message::CopyData(body)),
         tag::DATA_ROW => Message::DataRow(row(&mut cursor)?),
-        // The tag is all but the last byte: to look for an earlier end in each would cost more than
-        // the rest of reading it, and can lose no place as the length is known.
+        // The tag is everything except the last byte. Searching each tag for an earlier zero byte
+        // would cost more than the rest of decoding; the known length keeps the reader in step even
+        // with one.
         tag::COMMAND_COMPLETE => {
             let context = "CommandComplete, tag";
             return match body {
@@ -243,7 +244,7 @@ pub(crate) fn decode_body(tag: u8, body: &[u8], offset: usize) -> Result<Message
     Ok(message)
 }
 
-/// The messages without a body.
+/// Decodes a message without a body.
 fn empty<'a>(tag: u8, cursor: &Cursor<'a>) -> Result<Message<'a>, WireError> {
     Ok(match tag {
         tag::BIND_COMPLETE => Message::BindComplete,

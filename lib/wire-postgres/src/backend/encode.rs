@@ -1,7 +1,7 @@
-//! Writes what a server sends. Chapter "Message Formats".
+//! Encoding of server messages. Chapter "Message Formats".
 //!
-//! Each function appends one message. What can fail appends nothing then: a String of the protocol
-//! holds no zero byte, a list has at most 65,535 items, a message is shorter than 2 GiB.
+//! Each function appends one message, or nothing if it fails. A String of the protocol contains no
+//! zero byte, a list has at most 65,535 items, and a message is shorter than 2 GiB.
 
 use crate::frame::{bare, count, fixed, message, string, value};
 use crate::frontend::formats;
@@ -11,10 +11,10 @@ use crate::{BackendKey, ErrorKind, Format, Oid, TransactionStatus, WireError};
 use super::{Authentication, Column, Message, Notification, ParameterStatus};
 
 impl Message<'_> {
-    /// Appends the message as its own function does.
+    /// Appends the message with the function for its type.
     ///
     /// # Errors
-    /// As that function's. Of what was decoded, only a command's tag with a zero byte within.
+    /// As for that function. Of decoded messages, only a command tag with a zero byte inside fails.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         match *self {
             Message::Authentication(question) => return encode_authentication(out, question),
@@ -67,26 +67,26 @@ fn encode_authentication(out: &mut Vec<u8>, question: Authentication<'_>) -> Res
     Ok(())
 }
 
-/// AuthenticationOk: the client is let in.
+/// Appends AuthenticationOk: the client is authenticated.
 pub fn authentication_ok(out: &mut Vec<u8>) {
     fixed(out, tag::AUTHENTICATION, [0, 0, 0, 0]);
 }
 
-/// AuthenticationCleartextPassword: asks for the password itself.
+/// Appends AuthenticationCleartextPassword: requests the password in clear text.
 pub fn authentication_cleartext_password(out: &mut Vec<u8>) {
     fixed(out, tag::AUTHENTICATION, [0, 0, 0, 3]);
 }
 
-/// AuthenticationMD5Password: asks for the password, hashed with a salt.
+/// Appends AuthenticationMD5Password: requests the password, hashed with a salt.
 pub fn authentication_md5_password(out: &mut Vec<u8>, salt: [u8; 4]) {
     let [a, b, c, d] = salt;
     fixed(out, tag::AUTHENTICATION, [0, 0, 0, 5, a, b, c, d]);
 }
 
-/// AuthenticationSASL: asks for one of some mechanisms.
+/// Appends AuthenticationSASL: requests one of some mechanisms.
 ///
 /// # Errors
-/// A name holds a zero byte.
+/// A name contains a zero byte.
 pub fn authentication_sasl(
     out: &mut Vec<u8>,
     mechanisms: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -101,7 +101,7 @@ pub fn authentication_sasl(
     })
 }
 
-/// AuthenticationSASLContinue: the next step of SASL.
+/// Appends AuthenticationSASLContinue: the next step of SASL.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -109,7 +109,7 @@ pub fn authentication_sasl_continue(out: &mut Vec<u8>, data: &[u8]) -> Result<()
     authentication(out, 11, data)
 }
 
-/// AuthenticationSASLFinal: the last step of SASL.
+/// Appends AuthenticationSASLFinal: the last step of SASL.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -117,7 +117,7 @@ pub fn authentication_sasl_final(out: &mut Vec<u8>, data: &[u8]) -> Result<(), W
     authentication(out, 12, data)
 }
 
-/// Asks for another method by its number, such as 7 for GSSAPI.
+/// Appends a request for another method by its number, such as 7 for GSSAPI.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -133,33 +133,33 @@ fn authentication(out: &mut Vec<u8>, method: u32, data: &[u8]) -> Result<(), Wir
     })
 }
 
-/// BackendKeyData: what a CancelRequest must name.
+/// Appends BackendKeyData: the key for a CancelRequest.
 pub fn backend_key_data(out: &mut Vec<u8>, key: BackendKey) {
     let [a, b, c, d] = key.process.to_be_bytes();
     let [e, f, g, h] = key.secret.to_be_bytes();
     fixed(out, tag::BACKEND_KEY_DATA, [a, b, c, d, e, f, g, h]);
 }
 
-/// BindComplete: a Bind is done.
+/// Appends BindComplete: a Bind was completed.
 #[inline]
 pub fn bind_complete(out: &mut Vec<u8>) {
     bare(out, tag::BIND_COMPLETE);
 }
 
-/// CloseComplete: a Close is done.
+/// Appends CloseComplete: a Close was completed.
 pub fn close_complete(out: &mut Vec<u8>) {
     bare(out, tag::CLOSE_COMPLETE);
 }
 
-/// CommandComplete: a command is done, with its tag.
+/// Appends CommandComplete: a command was completed, with its tag.
 ///
 /// # Errors
-/// The tag holds a zero byte.
+/// The tag contains a zero byte.
 pub fn command_complete(out: &mut Vec<u8>, command: impl AsRef<[u8]>) -> Result<(), WireError> {
     message(out, tag::COMMAND_COMPLETE, |out| string(out, command.as_ref(), "CommandComplete, tag"))
 }
 
-/// CopyData: a piece of COPY's data.
+/// Appends CopyData: a part of COPY's data.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -170,12 +170,12 @@ pub fn copy_data(out: &mut Vec<u8>, data: &[u8]) -> Result<(), WireError> {
     })
 }
 
-/// CopyDone: all of COPY's data was sent.
+/// Appends CopyDone: the end of COPY's data.
 pub fn copy_done(out: &mut Vec<u8>) {
     bare(out, both::COPY_DONE);
 }
 
-/// CopyInResponse: the server waits for data.
+/// Appends CopyInResponse: the server is ready to receive data.
 ///
 /// # Errors
 /// There are more than 65,535 columns.
@@ -187,7 +187,7 @@ pub fn copy_in_response(
     copy_response(out, tag::COPY_IN_RESPONSE, format, columns)
 }
 
-/// CopyOutResponse: the server will send data.
+/// Appends CopyOutResponse: the server will send data.
 ///
 /// # Errors
 /// There are more than 65,535 columns.
@@ -199,7 +199,7 @@ pub fn copy_out_response(
     copy_response(out, tag::COPY_OUT_RESPONSE, format, columns)
 }
 
-/// CopyBothResponse: both will send data (replication).
+/// Appends CopyBothResponse: both sides will send data (replication).
 ///
 /// # Errors
 /// There are more than 65,535 columns.
@@ -224,7 +224,7 @@ fn copy_response(
     })
 }
 
-/// DataRow: a row; `None` is NULL.
+/// Appends DataRow: a row; `None` is NULL.
 ///
 /// # Errors
 /// There are more than 65,535 fields, or they are too long for a message.
@@ -242,15 +242,15 @@ pub fn data_row<'f>(
     })
 }
 
-/// EmptyQueryResponse: a query without a command is done.
+/// Appends EmptyQueryResponse: a query without a command was completed.
 pub fn empty_query_response(out: &mut Vec<u8>) {
     bare(out, tag::EMPTY_QUERY_RESPONSE);
 }
 
-/// ErrorResponse: a statement, or the session, has failed. A field is its letter and its text.
+/// Appends ErrorResponse: a statement, or the session, failed. A field is its letter and its text.
 ///
 /// # Errors
-/// A text holds a zero byte.
+/// A text contains a zero byte.
 pub fn error_response(
     out: &mut Vec<u8>,
     fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
@@ -258,10 +258,10 @@ pub fn error_response(
     report(out, tag::ERROR_RESPONSE, fields)
 }
 
-/// NoticeResponse: something that the user should know. A field is its letter and its text.
+/// Appends NoticeResponse: a warning or other notice. A field is its letter and its text.
 ///
 /// # Errors
-/// A text holds a zero byte.
+/// A text contains a zero byte.
 pub fn notice_response(
     out: &mut Vec<u8>,
     fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
@@ -289,11 +289,11 @@ fn report(
     })
 }
 
-/// NegotiateProtocolVersion: the newest version that the server speaks (196608 for 3.0), and the
-/// names of protocol options that it does not know.
+/// Appends NegotiateProtocolVersion: the newest version that the server supports (196608 for 3.0),
+/// and the names of protocol options that it does not support.
 ///
 /// # Errors
-/// A name holds a zero byte.
+/// A name contains a zero byte.
 pub fn negotiate_protocol_version(
     out: &mut Vec<u8>,
     newest: u32,
@@ -302,7 +302,7 @@ pub fn negotiate_protocol_version(
     let context = "NegotiateProtocolVersion, option";
     message(out, tag::NEGOTIATE_PROTOCOL_VERSION, |out| {
         out.extend_from_slice(&newest.to_be_bytes());
-        // An Int32 here, where other lists have an Int16.
+        // The count is an Int32 here; other lists have an Int16.
         out.extend_from_slice(&[0, 0]);
         let unknown_options = unknown_options.into_iter();
         count(out, unknown_options.len(), context)?;
@@ -313,15 +313,15 @@ pub fn negotiate_protocol_version(
     })
 }
 
-/// NoData: what was described returns no rows.
+/// Appends NoData: the described statement or portal returns no rows.
 pub fn no_data(out: &mut Vec<u8>) {
     bare(out, tag::NO_DATA);
 }
 
-/// NotificationResponse: another session's NOTIFY.
+/// Appends NotificationResponse: another session's NOTIFY.
 ///
 /// # Errors
-/// A text holds a zero byte.
+/// A text contains a zero byte.
 pub fn notification_response(
     out: &mut Vec<u8>,
     notification: Notification<'_>,
@@ -333,7 +333,7 @@ pub fn notification_response(
     })
 }
 
-/// ParameterDescription: the types of a statement's parameters.
+/// Appends ParameterDescription: the types of a statement's parameters.
 ///
 /// # Errors
 /// There are more than 65,535 parameters.
@@ -349,10 +349,10 @@ pub fn parameter_description(
     })
 }
 
-/// ParameterStatus: the value of a setting.
+/// Appends ParameterStatus: the value of a setting.
 ///
 /// # Errors
-/// A text holds a zero byte.
+/// A text contains a zero byte.
 pub fn parameter_status(out: &mut Vec<u8>, setting: ParameterStatus<'_>) -> Result<(), WireError> {
     message(out, tag::PARAMETER_STATUS, |out| {
         string(out, setting.name, "ParameterStatus, name")?;
@@ -360,26 +360,26 @@ pub fn parameter_status(out: &mut Vec<u8>, setting: ParameterStatus<'_>) -> Resu
     })
 }
 
-/// ParseComplete: a Parse is done.
+/// Appends ParseComplete: a Parse was completed.
 pub fn parse_complete(out: &mut Vec<u8>) {
     bare(out, tag::PARSE_COMPLETE);
 }
 
-/// PortalSuspended: an Execute has returned as many rows as it was allowed to.
+/// Appends PortalSuspended: an Execute returned as many rows as its limit allows.
 pub fn portal_suspended(out: &mut Vec<u8>) {
     bare(out, tag::PORTAL_SUSPENDED);
 }
 
-/// ReadyForQuery: the server waits for the next statement.
+/// Appends ReadyForQuery: the server is ready for the next statement.
 #[inline]
 pub fn ready_for_query(out: &mut Vec<u8>, status: TransactionStatus) {
     fixed(out, tag::READY_FOR_QUERY, [status.letter()]);
 }
 
-/// RowDescription: the columns of the rows that follow or were described.
+/// Appends RowDescription: the columns of the rows that follow or of a described statement.
 ///
 /// # Errors
-/// A name holds a zero byte, or there are more than 65,535 columns.
+/// A name contains a zero byte, or there are more than 65,535 columns.
 pub fn row_description<'c>(
     out: &mut Vec<u8>,
     columns: impl IntoIterator<Item = Column<'c>, IntoIter: ExactSizeIterator>,

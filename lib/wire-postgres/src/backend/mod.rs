@@ -1,4 +1,4 @@
-//! What a server sends: [`Message::decode`] for clients, a function per message for servers.
+//! Server messages: [`Message::decode`] for clients, a function per message for servers.
 
 mod authentication;
 mod decode;

@@ -1,4 +1,4 @@
-//! Reads what a client sends. Chapter "Message Formats".
+//! Decoding of client messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
 use crate::frame::{self, ENDLESS, HEADER, SHORT};
@@ -8,30 +8,30 @@ use crate::{ErrorKind, Format, List, Object, Oid, WireError};
 /// A message of a client, borrowed from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message<'a> {
-    /// Makes a portal of a statement and values.
+    /// Creates a portal from a statement and values.
     Bind(Bind<'a>),
-    /// Forgets a statement or a portal.
+    /// Deallocates a statement or a portal.
     Close(Object, &'a [u8]),
-    /// A piece of COPY's data.
+    /// A part of COPY's data.
     CopyData(&'a [u8]),
-    /// All of COPY's data was sent.
+    /// The end of COPY's data.
     CopyDone,
-    /// The COPY is to fail, with this reason.
+    /// Makes the COPY fail, with this reason.
     CopyFail(&'a [u8]),
-    /// Asks for the types of parameters and columns.
+    /// Requests the types of parameters and columns.
     Describe(Object, &'a [u8]),
-    /// Runs a portal, for at most so many rows; 0 for all.
+    /// Runs a portal, with a limit on the rows; 0 for no limit.
     Execute {
         /// The portal's name.
         portal: &'a [u8],
-        /// How many rows it may return.
+        /// Highest number of rows to return.
         rows: u32,
     },
-    /// Asks for the answers so far.
+    /// Requests the pending replies.
     Flush,
     /// Prepares a statement.
     Parse(Parse<'a>),
-    /// The answer to what authentication asks for. What it means depends on the question:
+    /// A response to an authentication request. Its decoding depends on the request:
     /// [`Message::password`], [`SaslInitialResponse::decode`], or the step of a mechanism.
     Password(&'a [u8]),
     /// Statements as text.
@@ -42,22 +42,22 @@ pub enum Message<'a> {
     Terminate,
 }
 
-/// Makes a portal of a statement and values. Message Bind.
+/// The creation of a portal from a statement and values. Message Bind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bind<'a> {
     /// The portal's name.
     pub portal: &'a [u8],
     /// The statement's name.
     pub statement: &'a [u8],
-    /// The formats of the values: one for each, or one for all, or none for text.
+    /// Formats of the values: one for each, or one for all, or none for text.
     pub formats: List<'a, Format>,
     /// The values; `None` is NULL.
     pub values: List<'a, Option<&'a [u8]>>,
-    /// The formats of the results' columns, likewise.
+    /// Formats of the result columns, in the same way.
     pub results: List<'a, Format>,
 }
 
-/// Prepares a statement. Message Parse.
+/// The preparation of a statement. Message Parse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parse<'a> {
     /// The statement's name.
@@ -78,10 +78,10 @@ pub struct SaslInitialResponse<'a> {
 }
 
 impl<'a> SaslInitialResponse<'a> {
-    /// Reads the body of a [`Message::Password`] that answers AuthenticationSASL.
+    /// Decodes the body of a [`Message::Password`] that replies to AuthenticationSASL.
     ///
     /// # Errors
-    /// It is something else.
+    /// The body is malformed.
     pub fn decode(body: &'a [u8]) -> Result<SaslInitialResponse<'a>, WireError> {
         let mut cursor = Cursor::new(body, 0);
         let response = SaslInitialResponse {
@@ -94,10 +94,10 @@ impl<'a> SaslInitialResponse<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The first message of `bytes` and how many bytes it takes; `None` if it is not whole.
+    /// Returns the first message of `bytes` and its length in bytes; `None` if it is incomplete.
     ///
     /// # Errors
-    /// The bytes are not a message of a client.
+    /// The bytes are not a client message.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<(Message<'a>, usize)>, WireError> {
         let Some(frame) = frame::first(bytes, limit)? else { return Ok(None) };
         let mut cursor = Cursor::new(frame.body, HEADER);
@@ -105,10 +105,10 @@ impl<'a> Message<'a> {
         Ok(Some((message, frame.length)))
     }
 
-    /// Reads the body of a [`Message::Password`] that answers a question for a password.
+    /// Decodes the body of a [`Message::Password`] that replies to a request for a password.
     ///
     /// # Errors
-    /// It is something else.
+    /// The body is malformed.
     pub fn password(body: &'a [u8]) -> Result<&'a [u8], WireError> {
         let mut cursor = Cursor::new(body, 0);
         let password = cursor.string("PasswordMessage, password")?;

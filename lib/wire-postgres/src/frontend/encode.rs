@@ -1,9 +1,9 @@
-//! Writes what a client sends. Chapter "Message Formats".
+//! Encoding of client messages. Chapter "Message Formats".
 //!
-//! Each function appends one message. What can fail appends nothing then: a String of the protocol
-//! holds no zero byte, a list has at most 65,535 items, a message is shorter than 2 GiB.
+//! Each function appends one message, or nothing if it fails. A String of the protocol contains no
+//! zero byte, a list has at most 65,535 items, and a message is shorter than 2 GiB.
 //!
-//! A request that is sent often is better made into a [`Template`](crate::Template).
+//! Frequent requests are better encoded as a [`Template`](crate::Template).
 
 use crate::frame::{bare, count, message, string, value};
 use crate::tags::{both, frontend as tag};
@@ -14,10 +14,10 @@ use super::Message;
 pub use super::packet::{cancel_request, gssenc_request, ssl_request, startup};
 
 impl Message<'_> {
-    /// Appends the message as its own function does.
+    /// Appends the message with the function for its type.
     ///
     /// # Errors
-    /// As that function's; none of what was decoded.
+    /// As for that function; decoded messages never fail.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         match *self {
             Message::Bind(it) => {
@@ -51,18 +51,18 @@ impl Message<'_> {
     }
 }
 
-/// PasswordMessage: the password, or its hash, as it was asked for.
+/// Appends PasswordMessage: the password, or its hash, as requested.
 ///
 /// # Errors
-/// The password holds a zero byte.
+/// The password contains a zero byte.
 pub fn password(out: &mut Vec<u8>, password: &[u8]) -> Result<(), WireError> {
     message(out, tag::PASSWORD, |out| string(out, password, "PasswordMessage, password"))
 }
 
-/// SASLInitialResponse: the chosen mechanism and its first step, if it has one.
+/// Appends SASLInitialResponse: the chosen mechanism and its first step, if it has one.
 ///
 /// # Errors
-/// The mechanism holds a zero byte.
+/// The mechanism contains a zero byte.
 pub fn sasl_initial_response(
     out: &mut Vec<u8>,
     mechanism: impl AsRef<[u8]>,
@@ -74,7 +74,7 @@ pub fn sasl_initial_response(
     })
 }
 
-/// SASLResponse: a further step of the mechanism.
+/// Appends SASLResponse: a further step of the mechanism.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -85,20 +85,20 @@ pub fn sasl_response(out: &mut Vec<u8>, data: &[u8]) -> Result<(), WireError> {
     })
 }
 
-/// Query: one text of one or more statements, answered by one ReadyForQuery. Chapter "Simple
-/// Query".
+/// Appends Query: one text of one or more statements, whose reply ends with one ReadyForQuery.
+/// Chapter "Simple Query".
 ///
 /// # Errors
-/// The text holds a zero byte.
+/// The text contains a zero byte.
 pub fn query(out: &mut Vec<u8>, text: impl AsRef<[u8]>) -> Result<(), WireError> {
     message(out, tag::QUERY, |out| string(out, text.as_ref(), "Query, text"))
 }
 
-/// Parse: prepares a statement, with the types of its first parameters; the server decides on the
-/// others. Chapter "Extended Query".
+/// Appends Parse: prepares a statement, with the types of its first parameters; the server infers
+/// the others. Chapter "Extended Query".
 ///
 /// # Errors
-/// The name or the text holds a zero byte, or there are more than 65,535 types.
+/// The name or the text contains a zero byte, or there are more than 65,535 types.
 pub fn parse(
     out: &mut Vec<u8>,
     statement: impl AsRef<[u8]>,
@@ -115,11 +115,12 @@ pub fn parse(
     })
 }
 
-/// Bind: makes a portal of a statement and values; `None` is NULL. There is a format for each
-/// value, or one for all, or none for text; likewise for the columns of the result.
+/// Appends Bind: creates a portal from a statement and values; `None` is NULL. There is a format
+/// for each value, or one for all, or none for text; likewise for the columns of the result.
 ///
 /// # Errors
-/// A name holds a zero byte, there are more than 65,535 values, or they are too long for a message.
+/// A name contains a zero byte, there are more than 65,535 values, or they are too long for a
+/// message.
 pub fn bind<'v>(
     out: &mut Vec<u8>,
     portal: impl AsRef<[u8]>,
@@ -153,10 +154,10 @@ pub(crate) fn formats(
     Ok(())
 }
 
-/// Describe: asks for the types of a statement's parameters and the columns of its result.
+/// Appends Describe: requests the types of a statement's parameters and the columns of its result.
 ///
 /// # Errors
-/// The name holds a zero byte.
+/// The name contains a zero byte.
 pub fn describe(
     out: &mut Vec<u8>,
     object: Object,
@@ -168,10 +169,10 @@ pub fn describe(
     })
 }
 
-/// Execute: runs a portal and returns at most so many rows, 0 for all.
+/// Appends Execute: runs a portal and returns at most `rows` rows, 0 for all.
 ///
 /// # Errors
-/// The name holds a zero byte.
+/// The name contains a zero byte.
 pub fn execute(out: &mut Vec<u8>, portal: impl AsRef<[u8]>, rows: u32) -> Result<(), WireError> {
     message(out, tag::EXECUTE, |out| {
         string(out, portal.as_ref(), "Execute, portal name")?;
@@ -180,10 +181,10 @@ pub fn execute(out: &mut Vec<u8>, portal: impl AsRef<[u8]>, rows: u32) -> Result
     })
 }
 
-/// Close: forgets a statement or a portal.
+/// Appends Close: deallocates a statement or a portal.
 ///
 /// # Errors
-/// The name holds a zero byte.
+/// The name contains a zero byte.
 pub fn close(out: &mut Vec<u8>, object: Object, name: impl AsRef<[u8]>) -> Result<(), WireError> {
     message(out, tag::CLOSE, |out| {
         out.push(object.letter());
@@ -191,19 +192,19 @@ pub fn close(out: &mut Vec<u8>, object: Object, name: impl AsRef<[u8]>) -> Resul
     })
 }
 
-/// Flush: asks for the answers so far, without ending anything.
+/// Appends Flush: requests the pending replies, without ending anything.
 pub fn flush(out: &mut Vec<u8>) {
     bare(out, tag::FLUSH);
 }
 
-/// Sync: ends a series of messages; it is answered by ReadyForQuery. After an error the server
+/// Appends Sync: ends a series of messages; the reply is ReadyForQuery. After an error the server
 /// skips everything up to it.
 #[inline]
 pub fn sync(out: &mut Vec<u8>) {
     bare(out, tag::SYNC);
 }
 
-/// CopyData: a piece of COPY's data, which `write` appends. A piece need not end where a row does.
+/// Appends CopyData: a part of COPY's data, which `write` appends. A part may end inside a row.
 ///
 /// # Errors
 /// The data are too long for a message.
@@ -214,20 +215,20 @@ pub fn copy_data(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> Result<
     })
 }
 
-/// CopyDone: all of COPY's data was sent. In the extended protocol a Sync follows.
+/// Appends CopyDone: the end of COPY's data. In the extended protocol a Sync follows.
 pub fn copy_done(out: &mut Vec<u8>) {
     bare(out, both::COPY_DONE);
 }
 
-/// CopyFail: the COPY is to fail, with this reason.
+/// Appends CopyFail: makes the COPY fail, with this reason.
 ///
 /// # Errors
-/// The reason holds a zero byte.
+/// The reason contains a zero byte.
 pub fn copy_fail(out: &mut Vec<u8>, reason: impl AsRef<[u8]>) -> Result<(), WireError> {
     message(out, tag::COPY_FAIL, |out| string(out, reason.as_ref(), "CopyFail, reason"))
 }
 
-/// Terminate: ends the session.
+/// Appends Terminate: ends the session.
 pub fn terminate(out: &mut Vec<u8>) {
     bare(out, tag::TERMINATE);
 }

@@ -1,4 +1,4 @@
-//! What a client sends: a function per message for clients, [`Message::decode`] and
+//! Client messages: a function per message for clients, [`Message::decode`] and
 //! [`StartupPacket::decode`] for servers.
 
 mod decode;

@@ -1,4 +1,4 @@
-//! What a client sends first: packets without a type. Messages StartupMessage, SSLRequest,
+//! A client's first packets, which have no type. Messages StartupMessage, SSLRequest,
 //! GSSENCRequest, CancelRequest.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::frame::{counted, string};
 use crate::list::sealed::Read;
 use crate::{BackendKey, ErrorKind, List, WireError};
 
-/// The longest startup packet that a server reads, as PostgreSQL's own does
+/// Longest startup packet that a server reads, in bytes, as in PostgreSQL
 /// (`MAX_STARTUP_PACKET_LENGTH`).
 const LIMIT: usize = 10_000;
 
@@ -16,30 +16,30 @@ const SSL_REQUEST: u32 = 80_877_103;
 const GSSENC_REQUEST: u32 = 80_877_104;
 const CANCEL_REQUEST: u32 = 80_877_102;
 
-/// What a client sends first.
+/// A client's first packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StartupPacket<'a> {
-    /// It wants to encrypt with TLS; the answer is one byte.
+    /// A request for encryption with TLS; the reply is one byte.
     SslRequest,
-    /// It wants to encrypt with GSSAPI; the answer is one byte.
+    /// A request for encryption with GSSAPI; the reply is one byte.
     GssEncRequest,
-    /// It wants a statement of another session to end; there is no answer.
+    /// A request to cancel a statement of another session; there is no reply.
     CancelRequest(BackendKey),
-    /// It wants to begin a session.
+    /// The beginning of a session.
     Startup(Startup<'a>),
 }
 
-/// The begin of a session. Message StartupMessage.
+/// The beginning of a session. Message StartupMessage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Startup<'a> {
-    /// The version of the protocol that the client would like.
+    /// Protocol version that the client requests.
     pub version: ProtocolVersion,
     /// `user`, `database`, settings, and options of the protocol (`_pq_.…`).
     pub parameters: List<'a, StartupParameter<'a>>,
 }
 
 impl<'a> Startup<'a> {
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<&'a [u8]> {
         let mut parameters = self.parameters.iter();
         parameters.find(|parameter| parameter.name == name.as_bytes()).map(|found| found.value)
@@ -49,22 +49,22 @@ impl<'a> Startup<'a> {
 /// A version of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtocolVersion {
-    /// 3 for all servers since 2003.
+    /// Major version: 3 for all servers since 2003.
     pub major: u16,
-    /// 0 for what this crate speaks.
+    /// Minor version: this crate supports 0.
     pub minor: u16,
 }
 
 impl ProtocolVersion {
-    /// What this crate speaks.
+    /// The version that this crate supports.
     pub const V3_0: ProtocolVersion = ProtocolVersion { major: 3, minor: 0 };
 
-    /// The number that stands for it.
+    /// Returns the version as a number.
     pub fn number(self) -> u32 {
         u32::from(self.major) << 16 | u32::from(self.minor)
     }
 
-    /// The version that a number stands for.
+    /// Returns the version for a number.
     pub fn from_number(number: u32) -> ProtocolVersion {
         let [a, b, c, d] = number.to_be_bytes();
         ProtocolVersion { major: u16::from_be_bytes([a, b]), minor: u16::from_be_bytes([c, d]) }
@@ -96,10 +96,10 @@ impl<'a> Read<'a> for StartupParameter<'a> {
 }
 
 impl<'a> StartupPacket<'a> {
-    /// The first packet of `bytes` and how many bytes it takes; `None` if it is not whole.
+    /// Returns the first packet of `bytes` and its length in bytes; `None` if it is incomplete.
     ///
     /// # Errors
-    /// The bytes are not what a client may begin with.
+    /// The bytes are not a valid first packet of a client.
     pub fn decode(bytes: &'a [u8]) -> Result<Option<(StartupPacket<'a>, usize)>, WireError> {
         let Some((length, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
@@ -132,10 +132,10 @@ impl<'a> StartupPacket<'a> {
     }
 }
 
-/// StartupMessage: begins a session of this version.
+/// Appends StartupMessage: begins a session of this protocol version.
 ///
 /// # Errors
-/// A name or a value holds a zero byte, a name is empty, or they are longer than a server reads.
+/// A name or a value contains a zero byte, a name is empty, or they are longer than a server reads.
 pub fn startup<'p>(
     out: &mut Vec<u8>,
     version: ProtocolVersion,
@@ -161,20 +161,20 @@ pub fn startup<'p>(
     })
 }
 
-/// SSLRequest: asks for TLS. The answer is one byte: [`ssl_answer`](crate::ssl_answer).
+/// Appends SSLRequest: requests TLS. The reply is one byte: [`ssl_answer`](crate::ssl_answer).
 pub fn ssl_request(out: &mut Vec<u8>) {
     out.extend_from_slice(&8_u32.to_be_bytes());
     out.extend_from_slice(&SSL_REQUEST.to_be_bytes());
 }
 
-/// GSSENCRequest: asks for encryption with GSSAPI. The answer is one byte.
+/// Appends GSSENCRequest: requests encryption with GSSAPI. The reply is one byte.
 pub fn gssenc_request(out: &mut Vec<u8>) {
     out.extend_from_slice(&8_u32.to_be_bytes());
     out.extend_from_slice(&GSSENC_REQUEST.to_be_bytes());
 }
 
-/// CancelRequest: asks, on a connection of its own, for the end of a session's statement. There is
-/// no answer.
+/// Appends CancelRequest: on a separate connection, requests that a session's statement be
+/// canceled. There is no reply.
 pub fn cancel_request(out: &mut Vec<u8>, key: BackendKey) {
     out.extend_from_slice(&16_u32.to_be_bytes());
     out.extend_from_slice(&CANCEL_REQUEST.to_be_bytes());

@@ -1,4 +1,4 @@
-//! What every request passes through allocates nothing.
+//! Absence of allocations on the path of every request.
 
 use wire_postgres::{
     Completion, Format, Oid, Replies, Report, Sink, Template, TransactionStatus, Value, backend,
@@ -25,7 +25,7 @@ impl Sink for Count {
     }
 }
 
-/// An answer with a row, and one with an error.
+/// Returns a reply with a row, and one with an error.
 fn answers() -> Vec<u8> {
     let mut out = Vec::new();
     backend::bind_complete(&mut out);
@@ -47,7 +47,7 @@ fn requests_and_their_answers_allocate_nothing() {
     template.sync();
     let answers = answers();
     let (mut out, mut replies) = (Vec::with_capacity(1_000), Replies::new());
-    // Room for requests that wait for their answers.
+    // This reserves space for requests that wait for their replies.
     template.expect(&mut replies);
     replies.read(&answers, &mut Count::default()).expect("an answer");
     let mut count = Count::default();

@@ -1,5 +1,5 @@
-//! Bytes of real servers: each file of `tests/fixtures` is one exchange, a line per turn, `>` from
-//! the client and `<` from the server.
+//! Recorded exchanges with real servers: each file of `tests/fixtures` is one exchange, a line per
+//! turn, `>` from the client and `<` from the server.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use wire_postgres::{
 
 use crate::replies::{Log, read_in_pieces};
 
-/// What one side sent before the other answered.
+/// The bytes of one side up to the other side's reply.
 #[derive(Debug)]
 enum Turn {
     Client(Vec<u8>),
@@ -41,7 +41,7 @@ impl Exchange {
         Exchange::read(&folder().join(format!("{name}.hex")))
     }
 
-    /// All that the server sent.
+    /// Returns all bytes of the server.
     fn server(&self) -> Vec<u8> {
         let sent = self.turns.iter().filter_map(|turn| match turn {
             Turn::Server(bytes) => Some(&bytes[..]),
@@ -50,7 +50,7 @@ impl Exchange {
         sent.collect::<Vec<_>>().concat()
     }
 
-    /// All that the client sent.
+    /// Returns all bytes of the client.
     fn client(&self) -> Vec<u8> {
         let sent = self.turns.iter().filter_map(|turn| match turn {
             Turn::Client(bytes) => Some(&bytes[..]),
@@ -79,7 +79,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Decodes everything that a server sent and encodes it again.
+/// Decodes all messages of a server and encodes them again.
 fn check_server(mut bytes: &[u8], file: &Path) -> usize {
     let mut messages = 0;
     while !bytes.is_empty() {
@@ -121,7 +121,7 @@ fn what_was_said_to_and_by_a_real_server_is_read_and_written_again() {
     assert!(messages > 200, "{messages} messages are too few for all fixtures");
 }
 
-/// The requests of a client.
+/// Returns the requests of a client.
 fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     let (mut rest, mut open, mut cycles) = (bytes, Cycle::SYNC, Vec::new());
     while let Some((message, used)) = Request::decode(rest).expect("a client's bytes") {
@@ -140,7 +140,7 @@ fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     cycles
 }
 
-/// The bytes of a server, split where it waits for COPY's data.
+/// Returns the bytes of a server, split at the points where it waits for COPY's data.
 fn turns(bytes: &[u8]) -> Vec<&[u8]> {
     let (mut rest, mut begin, mut turns) = (bytes, bytes, Vec::new());
     while let Some((message, used)) = Reply::decode(rest).expect("a server's bytes") {
@@ -154,8 +154,8 @@ fn turns(bytes: &[u8]) -> Vec<&[u8]> {
     turns
 }
 
-/// Returns what is read from the server's side of an exchange, and checks that it is the same in
-/// pieces of each size.
+/// Returns the log of the server's side of an exchange, and checks that it does not depend on the
+/// size of the pieces.
 fn told(name: &str) -> Vec<String> {
     let exchange = Exchange::named(name);
     let bytes = exchange.server();
@@ -376,7 +376,7 @@ fn what_comes_unasked_is_told() {
     assert_eq!(lines.last().map(String::as_str), Some(terminated));
 }
 
-/// Lets our client begin the recorded session; what it sends must be what was sent then.
+/// Begins the recorded session with our client, which must send the recorded bytes.
 fn begin(name: &str, user: &str, password: Option<&str>) -> Result<Option<String>, StartupError> {
     let exchange = Exchange::named(name);
     let password = password.or_else(|| exchange.about.rsplit_once("password ").map(|(_, it)| it));

@@ -1,4 +1,4 @@
-//! The protocol as a whole: both roles against each other, and against bytes of real servers.
+//! Tests of the whole protocol: both roles against each other, and against bytes of real servers.
 
 mod allocation;
 mod fixtures;

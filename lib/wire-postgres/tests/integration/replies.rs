@@ -1,4 +1,4 @@
-//! Answers are counted the same in whatever pieces they come.
+//! Replies are counted equally in pieces of any size.
 
 use proptest::prelude::*;
 use wire_postgres::backend::{self, Column, Notification, ParameterStatus, Row};
@@ -7,7 +7,7 @@ use wire_postgres::{
     TransactionStatus, WireError,
 };
 
-/// Writes down everything that it is told.
+/// A sink that logs all its calls.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
@@ -109,8 +109,7 @@ impl Sink for Log {
     }
 }
 
-/// Reads bytes that come in pieces which end at `ends`, as a connection does that keeps what was
-/// not used.
+/// Reads bytes in pieces which end at `ends`, as a connection does that keeps unconsumed bytes.
 pub(crate) fn read_in_pieces(
     replies: &mut Replies,
     bytes: &[u8],
@@ -130,14 +129,14 @@ pub(crate) fn read_in_pieces(
     Ok(buffer.len())
 }
 
-/// A reader that waits for the answers to these requests.
+/// Returns a reader that expects the replies to these requests.
 fn awaiting(cycles: &[Cycle]) -> Replies {
     let mut replies = Replies::new();
     cycles.iter().for_each(|cycle| replies.expect(*cycle));
     replies
 }
 
-/// The lines of a reader that is given everything at once.
+/// Returns the log of a reader that gets all bytes at once.
 fn lines(cycles: &[Cycle], bytes: &[u8]) -> Vec<String> {
     let mut log = Log::new(false);
     let mut replies = awaiting(cycles);
@@ -150,7 +149,7 @@ fn row(out: &mut Vec<u8>, fields: &[Option<&[u8]>]) {
     backend::data_row(out, fields.iter().copied()).expect("well made");
 }
 
-/// A reply to one statement that returned so many rows.
+/// Appends a reply to one statement that returned this number of rows.
 fn select(out: &mut Vec<u8>, rows: usize) {
     backend::bind_complete(out);
     (0..rows).for_each(|_| row(out, &[Some(b"42"), None]));
@@ -257,8 +256,8 @@ fn an_answer_that_nobody_asked_for_is_an_error() {
     check(b"D\xff\xff\xff\xff", ErrorKind::Length, 1);
 }
 
-/// Messages of a server by their letters: those that have no content, and the usual ones of those
-/// that have. `E` is an error, `e` one that ends the session.
+/// Encodes messages of a server given by their letters: those without content, and typical ones of
+/// the others. `E` is an error, `e` one that ends the session.
 fn server(letters: &str) -> Vec<u8> {
     let mut out = Vec::new();
     for letter in letters.bytes() {
@@ -295,7 +294,8 @@ fn server(letters: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the fault of an answer, the same at once and byte by byte; `None` if it has none.
+/// Returns the error in a reply, which must be the same at once and byte by byte; `None` if it is
+/// valid.
 fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
     let bytes = server(letters);
     let every: Vec<usize> = (0..bytes.len()).collect();
@@ -355,7 +355,7 @@ fn copy_completes_only_after_its_data_has_ended() {
         let early = fault(&[cycle], &format!("{begin}CZ"));
         assert_eq!(early, Some("CommandComplete before CopyDone"), "{cycle:?}");
     }
-    // Where no data was asked for, its end means nothing.
+    // If no data was requested, its end has no effect.
     let mut replies = awaiting(&[Cycle::QUERY]);
     replies.end_copy();
     assert!(replies.read(&server("CZ"), &mut Log::new(true)).is_ok());
@@ -410,7 +410,7 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
     }
 }
 
-/// As a notice or a setting of any length would be held, a server could fill the memory with it.
+/// If notices or settings of any length were buffered, a server could exhaust the memory with them.
 #[test]
 fn messages_that_nobody_wants_are_passed_over_at_any_length() {
     struct Count(u64);
@@ -466,7 +466,7 @@ fn wanted_row_beyond_the_limit_is_told_and_passed_over() {
     }
 }
 
-/// A message of a server, encoded.
+/// Generates an encoded message of a server.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let encoded = |encode: fn(&mut Vec<u8>)| {
         let mut out = Vec::new();
@@ -499,7 +499,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A request.
+/// Generates a request.
 fn cycle() -> impl Strategy<Value = Cycle> {
     let count = || 0_usize..3;
     let extended =

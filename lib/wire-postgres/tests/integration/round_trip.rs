@@ -1,4 +1,4 @@
-//! What one side writes the other reads, for every message in both roles.
+//! Round trips of every message, in both roles.
 
 use proptest::prelude::*;
 use wire_postgres::backend::{
@@ -9,7 +9,7 @@ use wire_postgres::{
     BackendKey, CommandTag, ErrorKind, Format, Object, Oid, TransactionStatus, WireError,
 };
 
-/// Bytes of a String of the protocol.
+/// Generates the bytes of a String of the protocol.
 fn string() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(1_u8.., 0..20)
 }
@@ -42,7 +42,7 @@ fn borrowed(values: &[Option<Vec<u8>>]) -> Vec<Option<&[u8]>> {
     values.iter().map(|value| value.as_deref()).collect()
 }
 
-/// Checks what a server's message is read as, and that nothing less than it is read.
+/// Checks the decoded form of a server message, and that an incomplete message is not decoded.
 fn replied(
     encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,
     check: impl FnOnce(Reply<'_>),
@@ -62,7 +62,7 @@ fn replied(
     check(message);
 }
 
-/// The same for what a client sends.
+/// As [`replied`], for client messages.
 fn requested(
     encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>,
     check: impl FnOnce(Request<'_>),
@@ -82,7 +82,7 @@ fn requested(
     check(message);
 }
 
-/// Encoders that cannot fail.
+/// Adapts an encoder that cannot fail.
 fn always(encode: impl FnOnce(&mut Vec<u8>)) -> impl FnOnce(&mut Vec<u8>) -> Result<(), WireError> {
     |out| {
         encode(out);

@@ -1,4 +1,4 @@
-//! The server's side of SCRAM-SHA-256, as RFC 5802 and RFC 7677 describe it, for tests.
+//! The server's side of SCRAM-SHA-256, as defined by RFC 5802 and RFC 7677, for tests.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,33 +8,33 @@ use sha2::{Digest, Sha256};
 const SALT: &[u8] = b"pepper and salt!";
 const ITERATIONS: u32 = 4_096;
 
-/// A server that knows a password, and what the client must say.
+/// A server with a password, and its expectations of the client.
 #[derive(Clone, Copy)]
 pub(crate) struct Server<'s> {
     pub(crate) password: &'s [u8],
     /// The mechanism that the client must choose.
     pub(crate) mechanism: &'s str,
-    /// What the client must say of channel binding.
+    /// Channel-binding header that the client must send.
     pub(crate) header: &'s str,
-    /// The hash of the certificate that this server uses.
+    /// Hash of this server's certificate.
     pub(crate) end_point: &'s [u8],
-    /// How it proves that it knows the password.
+    /// Kind of its proof that it knows the password.
     pub(crate) proof: Proof,
 }
 
-/// How a server proves that it knows the password.
+/// The kind of a server's proof that it knows the password.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Proof {
-    /// As it should.
+    /// The correct proof.
     Right,
-    /// With another password.
+    /// A proof with another password.
     Forged,
-    /// Not at all.
+    /// No proof.
     Omitted,
 }
 
 impl Server<'_> {
-    /// The answer to the client's first message, and that without its header.
+    /// Returns the reply to the client's first message, and that message without its header.
     pub(crate) fn challenge(&self, mechanism: &[u8], first: &[u8]) -> (String, String) {
         assert_eq!(mechanism, self.mechanism.as_bytes());
         let first = std::str::from_utf8(first).expect("a message of SCRAM is text");
@@ -44,7 +44,7 @@ impl Server<'_> {
         (challenge, bare.to_owned())
     }
 
-    /// The proof that the server knows the password, if the client does.
+    /// Returns the proof that the server knows the password, if the client's proof is valid.
     pub(crate) fn proof(&self, bare: &str, challenge: &str, last: &[u8]) -> Option<Vec<u8>> {
         let last = std::str::from_utf8(last).expect("a message of SCRAM is text");
         let (without_proof, proof) = last.split_once(",p=").expect("a proof");
@@ -64,7 +64,7 @@ impl Server<'_> {
         is_right.then(|| format!("v={proof}").into_bytes())
     }
 
-    /// PBKDF2 with one block.
+    /// Computes PBKDF2 with one block.
     fn salted(&self) -> [u8; 32] {
         let mut last = hmac(self.password, &[SALT, &[0, 0, 0, 1]].concat());
         let mut salted = last;

@@ -1,4 +1,4 @@
-//! Clients and servers come to terms, or do not, and say why.
+//! Start-up of sessions between clients and servers, including all failures.
 
 use proptest::prelude::*;
 use wire_postgres::backend::{self, ParameterStatus};
@@ -22,7 +22,7 @@ fn login(password: Option<&str>) -> Login<'_> {
     }
 }
 
-/// What a server says when a client is let in.
+/// Appends the messages of a server after authentication.
 fn welcome(out: &mut Vec<u8>) {
     let status = ParameterStatus { name: b"server_version", value: b"15.18" };
     backend::parameter_status(out, status).expect("a setting");
@@ -31,7 +31,7 @@ fn welcome(out: &mut Vec<u8>) {
     backend::ready_for_query(out, TransactionStatus::Idle);
 }
 
-/// Lets a client talk with a server, the server's bytes coming in pieces of this size.
+/// Runs the exchange of a client with a server, whose bytes arrive in pieces of this size.
 fn talk(
     login: Login<'_>,
     policy: Policy<'_>,
@@ -103,7 +103,7 @@ fn passwords_are_not_shown() {
     assert!(!format!("{client:?}").contains("115"), "{client:?}");
 }
 
-/// What the client makes of one answer to its StartupMessage.
+/// Returns the client's reaction to one reply to its StartupMessage.
 fn answered(answer: &[u8]) -> Result<Vec<u8>, StartupError> {
     let mut out = Vec::new();
     let mut client = Startup::begin(login(Some("s3cret")), &mut out)?;
@@ -180,7 +180,7 @@ fn messages_out_of_order_are_errors() {
 
 #[test]
 fn nobody_waits_for_a_long_message_before_a_session_has_begun() {
-    // Rows and pieces of COPY may have 2 GiB, but none can come now.
+    // Rows and parts of COPY may have 2 GiB, but are not allowed now.
     for tag in [b'D', b'd'] {
         let mut out = Vec::new();
         let mut client = Startup::begin(login(None), &mut out).expect("a login");
@@ -206,7 +206,7 @@ fn long_notice_during_startup_is_passed_over() {
     let mut out = Vec::new();
     let mut client = Startup::begin(login(None), &mut out).expect("a login");
     for piece in answer.chunks(100_000) {
-        // Nothing of the notice is held.
+        // No part of the notice is buffered.
         assert_eq!(client.read(piece, &mut out), Ok(piece.len()));
     }
     assert!(client.is_ready());
@@ -254,7 +254,7 @@ fn a_reception_knows_tls_cancelling_and_other_versions() {
             frontend::startup(out, ProtocolVersion { major, minor }, parameters).expect("names");
         })
     };
-    // A newer version, and an option that is not known.
+    // A newer version, and an unknown option.
     for minor in [2, 0] {
         let (visit, answer) = startup(3, minor, "user");
         assert_eq!(visit, Visit::Enters);
@@ -274,10 +274,10 @@ fn an_answer_to_ssl_request_is_read_and_written() {
     assert_eq!(wire_postgres::ssl_answer(&out), Ok(Some(SslAnswer::Accepted)));
 }
 
-/// The certificate's hash that a client is given.
+/// Hash of the certificate for the client.
 const END_POINT: [u8; 32] = [7; 32];
 
-/// Lets a client talk SCRAM with a server that knows this password.
+/// Runs SCRAM between a client and a server with this password.
 fn scram(
     channel: Channel<'_>,
     mechanisms: &[&str],
@@ -311,7 +311,7 @@ fn scram(
     Ok(())
 }
 
-/// The body of the one message.
+/// Returns the body of the only message.
 fn password(sent: &[u8]) -> Vec<u8> {
     match Message::decode(sent) {
         Ok(Some((Message::Password(body), used))) if used == sent.len() => body.to_vec(),

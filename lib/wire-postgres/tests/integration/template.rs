@@ -1,10 +1,10 @@
-//! What a template makes is what the encoders would have made.
+//! A template gives the same messages as the encoders.
 
 use proptest::prelude::*;
 use wire_postgres::frontend::{self, Bind, Message};
 use wire_postgres::{Format, Oid, Template, Value, ValueError, ValueErrorKind};
 
-/// The messages of some bytes, which hold nothing else.
+/// Decodes some bytes, which must contain only complete messages.
 fn messages(mut bytes: &[u8]) -> Vec<Message<'_>> {
     let mut messages = Vec::new();
     while let Some((message, used)) = Message::decode(bytes).expect("well made") {
@@ -21,7 +21,7 @@ fn fill(template: &Template, values: &[Value<'_>]) -> Vec<u8> {
     out.split_off(6)
 }
 
-/// A request of one statement.
+/// Creates a request of one statement.
 fn one(types: &[Oid]) -> Template {
     let mut template = Template::new(Format::Text);
     template.statement("s1", types).expect("well made");
@@ -29,7 +29,7 @@ fn one(types: &[Oid]) -> Template {
     template
 }
 
-/// The formats and values of the first message.
+/// Returns the formats and values of the first message.
 fn bound<'a>(messages: &[Message<'a>]) -> (Vec<Format>, Vec<Option<&'a [u8]>>) {
     let Some(Message::Bind(Bind { formats, values, .. })) = messages.first() else {
         panic!("a Bind, not {messages:?}");
@@ -69,7 +69,7 @@ fn null_and_what_only_the_server_can_read_change_the_length() {
     assert_eq!(bound(&messages(&bytes)), (vec![Format::Binary; 2], values));
 }
 
-/// A transaction in one send; `syncs` after each statement, or once.
+/// Creates a transaction in one send, with a Sync after each statement or only at the end.
 fn transaction(syncs_each: bool) -> Template {
     let mut template = Template::new(Format::Binary);
     let statements: [(&str, &[Oid]); 4] = [
@@ -166,7 +166,7 @@ impl Given {
         }
     }
 
-    /// The bytes for a parameter of that type.
+    /// Returns the encoded value for a parameter of that type.
     fn bytes(&self, oid: Oid) -> Option<Vec<u8>> {
         match self {
             Given::Null => None,
@@ -177,7 +177,7 @@ impl Given {
     }
 }
 
-/// A value and the type of its parameter.
+/// Generates a value and the type of its parameter.
 fn parameter() -> impl Strategy<Value = (Oid, Given)> {
     prop_oneof![
         any::<i32>().prop_map(|int| (Oid::INT4, Given::Int(int))),
