@@ -61,8 +61,7 @@ impl Steps {
     /// Returns the length of the warm-up, as configured or as found.
     pub fn warmup(&self) -> Nanos {
         match self.window == self.grid.first_of_window() {
-            // The first interval of the window begins at the configured warm-up, not at a full
-            // second.
+            // The warm-up may shorten the first interval of the run.
             true => self.grid.warmup(),
             false => self.grid.start(self.window),
         }

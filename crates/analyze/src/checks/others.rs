@@ -33,7 +33,8 @@ impl Findings<'_> {
         }
     }
 
-    /// Returns the reason why a database cannot be told from other programs; `None` if it can.
+    /// Returns the reason why a database cannot be distinguished from other programs; `None` if
+    /// it can.
     fn why_not_told_apart(&self) -> Option<&'static str> {
         let plan = &self.evidence.plan;
         let named = (0..plan.targets.len()).map(JobTarget::Named);

@@ -82,8 +82,8 @@ impl Scene<'_, '_> {
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
 
-    /// Requests that are under way and have no session: something between the two shares few
-    /// sessions among many connections.
+    /// Returns a suspect if requests under way have no session, because a pool shares few sessions
+    /// among many connections.
     fn pool(&self) -> Option<Suspect> {
         let in_flight = self.demand.in_flight;
         let active = self.active()?;
@@ -109,8 +109,8 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// A program with more connections than there are sessions behind them: something between the
-    /// two shares these among the connections, and none of them is ever free.
+    /// Returns a suspect if a program has more connections than there are sessions behind them: a
+    /// pool shares the sessions among the connections, and hardly any of them is free.
     fn pool_of_program(&self) -> Option<Suspect> {
         let program = Part::Sockets(Side::Generator);
         let connections = self.signals.mean(&program, "connections")?;

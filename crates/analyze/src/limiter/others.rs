@@ -101,7 +101,7 @@ pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
     signals.other_programs().into_iter().filter(is_judged).collect()
 }
 
-/// Returns true if the processes of the main target's database were told from other programs.
+/// Returns true if the processes of the main target's database were identified.
 pub(crate) fn sees_database(evidence: &Evidence) -> bool {
     let signals = Signals::of(evidence);
     signals.sees_processes() && !signals.sees_proxy()

@@ -114,7 +114,7 @@ impl Scene<'_, '_> {
         Some(suspect.with("ran_share", ran))
     }
 
-    /// The sessions that the program had on average; `None` if not all of them can be seen.
+    /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
     fn program_session_count(&self) -> Option<f64> {
         // Without this metric no program was looked for.
         self.signals.rate(&Part::Sessions, "identified")?;
@@ -209,7 +209,7 @@ impl Scene<'_, '_> {
         (sessions.all > 0.0).then_some(sessions)
     }
 
-    /// Returns true if sessions of the program were told from those of others.
+    /// Returns true if sessions of the program were distinguished from those of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
         self.signals.per_look(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
     }
@@ -226,7 +226,7 @@ impl Scene<'_, '_> {
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns true if a program that is observed pauses for most of the time.
+    /// Returns true if an observed program pauses for most of the time.
     pub(super) fn program_pauses(&self) -> bool {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }
@@ -241,7 +241,7 @@ impl Scene<'_, '_> {
         let share = running / asked;
         let decides = if sessions.receiving >= sessions.idle { ONE_LOADS } else { ONE_WORKS };
         let is_one = (PAUSES..ONE_SESSION).contains(&asked);
-        // A session that lacks a processor is at work without one.
+        // A session that lacks a processor counts as being at work.
         let ran = self.database_cpu()?;
         let runs = self.database_waited().is_none_or(|waited| waited < LACKS_PROCESSOR * ran);
         if !is_one || share < decides || !runs || may < ONE_SESSION || self.program_pauses() {

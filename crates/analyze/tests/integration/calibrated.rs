@@ -1,5 +1,4 @@
-//! What this machine was found to take, beside what a run did with it; and whether the machine
-//! stayed what it was.
+//! Checks against the calibration of the machine, and for changes of the machine during a run.
 
 use analyze::{Asked, Component, Evidence, Place, Status, summarize};
 use base::Nanos;
@@ -9,13 +8,13 @@ use crate::support::{
     CHECKS, OPEN, add_times, answered, check, grow, only, read_as, set_times, steady, used,
 };
 
-/// A closed job of as many clients as its requests keep busy.
+/// A closed job with as many clients as its requests keep busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
-/// The checks that need a calibration.
+/// Checks that need a calibration.
 const CALIBRATED: [&str; 3] = ["ceiling", "floor", "clock"];
 
-/// The most that a thread makes, per second.
+/// Sets the ceiling of a thread, per second.
 fn set_ceiling(evidence: &mut Evidence, per_s: f64) {
     let calibration = evidence.surroundings.calibration.as_mut().unwrap();
     calibration.routes[0].1.per_s = Some(per_s);
@@ -23,7 +22,7 @@ fn set_ceiling(evidence: &mut Evidence, per_s: f64) {
 
 #[test]
 fn a_rate_near_what_the_threads_can_make_is_said_so() {
-    // 1,000 a second by two threads.
+    // 1,000 per second on two threads.
     for (per_s, status) in [(1_001.0, Status::Pass), (999.0, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         set_ceiling(&mut evidence, per_s);
@@ -59,7 +58,7 @@ fn a_closed_job_at_the_ceiling_is_limited_and_not_doubted() {
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.component, Component::GeneratorThread);
     assert!(limiter.because.contains("81 % of the most that 2 threads"), "{limiter:?}");
-    // A schedule says what it wants, and got it.
+    // A job with a schedule got what it asked for.
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 620.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::NotSaturated);
@@ -81,7 +80,7 @@ fn a_service_time_that_is_mostly_the_way_is_said_so() {
 
 #[test]
 fn a_clock_that_is_dear_or_coarse_is_said_so() {
-    // Of a service time of 1 ms.
+    // Relative to a service time of 1 ms.
     for (cost_ns, step_ns, status) in [
         (49_900.0, 99_000.0, Status::Pass),
         (50_100.0, 20.0, Status::Suspect),
@@ -103,7 +102,7 @@ fn without_a_calibration_it_is_said_how_there_is_one() {
         let found = only(name, Status::NotPossible, &evidence);
         assert_eq!(found.explain, "run `assay calibrate` once on this machine");
     }
-    // What another machine takes says nothing in virtual time.
+    // In virtual time the calibration of the machine means nothing.
     let mut evidence = steady(OPEN);
     evidence.is_virtual = true;
     for name in CALIBRATED.into_iter().chain(["wall-clock", "frequency"]) {
@@ -137,7 +136,7 @@ fn a_wall_clock_that_is_set_is_said_so() {
         (30.0, 0.009, Status::Pass),
         (30.0, 0.011, Status::Suspect),
         (30.0, -3_600.0, Status::Suspect),
-        // Into the window, and out of it.
+        // Steps at the begin of the window.
         (11.0, 1.0, Status::Suspect),
         (10.0, 1.0, Status::Pass),
     ] {
@@ -145,7 +144,7 @@ fn a_wall_clock_that_is_set_is_said_so() {
         read_as(&mut evidence, "wall-clock", at(from_s, by_s));
         only("wall-clock", status, &evidence);
     }
-    // Of two clocks that go at different rates nobody was set.
+    // Two clocks at different rates: neither was set.
     let mut evidence = steady(OPEN);
     grow(&mut evidence, "host", "wall-clock", 0.0005);
     only("wall-clock", Status::Pass, &evidence);
@@ -208,7 +207,7 @@ fn who_had_the_processor_is_told_by_where_the_database_is() {
         let found = only("processor-wait", Status::Suspect, &evidence);
         assert!(found.explain.contains(words), "{found:?}");
     }
-    // A database beside the load generator is no reason to doubt as long as neither waits.
+    // A database on the same host raises no doubt as long as neither waits.
     let mut evidence = steady(OPEN);
     evidence.client = vec![used(0, 0), used(60, 900)];
     assert!(CHECKS.iter().all(|name| check(name, &evidence).status <= Status::Pass));
@@ -223,7 +222,7 @@ fn a_mix_asks_as_much_as_its_parts() {
     for part in [1, 2] {
         evidence.jobs[part].steps.iter_mut().for_each(|step| *step = answered(500));
     }
-    // 1,000 a second are 40 % of what two threads can make.
+    // 1,000 per second are 40 % of the ceiling of two threads.
     set_ceiling(&mut evidence, 1_250.0);
     let found = check("ceiling", &evidence);
     assert_eq!(found.status, Status::Pass, "{found:?}");

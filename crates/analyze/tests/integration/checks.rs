@@ -1,4 +1,5 @@
-//! Each check, at both sides of each of its thresholds: one planted fault, one check that sees it.
+//! Each check on both sides of each of its thresholds: one planted fault, one check that detects
+//! it.
 
 use analyze::{Evidence, HowEnded, Status, summarize};
 use base::{Class, Code, Nanos};
@@ -9,7 +10,7 @@ use crate::support::{
     set_medians, set_times, steady, turn_bad,
 };
 
-/// The first second of the window.
+/// First second of the window.
 const FIRST: usize = 10;
 
 /// Requests in the window.
@@ -126,7 +127,7 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     }
 }
 
-/// A disk may be full before the first second is written, and its requests were made all the same.
+/// A disk may be full before the first second is written, although requests were made.
 #[test]
 fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
@@ -194,7 +195,7 @@ fn one_request_too_many_does_not_hide_another_that_was_lost() {
     assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
 }
 
-/// A run whose requests take these times, of which one in fifty was sent `lag` late, in
+/// Returns a run with these response times in which one of fifty requests was sent `lag` late, in
 /// milliseconds.
 fn lagging(lag: f64, responses: [(f64, u64); 2]) -> Evidence {
     let mut evidence = steady(OPEN);
@@ -238,7 +239,7 @@ fn the_median_of_the_send_lag_may_be_a_tenth_of_that_of_the_response_time() {
         (0.103, 1.0, Status::Suspect),
         (0.0195, 0.06, Status::Pass),
         (0.0205, 0.06, Status::Suspect),
-        // The service time of such a run is right.
+        // The service times of such a run are right.
         (0.15, 0.16, Status::Suspect),
     ] {
         let found = only("send-lag", status, &late(lag, response));
@@ -286,7 +287,7 @@ fn without_a_request_that_was_sent_there_is_no_send_lag() {
     only("send-lag", Status::NotPossible, &evidence);
 }
 
-/// A run in which so many requests of the first job failed.
+/// Returns a run in which this many requests of the first job failed.
 fn failing(workload: &str, failed: u64, accepted: u64) -> Evidence {
     let mut evidence = steady(workload);
     turn_bad(&mut evidence, 0, 20, [failed, 0, 0]);
@@ -401,17 +402,17 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
 fn a_closed_job_without_its_connections_makes_a_run_suspect() {
     only("connections", Status::Pass, &steady(MIXED));
     let mut evidence = steady(MIXED);
-    // One of four that comes back within some seconds, and one that does not.
+    // One of four connections that is reopened within a few seconds, and one that is not.
     evidence.jobs[1].steps[20].connections = Some(3);
     only("connections", Status::Pass, &evidence);
     evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
     let check = only("connections", Status::Suspect, &evidence);
     let expected = "of the 4 connections of [write] 3.5 were open on average";
     assert_eq!(check.explain, expected);
-    // Nobody counted them.
+    // The connections were not counted.
     evidence.jobs[1].steps.iter_mut().for_each(|step| step.connections = None);
     only("connections", Status::Pass, &evidence);
-    // The job is gone when the run ends.
+    // The job has closed its connections when the run ends.
     let mut evidence = steady(MIXED);
     evidence.jobs[1].steps.last_mut().unwrap().connections = Some(0);
     only("connections", Status::Pass, &evidence);
@@ -435,7 +436,7 @@ fn requests_that_were_never_sent_make_a_run_suspect() {
 #[test]
 fn a_file_that_failed_makes_a_run_invalid() {
     let mut evidence = steady(OPEN);
-    // What is missing in an op-log is no part of the result.
+    // A gap in the op-log does not affect the result.
     evidence.events.push(event(10, None, EventKind::OpLogIncomplete, "5 are missing"));
     only("files", Status::Pass, &evidence);
     let text = "the results file `found.csv` of [read] could not be written";

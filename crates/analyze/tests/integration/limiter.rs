@@ -1,4 +1,4 @@
-//! What the generator alone can say of what limited a run.
+//! The limiter of a run by observations of the generator alone.
 
 use analyze::{Component, Evidence, Surroundings, summarize};
 use record::EventKind;
@@ -42,7 +42,7 @@ fn a_target_that_fails_is_not_called_unsaturated() {
     check(&evidence, Component::Unknown, because);
 }
 
-/// An accepted timeout is no answer, either.
+/// An accepted timeout is no answer either.
 #[test]
 fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
     let with_failures = |per_s| {
@@ -99,12 +99,12 @@ fn clients_that_got_no_connection_ask_nothing() {
     assert_eq!(limiter.ranked[0].share, 0.6);
     let numbers = [("clients".to_owned(), 20.0), ("connections".to_owned(), 8.0)];
     assert_eq!(limiter.evidence, numbers);
-    // All of them have one.
+    // All clients have a connection.
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(20));
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
 }
 
-/// Without a calibration, a thread that has no time left says as much.
+/// Without a calibration, a full thread is sufficient evidence.
 #[test]
 fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {
     let closed = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";

@@ -1,4 +1,4 @@
-//! Which component is named for the filling of a table: each made the limiter by hand.
+//! The limiter of the load of a table: evidence for each component, made by hand.
 
 use analyze::{Asked, Component, Evidence, LoadEvidence, Route, Suspect, summarize};
 use base::Nanos;
@@ -16,10 +16,10 @@ query = select 1
 rate = 1
 ";
 
-/// How long the load takes; the last look at it is that much after a whole second.
+/// Duration of the load; the last sample is at its end, between whole seconds.
 const TOOK: Nanos = Nanos::from_millis(8_300);
 
-/// A load by four writers that wait for a database which mostly sleeps.
+/// Returns a load by four writers that wait for a database which mostly sleeps.
 fn loading() -> Evidence {
     loading_as(LOADED)
 }
@@ -95,7 +95,7 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
 #[test]
 fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
     names(&loading(), Component::Concurrency, "4 writers commit a batch at a time");
-    // Where all rows are one batch the others have nothing to write.
+    // If all rows are one batch, the other writers have nothing to do.
     let all_at_once = LOADED.replace("writers = 4", "writers = 4\nbatch = 1000000");
     let words = "one writer commits a batch at a time, which takes 8300 ms, and nothing that was \
                  seen is full: 0.12 batches per second";
@@ -107,10 +107,10 @@ fn the_thread_that_makes_the_rows_is_named_when_it_is_full() {
     let mut evidence = loading();
     plant(&mut evidence, "generator", "user", 0.85);
     names(&evidence, Component::GeneratorThread, "95 % of a processor");
-    // What looking at it takes is not its work.
+    // The cost of observing is not the thread's work.
     plant(&mut evidence, "generator", "observing", 0.5);
     assert_ne!(limiter(&evidence).component, Component::GeneratorThread);
-    // It wants a processor that something else has.
+    // The thread lacks a processor that something else uses.
     let mut evidence = loading();
     plant(&mut evidence, "generator", "waited", 0.6);
     names(&evidence, Component::GeneratorCpu, "waited for a processor for 60 %");
@@ -136,18 +136,18 @@ fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
     let mut narrow = loading();
     hold(&mut narrow, "sockets generator", "with-send-queue", 3.6);
     hold(&mut narrow, "sockets server", "with-receive-queue", 3.6);
-    // If sessions are at work, it is not the way that rows wait for.
+    // If sessions are at work, rows do not wait for the network.
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
-    // If they wait for rows, whoever does not read these stands on the way.
+    // If sessions wait for rows, something on the network does not read them.
     plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
     names(&narrow, Component::NetworkBandwidth, "wait for room on the way");
-    // That a window was closed tells the same.
+    // A closed window is the same evidence.
     hold(&mut narrow, "sockets generator", "with-send-queue", 0.4);
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     plant(&mut narrow, "sockets generator", "receiver-limited", 3.2);
     names(&narrow, Component::NetworkBandwidth, "3.20 have some");
-    // Where they are not seen, what the database has not read tells it.
+    // If the sessions are not seen, the unread rows of the database are the evidence.
     narrow.loads[0].observed.retain(|it| !["sessions", "waits"].contains(&&*it.component));
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     hold(&mut narrow, "sockets server", "with-receive-queue", 0.2);
@@ -167,12 +167,12 @@ fn a_writer_that_makes_rows_is_not_on_the_way() {
     plant(&mut evidence, "sessions", "active", 2.5);
     plant(&mut evidence, "sessions", "idle", 17.5);
     plant(&mut evidence, "waits", "Timeout:PgSleep", 0.5);
-    // Neither the one session nor the thread is at work: the rows are.
+    // Neither the session nor the thread is at work, so the rows are on the network.
     names(&evidence, Component::NetworkLatency, "whose sessions idle");
-    // The thread wants to be.
+    // The thread lacks a processor.
     plant(&mut evidence, "generator", "waited", 0.35);
     assert_ne!(limiter(&evidence).component, Component::NetworkLatency);
-    // It makes rows for half of the time.
+    // The thread generates rows for half of the time.
     let mut evidence = loading_as(&LOADED.replace("writers = 4", "writers = 1"));
     plant(&mut evidence, "generator", "user", 0.39);
     plant(&mut evidence, "sessions", "active", 4.8);
@@ -189,10 +189,10 @@ fn a_database_inside_of_the_generator_waits_for_its_flushes() {
     evidence.loads[0].observed.retain(|it| ["generator", "server"].contains(&&*it.component));
     hold(&mut evidence, "server", "busiest", 0.1);
     names(&evidence, Component::DatabaseFlush, "until what it wrote is safe");
-    // Of four writers the one that writes keeps the others waiting.
+    // The active one of four writers keeps the others waiting.
     plant(&mut evidence, "server", "user", 0.7);
     names(&evidence, Component::DatabaseLocks, "for the one that writes");
-    // Where it is busy half of the time and waits for nothing long, more writers would not help.
+    // If it is busy half of the time and its waits are short, more writers would not help.
     plant(&mut evidence, "server", "user", 0.5);
     plant(&mut evidence, "server", "waited", 2.3);
     hold(&mut evidence, "server", "processors", 9.0);

@@ -1,4 +1,4 @@
-//! Evidence made by hand, with planted faults, and what the analysis says of it.
+//! Tests of the analysis on evidence made by hand, with planted faults.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 

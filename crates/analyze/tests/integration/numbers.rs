@@ -1,4 +1,4 @@
-//! The window's bounds, and the numbers that are made of what lies in it.
+//! The bounds of the window, and the numbers derived from it.
 
 use analyze::{Distribution, Evidence, LoadEvidence, LoadPoint, summarize};
 use base::Nanos;
@@ -6,7 +6,7 @@ use record::{Grid, Kind};
 
 use crate::support::{MIXED, OPEN, PER_S, answered, end_at, nothing, steady, used};
 
-/// A run with this warm-up and end, in milliseconds, and a request at an instant.
+/// Returns a run with this warm-up and end, in milliseconds, and one request at an instant.
 fn one_request(warmup: u64, end: u64, at: u64) -> Evidence {
     let mut evidence = nothing(OPEN);
     evidence.plan.warmup = workload::Warmup::Lasts(Nanos::from_millis(warmup));
@@ -73,8 +73,7 @@ fn a_window_that_ends_within_a_second_is_as_long_as_it_is() {
     assert_eq!(summarize(&evidence).jobs[0].throughput_per_s, None);
 }
 
-/// A run whose window has a probe every ten seconds, with that many times and of that many
-/// milliseconds.
+/// Returns a run with a probe every ten seconds. The nth probe has n times of n milliseconds.
 fn with_probes() -> Evidence {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].probes = (1..=5usize)
@@ -147,8 +146,8 @@ fn processor_time_that_was_not_measured_is_not_nothing() {
     assert_eq!(summarize(&nothing(OPEN)).client.unwrap().us_per_query, None);
 }
 
-/// A load of 1,000,000 rows in 30 s that is slow from the row 900,000 on: after so many seconds so
-/// many rows.
+/// Returns a load of 1,000,000 rows in 30 s that is slow from row 900,000 on. `points` are seconds
+/// and rows.
 fn load(points: &[(u64, u64)]) -> LoadEvidence {
     let point = |(seconds, rows): &(u64, u64)| LoadPoint {
         rows: *rows,

@@ -1,4 +1,4 @@
-//! Which component is named by what was observed: each made the limiter by hand.
+//! The limiter of a run by observations: evidence for each component, made by hand.
 
 use analyze::{Asked, Component, Evidence, Place, Route, Surroundings, summarize};
 use base::Nanos;
@@ -7,12 +7,12 @@ use crate::support::{OPEN, grow, is_explained, replace_readings, steady};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
-/// Something that grows by so much in a second.
+/// Plants a counter with this growth per second.
 pub(crate) fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
     reading(evidence, component, metric, |s| per_s * s);
 }
 
-/// Something that stays as it is.
+/// Plants a gauge with a constant value.
 pub(crate) fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
     reading(evidence, component, metric, |_| value);
 }
@@ -22,8 +22,8 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
     replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
 
-/// A closed job of two clients whose server is seen and hardly has anything to do: of 1.6 requests
-/// under way each takes 1.6 ms, and most of that is asleep.
+/// Returns a closed job of two clients with an observed, nearly idle server: of 1.6 requests under
+/// way each takes 1.6 ms, most of it asleep.
 pub(crate) fn watched() -> Evidence {
     let mut evidence = steady(CLOSED);
     evidence.surroundings = Surroundings::default();
@@ -67,22 +67,22 @@ pub(crate) fn names(evidence: &Evidence, component: Component, words: &str) {
 #[test]
 fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
     names(&watched(), Component::Concurrency, "2 clients ask one request at a time");
-    // Of a database whose processes are not seen its sessions say whether they run.
+    // If the processes of a database are not seen, its sessions show if they run.
     let mut far = watched();
     far.observed.retain(|it| it.component != "server");
     plant(&mut far, "waits", "cpu", 14.0);
     assert_eq!(summarize(&far).limiter.component, Component::Unknown);
     plant(&mut far, "waits", "cpu", 2.0);
     names(&far, Component::Concurrency, "2 clients ask one request at a time");
-    // What takes the connections has nothing to do, and sessions run: it only leads to a database.
+    // The process that accepts the connections is idle while sessions run: it is only a tunnel.
     let mut tunnel = watched();
     plant(&mut tunnel, "waits", "cpu", 14.0);
     assert_eq!(summarize(&tunnel).limiter.component, Component::Unknown);
-    // Nor is anything named while most wait for what nobody knows.
+    // Nothing is named while most sessions are in an unknown wait.
     let mut odd = watched();
     plant(&mut odd, "waits", "state: Waiting for the moon", 9.0);
     assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
-    // Without a look at the database nobody knows whether it is full.
+    // Without samples of the database it is not known if it is full.
     let mut blind = watched();
     blind.observed.retain(|it| !it.component.starts_with("se"));
     assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
@@ -101,20 +101,20 @@ fn full_processors_of_the_database_are_named() {
     let mut evidence = watched();
     plant(&mut evidence, "server", "user", 1.7);
     names(&evidence, Component::DatabaseCpu, "1.80 of the 2.00 processors");
-    // One of them alone, while the other idles.
+    // One processor is full while the other idles.
     plant(&mut evidence, "server", "user", 0.85);
     hold(&mut evidence, "server", "busiest", 0.95);
     names(&evidence, Component::DatabaseSingleCore, "95 % of a processor");
-    // A proxy that takes the connections is not the database.
+    // A proxy that accepts the connections is not the database.
     hold(&mut evidence, "server", "proxies", 1.0);
     names(&evidence, Component::Proxy, "95 % of a processor");
     hold(&mut evidence, "server", "proxies", 0.0);
-    // If it may only use that one, its processors are full.
+    // If it may use only that one, its processors are full.
     hold(&mut evidence, "server", "processors", 1.0);
     names(&evidence, Component::DatabaseCpu, "of the 1.00 processors");
     hold(&mut evidence, "server", "proxies", 1.0);
     names(&evidence, Component::Proxy, "of the 1.00 processors");
-    // What a hypervisor gave to others nobody could have had.
+    // Stolen time was available to no one.
     hold(&mut evidence, "server", "proxies", 0.0);
     hold(&mut evidence, "server", "processors", 2.0);
     hold(&mut evidence, "server", "busiest", 0.8);
@@ -132,10 +132,10 @@ fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_
     plant(&mut evidence, "cpu 0", "busy", 0.98);
     plant(&mut evidence, "cpu 1", "busy", 0.99);
     names(&evidence, Component::DatabaseCpu, "would have used 2.60");
-    // Whoever else has them: it is not the database that fills them.
+    // The database does not fill the processors: something else does.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
-    // Neither the one nor the other has them: nobody could say that more clients would help.
+    // Neither the database nor the generator uses them, so more clients might not help.
     plant(&mut evidence, "generator", "user", 0.04);
     plant(&mut evidence, "server", "user", 0.4);
     names(&evidence, Component::DatabaseCpu, "something else had them");
@@ -149,7 +149,7 @@ fn a_thread_of_the_generator_that_has_no_processor_is_named() {
     grow(&mut evidence, "lane-0", "ran", 0.5);
     grow(&mut evidence, "lane-0", "waited", 0.45);
     names(&evidence, Component::GeneratorCpu, "waited for a processor for 45 %");
-    // It wanted less than all, but the requests are not with the database either.
+    // It wanted less than all, but the requests are not in the database either.
     grow(&mut evidence, "lane-0", "ran", 0.2);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     plant(&mut evidence, "sessions", "active", 4.0);
@@ -221,7 +221,7 @@ fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
     names(&evidence, Component::DatabaseDisk, "innodb_data_pending_reads");
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
     names(&evidence, Component::Concurrency, "nothing that was seen is full");
-    // What is read ahead for a session that runs is no wait of its.
+    // Reads ahead for a running session are no waits of it.
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
     plant(&mut evidence, "server", "user", 0.9);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseDisk);
@@ -248,19 +248,19 @@ fn times_that_a_database_adds_up_find_waits_that_looks_do_not_show() {
         assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
         plant(&mut evidence, "statistics", metric, per_s);
         names(&evidence, component, metric);
-        // Sessions that really run wait for nothing: others' waits are counted, too.
+        // Sessions that really run do not wait: the counters include others' waits.
         plant(&mut evidence, "server", "user", 1.2);
         assert_ne!(summarize(&evidence).limiter.component, component, "{metric}");
-        // Without a sight of the processes the counter is believed.
+        // If the processes are not seen, the counter is trusted.
         evidence.observed.retain(|it| it.component != "server");
         names(&evidence, component, metric);
     }
-    // A wait that goes on is not in the time yet.
+    // An unfinished wait is not in the time yet.
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 14.0);
     hold(&mut evidence, "statistics", "status.innodb_row_lock_current_waits", 1.2);
     names(&evidence, Component::DatabaseLocks, "1.2 of 1.4 active sessions wait for locks");
-    // What looks show is not counted twice.
+    // Waits that samples show are not counted twice.
     plant(&mut evidence, "waits", "cpu", 4.0);
     plant(&mut evidence, "waits", "Lock:row", 10.0);
     names(
@@ -300,7 +300,7 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     assert_eq!(told(&limiter).as_deref(), Some(words));
     let unexplained = limiter.seen.waits.iter().find(|(name, _)| name == "unexplained");
     assert!(unexplained.is_some_and(|(_, sessions)| (sessions - 1.19).abs() < 1e-6));
-    // What a counter explains is none, nor what lacked a processor.
+    // Sessions that a counter explains, or that lacked a processor, are not unexplained.
     let mut counted = evidence.clone();
     plant(&mut counted, "statistics", "status.innodb_row_lock_time", 1_200.0);
     assert_eq!(told(&summarize(&counted).limiter), None);
@@ -308,7 +308,7 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     assert_eq!(told(&summarize(&evidence).limiter), None);
 }
 
-/// Two busy loops of another program take most of both processors.
+/// Two busy loops of another program use most of both processors.
 fn crowded() -> Evidence {
     let mut evidence = watched();
     for (component, metric, per_s) in [
@@ -341,11 +341,11 @@ fn other_programs_that_take_the_processors_are_named() {
     assert_eq!(limiter.component, Component::Unknown);
     assert!(limiter.seen.utilisations.contains(&("processors of the machine".to_owned(), 0.99)));
     plant(&mut evidence, "server", "waited", 0.5);
-    // They take less than a third.
+    // The programs use less than the limit.
     plant(&mut evidence, "host", "other-programs", 0.6);
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
     plant(&mut evidence, "host", "other-programs", 1.6);
-    // Both have processors to spare.
+    // Both sides have processors to spare.
     plant(&mut evidence, "cpu 1", "busy", 0.6);
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
@@ -359,7 +359,7 @@ fn a_database_behind_a_proxy_is_no_other_program() {
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
 
-/// A program is told from when it has used something on: until then that was nothing.
+/// A program is recorded once it has used something; its use was zero until then.
 #[test]
 fn a_program_that_begins_in_the_window_is_counted_from_its_beginning() {
     let mut evidence = crowded();
@@ -378,7 +378,7 @@ fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     plant(&mut evidence, "server", "user", 0.4);
     plant(&mut evidence, "server", "waited", 2.0);
     names(&evidence, Component::Cgroup, "it may use 0.50 processors");
-    // Of very many processors it is a small part, and yet it uses all that it may.
+    // It is a small part of very many processors, and yet all that it may use.
     hold(&mut evidence, "server", "processors", 64.0);
     names(&evidence, Component::Cgroup, "it may use 0.50 processors");
     plant(&mut evidence, "cgroup server", "throttled", 0.05);
@@ -386,7 +386,7 @@ fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     assert_ne!(summarize(&evidence).limiter.component, Component::Cgroup);
 }
 
-/// The sockets of a database on another machine; each request takes 1.6 ms.
+/// Adds the sockets of a database on another machine; each request takes 1.6 ms.
 fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
     let elsewhere = Asked { route: Some(Route::Postgres), place: Place::Elsewhere };
     evidence.surroundings = Surroundings { main: elsewhere, ..Surroundings::default() };
@@ -395,7 +395,7 @@ fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
     plant(evidence, "sessions", "active", 1.0);
 }
 
-/// Each request was answered with so many bytes.
+/// Sets the size of each answer in bytes.
 fn answers(evidence: &mut Evidence, bytes: u64) {
     for step in &mut evidence.jobs[0].steps {
         step.counts.bytes_received = step.counts.balance.completed() * bytes;
@@ -407,23 +407,23 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
     let mut evidence = watched();
     far_away(&mut evidence, 1.3, 1.2);
     names(&evidence, Component::NetworkLatency, "1.20 ms of the 1.60 ms");
-    // The mean alone says nothing: acknowledgements ride on answers.
+    // The mean alone means nothing: acknowledgements are sent with answers.
     far_away(&mut evidence, 1.3, 0.1);
     plant(&mut evidence, "sessions", "idle", 1.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     hold(&mut evidence, "sockets server", "with-send-queue", 1.2);
     names(&evidence, Component::NetworkBandwidth, "1.2 have an answer that waits for room");
-    // Nobody takes them from the other end.
+    // The client does not read the answers.
     hold(&mut evidence, "sockets generator", "with-receive-queue", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
     // No socket shows it, and yet the database's sessions idle with requests under way.
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
     names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
-    // A queue between the two ends has the answers.
+    // The answers are in a queue between the two ends.
     hold(&mut evidence, "sockets server", "round-trip-least", 0.000_1);
     hold(&mut evidence, "sockets server", "round-trip", 0.000_9);
-    // Short ones are acknowledged with the next request.
+    // Short answers are acknowledged with the next request.
     answers(&mut evidence, 1_000);
     names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
     answers(&mut evidence, 50_000);
@@ -437,11 +437,11 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
     hold(&mut evidence, "sockets server", "round-trip-least", 0.001_5);
     names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
     hold(&mut evidence, "sockets server", "round-trip", 0.0);
-    // Requests that came and were not read yet are with the database, which lacks a processor.
+    // Requests that arrived and are unread are in the database, which lacks a processor.
     hold(&mut evidence, "sockets server", "with-receive-queue", 1.5);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
-    // The database has the requests, and not the way.
+    // The requests are in the database, not on the network.
     plant(&mut evidence, "sessions", "active", 15.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
 }
@@ -454,7 +454,7 @@ fn a_full_link_is_named() {
     plant(&mut evidence, "interface eth0", "sent-bytes", 1e6);
     plant(&mut evidence, "interface eth0", "received-bytes", 118e6);
     names(&evidence, Component::NetworkBandwidth, "interface eth0 carried 118 MB/s, 94 %");
-    // A tunnel's speed is made up; and what the database has in hand is not on a link.
+    // A tunnel's speed is made up; and requests in the database are not on a link.
     hold(&mut evidence, "interface eth0", "speed", 1.25e6);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
     hold(&mut evidence, "interface eth0", "speed", 125e6);
@@ -476,7 +476,7 @@ fn few_sessions_behind_many_requests_are_a_pool() {
     plant(&mut evidence, "sessions", "active", 19.0);
     plant(&mut evidence, "sessions", "idle", 1.0);
     names(&evidence, Component::Connections, "16 requests under way share 2 sessions");
-    // One that first connects has none for a part of its time.
+    // A request that first connects has no session for a part of its time.
     evidence.plan.jobs[0].reconnect = workload::Reconnect::PerTransaction;
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
 }
@@ -497,7 +497,7 @@ fn a_round_trip_counts_once_for_each_statement() {
 }
 
 /// Sessions of a database on another machine idle for want of a processor while requests wait in
-/// its sockets, which nobody sees.
+/// its sockets, which are not seen.
 #[test]
 fn a_far_database_whose_processors_are_not_seen_is_not_blamed_on_the_way() {
     let mut evidence = watched();
@@ -523,7 +523,7 @@ fn of_several_hosts_with_a_server_it_is_the_one_that_has_more_to_do() {
     names(&evidence, Component::DatabaseCpu, "used 1.85 of the 2.00 processors");
 }
 
-/// Beyond so many threads nobody reads what they waited for.
+/// Above a number of threads their processor waits are not read.
 #[test]
 fn a_full_host_lacks_processors_also_if_nobody_knows_who_waited() {
     let mut evidence = watched();
@@ -569,13 +569,13 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
     plant(&mut evidence, "server", "read-bytes", 1e6);
     plant(&mut evidence, "server autovacuum worker", "user", 0.9);
     names(&evidence, Component::BackgroundTask, "`autovacuum: account` went on for 80 %");
-    // What others do in the background is not its work.
+    // The background work of others is not its work.
     plant(&mut evidence, "background", "autovacuum: account", 0.0);
     plant(&mut evidence, "background", "checkpoint", 9.0);
     names(&evidence, Component::DatabaseCpu, "processors");
     plant(&mut evidence, "background", "checkpoint", 0.0);
     plant(&mut evidence, "background", "autovacuum: account", 8.0);
-    // It is there and takes hardly anything.
+    // It is present but takes hardly anything.
     plant(&mut evidence, "server autovacuum worker", "user", 0.1);
     names(&evidence, Component::DatabaseCpu, "processors");
 }
@@ -585,7 +585,7 @@ fn memory_that_is_lacking_is_named() {
     let mut evidence = watched();
     plant(&mut evidence, "host", "pressure-memory", 0.3);
     names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
-    // If the database is on a host that nobody looks at, it is not its memory.
+    // If the database's host is not observed, its memory is not the limiter.
     evidence.surroundings.main.place = Place::Elsewhere;
     names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
     evidence.observed.retain(|it| it.component != "server");
@@ -603,7 +603,7 @@ fn memory_that_a_control_group_lacks_is_named() {
         Component::DatabaseMemory,
         "lacked memory for 25 % of the time: it may have 512",
     );
-    // That all of it is in use says nothing: the kernel keeps files in what nobody else wants.
+    // A full memory limit alone means nothing: the kernel uses free memory as a file cache.
     plant(&mut evidence, "cgroup server", "pressure-memory", 0.05);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseMemory);
 }
@@ -627,7 +627,7 @@ fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
     let writes = "duration = 60s\nwarmup = 10s\n[a]\nquery = insert into t values (1)\n\
                   concurrency = 2\n";
     names(&embedded(writes, 0.7), Component::DatabaseLocks, "for the one that writes");
-    // Whoever has the lock stands still as well.
+    // The holder of the lock does not run either.
     names(&embedded(writes, 0.2), Component::DatabaseFlush, "until what it wrote is safe");
     names(&embedded(reads, 0.93), Component::DatabaseSingleCore, "93 % of a processor");
 }
@@ -639,7 +639,7 @@ fn a_source_that_is_too_slow_is_named() {
     let mut evidence = watched();
     evidence.plan = steady(fed).plan;
     names(&evidence, Component::GeneratorInput, "what they read comes too slowly");
-    // Clients that think have something to ask.
+    // Thinking clients idle by intent, not for lack of input.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }

@@ -7,7 +7,7 @@ use sim::{Config, Hints, Server, Service};
 
 use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, only, steady, turn_bad};
 
-/// The first second of the window, and one in its middle.
+/// First second of the window, and one in its middle.
 const FIRST: usize = 10;
 const MIDDLE: usize = 35;
 
@@ -89,7 +89,7 @@ fn errors_and_rejections_are_not_part_of_the_backlog() {
     only("backlog", Status::Pass, &evidence);
 }
 
-/// What an overloaded job has in flight at the end of the drain is its backlog, and no failure.
+/// Requests of an overloaded job in flight at the end of the drain are its backlog, not errors.
 #[test]
 fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
     let mut evidence = steady(OPEN);
@@ -105,7 +105,7 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
 }
 
-/// Whoever ends a run in which nothing was answered has seen a target that hangs.
+/// If nothing was answered until the interrupt, the target hangs.
 #[test]
 fn an_interrupt_is_no_excuse_for_a_job_that_answered_nothing() {
     let mut evidence = steady(OPEN);
@@ -173,7 +173,8 @@ fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     assert!(summary.jobs[0].exceeds_capacity);
     assert_eq!(summary.limiter.component.name(), "unknown");
     only("backlog", Status::Suspect, &left(10, 501));
-    // Whoever ends a run, or loses the target, has not waited for them; and a file may lack them.
+    // The run has not waited for them after an interrupt or a lost target; and a file may lack
+    // them.
     for ended in [Some(HowEnded::Interrupted), Some(HowEnded::TargetLost), None] {
         let evidence = Evidence { ended, ..left(4, 900) };
         assert_eq!(check_of(&evidence), Status::NotPossible, "{ended:?}");
@@ -198,7 +199,7 @@ fn an_overflow_of_a_short_run_is_noticed_all_the_same() {
     assert_eq!((check.value, check.limit), (Some(7.0), Some(0.0)));
 }
 
-/// A load on a server with so many places, for a minute of which ten seconds are warm-up.
+/// A load on a server with `servers` parallel services, for a minute with a warm-up of ten seconds.
 #[derive(Clone, Copy)]
 struct Load {
     per_s: u32,
@@ -207,7 +208,7 @@ struct Load {
 }
 
 impl Load {
-    /// What the record of a run with exponential services would say.
+    /// Returns the evidence of a run with exponential service times.
     fn run(self, seed: u64) -> Evidence {
         let Load { per_s, servers, utilisation } = self;
         let file =
@@ -246,7 +247,7 @@ impl Load {
         evidence
     }
 
-    /// In how many runs of `runs` the load is said to exceed the capacity.
+    /// Returns the number of runs, of `runs`, in which the load is found to exceed the capacity.
     fn alarms(self, runs: u64) -> usize {
         let is_suspect = |seed: &u64| check("backlog", &self.run(*seed)).status == Status::Suspect;
         (1..=runs).filter(is_suspect).count()

@@ -1,11 +1,11 @@
-//! Programs that are observed: the limiter that is named by what their sessions waited for and by
-//! what the sockets of both sides held.
+//! The limiter of an observed program, by the waits of its sessions and the contents of both sides'
+//! sockets.
 
 use analyze::{Component, Evidence, summarize};
 
 use crate::observed::{hold, names, plant, watched};
 
-/// A program that is watched: there are no jobs.
+/// Returns the evidence of an observed program: there are no jobs.
 fn foreign() -> Evidence {
     let mut evidence = watched();
     evidence.jobs.clear();
@@ -15,7 +15,7 @@ fn foreign() -> Evidence {
     evidence
 }
 
-/// The sessions of a program that were seen, by what they did: numbers of them at ten looks.
+/// Numbers of the program's sessions by activity, summed over ten samples.
 struct Seen {
     active: f64,
     idle: f64,
@@ -25,7 +25,7 @@ struct Seen {
     paused: f64,
 }
 
-/// Sessions that were told from those of others, with what their sockets held.
+/// Plants sessions that are distinguished from those of others, with the contents of their sockets.
 fn seen(evidence: &mut Evidence, seen: Seen) {
     evidence.observed.retain(|it| it.component != "waits");
     for (metric, per_s) in [
@@ -43,7 +43,7 @@ fn seen(evidence: &mut Evidence, seen: Seen) {
     plant(evidence, "generator", "waited", 0.01);
 }
 
-/// A loader that sleeps between its rows, as it was recorded: 9.8 of 10 looks saw its session wait.
+/// Returns a recorded loader that sleeps between its rows: 9.8 of 10 samples saw its session wait.
 fn self_throttling_loader(wait: &str) -> Evidence {
     let mut evidence = foreign();
     let looks = Seen {
@@ -95,8 +95,8 @@ fn loader_whose_rows_wait_for_the_network_does_not_throttle_itself() {
     names(&evidence, Component::NetworkBandwidth, "wait for room on the way");
 }
 
-/// A loader that sleeps 50 ms behind each 200 inserts: 0.31 ms between an answer and the next
-/// request on average.
+/// Returns a loader that sleeps 50 ms after every 200 inserts: 0.31 ms between an answer and the
+/// next request on average.
 fn batches() -> Evidence {
     let mut evidence = foreign();
     let looks = Seen {
@@ -121,7 +121,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
     let mut quick = batches();
     plant(&mut quick, "sessions", "paused", 0.2);
     names(&quick, Component::Concurrency, "which comes 0.31 ms after the last answer");
-    // Requests and answers that wait unread are no pause of the program.
+    // Unread requests and answers are no pause of the program.
     let mut starved = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
         plant(&mut starved, "sessions", metric, looks);
@@ -151,7 +151,7 @@ fn one_session_that_waits_for_flushes_is_named() {
     plant(&mut evidence, "sockets generator", "data-sent", 900.0);
     plant(&mut evidence, "sockets generator", "data-received", 900.0);
     names(&evidence, Component::DatabaseFlush, "IO:WALSync");
-    // Where most of the time passes between the requests a flush that takes a tenth is no limiter.
+    // If most of the time passes between the requests, a flush that takes a tenth is no limiter.
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 8.0);
     plant(&mut evidence, "waits", "cpu", 1.0);
@@ -175,7 +175,7 @@ fn program_that_connects_for_each_statement_is_named_by_the_time_in_between() {
     names(&evidence, Component::GeneratorInput, "a session of the database for 7 % of the time");
     plant(&mut evidence, "generator", "user", 0.85);
     names(&evidence, Component::GeneratorThread, "its processes were busy in between");
-    // Sessions that are hidden may be there.
+    // There may be hidden sessions.
     evidence.unseen = vec![("sessions of others".to_owned(), "no permission".to_owned())];
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorThread);
 }
@@ -187,7 +187,7 @@ fn program_behind_a_pool_without_a_free_session_lacks_connections() {
     plant(&mut evidence, "sessions", "idle", 2.0);
     hold(&mut evidence, "sockets generator", "connections", 24.0);
     names(&evidence, Component::Connections, "24 connections of the program share 2.0 sessions");
-    // A pool with sessions to spare is not what it lacks.
+    // A pool with sessions to spare is not the limiter.
     plant(&mut evidence, "sessions", "active", 10.0);
     plant(&mut evidence, "sessions", "idle", 10.0);
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
@@ -211,7 +211,7 @@ fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
     plant(&mut evidence, "server", "user", 0.6);
     hold(&mut evidence, "server", "busiest", 0.7);
     names(&evidence, Component::DatabaseSingleCore, "one session of the database was at work for");
-    // One that lacks a processor is no faster for a faster one.
+    // A session that lacks a processor would gain nothing from a faster one.
     plant(&mut evidence, "server", "waited", 0.5);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseSingleCore);
 }
@@ -239,7 +239,7 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
     plant(&mut throttled, "server", "waited", 0.3);
     hold(&mut throttled, "server", "busiest", 0.95);
     names(&throttled, Component::GeneratorInput, "does not ask more");
-    // Half a pause is as good as one where the sessions of others fill the processors.
+    // Half of the pauses suffices while the sessions of others fill the processors.
     plant(&mut throttled, "sessions", "paused", 6.0);
     names(&throttled, Component::GeneratorInput, "does not ask more");
 }
@@ -278,7 +278,7 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
     let mut evidence = foreign();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);
-    // Its sockets tell more than the statistics of a database that counts transactions.
+    // Its sockets say more than the statistics of a database that counts transactions.
     let commits = "pg_stat_database.all.xact_commit";
     plant(&mut evidence, "statistics", commits, 9_000.0);
     names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
@@ -289,10 +289,10 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
     plant(&mut evidence, program, received, 90.0);
     names(&evidence, Component::GeneratorInput, "does not ask more");
     plant(&mut evidence, program, received, 12_000.0);
-    // A request that is on its way at each look waits for nobody.
+    // A request that is under way in each sample is no wait for the program.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
     names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
-    // Ten milliseconds are its own, unless the way takes most of them.
+    // Ten milliseconds are a pause, unless round trips take most of them.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
     plant(&mut evidence, program, sent, 90.0);
     names(&evidence, Component::GeneratorInput, "does not ask more");
@@ -305,7 +305,7 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
     plant(&mut crowded, "cpu 0", "busy", 0.9);
     plant(&mut crowded, "cpu 1", "busy", 0.9);
     assert_eq!(summarize(&crowded).limiter.component, Component::Unknown);
-    // A thread that is full has nothing to spare, however many sessions idle.
+    // A full thread has nothing to spare, independently of idle sessions.
     hold(&mut evidence, "generator", "busiest", 0.81);
     names(&evidence, Component::GeneratorThread, "81 %");
 }
@@ -326,7 +326,7 @@ fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
     names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
     hold(&mut evidence, "generator", "busiest", 0.97);
     names(&evidence, Component::GeneratorThread, "97 %");
-    // The others' sessions say nothing of the program's.
+    // The sessions of others say nothing about the program's.
     let mut beside = foreign();
     plant(&mut beside, "sessions", "active", 20.0);
     plant(&mut beside, "sessions", "idle", 900.0);

@@ -1,4 +1,4 @@
-//! Successes that say nothing, and the first text of each error.
+//! Meaningless successes, and the first text of each error.
 
 use analyze::{ErrorSummary, Evidence, Quiet, summarize};
 use base::{Class, Code, Nanos};
@@ -40,7 +40,7 @@ fn a_job_that_made_no_request_is_told_with_its_first_time() {
     let slow = "duration = 60s\n[late]\nquery = select 1\nevery = 2m\nstart = 5s\n";
     let first = Some(Nanos::from_secs(125));
     assert_eq!(quiet(&nothing(slow)), Some(Quiet::NothingDue { first }));
-    // Its first one was due in time, and something else kept it away.
+    // Its first request was due in time, and something else prevented it.
     assert_eq!(quiet(&nothing(OPEN)), Some(Quiet::NothingDue { first: None }));
     assert_eq!(quiet(&steady(OPEN)), None);
 }

@@ -1,4 +1,4 @@
-//! What a server counted by itself, with planted faults, and what the checks make of it.
+//! Checks of a server's own counters, with planted faults.
 
 use analyze::{Account, Answered, Check, Evidence, HowEnded, Observed, Status};
 use base::Nanos;
@@ -10,13 +10,13 @@ use crate::support::{check, only, steady};
 const READ: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival \
                     = uniform\n";
 
-/// Requests that [`READ`] makes in all.
+/// Number of requests that [`READ`] makes.
 const ALL: u64 = 60_000;
 
-/// What a server says beside requests: how much of each count it had before and behind the run.
+/// Counters of a server: name, value before the run, value after it.
 type Counted<'a> = &'a [(&'a str, f64, f64)];
 
-/// A run with this workload after which each job was told this, and the server says that.
+/// Returns a run of this workload with these answers by job and these counters.
 fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidence {
     let mut evidence = steady(workload);
     let count = |(metric, before, behind): &(&str, f64, f64)| Observed {
@@ -29,7 +29,7 @@ fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidenc
     evidence
 }
 
-/// A job whose requests were all answered, each statement once.
+/// Returns a job whose requests were all answered, each statement once.
 fn answered(requests: u64, statements: usize) -> Answered {
     told(Balance::of(requests, 0, 0, 0), 0, vec![requests; statements])
 }
@@ -39,7 +39,7 @@ fn told(balance: Balance, retries: u64, statements: Vec<u64>) -> Answered {
     Answered { counts, statements, wrong_rows: 0 }
 }
 
-/// PostgreSQL, which counted so many commits; seven of them are Assay's own.
+/// Returns a run on PostgreSQL, which counted this many commits; seven of them are Assay's own.
 fn postgres(workload: &str, jobs: Vec<Answered>, commits: u64) -> Evidence {
     let counted = [
         ("commits", 100.0, 100.0 + commits as f64),
@@ -49,7 +49,8 @@ fn postgres(workload: &str, jobs: Vec<Answered>, commits: u64) -> Evidence {
     account(workload, jobs, &counted)
 }
 
-/// MariaDB, which counted so many statements and `commit`s; three statements are Assay's own.
+/// Returns a run on MariaDB with its counts of statements and `commit`s; three statements are
+/// Assay's own.
 fn mariadb(workload: &str, jobs: Vec<Answered>, statements: u64, commits: u64) -> Evidence {
     let counted = [
         ("commits", 100.0, 100.0 + commits as f64),
@@ -113,7 +114,7 @@ fn a_transaction_is_one_commit_whatever_is_in_it() {
     let jobs = || vec![answered(ALL, 2)];
     only("commits", Status::Pass, &postgres(&workload, jobs(), ALL + 7));
     only("commits", Status::Invalid, &postgres(&workload, jobs(), ALL + 6));
-    // To MariaDB each statement is one, those around the transaction too.
+    // MariaDB counts each statement as one, including those around the transaction.
     only("commits", Status::Pass, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL));
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 2, ALL));
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL - 1));
@@ -153,10 +154,10 @@ fn what_failed_may_have_been_committed_or_not() {
     assert_eq!(found(ALL + 7).status, Status::Pass);
     assert_eq!(found(ALL - 1_000 + 6).status, Status::Invalid);
     assert!(found(ALL + 7).explain.contains("requests account for 59,000 to "));
-    // An attempt that was followed by another has failed as well.
+    // An attempt that was retried has failed as well.
     let retried = vec![told(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
     assert_eq!(check("commits", &postgres(READ, retried, ALL + 7 + 500)).status, Status::Pass);
-    // Requests that returned other rows than expected were done.
+    // Requests that returned other rows than expected were executed.
     let transaction = READ.replace("rate", "transaction = yes\nrate");
     let mut wrong = told(Balance::of(ALL - 10, 10, 0, 0), 0, vec![ALL]);
     wrong.wrong_rows = 10;
@@ -173,7 +174,7 @@ fn what_is_sent_at_once_is_committed_without_the_word() {
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 3 * ALL + 2, 0));
 }
 
-/// Makes sure that the check is not possible, and says why in words that have these.
+/// Asserts that the check is not possible, for a reason that contains these words.
 #[track_caller]
 fn is_not_possible(evidence: &Evidence, words: &str) {
     for name in ["commits", "checkpoints"] {
@@ -235,7 +236,7 @@ fn statements_that_may_commit_by_themselves_are_not_counted() {
         let found = check("commits", &evidence);
         assert_eq!(found.status, Status::NotPossible, "{statement}: {found:?}");
         assert!(found.explain.contains("[read]"), "{found:?}");
-        // MariaDB counts what was sent, whatever that did.
+        // MariaDB counts what was sent, independently of its effect.
         evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).account;
         assert_eq!(check("commits", &evidence).status, Status::Pass, "{statement}");
         evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 2, 2 * ALL).account;
@@ -243,7 +244,7 @@ fn statements_that_may_commit_by_themselves_are_not_counted() {
     }
 }
 
-/// What is found of checkpoints, of which so many were due and so many asked for.
+/// Returns the check of a run with these numbers of timed and requested checkpoints.
 fn checkpoints(timed: f64, requested: f64, written: f64) -> Check {
     let mut evidence = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
     let counted = [

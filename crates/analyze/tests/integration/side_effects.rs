@@ -1,4 +1,4 @@
-//! What a job that comes and goes does to the others.
+//! Side effects of an intermittent job on the others.
 
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ use crate::support::{answered, nothing, turn_bad};
 const ONCE: &str = "duration = 90s\n[read]\nquery = select 1\nrate = 100\n[clean-up]\nquery = \
                     delete\ncount = 1\nstart = 30s\n";
 
-/// A run whose jobs did something in some seconds, with what their responses took in each.
+/// A run with the response times of each job by second.
 struct Run {
     evidence: Evidence,
     times: Vec<Vec<Histogram<u64>>>,
@@ -29,7 +29,7 @@ impl Run {
         Run { evidence, times }
     }
 
-    /// With so many requests of a job in every second, all of them answered in it after so many
+    /// Adds this many requests of a job to every second, all answered in it after `ms`
     /// milliseconds.
     fn asking(mut self, job: usize, requests: u64, ms: f64) -> Run {
         for _ in self.evidence.steps.window() {
@@ -40,9 +40,9 @@ impl Run {
         self
     }
 
-    /// With the requests of a queue with one server and exponential services (Lindley, 1952) of so
-    /// many milliseconds, which arrive a hundred times a second. Those of a second are answered in
-    /// it.
+    /// Adds the requests of a queue with one server and exponential services (Lindley, 1952) of
+    /// this mean in milliseconds, which arrive a hundred times a second. Those of a second are
+    /// answered in it.
     fn queueing(mut self, seed: u64, service_ms: impl Fn(usize) -> f64) -> Run {
         let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
         let (mut now, mut busy_until) = (0.0, 0.0f64);
@@ -66,7 +66,7 @@ impl Run {
         self.times[job].push(times);
     }
 
-    /// With a request of a job that is due in the first of some seconds and answered in the last.
+    /// Adds a request of a job that is due in the first of some seconds and answered in the last.
     fn acting(mut self, job: usize, first: usize, last: usize) -> Run {
         let steps = &mut self.evidence.jobs[job].steps;
         steps.resize(steps.len().max(last + 1), Step::default());
@@ -90,7 +90,7 @@ impl Run {
     }
 }
 
-/// The parts of the window and their stretches.
+/// Returns the phases of the window and their stretches.
 fn stretches(side_effects: &SideEffects) -> Vec<(PhaseName, Vec<(f64, f64)>)> {
     let phases = side_effects.phases.iter();
     phases.map(|phase| (phase.name, phase.stretches_s.clone())).collect()
@@ -114,7 +114,7 @@ fn a_job_that_acts_once_has_a_before_a_during_and_an_after() {
 
 const CLEAN_UP: &str = "[clean-up]\nquery = delete\ncount = 1\nstart = 30s\n";
 
-/// Between 30 and 60 s a job has a tenth of its answers.
+/// Returns a run in which a job has a tenth of its answers between 30 and 60 s.
 fn slowed(traffic: &str, beside: &str) -> Run {
     let workload = format!("duration = 90s\n[read]\nquery = select 1\n{traffic}\n{beside}");
     let mut run = Run::of(&workload);
@@ -127,7 +127,7 @@ fn slowed(traffic: &str, beside: &str) -> Run {
     run
 }
 
-/// What limits it if there is a clean-up meanwhile.
+/// Returns the limiter if there is a clean-up meanwhile.
 fn limited_by(traffic: &str) -> Component {
     let run = slowed(traffic, CLEAN_UP).acting(1, 30, 59);
     summarize(&run.evidence()).limiter.component
@@ -136,7 +136,7 @@ fn limited_by(traffic: &str) -> Component {
 #[test]
 fn a_job_that_takes_what_others_lack_is_their_limiter() {
     assert_eq!(limited_by("concurrency = 2"), Component::BackgroundTask);
-    // What has a schedule asks for less by that, and one that comes and goes by its own plan.
+    // A job with a schedule, or an intermittent one, may have asked for less by its plan.
     assert_ne!(limited_by("rate = 100"), Component::BackgroundTask);
     assert_ne!(limited_by("concurrency = 2\nstop = 80s"), Component::BackgroundTask);
 }
@@ -176,7 +176,7 @@ fn a_pause_of_traffic_that_comes_and_goes_belongs_to_it() {
     assert_eq!(stretches(&run.side_effects()[0]), expected);
 }
 
-/// A job that was there from the beginning is compared with what came after it.
+/// A job that was active from the beginning is compared with the time after it.
 #[test]
 fn without_a_before_the_reference_is_what_there_is() {
     let stopped = ONCE.replace("count = 1\nstart = 30s", "stop = 40s");
@@ -186,7 +186,8 @@ fn without_a_before_the_reference_is_what_there_is() {
     assert_eq!(stopped.phases.len(), 2);
 }
 
-/// A before of five seconds has no intervals: the time between has, and the difference is found.
+/// A `before` of five seconds has no intervals, but the time between has, and the difference is
+/// found.
 #[test]
 fn a_before_that_is_too_short_is_no_reference() {
     let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
@@ -266,7 +267,7 @@ fn figures_are_those_of_the_phase() {
     }
 }
 
-/// The claims of a run about a clean-up from 30 s to 60 s that makes services so much longer.
+/// Returns the changes due to a clean-up from 30 s to 60 s that makes services longer by `factor`.
 fn claims(seed: u64, factor: f64) -> Vec<Change> {
     let service_ms = |second| if (30..60).contains(&second) { 4.0 * factor } else { 4.0 };
     let run = Run::of(ONCE).queueing(seed, service_ms).acting(1, 30, 59);
@@ -293,7 +294,7 @@ fn a_difference_that_is_not_there_is_not_claimed() {
     assert!(claimed <= 6, "{claimed} of {RUNS}");
 }
 
-/// Seconds of a queue that is nearly full resemble their neighbours.
+/// Seconds of a queue that is nearly full are correlated with their neighbours.
 #[test]
 fn a_difference_that_is_not_there_is_not_claimed_of_times_that_resemble_each_other() {
     const RUNS: u64 = 200;
@@ -366,7 +367,7 @@ fn a_record_that_cannot_be_read_is_an_error() {
     assert_eq!(disturbances(&evidence, read).unwrap_err(), "damaged");
 }
 
-/// What the database did at so many of its looks in each second of a run.
+/// Adds background work, by the number of samples with it in each second.
 fn at_work(run: Run, name: &str, looks: impl Fn(u64) -> f64) -> Run {
     let mut run = run;
     let mut seen = 0.0;
@@ -401,13 +402,13 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
     let told: Vec<(&str, f64, bool, bool)> =
         effects.iter().map(|it| (it.cause.as_str(), it.at_s, it.began, it.to > it.from)).collect();
     assert_eq!(told, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
-    // Whoever looks seldom knows the moment no better than that.
+    // Rare samples make the moment less precise.
     assert_eq!(vacuum.resolution_s, 1.0);
     let seldom = format!("{alone}[observe]\nevery = 5s\n");
     let run = Run::of(&seldom).queueing(7, slow);
     let seldom = at_work(run, "vacuum: t", |s| if s == 35 { 10.0 } else { 0.0 }).side_effects();
     assert_eq!(seldom[0].resolution_s, 5.0);
-    // What never stops has nothing to be compared with, and what changes nothing has no effect.
+    // Permanent work has nothing to be compared with, and harmless work has no effect.
     let always = at_work(Run::of(alone).queueing(7, slow), "purge", |_| 10.0).side_effects();
     assert_eq!(always, []);
     let harmless = Run::of(alone).queueing(7, |_| 3.0);
@@ -426,7 +427,7 @@ fn what_is_too_short_to_tell_has_its_effect_told_by_what_follows() {
     assert_eq!((effect.at_s, effect.began, effect.times), (31.0, false, 1));
     assert!(effect.figure == Figure::Mean && effect.from > 2.0 * effect.to, "{effect:?}");
     assert_eq!(run(4.0), []);
-    // Work that follows the job is not taken for the cause instead of it; alone it is.
+    // Work that follows the job is not named as the cause instead of it; alone it is.
     let work = |workload: &str, acts: bool| {
         let service = |second: usize| if second < 31 { 4.0 } else { 1.5 };
         let mut run = Run::of(workload).queueing(7, service);

@@ -1,4 +1,4 @@
-//! What a job is judged by: every metric, both comparisons, at both sides of the bound.
+//! SLOs of a job: every metric, both comparisons, at both sides of the bound.
 
 use analyze::{Evidence, Judgement, summarize};
 use record::{Balance, Counts, Ends, Kind};
@@ -6,7 +6,7 @@ use workload::{Metric, Statistic};
 
 use crate::support::{OPEN, PER_S, answer_only, answered, end_at, nothing, steady, turn_bad};
 
-/// A run like [`steady`] whose job has this condition.
+/// Returns a run like [`steady`] whose job has this SLO.
 fn judged_by(condition: &str) -> Evidence {
     steady(&format!("{OPEN}slo = {condition}\n"))
 }

@@ -1,4 +1,4 @@
-//! As much as was asked for, as evenly, at all times: runs with one planted fault.
+//! Checks of rate, evenness and steady state: runs with one planted fault.
 
 use analyze::{Cut, Evidence, Status, WarmupEnd};
 use record::{EventKind, Kind};
@@ -11,7 +11,7 @@ use crate::support::{
 /// The same job with arrivals at random.
 const POISSON: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\n";
 
-/// A run in whose seconds so many requests came due, in turn.
+/// Returns a run whose seconds have these numbers of due requests, in turn.
 fn counted(workload: &str, counts: &[u64]) -> Evidence {
     let mut evidence = steady(workload);
     for (step, count) in evidence.jobs[0].steps.iter_mut().zip(counts.iter().cycle()) {
@@ -67,7 +67,7 @@ fn arrivals_that_are_too_even_or_come_in_bursts_are_noticed() {
     assert_eq!(even.status, Status::NotPossible, "{even:?}");
 }
 
-/// Two seconds out of step make no difference to the rate of a minute.
+/// Two irregular seconds make no difference to the rate of a minute.
 #[test]
 fn a_second_that_has_too_much_or_too_little_is_noticed() {
     let mut evidence = steady(OPEN);
@@ -80,7 +80,7 @@ fn a_second_that_has_too_much_or_too_little_is_noticed() {
     let seconds = |pair| check("each-second", &counted(POISSON, pair)).status;
     assert_eq!(seconds(&[1_100, 900]), Status::Pass);
     assert_eq!(seconds(&[1_200, 800]), Status::Suspect);
-    // Of ten requests of a Poisson process none may come in a second.
+    // A second without any of ten expected requests may be chance in a Poisson process.
     let few = POISSON.replace("1000", "10");
     assert_eq!(check("each-second", &counted(&few, &[0, 20])).status, Status::NotPossible);
     let closed = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\n";
@@ -108,7 +108,7 @@ fn a_job_that_lasts_a_part_of_the_run_is_asked_for_that_part() {
 fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
     let mut evidence = counted(POISSON, &[1_032, 968]);
     evidence.threads = 1;
-    // Exponential gaps of 1 ms in the mean: one of each thousandth of them.
+    // Exponential gaps with a mean of 1 ms: one for each thousandth of the distribution.
     for rank in 0..1_000 {
         let ms = -(1.0 - (f64::from(rank) + 0.5) / 1_000.0).ln();
         add_times(&mut evidence, 0, Kind::Gap, ms, 20);
@@ -119,7 +119,7 @@ fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
             times.clear();
         }
     });
-    // What a timer that ticks each millisecond makes of them.
+    // The same gaps as seen by a timer that ticks each millisecond.
     let ticks = [(0.0, 7_358), (1.0, 7_992), (2.0, 2_940), (3.0, 1_082), (4.0, 398), (5.0, 230)];
     for (ms, count) in ticks {
         add_times(&mut evidence, 0, Kind::Gap, ms, count);
@@ -147,7 +147,7 @@ fn the_end_of_a_warm_up_is_said_or_doubted() {
     }
 }
 
-/// An overload is never steady. That is no fault of the run.
+/// An overload is never steady, which is no fault of the run.
 #[test]
 fn an_overload_has_no_end_of_its_warm_up() {
     let mut evidence = steady(OPEN);

@@ -1,5 +1,4 @@
-//! Runs without a database: evidence of a run in which everything is right, so that a test can
-//! plant one fault in it.
+//! Runs without a database: faultless evidence in which a test can plant one fault.
 
 use analyze::{
     Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, HowEnded,
@@ -10,7 +9,7 @@ use base::Nanos;
 use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
 use workload::Overrides;
 
-/// An open job that is asked 1,000 times a second for a minute, of which 50 s are measured.
+/// An open job with 1,000 requests per second for a minute, of which 50 s are measured.
 pub(crate) const OPEN: &str =
     "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
 
@@ -19,11 +18,11 @@ pub(crate) const MIXED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = se
                                 1000\narrival = uniform\n[write]\nquery = select 2\nconcurrency \
                                 = 4\nthink = 2400us\n";
 
-/// Requests that come due in each second, and are answered in it, of each job of [`steady`].
+/// Requests per second of each job of [`steady`], all answered in the second in which they are due.
 pub(crate) const PER_S: u64 = 1_000;
 
-/// A run of this workload that ended by itself. Each job has [`PER_S`] requests in every second,
-/// which are answered at once, after 1 ms to 4 ms, and were sent 20 µs late.
+/// Returns a completed run of this workload. Each job has [`PER_S`] requests in every second, which
+/// are answered in it, after 1 ms to 4 ms, and were sent 20 µs late.
 pub(crate) fn steady(workload: &str) -> Evidence {
     let mut evidence = nothing(workload);
     let seconds = seconds(&evidence);
@@ -44,7 +43,7 @@ pub(crate) fn steady(workload: &str) -> Evidence {
     evidence
 }
 
-/// The same without any request.
+/// Returns a run without any request.
 pub(crate) fn nothing(workload: &str) -> Evidence {
     let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
@@ -75,8 +74,8 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
     evidence
 }
 
-/// What was watched in so many seconds of a machine with two processors that is nearly idle: two
-/// threads that use 4 % of one and hardly ever wait.
+/// Returns the observations of a nearly idle machine with two processors for a number of seconds:
+/// two threads that use 4 % of one and hardly ever wait.
 fn idle(seconds: u64) -> Vec<Observed> {
     let rates = [
         ("lane-0", "ran", 0.04),
@@ -96,7 +95,7 @@ fn idle(seconds: u64) -> Vec<Observed> {
     rates.into_iter().map(grown).collect()
 }
 
-/// A calibrated machine with its PostgreSQL beside the load generator.
+/// Returns a calibrated machine with its PostgreSQL on the same host.
 fn calibrated() -> Surroundings {
     let figures = Figures { service_p50_ns: Some(25e3), per_s: Some(50_000.0) };
     Surroundings {
@@ -110,21 +109,21 @@ fn calibrated() -> Surroundings {
     }
 }
 
-/// Lets something be read as this in each second instead.
+/// Replaces the readings of a metric of the host, one for each second.
 pub(crate) fn read_as(evidence: &mut Evidence, metric: &str, value: impl Fn(f64) -> f64) {
     let mut observed = evidence.observed.iter_mut();
     let found = observed.find(|o| o.component == "host" && o.metric == metric).unwrap();
     found.points.iter_mut().for_each(|(at, point)| *point = value(at.as_secs_f64()));
 }
 
-/// Lets something grow by so much per second instead.
+/// Replaces the growth per second of a metric.
 pub(crate) fn grow(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
     let mut observed = evidence.observed.iter_mut();
     let found = observed.find(|o| o.component == component && o.metric == metric).unwrap();
     found.points.iter_mut().for_each(|(at, value)| *value = per_s * at.as_secs_f64());
 }
 
-/// Lets the process stand still: from when, and for how long, in seconds.
+/// Plants stalls of the process: begin and length, in seconds.
 pub(crate) fn stand_still(evidence: &mut Evidence, stalls: &[(f64, f64)]) {
     let at = |s: f64| Nanos((s * 1e9) as u64);
     evidence.observed.push(Observed {
@@ -146,7 +145,7 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
     evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
-/// Lets a run end then.
+/// Ends a run at this time.
 pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
     let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
     evidence.steps = Steps::new(grid, at, evidence.plan.probe);
@@ -169,7 +168,7 @@ fn idle_job(statements: usize) -> JobEvidence {
     }
 }
 
-/// A second with so many requests, all of them answered in it.
+/// Returns a second with this many requests, all answered in it.
 pub(crate) fn answered(requests: u64) -> Step {
     Step {
         counts: Counts {
@@ -182,7 +181,7 @@ pub(crate) fn answered(requests: u64) -> Step {
     }
 }
 
-/// What the generator had used after so many seconds, of which so many milliseconds in each.
+/// Returns the generator's usage after this many seconds, with `ms_per_s` milliseconds in each.
 pub(crate) fn used(second: u64, ms_per_s: u64) -> ClientSample {
     ClientSample {
         at: Nanos::from_secs(second),
@@ -199,14 +198,14 @@ pub(crate) fn add_times(evidence: &mut Evidence, place: usize, kind: Kind, ms: f
     histogram.record_n((ms * 1e6) as u64, count).unwrap();
 }
 
-/// Replaces a distribution of a job by so many equal times.
+/// Replaces a distribution of a job by equal times.
 pub(crate) fn set_times(evidence: &mut Evidence, place: usize, kind: Kind, ms: f64, count: u64) {
     let mut histograms = evidence.jobs[place].window.iter_mut();
     histograms.find(|(k, _)| *k == kind).unwrap().1 = kind.histogram();
     add_times(evidence, place, kind, ms, count);
 }
 
-/// Makes so many completed requests of a second end otherwise: errors, rejected, unsent.
+/// Changes the outcome of completed requests of a second: errors, rejected, unsent.
 pub(crate) fn turn_bad(evidence: &mut Evidence, place: usize, second: usize, bad: [u64; 3]) {
     let Step { counts, ends, .. } = &mut evidence.jobs[place].steps[second];
     let [errors, rejected, unsent] = bad;
@@ -216,7 +215,7 @@ pub(crate) fn turn_bad(evidence: &mut Evidence, place: usize, second: usize, bad
     ends.errors += errors;
 }
 
-/// Lets a job answer all it is asked until `from`, and then so many a second.
+/// Makes a job answer all its requests until second `from`, and then `per_s` per second.
 pub(crate) fn answer_only(evidence: &mut Evidence, place: usize, from: usize, per_s: u64) {
     for interval in &mut evidence.jobs[place].steps[from..] {
         let completed = per_s.min(interval.counts.arrivals);
@@ -228,7 +227,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
     Event { at: Nanos::from_millis(at_ms), job: job.map(JobIndex), kind, text: text.to_owned() }
 }
 
-/// The names of the checks in their order.
+/// Names of the checks in their order.
 pub(crate) const CHECKS: [&str; 32] = [
     "complete",
     "window",
@@ -264,7 +263,7 @@ pub(crate) const CHECKS: [&str; 32] = [
     "checkpoints",
 ];
 
-/// Asserts that a check finds this in the evidence, and that no other check objects.
+/// Asserts that a check has this finding, and that no other check objects.
 #[track_caller]
 pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     let Summary { verdict, .. } = summarize(evidence);
@@ -280,14 +279,14 @@ pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     verdict.checks.into_iter().find(|check| check.name == name).unwrap()
 }
 
-/// What a check finds in the evidence.
+/// Returns the finding of a check.
 #[track_caller]
 pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     let checks = summarize(evidence).verdict.checks;
     checks.into_iter().find(|check| check.name == name).unwrap()
 }
 
-/// Plants what was read of a metric at some looks, by their seconds, in place of what was.
+/// Replaces the readings of a metric by those at some times.
 pub(crate) fn replace_readings(
     observed: &mut Vec<Observed>,
     component: &str,
@@ -303,8 +302,8 @@ pub(crate) fn replace_readings(
     });
 }
 
-/// Returns true if the guide says what a number of the evidence is made of. The name of such a
-/// number may hold that of a table or a program, for which the guide has a placeholder.
+/// Returns true if the guide explains a number of the evidence. The name of such a number may
+/// contain that of a table or a program, for which the guide has a placeholder.
 pub(crate) fn is_explained(name: &str) -> bool {
     let guide = include_str!("../../../../docs/limiter.md");
     let is_there = |name: &str| guide.contains(&format!("`{name}`"));

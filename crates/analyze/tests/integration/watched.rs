@@ -1,11 +1,11 @@
-//! What was watched beside the requests, with planted faults, and what the checks make of it.
+//! Checks of the observations beside the requests, with planted faults.
 
 use analyze::{Asked, Evidence, Place, Status};
 use base::Nanos;
 
 use crate::support::{OPEN, check, grow, only, replace_readings, stand_still, steady};
 
-/// A closed job of as many clients as its requests keep busy.
+/// A closed job with as many clients as its requests keep busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
 #[test]
@@ -14,7 +14,7 @@ fn a_generator_that_stood_still_is_said_so() {
         (&[][..], Status::Pass),
         (&[(20.0, 0.040)], Status::Pass),
         (&[(20.0, 0.041)], Status::Suspect),
-        // In the warm-up, or behind the end.
+        // In the warm-up, or after the end.
         (&[(3.0, 0.3), (60.0, 0.3)], Status::Pass),
         // Across the end of the warm-up.
         (&[(9.9, 0.3)], Status::Suspect),
@@ -67,7 +67,7 @@ fn stolen_time_counts_as_a_part_of_all() {
     }
 }
 
-/// A run beside other programs that use so many of two processors, on the host of this name.
+/// Returns a run beside other programs that use `used` of two processors, on this host.
 fn crowded(host: &str, used: f64) -> Evidence {
     let mut evidence = steady(OPEN);
     for (component, metric, per_s) in [
@@ -106,12 +106,13 @@ fn other_programs_are_not_judged_where_the_database_is_not_told_from_them() {
     let mut evidence = crowded("", 0.3);
     evidence.observed.retain(|observed| observed.component != "server");
     only("other-programs", Status::NotPossible, &evidence);
-    // A database that stands behind a pooler is one of the other programs there.
+    // A database behind a pooler counts as one of the other programs there.
     let mut pooled = crowded("", 0.3);
     let looks = (0..=60).map(Nanos::from_secs);
     replace_readings(&mut pooled.observed, "server", "proxies", looks, |_| 1.0);
     only("other-programs", Status::NotPossible, &pooled);
-    // On another host, what runs beside the load generator is none of it.
+    // If the database is on another host, the programs beside the load generator are not part of
+    // it.
     evidence.surroundings.main.place = Place::Elsewhere;
     only("other-programs", Status::Suspect, &evidence);
     let copy = format!("{OPEN}target = copy\n[target copy]\nurl = sim:mm1\n");
@@ -136,7 +137,7 @@ fn what_nobody_has_seen_is_not_possible_and_why() {
         assert_eq!(found.status, Status::NotPossible, "{found:?}");
         assert!(found.explain.contains("beside the requests"), "{found:?}");
     }
-    // A system that tells one thing and not another.
+    // A system that reports one thing and not another.
     let mut half = steady(OPEN);
     half.observed.retain(|observed| observed.component == "host");
     assert!(check("processor-wait", &half).explain.contains("schedstat"));
@@ -148,10 +149,10 @@ fn what_nobody_has_seen_is_not_possible_and_why() {
     let found = check("stall", &gone);
     assert_eq!(found.status, Status::NotPossible);
     assert!(found.explain.contains("did not last"), "{found:?}");
-    // What it saw before it saw.
+    // Its samples until then count.
     stand_still(&mut gone, &[(20.0, 5.0)]);
     assert_eq!(check("stall", &gone).status, Status::Invalid);
-    // One point is no span.
+    // One sample has no growth.
     let mut short = steady(OPEN);
     short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));
     let found = check("generator-cpu", &short);

@@ -1,4 +1,4 @@
-//! The runs of the tests: each a kind of run that reports tell apart.
+//! The runs of the tests: one of each kind that reports distinguish.
 
 use base::{Class, Code, Nanos};
 use record::{Balance, EndKind, Event, EventKind, JobIndex, Kind};
@@ -6,7 +6,7 @@ use report::View;
 
 use crate::support::{Case, Traffic, histogram};
 
-/// Every run, by the name of its snapshot.
+/// Returns every run, by the name of its snapshot.
 pub(crate) fn all() -> Vec<(&'static str, View)> {
     let cases = [
         ("open", open()),
@@ -39,7 +39,7 @@ arrival = uniform
 slo = p99 < 30ms
 ";
 
-/// A valid run of one open job.
+/// Returns a valid run of one open job.
 pub(crate) fn open() -> Case {
     Case::new(OPEN).serving(0, Traffic::of(300))
 }
@@ -58,7 +58,7 @@ retry = 3 on 40001
 slo = p99 < 30ms, failed < 0.1%
 ";
 
-/// A closed job with errors and two statements.
+/// Returns a closed job with errors and two statements.
 pub(crate) fn closed() -> Case {
     let mut case = Case::new(CLOSED).serving(0, Traffic { connections: 4, ..Traffic::of(120) });
     let job = &mut case.evidence.jobs[0];
@@ -86,7 +86,7 @@ query = update acct set v = v + 1 where id = 1
 concurrency = 8
 ";
 
-/// A closed job whose server is seen: most sessions wait for locks, many others for flushes.
+/// Returns a closed job with an observed server: most sessions wait for locks, many for flushes.
 pub(crate) fn limited() -> Case {
     let traffic = Traffic { connections: 8, ..Traffic::of(4_000) };
     let mut case = Case::new(LIMITED).serving(0, traffic).at(analyze::Place::ThisHost);
@@ -111,8 +111,8 @@ pub(crate) fn limited() -> Case {
     case
 }
 
-/// The same of which nothing that is seen is full: sessions seem to run and cannot, while other
-/// programs use a part of the processors.
+/// Returns the same job with nothing full: sessions seem to run and cannot, while other programs
+/// use a part of the processors.
 pub(crate) fn unknown() -> Case {
     let mut case = limited();
     case.evidence.observed.retain(|it| !["waits", "locks"].contains(&it.component.as_str()));
@@ -146,7 +146,7 @@ concurrency = 8
 slo = throughput > 100
 ";
 
-/// Three jobs, of which one missed what it is judged by.
+/// Returns three jobs, of which one missed its SLO.
 pub(crate) fn mixed() -> Case {
     let slow = [Nanos::from_millis(60), Nanos::from_millis(15)];
     let mut case = Case::new(MIXED)
@@ -187,7 +187,7 @@ count = 1
 start = 20s
 ";
 
-/// A clean-up from 20 s to 40 s during which one of two other jobs is slower.
+/// Returns a run with a clean-up from 20 s to 40 s, during which one of two other jobs is slower.
 pub(crate) fn beside() -> Case {
     let slow = [Nanos::from_millis(2), Nanos::from_millis(3)];
     let read = |second| match second {
@@ -206,7 +206,7 @@ pub(crate) fn beside() -> Case {
     case
 }
 
-/// The server accepts fewer connections than were asked for.
+/// Returns a run whose server accepts fewer connections than configured.
 pub(crate) fn suspect() -> Case {
     let lag = Nanos::from_micros(60);
     let mut case = Case::new(OPEN).serving(0, Traffic { lag, ..Traffic::of(300) });
@@ -217,7 +217,7 @@ pub(crate) fn suspect() -> Case {
     case
 }
 
-/// Requests were sent so late that the numbers say nothing about the database.
+/// Returns a run whose requests were so late that the numbers say nothing about the database.
 pub(crate) fn invalid() -> Case {
     let lag = Nanos::from_millis(3);
     Case::new(OPEN).serving(0, Traffic { lag, ..Traffic::of(300) })
@@ -234,7 +234,7 @@ queue-limit = 100000
 slo = p99 < 30ms
 ";
 
-/// Requests arrive faster than they are answered.
+/// Returns a run in which requests arrive faster than they are answered.
 pub(crate) fn exceeds() -> Case {
     let traffic = Traffic {
         served_per_s: 2_400,
@@ -245,17 +245,17 @@ pub(crate) fn exceeds() -> Case {
     Case::new(QUEUE).serving(0, traffic)
 }
 
-/// The user ended it.
+/// Returns a run that the user ended.
 pub(crate) fn interrupted() -> Case {
     Case::new(OPEN).ended(Some(EndKind::Interrupted), 24, "").serving(0, Traffic::of(300))
 }
 
-/// Nobody ended it: its record is whole up to some second.
+/// Returns a killed run: its record is complete up to some second.
 pub(crate) fn killed() -> Case {
     Case::new(OPEN).ended(None, 24, "").serving(0, Traffic::of(300))
 }
 
-/// The target went away and did not come back.
+/// Returns a run whose target went away and did not come back.
 pub(crate) fn lost() -> Case {
     let why = "the target refuses connections";
     Case::new(OPEN).ended(Some(EndKind::TargetLost), 24, why).serving(0, Traffic::of(300))
@@ -270,7 +270,7 @@ rows = 3
 columns = id: row()
 ";
 
-/// Tables are filled, and nothing else is done.
+/// Returns a run that only fills tables.
 pub(crate) fn loads() -> Case {
     let mut case = Case::new(LOADS).ended(Some(EndKind::Completed), 0, "");
     let point = |second: u64, rows| analyze::LoadPoint {
@@ -316,7 +316,7 @@ pub(crate) fn loads() -> Case {
     case
 }
 
-/// The user ended it while the first of the tables was filled.
+/// Returns a run that the user ended while the first table was filled.
 pub(crate) fn partial_load() -> Case {
     let mut case = loads().ended(Some(EndKind::Interrupted), 0, "");
     case.evidence.loads.truncate(1);
@@ -326,12 +326,12 @@ pub(crate) fn partial_load() -> Case {
     case
 }
 
-/// Nothing takes real time.
+/// Returns a run in virtual time.
 pub(crate) fn virtual_time() -> Case {
     Case::new(OPEN).virtually().serving(0, Traffic::of(300))
 }
 
-/// It ended before anything was measured.
+/// Returns a run that ended before anything was measured.
 pub(crate) fn empty() -> Case {
     Case::new(OPEN).ended(Some(EndKind::Interrupted), 4, "")
 }

@@ -1,4 +1,4 @@
-//! What the answer of a run says to programs, and that its schema notices when it does not.
+//! The JSON document of a run, and faults that its schema detects.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::support::{Case, check as compare};
 
 const SCHEMA: &str = "summary.schema.json";
 
-/// The names of settings are the server's own.
+/// Object whose field names are the server's own.
 const FREE: &str = "/run/settings";
 
-/// A document in which no array is empty.
+/// Returns a document in which no array is empty.
 fn full() -> Value {
     let mut case = cases::closed();
     case.evidence.loads = cases::loads().evidence.loads;
@@ -133,7 +133,7 @@ fn what_contradicts_itself_is_noticed() {
     check_that_faults_are_noticed(&schema, &exceeding, &faults);
 }
 
-/// What a schema lists as the words of a field.
+/// Returns the words that a schema lists for a field.
 fn words(place: &str) -> Vec<Option<String>> {
     let schema = text_of(SCHEMA);
     let place = schema.pointer(place).unwrap_or_else(|| panic!("there is no {place}"));
@@ -160,7 +160,7 @@ fn the_words_of_the_schema_are_those_of_the_program() {
     assert_eq!(words("/$defs/component"), components);
 }
 
-/// The jobs whose parts are not what was scheduled.
+/// Returns the jobs whose outcomes do not add up to the scheduled requests.
 fn unbalanced(document: &Value) -> Vec<&str> {
     let number = |job: &Value, name: &str| job[name].as_u64().unwrap();
     let jobs = document["jobs"].as_array().unwrap().iter();
@@ -199,7 +199,7 @@ fn the_same_view_is_the_same_bytes() {
     }
 }
 
-/// Names, order and digits: whoever changes this file changes the contract.
+/// Names, order and digits are a contract: a change of the file changes it.
 #[test]
 fn a_document_is_what_it_was() {
     for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {
@@ -332,7 +332,7 @@ fn a_load_of_one_sample_has_no_processor_time() {
     assert_eq!(document["loads"][0]["client_cpu_s"], Value::Null);
 }
 
-/// The guide, and the names of all fields that a schema describes.
+/// Returns the guide, and the names of all fields that a schema describes.
 fn documented(name: &str) -> (String, BTreeSet<String>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let mut names = BTreeSet::new();
@@ -345,7 +345,7 @@ fn documented(name: &str) -> (String, BTreeSet<String>) {
     (std::fs::read_to_string(path).unwrap(), names)
 }
 
-/// Whether the guide has a name in the type of code, alone or behind the field that holds it.
+/// Returns true if the guide has a name in code type, alone or after the field that holds it.
 fn has(guide: &str, name: &str) -> bool {
     let ends = ["`", "[]`", "[]."];
     ends.iter()

@@ -1,4 +1,4 @@
-//! Records in open formats: what other programs read there is what the record holds.
+//! Exports in open formats, compared with the record as other programs would read them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use crate::schema::{
 
 const SCHEMA: &str = "export.schema.json";
 
-/// An export in some format.
+/// A function that exports a record in one format.
 type Export = fn(&Archive, &mut Vec<u8>) -> Result<(), RecordError>;
 
-/// The formats by their names.
+/// Formats by name.
 const FORMATS: [(&str, Export); 2] = [("csv", csv), ("json", export::json)];
 
 fn written(export: Export, archive: &Archive) -> String {
@@ -28,20 +28,20 @@ fn written(export: Export, archive: &Archive) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// A record in virtual time, and its export as a document.
+/// Returns a record in virtual time, and its export as a document.
 fn virtual_document(place: &Place) -> (Archive, Value) {
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let document = serde_json::from_str(&written(export::json, &archive)).unwrap();
     (archive, document)
 }
 
-/// A document in which no array is empty: in real time there are samples of the generator.
+/// Returns a document in which no array is empty: in real time there are samples of the generator.
 fn full(place: &Place) -> Value {
     let archive = record(&place.path("real.assay"), Pace::Real);
     serde_json::from_str(&written(export::json, &archive)).unwrap()
 }
 
-/// Reads comma-separated values strictly: RFC 4180, section 2, rules 1 to 7, with a line break
+/// Parses comma-separated values strictly: RFC 4180, section 2, rules 1 to 7, with a line break
 /// after the last record too.
 fn parse_csv(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut records = Vec::new();
@@ -69,7 +69,7 @@ fn parse_csv(text: &str) -> Result<Vec<Vec<String>>, String> {
     }
 }
 
-/// A field, and what comes after it.
+/// Parses a field, and returns it with the rest of the text.
 fn parse_cell(text: &str) -> Result<(String, &str), String> {
     let Some(mut rest) = text.strip_prefix('"') else {
         let end = text.find([',', '\r', '\n', '"']).unwrap_or(text.len());
@@ -94,7 +94,7 @@ fn the_reader_of_tables_is_strict() {
     }
 }
 
-/// A column of a table, by the jobs of its rows.
+/// Returns a column of a table, with the job of each row.
 fn column<'a>(table: &'a [Vec<String>], name: &str) -> Vec<(&'a str, &'a str)> {
     let place = table[0].iter().position(|title| title == name).unwrap_or_else(|| {
         panic!("there is no column {name}");
@@ -102,7 +102,7 @@ fn column<'a>(table: &'a [Vec<String>], name: &str) -> Vec<(&'a str, &'a str)> {
     table[1..].iter().map(|row| (row[0].as_str(), row[place].as_str())).collect()
 }
 
-/// The sum of a column over the rows of each job.
+/// Returns the sum of a column over the rows of each job.
 fn sums<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
     for (job, number) in cells {
@@ -111,10 +111,10 @@ fn sums<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> BTreeMap<String,
     sums
 }
 
-/// How a column is found in a row of the record.
+/// A function that reads a column's value from a row of the record.
 type Scalar = fn(&IntervalCounts) -> u64;
 
-/// The columns that count something.
+/// Columns that count something.
 const SCALARS: [(&str, Scalar); 17] = [
     ("scheduled", |row| row.counts.arrivals),
     ("completed", |row| row.counts.balance.completed()),
@@ -135,7 +135,7 @@ const SCALARS: [(&str, Scalar); 17] = [
     ("ended_rows", |row| row.ends.rows),
 ];
 
-/// The sum of a scalar over the rows of each job of a record.
+/// Returns the sum of a scalar over the rows of each job of a record.
 fn recorded_sums(archive: &Archive, scalar: Scalar) -> BTreeMap<String, u64> {
     let jobs = archive.jobs().zip(NAMES);
     let rows = jobs.flat_map(|(job, name)| {
@@ -313,7 +313,7 @@ fn two_exports_are_the_same_bytes_wherever_the_record_lies() {
     }
 }
 
-/// Takes so many bytes and no more.
+/// A writer that takes a limited number of bytes.
 struct FullDisk {
     room: usize,
     flushes: bool,
@@ -358,7 +358,7 @@ fn a_full_disk_is_an_error_of_the_output_wherever_it_strikes() {
     }
 }
 
-/// The table of a run whose warm-up was given.
+/// Exports the table of a run whose warm-up was given.
 fn csv(archive: &Archive, out: &mut impl std::io::Write) -> Result<(), RecordError> {
     export::csv(archive, archive.grid().warmup(), out)
 }

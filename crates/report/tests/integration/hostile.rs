@@ -1,4 +1,4 @@
-//! Texts from files and servers are not to be trusted: whatever they hold, a report is a report.
+//! Reports with untrusted texts from files and servers.
 
 use std::sync::LazyLock;
 
@@ -18,10 +18,10 @@ use crate::schema::{complaints, schema};
 
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
 
-/// How many texts a view has that somebody else may have written.
+/// Number of texts in a view that someone else may have written.
 const TEXTS: usize = 11;
 
-/// A run with errors, events, statements, conditions and loads.
+/// Returns a run with errors, events, statements, SLOs and loads.
 fn plain_view() -> &'static View {
     static VIEW: LazyLock<View> = LazyLock::new(|| {
         let mut case = cases::closed();
@@ -31,7 +31,7 @@ fn plain_view() -> &'static View {
     &VIEW
 }
 
-/// That run with these texts.
+/// Returns that run with these texts.
 fn view_of(texts: &[String; TEXTS]) -> View {
     let mut view = plain_view().clone();
     let [name, statement, code, message, setting, value, path, command, workload, check, table] =
@@ -58,7 +58,7 @@ fn view_of(texts: &[String; TEXTS]) -> View {
     view
 }
 
-/// Characters that terminals, shells, tables and JSON treat in ways of their own.
+/// Characters that terminals, shells, tables and JSON treat specially.
 const ODD: [char; 24] = [
     '\0', '\u{7}', '\u{8}', '\t', '\n', '\r', '\u{b}', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '"',
     '\'', '\\', ',', '=', '\u{2028}', '\u{2029}', '\u{202e}', '\u{2066}', '表', 'é', '😀',
@@ -69,7 +69,7 @@ fn character() -> impl Strategy<Value = char> {
     prop_oneof![prop::char::range(' ', '~'), select(&ODD[..]), any::<char>()]
 }
 
-/// A text with blanks here and there, up to a page long, and not empty.
+/// Generates texts with some blanks, up to a page long, and not empty.
 fn words() -> impl Strategy<Value = String> {
     vec(vec(character(), 0..20), 0..60).prop_map(|words| {
         let words = words.into_iter().map(String::from_iter);
@@ -77,34 +77,34 @@ fn words() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text of one character, without a blank, longer than any line.
+/// Generates texts of one repeated character without a blank, longer than any line.
 fn huge() -> impl Strategy<Value = String> {
     let length = 100..5_000usize;
     (character(), length).prop_map(|(character, length)| character.to_string().repeat(length))
 }
 
-/// What a terminal obeys, and what would end a line for some reader.
+/// Returns true for characters that a terminal obeys, or that would end a line for some reader.
 fn is_obeyed(character: char) -> bool {
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(character, '\u{2028}' | '\u{2029}');
     character != '\n' && (character.is_control() || turns || breaks)
 }
 
-/// The text without the colours that a report may have.
+/// Removes the colours that a report may have.
 fn without_colours(text: &str) -> String {
     let codes = ["1", "2", "1;32", "1;33", "1;31", "0"];
     let sequences = codes.map(|code| format!("\x1b[{code}m"));
     sequences.iter().fold(text.to_owned(), |text, sequence| text.replace(sequence, ""))
 }
 
-/// The texts of a view in every style: what a terminal would obey in them.
+/// Returns the characters in all styles of a view that a terminal would obey.
 fn obeyed(view: &View) -> Vec<char> {
     let style = Style { color: true, width: 60 };
     let texts = [text(view, &Style::PLAIN), without_colours(&text(view, &style))];
     texts.iter().flat_map(|text| text.chars()).filter(|&c| is_obeyed(c)).collect()
 }
 
-/// All texts of a document.
+/// Returns all texts of a document.
 fn strings(document: &Value) -> Vec<&str> {
     match document {
         Value::String(text) => vec![text],
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// Paths and commands are whole, however long they are.
+/// Returns true for paths and commands, which are never shortened.
 fn is_to_be_copied(line: &str) -> bool {
     ["  assay ", "record "].iter().any(|start| line.starts_with(start))
 }

@@ -1,4 +1,4 @@
-//! Reports from the outside: runs of many kinds, made by hand, and what is said of them.
+//! Tests of reports: runs of many kinds, made by hand, and their texts and documents.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 

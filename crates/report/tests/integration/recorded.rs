@@ -1,4 +1,4 @@
-//! Records on disk, made through the recorder, for exports to read.
+//! Records on disk, made through the recorder, for the tests of exports.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,10 +9,10 @@ use record::{
     JobIndex, Ledger, Load, Outcome, Pace, Recorder, RecorderOutlet, Request, TargetText,
 };
 
-/// A directory of its own among the temporary ones, removed when it is dropped.
+/// A temporary directory that is removed when it is dropped.
 pub(crate) struct Place(PathBuf);
 
-/// What the name of every such directory, and so the path of every record, contains.
+/// Part of the name of every such directory, and so of the path of every record.
 pub(crate) const DIRECTORY: &str = "assay-report-test";
 
 impl Place {
@@ -36,7 +36,7 @@ impl Drop for Place {
     }
 }
 
-/// The names of the jobs: a table must not take them apart.
+/// Names of the jobs: a table must not split them.
 pub(crate) const NAMES: [&str; 2] = ["read, \"all\"", "=größe"];
 
 const READ: JobIndex = JobIndex(0);
@@ -45,10 +45,10 @@ const WRITE: JobIndex = JobIndex(1);
 /// Time zero on the clock of the lane.
 const ZERO: Stamp = Stamp(7_000_000_000);
 
-/// How long the run is.
+/// Length of the run.
 const SECONDS: u64 = 6;
 
-/// A record of a few seconds: two jobs, of which one has errors of many kinds.
+/// Writes a record of a few seconds: two jobs, of which one has errors of many kinds.
 pub(crate) fn record(path: &Path, pace: Pace) -> Archive {
     let header = header(pace);
     let recorder = Recorder::create(path, &header).unwrap();
@@ -99,8 +99,8 @@ fn header(pace: Pace) -> Header {
     }
 }
 
-/// Forty requests a second, one after the other, one that takes three seconds beside them, and one
-/// that is answered after the end.
+/// Records forty requests a second, one after the other, one that takes three seconds beside them,
+/// and one that is answered after the end.
 fn serve(mut ledger: Ledger<RecorderOutlet>) {
     let text = "relation \"t\" does not exist".to_owned();
     ledger.event(ZERO + Nanos::from_millis(900), Some(WRITE), EventKind::FirstError, text);
@@ -111,7 +111,7 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
         let (job, statements) = if number % 4 == 0 { (WRITE, 1) } else { (READ, 2) };
         let request = ledger.arrive(job, number, at, at + Nanos::from_micros(30));
         ledger.space(job, Nanos::from_millis(25));
-        // The last request is answered when the schedule has ended.
+        // The last request is answered after the schedule has ended.
         let late = if number + 1 == 40 * SECONDS { 1_000_000 } else { 0 };
         let done = at + Nanos::from_micros(400 + 70 * number + late);
         if number == 81 {

@@ -1,30 +1,30 @@
-//! The schemas of the repository, and whether a document keeps to them.
+//! The schemas of the repository, and the validation of documents.
 
 use std::path::Path;
 
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
-/// A schema by the name of its file, as JSON.
+/// Reads a schema by the name of its file, as JSON.
 pub(crate) fn text_of(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A schema by the name of its file, ready to judge; formats are checked too.
+/// Reads a schema by the name of its file and compiles it; formats are checked too.
 pub(crate) fn schema(name: &str) -> Validator {
     let options = jsonschema::options().with_draft(Draft::Draft202012);
     options.should_validate_formats(true).build(&text_of(name)).unwrap()
 }
 
-/// What is wrong with a document, one complaint per fault, each with its place.
+/// Returns the faults of a document, each with its location.
 pub(crate) fn complaints(schema: &Validator, document: &Value) -> Vec<String> {
     let errors = schema.iter_errors(document);
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// The places of all fields of a document, as JSON pointers; of an array, those of its first
-/// element stand for all. What lies in `free`, an object with names of its own, is left out.
+/// Returns the locations of all fields of a document, as JSON pointers; the first element of an
+/// array represents all. The content of `free`, an object with names of its own, is left out.
 pub(crate) fn fields(document: &Value, free: &str) -> Vec<String> {
     let mut places = Vec::new();
     collect(document, String::new(), free, &mut places);
@@ -49,7 +49,7 @@ fn collect(value: &Value, at: String, free: &str, places: &mut Vec<String>) {
     }
 }
 
-/// The object that holds the field at `place`, and the field's name.
+/// Returns the object that holds the field at `place`, and the field's name.
 pub(crate) fn holder<'a>(
     document: &'a mut Value,
     place: &str,
@@ -59,7 +59,7 @@ pub(crate) fn holder<'a>(
     (holder, name.to_owned())
 }
 
-/// Takes every field away, renames it, and gives it another type: the schema notices each.
+/// Asserts that the schema detects every field that is removed, renamed, or given another type.
 pub(crate) fn check_that_every_field_matters(schema: &Validator, document: &Value, free: &str) {
     assert_eq!(complaints(schema, document), [""; 0]);
     for place in fields(document, free) {
@@ -88,7 +88,7 @@ pub(crate) fn check_that_every_field_matters(schema: &Validator, document: &Valu
     }
 }
 
-/// Replaces the values at these places: the schema notices each.
+/// Asserts that the schema detects the replacement of the values at these locations.
 pub(crate) fn check_that_faults_are_noticed(
     schema: &Validator,
     document: &Value,

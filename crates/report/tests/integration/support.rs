@@ -13,31 +13,31 @@ use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
 use report::{About, View};
 use workload::{Overrides, Plan};
 
-/// A run that is put together.
+/// A run under construction.
 pub(crate) struct Case {
     pub(crate) about: About,
     pub(crate) evidence: Evidence,
-    /// The response times of each job in each step of the window that it served.
+    /// Response times of each job in each step of the window that it served.
     times: Vec<Vec<(usize, Histogram<u64>)>>,
 }
 
-/// What a job does in every second, warm-up included.
+/// Requests of a job in every second, warm-up included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traffic {
     pub(crate) per_s: u64,
-    /// How many of them end in time; the others stay unsent.
+    /// Number of requests that end in time; the others stay unsent.
     pub(crate) served_per_s: u64,
-    /// What a request takes at least, and how much longer on average.
+    /// Minimum duration of a request, and its mean beyond that.
     pub(crate) service: [Nanos; 2],
-    /// How long a request waits, on average.
+    /// Mean wait of a request.
     pub(crate) wait: Nanos,
-    /// How late it is sent, on average.
+    /// Mean send lag.
     pub(crate) lag: Nanos,
     pub(crate) connections: u64,
 }
 
 impl Traffic {
-    /// So many requests a second, all of them served, in about two milliseconds.
+    /// Returns traffic with this many requests per second, all served, in about two milliseconds.
     pub(crate) fn of(per_s: u64) -> Traffic {
         Traffic {
             per_s,
@@ -51,7 +51,7 @@ impl Traffic {
 }
 
 impl Case {
-    /// A run of this workload that ended by itself and has no requests yet.
+    /// Creates a completed run of this workload without requests.
     pub(crate) fn new(workload: &str) -> Case {
         let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
@@ -84,7 +84,7 @@ impl Case {
         case
     }
 
-    /// The run as it is reported.
+    /// Returns the run as it is reported.
     pub(crate) fn view(mut self) -> View {
         let read = |StepOfJob { job, step }: StepOfJob| {
             let times = self.times[job].iter().find(|(at, _)| *at == step);
@@ -96,7 +96,7 @@ impl Case {
         View::new(self.about, self.evidence)
     }
 
-    /// In virtual time.
+    /// Puts the run into virtual time.
     pub(crate) fn virtually(mut self) -> Case {
         self.about.is_virtual = true;
         self.about.started = WallTime::EPOCH;
@@ -109,13 +109,13 @@ impl Case {
         self
     }
 
-    /// With its database there; how it is asked is not calibrated.
+    /// Sets the location of the database; its route is not calibrated.
     pub(crate) fn at(mut self, place: Place) -> Case {
         self.evidence.surroundings.main = Asked { route: None, place };
         self
     }
 
-    /// Ended otherwise than by itself, after so many seconds; `None` is killed.
+    /// Sets another end of the run, after this many seconds; `None` is killed.
     pub(crate) fn ended(mut self, kind: Option<EndKind>, seconds: u64, text: &str) -> Case {
         let at = Nanos::from_secs(seconds);
         self.evidence.steps = steps(&self.evidence.plan, at);
@@ -135,12 +135,12 @@ impl Case {
         self
     }
 
-    /// With these requests in the job at `place`, from time zero to the end.
+    /// Adds requests to the job at `place`, from time zero to the end.
     pub(crate) fn serving(self, place: usize, traffic: Traffic) -> Case {
         self.serving_by_second(place, |_| traffic)
     }
 
-    /// With what the job at `place` does in each second, as many requests in all of them.
+    /// Adds requests to the job at `place` by second, the same number in each.
     pub(crate) fn serving_by_second(
         mut self,
         place: usize,
@@ -181,7 +181,7 @@ impl Case {
         self
     }
 
-    /// With something observed that grows by so much in a second.
+    /// Adds an observation with this growth per second.
     pub(crate) fn grow(&mut self, component: &str, metric: &str, per_s: f64) {
         let seconds = self.evidence.end().0 / 1_000_000_000;
         self.evidence.observed.push(Observed {
@@ -191,7 +191,7 @@ impl Case {
         });
     }
 
-    /// What an idle generator uses: little.
+    /// Adds the low usage of an idle generator.
     fn sample_client(&mut self) {
         let seconds = self.evidence.end().0 / 1_000_000_000;
         self.evidence.client.extend((0..=seconds).map(|second| analyze::ClientSample {
@@ -203,7 +203,7 @@ impl Case {
     }
 }
 
-/// What is watched of a generator and a machine that have little to do.
+/// Returns the observations of a nearly idle generator and machine.
 fn quiet(end: Nanos) -> Vec<Observed> {
     let seconds = end.0.div_ceil(1_000_000_000);
     let grows = [
@@ -221,7 +221,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
     observed.into()
 }
 
-/// A machine that was never calibrated, with SQLite in the generator's process.
+/// Returns a machine that was never calibrated, with SQLite in the generator's process.
 fn beside_sqlite() -> Surroundings {
     let main = Asked { route: Some(Route::Sqlite), place: Place::Inside };
     Surroundings { main, named: Vec::new(), calibration: None }
@@ -248,7 +248,7 @@ fn about(ended: End) -> About {
     }
 }
 
-/// A job without requests.
+/// Returns the times of a job without requests.
 fn nothing(statements: usize) -> Times {
     let statements = (0..statements as u16).map(Kind::Statement);
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
@@ -265,7 +265,7 @@ fn nothing(statements: usize) -> Times {
 
 type Times = JobEvidence;
 
-/// Counts requests in histograms.
+/// A collection that counts requests in histograms.
 trait CountTimes {
     fn count(&mut self, traffic: Traffic, draw: base::Draw);
 }
@@ -307,12 +307,12 @@ fn step(traffic: Traffic) -> Step {
     }
 }
 
-/// The steps of a run of this plan that ended then.
+/// Returns the steps of a run of this plan with this end.
 fn steps(plan: &Plan, end: Nanos) -> Steps {
     Steps::new(Grid::new(plan.warmup.known(), plan.duration), end, plan.probe)
 }
 
-/// A histogram of these times.
+/// Returns a histogram of these times.
 pub(crate) fn histogram(kind: Kind, times: impl IntoIterator<Item = Nanos>) -> Histogram<u64> {
     let mut histogram = kind.histogram();
     times.into_iter().for_each(|time| histogram.saturating_record(time.0));

@@ -1,4 +1,4 @@
-//! What the answer of a run says to people.
+//! The text of the answer for people.
 
 use analyze::{Place, Quiet};
 use base::Nanos;
@@ -147,7 +147,7 @@ fn an_empty_window_is_no_result() {
     check("empty", cases::empty());
 }
 
-/// Nothing but what is meant to be copied is wider than its page.
+/// Only texts to be copied are wider than the page.
 #[test]
 fn answers_fit_pages_of_60_80_and_100_columns() {
     for (name, view) in cases::all() {
@@ -188,7 +188,7 @@ fn colours_mark_the_verdict_and_change_no_word() {
     assert_eq!(plain, text(&view, &Style::PLAIN));
 }
 
-/// Rates are over the window, as in the document; a job that was there for a part of it says so.
+/// Rates are over the window, as in the document; a job that was active in a part of it is marked.
 #[test]
 fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
     let mut case = cases::open();
@@ -204,7 +204,7 @@ fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
     assert!(!whole.contains("over the whole window"), "{whole}");
 }
 
-/// It decides what a request costs, and is not always in the URL.
+/// Encryption affects the cost of a request, and is not always in the URL.
 #[test]
 fn the_target_says_whether_it_was_encrypted() {
     let mut case = Case::new(
@@ -239,7 +239,7 @@ fn one_error_is_not_several() {
     }
 }
 
-/// The rate of a few requests over the window of another job would be nobody's.
+/// The rate of a few requests over the window of another job would be meaningless.
 #[test]
 fn a_job_that_ends_by_itself_is_told_by_its_number() {
     let headline = |duration: &str, few: &str| {
@@ -252,7 +252,7 @@ fn a_job_that_ends_by_itself_is_told_by_its_number() {
         ("duration = 60s", "rate = 10\ncount = 600", "offered 10/s, 600 of 600 done;"),
         ("duration = 60s", "concurrency = 3", "3 clients achieved 10/s;"),
         ("duration = 60s", "rate = 10", "offered 10/s, achieved 10/s;"),
-        // The run is the job.
+        // The run is as long as the job.
         ("", "concurrency = 3\ncount = 600", "3 clients achieved 10/s;"),
     ] {
         let line = headline(duration, few);
