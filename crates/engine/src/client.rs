@@ -316,7 +316,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.crew.first_node.map(|first| JobIndex(first.0 + self.node))
     }
 
-    /// Hands the rows of a request that ended at `done` to its results file, and waits if there is
+    /// Gives the rows of a request that ended at `done` to its results file, and waits if there is
     /// no room. A file that accepts nothing for the plan's `stall-timeout` ends the run.
     ///
     /// Returns the instant at which the client was free again.
@@ -474,7 +474,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.crew.parts.part(self.part)
     }
 
-    /// Hands the steps to the connection and waits for the answer.
+    /// Sends the steps on the connection and waits for the answer.
     async fn send(&mut self) -> Attempt {
         let Some(connection) = &mut self.connection else {
             return Attempt::Answered(Err(Error::disconnect("there is no connection")));
