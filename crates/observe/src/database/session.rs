@@ -144,8 +144,8 @@ impl<C: Connection> Session<C> {
         }
     }
 
-    /// Runs an optional query; `None` if it is refused. A refused query is reported as missing and
-    /// not repeated, unless the refusal is temporary.
+    /// Runs an optional query; `None` if it is refused. A refusal is reported as missing, and the
+    /// query is not repeated unless the refusal is temporary.
     pub(super) async fn ask_or_miss(
         &mut self,
         question: Question<'_>,

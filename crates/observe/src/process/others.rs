@@ -70,9 +70,9 @@ struct Scan {
 /// Decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
-    /// The machine has done too little that neither side explains.
+    /// Too little processor time was used beyond that of both sides.
     Idle,
-    /// There is enough to explain, but the last scan was too recent.
+    /// Enough was used, but the last scan was too recent.
     Early,
     Now,
 }

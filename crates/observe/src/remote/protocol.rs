@@ -152,7 +152,7 @@ fn missing(value: &Value) -> Option<Vec<Missing>> {
     value.as_array()?.iter().take(MOST_MISSING).map(pair).collect()
 }
 
-/// Removes control characters from a text of the other machine, and limits its length.
+/// Removes characters that a terminal or a line reader acts on, and limits the length of the text.
 pub(super) fn plain(text: &str) -> String {
     let shown = text.trim().chars().filter(|c| !is_obeyed(*c));
     shown.take(LONGEST_TEXT).collect()
