@@ -1,11 +1,11 @@
-//! Nothing scheduled ever vanishes: the balance as a type.
+//! The balance of scheduled requests: each of them has exactly one outcome.
 
 use base::{Class, Code};
 
-/// What became of every request of a period, by intended start.
+/// The outcomes of all requests of a period, by intended start.
 ///
-/// There is no field for the number of scheduled requests: it *is* the sum of the four, so that
-/// a balance that does not add up cannot be written down. The pacer counts arrivals on its own
+/// There is no field for the number of scheduled requests: it *is* the sum of the four, and a
+/// balance that does not add up cannot be expressed. The pacer counts arrivals independently
 /// ([`Counts::arrivals`]); the check named `balance` compares the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
@@ -16,33 +16,33 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// A balance of known parts.
+    /// Creates a balance from its parts.
     pub fn of(completed: u64, errors: u64, rejected: u64, unsent: u64) -> Balance {
         Balance { completed, errors, rejected, unsent }
     }
 
-    /// Requests whose intended start lies in the period.
+    /// Returns the number of requests whose intended start is in the period.
     pub fn scheduled(&self) -> u64 {
         self.completed + self.errors + self.rejected + self.unsent
     }
 
-    /// Requests that were answered without an error.
+    /// Returns the number of requests that were answered without an error.
     pub fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Requests that were answered with an error, timed out, or lost or were refused their
-    /// connection; accepted errors and timeouts included.
+    /// Returns the number of requests that were answered with an error, timed out, or lost or were
+    /// refused their connection, including accepted errors.
     pub fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// Requests that found their queue full.
+    /// Returns the number of requests that were rejected because their queue was full.
     pub fn rejected(&self) -> u64 {
         self.rejected
     }
 
-    /// Requests that still waited for a worker when the drain ended.
+    /// Returns the number of requests that were still waiting for a worker at the end of the drain.
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
@@ -57,7 +57,7 @@ impl Balance {
         }
     }
 
-    /// Adds another period's requests.
+    /// Adds the requests of another period.
     pub fn merge(&mut self, other: &Balance) {
         let Balance { completed, errors, rejected, unsent } = other;
         self.completed += completed;
@@ -67,40 +67,40 @@ impl Balance {
     }
 }
 
-/// How a request ended.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was answered without an error.
+    /// Answered without an error.
     Completed,
-    /// It was not.
+    /// Ended in an error.
     Failed(Failure),
-    /// Its queue was full.
+    /// Rejected by a full queue.
     Rejected,
-    /// It still waited when the drain ended.
+    /// Still waiting at the end of the drain.
     Unsent,
 }
 
-/// An error as the record counts it.
+/// An error of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of error.
+    /// Class of the error.
     pub class: Class,
-    /// The database's code, or one of Assay's own.
+    /// Code of the database, or one of Assay's own.
     pub code: Code,
-    /// Whether the job expects this code.
+    /// True if the job accepts this code.
     pub accepted: bool,
 }
 
-/// The scalars of one job in one interval, by intended start.
+/// The counters of one job in one interval, by intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that the pacer made due: counted when it did, not when they ended.
+    /// Requests that came due, counted by the pacer at their arrival, not at their end.
     pub arrivals: u64,
-    /// What became of them.
+    /// Outcomes of the requests.
     pub balance: Balance,
     /// Errors that were timeouts.
     pub timeouts: u64,
-    /// Errors that the job expects.
+    /// Errors that the job accepts.
     pub accepted_errors: u64,
     /// Attempts after the first.
     pub retries: u64,
@@ -108,16 +108,16 @@ pub struct Counts {
     pub rows: u64,
     /// Bytes sent to the database.
     pub bytes_sent: u64,
-    /// Bytes received from it.
+    /// Bytes received from the database.
     pub bytes_received: u64,
-    /// Times that a write waited for another's lock (SQLite's busy handler).
+    /// Number of times that a write waited for another's lock (SQLite's busy handler).
     pub busy_waits: u64,
-    /// Times beyond the histograms' range.
+    /// Number of times beyond the range of histograms.
     pub overflows: u64,
 }
 
 impl Counts {
-    /// Adds another interval's or another lane's counts.
+    /// Adds the counts of another interval or another lane.
     pub fn merge(&mut self, other: &Counts) {
         let Counts {
             arrivals,
@@ -136,7 +136,7 @@ impl Counts {
         self.timeouts += timeouts;
         self.accepted_errors += accepted_errors;
         self.retries += retries;
-        // A server says how many they are.
+        // Row counts come from the server and can be arbitrary.
         self.rows = self.rows.saturating_add(*rows);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
@@ -144,30 +144,30 @@ impl Counts {
         self.overflows += overflows;
     }
 
-    /// Requests that came due and have no outcome: in flight, or lost.
+    /// Returns the number of requests that came due and have no outcome: in flight, or lost.
     pub fn open(&self) -> u64 {
         self.arrivals.saturating_sub(self.balance.scheduled())
     }
 }
 
-/// The scalars of one job in one interval, by the end of its requests.
+/// The counters of one job in one interval, by the end of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
     /// Requests that were answered without an error.
     pub completed: u64,
     /// Requests that ended in an error.
     pub errors: u64,
-    /// Rows returned or affected by the completed ones.
+    /// Rows returned or affected by the completed requests.
     pub rows: u64,
 }
 
 impl Ends {
-    /// Adds another interval's or another lane's ends.
+    /// Adds the ends of another interval or another lane.
     pub fn merge(&mut self, other: &Ends) {
         let Ends { completed, errors, rows } = other;
         self.completed += completed;
         self.errors += errors;
-        // A server says how many they are.
+        // Row counts come from the server and can be arbitrary.
         self.rows = self.rows.saturating_add(*rows);
     }
 }

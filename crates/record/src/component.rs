@@ -1,25 +1,25 @@
-//! What a series of readings is about: the names of components in records.
+//! Names of observed components in records.
 //!
-//! A sampler writes them and a judgement looks for them, so that both have them from here. A
+//! The samplers that write the names and the checks that look them up both take them from here. A
 //! component of another host than the load generator's, or of another target than the main one, has
 //! the name of that in front: `db1/disk sda`.
 
 use std::fmt;
 
-/// One of the two ends of what is measured.
+/// One of the two sides of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// Whoever sends the requests: this process, or the program that is watched.
+    /// The sender of requests: this process, or the program under observation.
     Generator,
-    /// Whoever answers them: the processes of the database.
+    /// The database: its processes.
     Server,
 }
 
 impl Side {
-    /// Both.
+    /// Both sides.
     pub const ALL: [Side; 2] = [Side::Generator, Side::Server];
 
-    /// The word for it.
+    /// Returns its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Side::Generator => "generator",
@@ -28,42 +28,42 @@ impl Side {
     }
 }
 
-/// A part of what is observed, without where it is.
+/// A kind of observed component, regardless of its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// A machine as a whole.
+    /// A whole machine.
     Host,
-    /// One of its processors.
+    /// One processor of a machine.
     Processor(u32),
-    /// One of its disks.
+    /// One disk of a machine.
     Disk(String),
-    /// One of its network interfaces.
+    /// One network interface of a machine.
     Interface(String),
     /// All processes of one side.
     Processes(Side),
-    /// Those processes (or threads) of the server that do one kind of work in the background.
+    /// The processes (or threads) of the server that do one kind of background work.
     Role(String),
     /// The processes of this name that belong to neither side.
     Program(String),
-    /// The sockets of one side to the other.
+    /// The sockets that connect one side to the other.
     Sockets(Side),
     /// The control group of one side.
     Cgroup(Side),
-    /// The sessions of clients, as the database shows them.
+    /// The client sessions, as the database reports them.
     Sessions,
-    /// What active sessions wait for; the metric is the name of the event.
+    /// The events for which active sessions wait; the metric is the name of the event.
     Waits,
-    /// Which tables sessions wait for to be unlocked; the metric is the name of the table.
+    /// The tables whose locks sessions wait for; the metric is the name of the table.
     Locks,
-    /// Which statements wait; the metric is the beginning of the statement.
+    /// The statements that wait; the metric is the beginning of the statement.
     Statements,
-    /// What the database does that no client asked for; the metric is the name of the work.
+    /// Work of the database that no client requested; the metric is the name of the work.
     Background,
-    /// What the database counts; the metric is the database's own name of the counter.
+    /// Counters of the database; the metric is the database's own name of the counter.
     Statistics,
 }
 
-/// The words of parts that have no name of their own.
+/// The names of parts without a parameter.
 const FIXED: [(&str, Part); 13] = [
     ("host", Part::Host),
     ("generator", Part::Processes(Side::Generator)),
@@ -81,7 +81,7 @@ const FIXED: [(&str, Part); 13] = [
 ];
 
 impl Part {
-    /// The part that a component is; `None` if it is none of these, as a thread is.
+    /// Parses the name of a part; `None` for other components, such as threads.
     fn parse(text: &str) -> Option<Part> {
         if let Some((_, part)) = FIXED.iter().find(|(name, _)| *name == text) {
             return Some(part.clone());
@@ -123,22 +123,22 @@ impl fmt::Display for Part {
     }
 }
 
-/// A part, and where it is.
+/// A part with its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Component {
-    /// The host or the target, if it is not the load generator's or the main one.
+    /// Host or target, unless it is the load generator's or the main one.
     pub place: Option<String>,
-    /// What it is there.
+    /// The part.
     pub part: Part,
 }
 
 impl Component {
-    /// A part of the load generator's host, or of the main target.
+    /// Creates a component of the load generator's host, or of the main target.
     pub fn here(part: Part) -> Component {
         Component { place: None, part }
     }
 
-    /// The component of a name in a record; `None` if it is none of these, as a thread is.
+    /// Parses the name of a component in a record; `None` for others, such as threads.
     pub fn parse(text: &str) -> Option<Component> {
         if let Some(part) = Part::parse(text) {
             return Some(Component::here(part));

@@ -1,4 +1,4 @@
-//! What passes from a lane of the engine to whoever keeps the record, once per interval.
+//! Data that a lane of the engine passes to the recorder, once per interval.
 
 use base::Nanos;
 
@@ -6,22 +6,22 @@ use crate::grid::Interval;
 use crate::spool::OpLane;
 use crate::tally::{Sample, Tally};
 
-/// A job by its place in the plan.
+/// The index of a job in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobIndex(pub u16);
 
-/// The requests of one job that began and ended in one interval of one lane.
+/// The requests of one job that began and ended in one interval on one lane.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The job.
     pub job: JobIndex,
     /// The interval.
     pub interval: Interval,
-    /// Its requests.
+    /// Counts and histograms of the requests.
     pub tally: Tally,
 }
 
-/// Requests whose answers came in a later interval than that of their intended start, one by one.
+/// Requests that ended in a later interval than that of their intended start, one by one.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
     arrivals: Vec<(JobIndex, Interval)>,
@@ -54,10 +54,10 @@ pub struct Late<'a> {
 }
 
 impl LateBatch {
-    /// How many requests or arrivals a batch holds before it is handed over.
+    /// The number of requests or arrivals at which a batch is delivered.
     pub const CAPACITY: usize = 1_024;
 
-    /// An empty batch with room for [`LateBatch::CAPACITY`] requests.
+    /// Creates an empty batch with room for [`LateBatch::CAPACITY`] requests.
     pub fn new() -> LateBatch {
         LateBatch {
             arrivals: Vec::with_capacity(LateBatch::CAPACITY),
@@ -66,7 +66,7 @@ impl LateBatch {
         }
     }
 
-    /// An arrival that the pacer noticed an interval late.
+    /// Adds an arrival that the pacer noticed in a later interval.
     pub(crate) fn push_arrival(&mut self, job: JobIndex, interval: Interval) {
         self.arrivals.push((job, interval));
     }
@@ -82,24 +82,24 @@ impl LateBatch {
         self.arrivals.len() >= LateBatch::CAPACITY || self.requests.len() >= LateBatch::CAPACITY
     }
 
-    /// Whether there is nothing in it.
+    /// Returns true if the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty() && self.requests.is_empty()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Empties the batch and keeps its memory.
     pub fn reset(&mut self) {
         self.arrivals.clear();
         self.requests.clear();
         self.statements.clear();
     }
 
-    /// The late arrivals, with the interval of their intended start.
+    /// Returns the late arrivals with the intervals of their intended starts.
     pub fn arrivals(&self) -> impl Iterator<Item = (JobIndex, Interval)> {
         self.arrivals.iter().copied()
     }
 
-    /// The late requests.
+    /// Returns the late requests.
     pub fn requests(&self) -> impl Iterator<Item = Late<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
@@ -111,19 +111,19 @@ impl LateBatch {
     }
 }
 
-/// What a job of a lane looked like at an instant.
+/// The state of a job on one lane at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauge {
-    /// Requests under way.
+    /// Requests in flight.
     pub in_flight: u64,
-    /// Requests that wait for a worker.
+    /// Requests that are waiting for a worker.
     pub queued: u64,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: u64,
 }
 
 impl Gauge {
-    /// Adds another lane's part of the same job.
+    /// Adds the gauge of the same job on another lane.
     pub fn merge(&mut self, other: &Gauge) {
         let Gauge { in_flight, queued, connections } = other;
         self.in_flight += in_flight;
@@ -132,50 +132,50 @@ impl Gauge {
     }
 }
 
-/// Something that happened to the run and not to one request.
+/// An event of the whole run rather than of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, since time zero.
+    /// Time of the event, since time zero.
     pub at: Nanos,
-    /// The job that it is about, if it is about one.
+    /// Job that it concerns, if it concerns only one.
     pub job: Option<JobIndex>,
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// The details in words.
+    /// Details in words.
     pub text: String,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventKind {
-    /// The target refused connections from here on.
+    /// The target began to refuse connections.
     OutageBegan,
     /// The target accepted connections again.
     OutageEnded,
-    /// The target accepts fewer connections than were asked for.
+    /// The target accepts fewer connections than requested.
     ConnectionLimit,
-    /// A queue was full: arrivals are rejected from here on.
+    /// A queue became full, and arrivals are rejected.
     QueueFull,
-    /// An error code was seen for the first time; the text is the database's.
+    /// An error code occurred for the first time; the text is the database's.
     FirstError,
     /// An error ended the run because its job says `on-error = stop`.
     StoppedByError,
-    /// The user ended the run.
+    /// The user interrupted the run.
     Interrupted,
-    /// The record could not keep up or could not be written.
+    /// The recorder could not keep up, or could not write the record.
     RecorderFailed,
-    /// A file that the workload reads or writes could not be read or written any longer.
+    /// A file of the workload could no longer be read or written.
     FileFailed,
-    /// What came through a pipe may have been cut off at its end.
+    /// The last record of a pipe may be incomplete.
     FileCutOff,
-    /// A file of one part of a mix had no record left, which ended the mix.
+    /// The file of one part of a mix was exhausted, which ended the mix.
     FileExhausted,
-    /// Requests of the run are missing in its op-log.
+    /// The op-log lacks requests of the run.
     OpLogIncomplete,
 }
 
 impl EventKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [EventKind; 12] = [
         EventKind::OutageBegan,
         EventKind::OutageEnded,
@@ -191,7 +191,7 @@ impl EventKind {
         EventKind::OpLogIncomplete,
     ];
 
-    /// The word for this kind in records and reports.
+    /// Returns the name of this kind in records and reports.
     pub fn name(self) -> &'static str {
         match self {
             EventKind::OutageBegan => "outage-began",
@@ -209,20 +209,20 @@ impl EventKind {
         }
     }
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// One thing that a lane hands over.
+/// A message from a lane to the recorder.
 #[derive(Debug)]
 pub enum Delivery {
-    /// A finished interval of one job.
+    /// A complete interval of one job.
     Cell(Box<Cell>),
-    /// Requests with late answers.
+    /// Requests that ended in a later interval.
     Late(Box<LateBatch>),
-    /// What every job of the lane looked like as the interval ended.
+    /// The state of every job of the lane at the end of an interval.
     Gauges {
         /// The lane.
         lane: u16,
@@ -231,31 +231,31 @@ pub enum Delivery {
         /// One gauge per job of the plan.
         gauges: Vec<Gauge>,
     },
-    /// Something that happened.
+    /// An event.
     Event(Event),
 }
 
-/// What comes back to a lane, to be used again.
+/// Memory that is returned to a lane for reuse.
 #[derive(Debug)]
 pub enum Returned {
-    /// A cell, reset.
+    /// An empty cell.
     Cell(Box<Cell>),
-    /// A batch, reset.
+    /// An empty batch.
     Late(Box<LateBatch>),
 }
 
-/// Where a lane hands over its part of the record. It must never make a real-time lane wait.
+/// A lane's connection to the recorder. In real time it must never block.
 pub trait Outlet {
-    /// Takes what the lane hands over.
+    /// Delivers a message.
     fn deliver(&mut self, delivery: Delivery);
 
-    /// Something to be used again, if there is any.
+    /// Returns memory for reuse, if there is any.
     fn returned(&mut self) -> Option<Returned>;
 
-    /// Whether the record can no longer be kept, so that the run must end.
+    /// Returns true if the record has failed and the run must end.
     fn is_broken(&self) -> bool;
 
-    /// The lane's hand on the op-log, if there is one. Asked for once.
+    /// Returns the lane's writer of the op-log, if there is one. Called once.
     fn ops(&mut self) -> Option<OpLane> {
         None
     }

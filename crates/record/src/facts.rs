@@ -1,4 +1,4 @@
-//! What is known of a run beside its requests: before it, during it, and at its end.
+//! Facts about a run other than its requests: before it, during it, and at its end.
 
 use std::fmt;
 
@@ -6,80 +6,80 @@ use base::{Nanos, Seed, Target, WallTime};
 
 use crate::grid::Grid;
 
-/// Everything that is known before time zero.
+/// The facts that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// The version of the program.
+    /// Version of Assay.
     pub assay: String,
-    /// The commit that it was built from, if that is known.
+    /// Commit from which Assay was built, if known.
     pub commit: Option<String>,
-    /// When the run began; time zero comes later, after setup and loads.
+    /// Start of the run; time zero comes later, after setup and loads.
     pub started: WallTime,
     /// Real or virtual time.
     pub pace: Pace,
-    /// How many lanes the measured phase has.
+    /// Number of lanes of the measured phase.
     pub lanes: u16,
     /// The seed of every schedule and value.
     pub seed: Seed,
     /// The main target, without its password.
     pub target: TargetText,
-    /// The command line, rebuilt from what was understood of it.
+    /// The command line, rebuilt from its parsed options.
     pub command: String,
     /// The name of the workload file.
     pub workload: String,
-    /// The plan in words, as `assay check` prints it.
+    /// The plan as text, as `assay check` prints it.
     pub plan: String,
-    /// What is not measured at the beginning.
+    /// Length of the warm-up, which is not measured.
     pub warmup: Nanos,
-    /// How long requests are scheduled, warm-up included; `None` is until interrupted.
+    /// Length of the schedule, including warm-up; `None` until interrupted.
     pub duration: Option<Nanos>,
     /// The jobs in the order of the plan.
     pub jobs: Vec<JobHeader>,
 }
 
 impl Header {
-    /// Where the intervals of the run lie.
+    /// Returns the grid of the run's intervals.
     pub fn grid(&self) -> Grid {
         Grid::new(self.warmup, self.duration)
     }
 }
 
-/// What is known of a job before time zero.
+/// The facts about a job that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobHeader {
     /// Its name.
     pub name: String,
-    /// The word for its model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay`.
+    /// Its model: `open`, `queue`, `partly-open`, `closed`, `timetable` or `replay`.
     pub model: String,
-    /// The word for its arrival process, if it has one: `poisson`, `uniform`.
+    /// Its arrival process, if it has one: `poisson` or `uniform`.
     pub arrival: Option<String>,
-    /// Requests per second that it is meant to make, on average where its rate varies; `None` where
-    /// that is not known beforehand.
+    /// Requests per second that its schedule offers, on average if its rate varies; `None` if that
+    /// is not known in advance.
     pub offered_per_s: Option<f64>,
-    /// How many connections it was told to use, if it was.
+    /// Configured number of connections, if any.
     pub connections_asked: Option<u32>,
-    /// The texts of its statements: as many as its cells have statement histograms.
+    /// Texts of its statements, one for each statement histogram of its cells.
     pub statements: Vec<String>,
 }
 
-/// The setting that says why the rows of a table were inserted where the server has a faster
-/// method; the table's name follows.
+/// The prefix of the setting that gives the reason why a table's rows were inserted although the
+/// server has a faster method. The name of the table follows.
 pub const FALLBACK: &str = "generator.inserts.";
 
-/// How time passes in a run.
+/// The passage of time in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As it does: whoever hands something over must not be made to wait.
+    /// Real time: deliveries must not block.
     Real,
-    /// As fast as the events can be worked off: whoever is too fast may be made to wait.
+    /// Virtual time, as fast as events can be processed: deliveries may block.
     Virtual,
 }
 
 impl Pace {
-    /// Every pace.
+    /// All paces.
     pub const ALL: [Pace; 2] = [Pace::Real, Pace::Virtual];
 
-    /// The word for this pace in records.
+    /// Returns the name of this pace in records.
     pub fn name(self) -> &'static str {
         match self {
             Pace::Real => "real",
@@ -88,23 +88,23 @@ impl Pace {
     }
 }
 
-/// A target in words. It can only be made from a parsed [`Target`], whose text has no password, or
-/// from none.
+/// The URL of a target as text, without its password. It can only be created from a parsed
+/// [`Target`] or as empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
 impl TargetText {
-    /// That of a run whose main target is asked nothing.
+    /// Returns the text for a run that does not use its main target.
     pub fn none() -> TargetText {
         TargetText(String::new())
     }
 
-    /// The URL without its password; empty if the main target was asked nothing.
+    /// Returns the URL without its password; empty if the main target was not used.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What a record says that the target was.
+    /// Returns a target text that was read from a record.
     pub(crate) fn recorded(text: String) -> TargetText {
         TargetText(text)
     }
@@ -122,40 +122,40 @@ impl fmt::Display for TargetText {
     }
 }
 
-/// How a run came to its end. The record of a run that was killed has none.
+/// The end of a run. The record of a killed run has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// When the schedule ended, after time zero.
+    /// End of the schedule, after time zero.
     pub at: Nanos,
-    /// Why.
+    /// Reason.
     pub kind: EndKind,
-    /// The details in words; empty where there are none.
+    /// Details in words; may be empty.
     pub text: String,
 }
 
-/// Why a run came to its end.
+/// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
-    /// Its duration was over, or every job had made its requests.
+    /// The duration was over, or every job had made its requests.
     Completed,
-    /// The user ended it.
+    /// The user interrupted the run.
     Interrupted,
-    /// An error ended it.
+    /// An error ended the run.
     StoppedByError,
-    /// The target was unreachable from some moment to the end.
+    /// The target became unreachable and stayed so to the end.
     TargetLost,
-    /// The record could not be kept any longer.
+    /// The record could not be continued.
     RecorderFailed,
-    /// A file that the workload reads or writes could not be read or written any longer.
+    /// A file of the workload could no longer be read or written.
     FileFailed,
-    /// A queue that was not to overflow was full.
+    /// A queue with `on-queue-full = stop` was full.
     QueueFull,
-    /// Something panicked: a mistake in the program that ran it.
+    /// A panic: a bug in Assay.
     InternalError,
 }
 
 impl EndKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [EndKind; 8] = [
         EndKind::Completed,
         EndKind::Interrupted,
@@ -167,7 +167,7 @@ impl EndKind {
         EndKind::InternalError,
     ];
 
-    /// The word for this kind in records and reports.
+    /// Returns the name of this kind in records and reports.
     pub fn name(self) -> &'static str {
         match self {
             EndKind::Completed => "completed",
@@ -182,60 +182,60 @@ impl EndKind {
     }
 }
 
-/// What the load generator's own process has used.
+/// The resource usage of the load generator's own process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientSample {
-    /// Processor time outside the kernel since the process began.
+    /// Processor time in user mode since the process began.
     pub cpu_user: Nanos,
-    /// Processor time in the kernel since the process began.
+    /// Processor time in kernel mode since the process began.
     pub cpu_system: Nanos,
-    /// Memory in use, if the system tells.
+    /// Resident memory in bytes, if known.
     pub rss_bytes: Option<u64>,
-    /// The most memory that was in use, if the system tells.
+    /// Peak resident memory in bytes, if known.
     pub peak_rss_bytes: Option<u64>,
-    /// Threads, if the system tells.
+    /// Number of threads, if known.
     pub threads: Option<u64>,
 }
 
-/// Something that is watched beside the requests.
+/// A series of observations besides the requests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Series {
-    /// What it is a part of: `host`, `generator`, a thread.
+    /// Component that is observed: `host`, `generator`, a thread.
     pub component: String,
-    /// Its name there.
+    /// Name of the metric.
     pub metric: String,
-    /// The unit of its values: `s`, `MHz`.
+    /// Unit of its values: `s`, `MHz`.
     pub unit: String,
 }
 
-/// What was read of a series.
+/// One value of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// Of which.
+    /// The series.
     pub series: Series,
-    /// What it was.
+    /// The value.
     pub value: f64,
 }
 
 impl Reading {
-    /// What was read of a component's metric.
+    /// Creates a value of a component's metric.
     pub fn of(component: &str, metric: &str, unit: &str, value: f64) -> Reading {
         let [component, metric, unit] = [component, metric, unit].map(str::to_owned);
         Reading { series: Series { component, metric, unit }, value }
     }
 }
 
-/// How far a table has been filled.
+/// The progress of filling a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
     /// The table.
     pub table: String,
-    /// When its filling began.
+    /// Start of the filling.
     pub started: WallTime,
-    /// How long it has taken so far.
+    /// Duration so far.
     pub length: Nanos,
-    /// Rows that were committed so far.
+    /// Rows committed so far.
     pub rows: u64,
-    /// Bytes of values that were sent so far.
+    /// Bytes of values sent so far.
     pub bytes: u64,
 }

@@ -2,14 +2,15 @@
 
 use base::Nanos;
 
-/// Where the intervals of a run lie: one second each, arranged so that the window begins with one.
-/// A warm-up of 2.5 s makes the first interval half a second long.
+/// The grid of a run's intervals: one second each, aligned to the start of the window. A warm-up of
+/// 2.5 s makes the first interval half a second long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// How much earlier than time zero the first whole second would have begun.
+    /// Time by which the first whole second would begin before time zero, in nanoseconds.
     pad: u64,
     warmup: Nanos,
-    /// Seconds per histogram row; 0 for a run of unknown length, whose rows grow as it does.
+    /// Seconds per histogram row; 0 for a run of unknown length, whose rows become longer as it
+    /// goes on.
     row_seconds: u32,
 }
 
@@ -18,12 +19,12 @@ pub type Interval = u32;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// How many histogram rows a run may have before they become longer than an interval: those of two
-/// hours.
+/// The number of histogram rows, those of two hours, from which on rows are longer than an
+/// interval.
 const ROWS_OF_ONE_SECOND: u32 = 7_200;
 
 impl Grid {
-    /// The grid of a run with this warm-up and duration (`None`: until it is interrupted).
+    /// Creates the grid of a run with this warm-up and duration (`None`: until interrupted).
     pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
         let pad = (SECOND - warmup.0 % SECOND) % SECOND;
         let row_seconds = duration.map_or(0, |duration| {
@@ -34,33 +35,33 @@ impl Grid {
         Grid { pad, warmup, row_seconds }
     }
 
-    /// The warm-up that the grid was made for.
+    /// Returns the warm-up of the run.
     pub fn warmup(&self) -> Nanos {
         self.warmup
     }
 
-    /// The interval in which an instant lies, given as the time since time zero.
+    /// Returns the interval that contains an instant, given as the time since time zero.
     #[inline]
     pub fn interval(&self, since_zero: Nanos) -> Interval {
         Interval::try_from(since_zero.0.saturating_add(self.pad) / SECOND).unwrap_or(Interval::MAX)
     }
 
-    /// When an interval begins, as the time since time zero.
+    /// Returns the beginning of an interval, as the time since time zero.
     pub fn start(&self, interval: Interval) -> Nanos {
         Nanos((u64::from(interval) * SECOND).saturating_sub(self.pad))
     }
 
-    /// When an interval ends.
+    /// Returns the end of an interval, as the time since time zero.
     pub fn end(&self, interval: Interval) -> Nanos {
         self.start(interval.saturating_add(1))
     }
 
-    /// The first interval of the window.
+    /// Returns the first interval of the window.
     pub fn first_of_window(&self) -> Interval {
         self.interval(self.warmup)
     }
 
-    /// The first interval of the histogram row that an interval belongs to. Rows never reach
+    /// Returns the first interval of the histogram row that contains an interval. No row extends
     /// across the beginning of the window.
     pub fn row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
@@ -73,7 +74,7 @@ impl Grid {
         first + into_window - into_window % self.intervals_in_row(into_window)
     }
 
-    /// The first interval behind the histogram row of an interval.
+    /// Returns the first interval after the histogram row that contains an interval.
     pub fn next_row(&self, interval: Interval) -> Interval {
         let first = self.first_of_window();
         if interval < first {
@@ -83,12 +84,12 @@ impl Grid {
         self.row(interval).saturating_add(self.intervals_in_row(interval - first))
     }
 
-    /// How long the histogram row of an interval is.
+    /// Returns the length of the histogram row that contains an interval.
     pub fn row_length(&self, interval: Interval) -> Nanos {
         self.start(self.next_row(interval)).saturating_sub(self.start(self.row(interval)))
     }
 
-    /// The length of the row, in intervals, that begins or lies so far into the window.
+    /// Returns the length in intervals of the row at this offset into the window.
     fn intervals_in_row(&self, into_window: u32) -> u32 {
         match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
             // Without a known end: 1 s in the first two hours, 2 s up to four, 4 s up to eight, ….
@@ -167,7 +168,7 @@ mod tests {
             ..ProptestConfig::with_cases(256)
         })]
 
-        /// A damaged record can say anything.
+        /// A damaged record can contain any values.
         #[test]
         fn absurd_grids_do_not_panic(warmup: u64, duration: Option<u64>, interval: u32) {
             let warmup = Nanos(warmup / 2);

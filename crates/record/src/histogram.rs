@@ -1,27 +1,26 @@
-//! The distributions that are kept, and their ranges.
+//! The histograms of a job and their ranges.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
 
 use crate::times::Times;
 
-/// What a histogram is of.
+/// The quantity of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Response time of completed requests, of timeouts, and of unsent requests at their age.
     Response,
     /// Service time of completed requests and timeouts.
     Service,
-    /// Time without a free worker or connection, of all requests that were sent.
+    /// Wait for a free worker or connection, of all requests that were sent.
     Wait,
     /// The generator's own lateness, of all requests that were sent.
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
-    /// Time between two arrivals of one lane as the generator noticed them, of jobs with a
-    /// schedule.
+    /// Gap between two arrivals of a scheduled job, as noticed by one lane.
     Gap,
-    /// Service time of one statement, by its place in the job.
+    /// Service time of one statement, by its index in the job.
     Statement(u16),
 }
 
@@ -30,7 +29,7 @@ impl Kind {
     pub const OF_A_JOB: [Kind; 6] =
         [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error, Kind::Gap];
 
-    /// The word for this kind in records and exports: `response`, `statement-1`.
+    /// Returns the name of this kind in records and exports: `response`, `statement-1`.
     pub fn name(self) -> String {
         match self {
             Kind::Response => "response".to_owned(),
@@ -43,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Kind> {
         if let Some(number) = name.strip_prefix("statement-") {
             return number.parse::<u16>().ok()?.checked_sub(1).map(Kind::Statement);
@@ -51,7 +50,7 @@ impl Kind {
         Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Significant decimal digits.
+    /// Returns the number of significant decimal digits.
     pub fn digits(self) -> u8 {
         match self {
             Kind::Response | Kind::Service | Kind::Error => 3,
@@ -59,19 +58,18 @@ impl Kind {
         }
     }
 
-    /// An empty histogram for this kind.
+    /// Creates an empty histogram for this kind.
     ///
-    /// The unit is the nanosecond, so that the promised digits hold from 1 µs on, up to
-    /// [`HIGHEST`].
+    /// The unit is the nanosecond, and the digits are guaranteed from 1 µs to [`HIGHEST`].
     pub fn histogram<C: hdrhistogram::Counter>(self) -> Histogram<C> {
         Histogram::new_with_bounds(1, HIGHEST.0, self.digits()).expect("the bounds are constants")
     }
 }
 
-/// The longest time that a histogram tells apart; longer ones are counted here and as overflows.
+/// The longest time that a histogram resolves; longer ones are counted at it, and as overflows.
 pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
-/// The distributions of one job in one interval.
+/// The histograms of one job in one interval.
 #[derive(Clone, Debug)]
 pub struct Histograms {
     response: Times,
@@ -84,7 +82,7 @@ pub struct Histograms {
 }
 
 impl Histograms {
-    /// Empty ones for a job with this many statements.
+    /// Creates empty histograms for a job with this many statements.
     pub fn new(statements: u16) -> Histograms {
         Histograms {
             response: Times::new(Kind::Response),
@@ -97,7 +95,7 @@ impl Histograms {
         }
     }
 
-    /// Counts a time. Returns 1 if it was beyond [`HIGHEST`], else 0.
+    /// Counts a time. Returns 1 if it was beyond [`HIGHEST`], otherwise 0.
     #[inline]
     pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
         self.times_mut(kind).record(time.0);
@@ -117,7 +115,7 @@ impl Histograms {
         }
     }
 
-    /// The times of every kind, also where there are none.
+    /// Returns the times of every kind, including empty ones.
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &Times)> {
         let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
         let of_the_job = [
@@ -135,24 +133,24 @@ impl Histograms {
         of_the_job.into_iter().chain(statements)
     }
 
-    /// Whether no time has been counted.
+    /// Returns true if no time has been counted.
     pub fn are_empty(&self) -> bool {
         self.iter().all(|(_, times)| times.is_empty())
     }
 
-    /// Adds another interval's or another lane's distributions of the same job.
+    /// Adds the histograms of the same job from another interval or lane.
     pub fn merge(&mut self, other: &Histograms) {
         for (kind, times) in other.iter() {
             self.times_mut(kind).merge(times);
         }
     }
 
-    /// The histogram of a kind.
+    /// Returns the histogram of a kind.
     pub fn of(&self, kind: Kind) -> Histogram<u32> {
         self.times(kind).to_histogram(kind)
     }
 
-    /// The times of a kind.
+    /// Returns the times of a kind.
     pub fn times(&self, kind: Kind) -> &Times {
         match kind {
             Kind::Response => &self.response,
@@ -165,7 +163,7 @@ impl Histograms {
         }
     }
 
-    /// Empties them and keeps the memory.
+    /// Empties all histograms and keeps their memory.
     pub(crate) fn reset(&mut self) {
         let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
         let all = [response, service, wait, send_lag, error, gap].into_iter().chain(statements);

@@ -1,10 +1,10 @@
-//! The log of HdrHistogram: the text format that its tools for many languages read.
+//! Export of the log format of HdrHistogram, which its tools for many languages read.
 //!
-//! A line per histogram row: `Tag=read.response,START,LENGTH,MAX,BASE64`, times in seconds after
+//! Each histogram row is a line `Tag=read.response,START,LENGTH,MAX,BASE64`: times in seconds after
 //! time zero, the maximum in milliseconds, the histogram in nanoseconds (V2, deflated). The format
 //! is defined by the reader and writer of the Java library, HdrHistogram 2.x: `HistogramLogWriter`
-//! and `HistogramLogReader`. Its reader guesses what times mean unless there is a `BaseTime`, so
-//! there always is one.
+//! and `HistogramLogReader`. Without a `BaseTime` that reader guesses the origin of times;
+//! therefore a `BaseTime` is always written.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -20,14 +20,15 @@ use crate::delivery::JobIndex;
 use crate::grid::Interval;
 use crate::histogram::Kind;
 
-/// The unit of the column of maxima, in nanoseconds: tools expect milliseconds.
+/// The unit of the column of maxima, in nanoseconds: a millisecond, as tools expect.
 const MAX_UNIT: f64 = 1e6;
 
-/// Writes all histograms of a record in the order of time. Two exports of one record are the same
-/// bytes.
+/// Writes all histograms of a record in the order of time.
+///
+/// Two exports of one record are byte for byte identical.
 ///
 /// # Errors
-/// The record cannot be read, or `out` cannot be written to.
+/// Fails if the record cannot be read, or `out` cannot be written.
 pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
     let cannot_write = |error| archive.unwritable(error);
     write_legend(archive, out).map_err(cannot_write)?;
@@ -54,8 +55,9 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
     out.flush().map_err(cannot_write)
 }
 
-/// The tag of a job's histograms of a kind. What a tag cannot hold is percent-encoded, so that two
-/// jobs never share a tag.
+/// Returns the tag of a job's histograms of a kind.
+///
+/// Characters that a tag cannot contain are percent-encoded, to give different jobs different tags.
 pub fn hlog_tag(job: &str, kind: Kind) -> String {
     let mut tag = String::with_capacity(job.len() + 16);
     for character in job.chars() {
@@ -78,7 +80,7 @@ struct Line {
     kind: Kind,
 }
 
-/// All lines, in the order of time, then of jobs and kinds.
+/// Returns all lines, in the order of time, then of jobs and kinds.
 fn lines(archive: &Archive) -> Result<Vec<Line>, RecordError> {
     let mut lines = Vec::new();
     for job in archive.jobs() {
@@ -105,7 +107,7 @@ fn write_legend(archive: &Archive, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-/// Seconds since the epoch, to the millisecond.
+/// Formats a time as seconds since the epoch, to the millisecond.
 fn seconds(time: WallTime) -> String {
     let millis = time.0.div_euclid(1_000_000);
     format!("{}.{:03}", millis.div_euclid(1_000), millis.rem_euclid(1_000))

@@ -1,9 +1,8 @@
-//! A lane's own books: where every request is opened and closed.
+//! The ledger of one lane, in which every request is opened and settled.
 //!
-//! The ledger is on the measured path. It belongs to one lane, allocates nothing once its cells
-//! have made a round through the [`Outlet`], and takes no lock. A request whose start and end lie
-//! in the present interval is counted in place; one with a late answer is noted and counted by
-//! whoever keeps the record.
+//! It is on the measured path: it belongs to one lane, takes no lock, and allocates nothing once
+//! its cells have circulated through the [`Outlet`]. A request that starts and ends in the current
+//! interval is counted in place; one with a late answer is stored, and counted by the recorder.
 
 use base::{Nanos, Stamp};
 
@@ -17,13 +16,13 @@ use crate::life::Life;
 use crate::spool::{OpLane, OpRow};
 use crate::tally::{Effort, Sample, Tally, UNANSWERED};
 
-/// A request that is due and has no outcome. It can neither be copied nor made by hand: only
+/// A request that is due and has no outcome. It cannot be copied or constructed directly: only
 /// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
 #[must_use = "every request is settled"]
 #[derive(Debug)]
 pub struct Request {
     job: JobIndex,
-    /// The part of a mix that it is, which counts it as well.
+    /// The part of a mix to which it belongs, which counts it as well.
     part: Option<JobIndex>,
     number: u64,
     intended: Stamp,
@@ -31,72 +30,74 @@ pub struct Request {
 }
 
 impl Request {
-    /// The number of the request in its job, from 0.
+    /// Returns the number of the request in its job, from 0.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// I: when the schedule wanted it to begin.
+    /// Returns I, the intended start by the schedule.
     pub fn intended(&self) -> Stamp {
         self.intended
     }
 
-    /// P: when the generator noticed that it was due.
+    /// Returns P, the time when the generator noticed that the request was due.
     pub fn noticed(&self) -> Stamp {
         self.noticed
     }
 
-    /// The request with its intended start forgotten, as a generator without a schedule would
-    /// record it. Never called by the engine: it exists so that tests can plant this fault and show
-    /// that the oracles notice.
+    /// Replaces the intended start, as a generator without a schedule would.
+    ///
+    /// The engine never calls it: tests use it to plant this fault and show that the oracles detect
+    /// it.
     pub fn as_if_meant_for(self, at: Stamp) -> Request {
         Request { intended: at, noticed: at, ..self }
     }
 }
 
-/// The proof that a request was settled.
+/// Proof that a request was settled.
 #[derive(Debug)]
 pub struct Settled(());
 
-/// How and when a request ended.
+/// The end of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending<'a> {
-    /// How.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// A and S, if its first byte was sent.
+    /// A and S, if the first byte was sent.
     pub sent: Option<Dispatch>,
-    /// D: when the last byte of the last answer was read, or when the request was given up.
+    /// D: time when the last byte of the last answer was read, or the request was given up.
     pub done: Stamp,
-    /// What it moved.
+    /// Rows, bytes and retries of the request.
     pub effort: Effort,
-    /// The service times of the statements that were answered, in order.
+    /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
-    /// The account of the server that it was sent to, if that is one of several.
+    /// Index of the pseudo-job that counts the requests of one of several servers, if there are
+    /// several.
     pub node: Option<JobIndex>,
 }
 
-/// When a request got its worker, and when its first byte left.
+/// The times at which a request got its worker and sent its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// A: when a worker and a connection were free for it.
+    /// A: time when a worker and a connection were free.
     pub assigned: Stamp,
-    /// S: when the first byte was sent.
+    /// S: time when the first byte was sent.
     pub sent: Stamp,
 }
 
 impl Ending<'_> {
-    /// The end of a request that was never sent.
+    /// Creates the end of a request that was never sent.
     pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
         Ending { outcome, sent: None, done, effort: Effort::default(), statements: &[], node: None }
     }
 }
 
-/// The books of one lane.
+/// The counts of one lane.
 pub struct Ledger<O> {
     lane: u16,
     zero: Stamp,
     grid: Grid,
-    /// The first interval behind the schedule's end, once that is known.
+    /// The end of the schedule, once known.
     behind: Option<Behind>,
     present: Interval,
     jobs: Vec<JobBook>,
@@ -107,8 +108,9 @@ pub struct Ledger<O> {
     outlet: O,
 }
 
-/// What happens after the schedule's end is not part of the interval in which that lies: a window
-/// that ends with the schedule counts what ended in it, to the nanosecond.
+/// The end of the schedule. Later ends are counted in the intervals after it, even if it is in the
+/// middle of one: a window that ends with the schedule counts ends within it exactly, to the
+/// nanosecond.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
     end: Stamp,
@@ -123,7 +125,7 @@ struct JobBook {
 }
 
 impl<O: Outlet> Ledger<O> {
-    /// Books that begin at time zero for jobs with these numbers of statements.
+    /// Creates a ledger that begins at time zero, for jobs with these numbers of statements.
     pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], mut outlet: O) -> Ledger<O> {
         let jobs = statements
             .iter()
@@ -153,7 +155,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// The schedule ends at `end`: what ends later counts in later intervals.
+    /// Sets the end of the schedule: requests that end after it count in later intervals.
     pub fn end_at(&mut self, end: Stamp) {
         self.behind = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
@@ -161,7 +163,8 @@ impl<O: Outlet> Ledger<O> {
         });
     }
 
-    /// A request has come due: `number` in its job, meant for `intended`, noticed at `noticed`.
+    /// Opens a request that has come due: `number` in its job, due at `intended`, noticed at
+    /// `noticed`.
     #[inline]
     pub fn arrive(
         &mut self,
@@ -175,14 +178,14 @@ impl<O: Outlet> Ledger<O> {
         Request { job, part: None, number, intended, noticed }
     }
 
-    /// Between an arrival of a job, which this lane has noticed just now, and the one before lay so
-    /// much time.
+    /// Records the gap between the latest arrival of a job that this lane noticed and the one
+    /// before it.
     #[inline]
     pub fn space(&mut self, job: JobIndex, gap: Nanos) {
         self.jobs[usize::from(job.0)].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
-    /// A request of a mix turned out to be this part of it: from here on it counts in both.
+    /// Assigns a request of a mix to one of its parts: from here on it counts in both.
     #[inline]
     pub fn take_part(&mut self, request: Request, part: JobIndex) -> Request {
         debug_assert!(request.part.is_none(), "a request is one part of its mix");
@@ -203,7 +206,7 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// A request has ended.
+    /// Settles a request that has ended.
     #[inline]
     pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
@@ -227,7 +230,7 @@ impl<O: Outlet> Ledger<O> {
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
-                // The statements are the part's: a mix has none of its own.
+                // Statements belong to the part: a mix has none of its own.
                 self.record(job, &sample, &[]);
                 self.record(part, &sample, statements);
             }
@@ -264,8 +267,9 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Hands over all that lies before the interval of `now`, with the jobs' present gauges. To
-    /// be called once an interval, also when nothing happens.
+    /// Delivers everything before the interval of `now`, with the current gauges of the jobs.
+    ///
+    /// Called once per interval, even if nothing happened.
     pub fn turn(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
         let interval = self.grid.interval(now.since(self.zero));
         if interval > self.present {
@@ -277,23 +281,23 @@ impl<O: Outlet> Ledger<O> {
         }
     }
 
-    /// Hands over everything: the lane has ended.
+    /// Delivers everything at the end of the lane.
     pub fn finish(mut self) {
         self.begin(self.present.saturating_add(1));
     }
 
-    /// Notes that something happened at `at`.
+    /// Delivers an event that happened at `at`.
     pub fn event(&mut self, at: Stamp, job: Option<JobIndex>, kind: EventKind, text: String) {
         let at = at.since(self.zero);
         self.outlet.deliver(Delivery::Event(Event { at, job, kind, text }));
     }
 
-    /// Whether the record can no longer be kept, so that the run must end.
+    /// Returns true if the record has failed and the run must end.
     pub fn is_broken(&self) -> bool {
         self.outlet.is_broken()
     }
 
-    /// Begins an interval: hands over the cells of the present one and what came late.
+    /// Begins an interval: delivers the cells of the current one and the late requests.
     #[cold]
     fn begin(&mut self, interval: Interval) {
         self.take_back();
@@ -344,8 +348,8 @@ impl<O: Outlet> Ledger<O> {
     }
 }
 
-/// How many of a job's statements failed in a request: those that were passed over, and the one
-/// that ended it.
+/// Returns the number of statements of a request that failed: those that were skipped after an
+/// error, and the one that ended it.
 fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     if !matches!(outcome, Outcome::Failed(_)) {
         return 0;
@@ -374,7 +378,7 @@ mod tests {
         (Ledger::new(0, Stamp(5_000 * MS), grid, &[1], outlet.clone()), outlet)
     }
 
-    /// A request meant for `intended` and answered at `done`, in ms after time zero.
+    /// Records a request due at `intended` and answered at `done`, in ms after time zero.
     fn request(ledger: &mut Ledger<MemoryOutlet>, intended: u64, done: u64) {
         let at = |ms: u64| Stamp((5_000 + ms) * MS);
         let request = ledger.arrive(JOB, 0, at(intended), at(intended));
@@ -458,7 +462,7 @@ mod tests {
         assert_eq!(totals.job(JOB).window.histograms.of(crate::Kind::Response).len(), 1);
     }
 
-    /// Notes the intervals whose gauges are handed over.
+    /// An outlet that records the intervals of delivered gauges.
     struct Turns<'a>(&'a mut Vec<Interval>);
 
     impl Outlet for Turns<'_> {
@@ -495,7 +499,7 @@ mod tests {
         for second in 0..9 {
             request(&mut ledger, second * 1_000, second * 1_000 + 1);
         }
-        // One cell is being filled, and the one before it has come back.
+        // One cell is in use, and the previous one has been returned.
         ledger.take_back();
         assert_eq!(ledger.jobs[0].spares.len(), 1);
     }

@@ -1,17 +1,17 @@
-//! What happened?
+//! Measurement and recording of requests.
 //!
 //! On the measured side, a lane's [`Ledger`] opens a [`Request`] when it comes due and settles it
-//! when it ends; counts and histograms of one second make a [`Cell`], which changes hands once per
-//! interval through an [`Outlet`].
+//! when it ends. The counts and histograms of one second make a [`Cell`], which is delivered once
+//! per interval through an [`Outlet`].
 //!
-//! On the other side of the outlet, a [`Recorder`] adds the lanes up and writes the `.assay` file,
-//! which an [`Archive`] reads again and [`write_hlog`] exports. Files beside it, which are no part
-//! of the record, are written by threads of their own: an [`OpLog`], a [`ResultsFile`].
+//! On the other side of the outlet, a [`Recorder`] adds up the lanes and writes the `.assay` file,
+//! which an [`Archive`] reads and [`write_hlog`] exports. Other files of a run, which are not part
+//! of the record, are written by separate threads: an [`OpLog`], a [`ResultsFile`].
 //!
-//! The invariants that live here: nothing scheduled vanishes ([`Balance`]), quantiles come from
-//! merged histograms ([`Histograms::merge`]), an answer counts where its request was *meant* to
-//! begin ([`Life`], [`Grid`]), a record survives `kill -9` ([`Recorder`]), and what is read from
-//! one is what was written ([`Archive`]).
+//! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
+//! come from merged histograms ([`Histograms::merge`]), an answer counts at the *intended* start of
+//! its request ([`Life`], [`Grid`]), a record survives `kill -9` ([`Recorder`]), and an [`Archive`]
+//! returns what was written.
 
 mod archive;
 mod balance;

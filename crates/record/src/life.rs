@@ -1,44 +1,44 @@
-//! The life of a request in five stamps, and the times between them.
+//! The five timestamps of a request, and the times between them.
 
 use base::{Nanos, Stamp};
 
-/// The stamps of one request (specification, section 5), all from one monotonic clock.
+/// The timestamps of one request (specification, section 5), all from one monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life {
-    /// I: when the schedule wanted the request to begin.
+    /// I: intended start by the schedule.
     pub intended: Stamp,
-    /// P: when the generator noticed that it was due.
+    /// P: time when the generator noticed that it was due.
     pub noticed: Stamp,
-    /// A: when a worker and a connection were free for it.
+    /// A: time when a worker and a connection were free for it.
     pub assigned: Stamp,
-    /// S: when the first byte was sent.
+    /// S: time when the first byte was sent.
     pub sent: Stamp,
-    /// D: when the last byte of the last answer had been read.
+    /// D: time when the last byte of the last answer had been read.
     pub done: Stamp,
 }
 
 impl Life {
-    /// D − I: what a user of the database waits for.
+    /// Returns the response time, D − I: the time that a user of the database waits.
     pub fn response(&self) -> Nanos {
         self.done.since(self.intended)
     }
 
-    /// D − S: what the database takes.
+    /// Returns the service time, D − S: the time that the database takes.
     pub fn service(&self) -> Nanos {
         self.done.since(self.sent)
     }
 
-    /// A − P: no worker or no connection was free.
+    /// Returns the wait, A − P: the time without a free worker or connection.
     pub fn wait(&self) -> Nanos {
         self.assigned.since(self.noticed)
     }
 
-    /// (P − I) + (S − A): the generator's own lateness.
+    /// Returns the send lag, (P − I) + (S − A): the generator's own lateness.
     pub fn send_lag(&self) -> Nanos {
         self.noticed.since(self.intended) + self.sent.since(self.assigned)
     }
 
-    /// Whether the stamps are in the order of a life.
+    /// Returns true if the timestamps are in ascending order.
     pub fn is_ordered(&self) -> bool {
         [self.intended, self.noticed, self.assigned, self.sent, self.done].is_sorted()
     }

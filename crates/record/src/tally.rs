@@ -1,4 +1,4 @@
-//! What is kept of the requests of one job in one interval.
+//! Counts, errors and histograms of one job in one interval.
 
 use base::{Class, Code, Nanos};
 
@@ -6,20 +6,20 @@ use crate::balance::{Counts, Ends, Failure, Outcome};
 use crate::histogram::{Histograms, Kind};
 use crate::life::Life;
 
-/// One request as it ended: all that the record learns of it.
+/// A request that has ended, with everything that is recorded about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Its stamps. Of a request that was never sent, only `intended` and `done` mean something.
+    /// Its timestamps. Of a request that was never sent, only `intended` and `done` are meaningful.
     pub life: Life,
-    /// Whether its first byte was sent.
+    /// True if its first byte was sent.
     pub sent: bool,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What it moved.
+    /// Rows, bytes and retries of the request.
     pub effort: Effort,
 }
 
-/// What a request moved, over all its attempts.
+/// The work of a request, over all its attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Rows returned or affected.
@@ -30,25 +30,25 @@ pub struct Effort {
     pub bytes_received: u64,
     /// Attempts after the first.
     pub retries: u32,
-    /// Times that a write waited for another's lock.
+    /// Number of times that a write waited for another's lock.
     pub busy_waits: u32,
 }
 
-/// Scalars, error codes and histograms of some requests of one job.
+/// Counters, error codes and histograms of some requests of one job.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// By intended start.
+    /// Counters by intended start.
     pub counts: Counts,
-    /// By end.
+    /// Counters by end.
     pub ends: Ends,
     /// Errors by intended start, class and code.
     pub failures: Failures,
-    /// By intended start.
+    /// Histograms by intended start.
     pub histograms: Histograms,
 }
 
 impl Tally {
-    /// An empty tally for a job with this many statements.
+    /// Creates an empty tally for a job with this many statements.
     pub fn new(statements: u16) -> Tally {
         Tally {
             counts: Counts::default(),
@@ -58,15 +58,15 @@ impl Tally {
         }
     }
 
-    /// Counts a request where its intended start lies. `statements` are the service times of the
-    /// statements that were answered, in order.
+    /// Counts a request in the interval of its intended start. `statements` are the service times
+    /// of the answered statements, in order.
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);
         self.counts.overflows += self.histograms.record_request(sample, statements);
         self.failures.record(sample);
     }
 
-    /// Counts a request where its end lies.
+    /// Counts a request in the interval of its end.
     #[inline]
     pub fn record_end(&mut self, sample: &Sample) {
         self.ends.record(sample);
@@ -81,15 +81,15 @@ impl Tally {
         self.histograms.merge(histograms);
     }
 
-    /// Whether nothing has been counted.
+    /// Returns true if nothing has been counted.
     pub fn is_empty(&self) -> bool {
-        // A gap may have been noticed in an interval in which nothing else was.
+        // A gap can be the only thing recorded in an interval.
         self.counts == Counts::default()
             && self.ends == Ends::default()
             && self.histograms.are_empty()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Empties the tally and keeps its memory.
     pub fn reset(&mut self) {
         let Tally { counts, ends, failures, histograms } = self;
         *counts = Counts::default();
@@ -100,7 +100,7 @@ impl Tally {
 }
 
 impl Counts {
-    /// Counts a request, but not its times.
+    /// Counts a request, without its times.
     pub fn record(&mut self, sample: &Sample) {
         let Effort { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.effort;
         self.balance.settle(&sample.outcome);
@@ -120,7 +120,7 @@ impl Counts {
 }
 
 impl Ends {
-    /// Counts a request where its end lies.
+    /// Counts a request in the interval of its end.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         match &sample.outcome {
@@ -134,12 +134,12 @@ impl Ends {
     }
 }
 
-/// Stands in the place of a statement's service time when it failed and others follow it.
+/// A marker in place of the service time of a failed statement that others follow.
 pub const UNANSWERED: Nanos = Nanos::MAX;
 
 impl Histograms {
-    /// Counts the times of a request in the histograms that its outcome reaches. Returns how many
-    /// of them were beyond the range.
+    /// Counts the times of a request in the histograms for its outcome. Returns the number of times
+    /// beyond the range.
     pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
         let life = &sample.life;
         let mut overflows = 0;
@@ -177,10 +177,10 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// How many different codes are told apart; further ones are counted as `other`.
+    /// The largest number of different codes; further ones are counted as `other`.
     pub const LIMIT: usize = 64;
 
-    /// Counts a request, if it ended in an error.
+    /// Counts a request that ended in an error.
     pub fn record(&mut self, sample: &Sample) {
         if let Outcome::Failed(failure) = &sample.outcome {
             self.add(failure.class, failure.code, 1);
@@ -194,7 +194,7 @@ impl Failures {
         } else if self.0.len() < Failures::LIMIT {
             self.0.push((class, code, count));
         } else {
-            // One entry per class may come on top of the limit.
+            // One entry per class may exceed the limit.
             let other = Code::new("other");
             match self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, other)) {
                 Some(entry) => entry.2 += count,
@@ -203,12 +203,12 @@ impl Failures {
         }
     }
 
-    /// Class, code and number of errors.
+    /// Returns the class, the code and the number of errors of each entry.
     pub fn iter(&self) -> impl Iterator<Item = (Class, Code, u64)> {
         self.0.iter().copied()
     }
 
-    /// Adds another's errors.
+    /// Adds the errors of another interval or lane.
     pub fn merge(&mut self, other: &Failures) {
         for (class, code, count) in other.iter() {
             self.add(class, code, count);
@@ -235,7 +235,7 @@ mod tests {
         Outcome::Failed(Failure { class, code: Code::new("x"), accepted: class == Class::Conflict })
     }
 
-    /// The kinds that hold a value, with it.
+    /// Returns the kinds that have a value, with their maximum.
     fn recorded(tally: &Tally) -> Vec<(String, u64)> {
         let filled = tally.histograms.iter().filter(|(_, times)| !times.is_empty());
         filled.map(|(kind, times)| (kind.name(), times.max())).collect()
@@ -335,7 +335,7 @@ mod tests {
                 }
             }
             let [first, second, third, fourth] = &mut parts[..] else { unreachable!() };
-            // The last before the first, and two of them beforehand.
+            // Another order and grouping than that of recording.
             third.merge(second);
             fourth.merge(first);
             fourth.merge(third);

@@ -1,26 +1,25 @@
-//! Counting times on the measured path.
+//! Counting of times on the measured path.
 //!
-//! The buckets are those of HdrHistogram, and [`Times::to_histogram`] gives its own type, which
-//! answers whatever is asked of a distribution. That type goes through all of its counters, tens of
-//! thousands, to be added or emptied, and an interval of a quiet job fills a few dozens. Here only
-//! those between the first and the last that hold anything are touched, and to count a time costs
-//! a quarter.
+//! The buckets are those of HdrHistogram, and [`Times::to_histogram`] returns its own type for
+//! queries. That type visits all of its counters, tens of thousands, to be merged or emptied, while
+//! an interval of a quiet job fills a few dozens. This one visits only those between the first and
+//! the last nonzero counter, and counting a time costs a quarter.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
 
 use crate::histogram::{HIGHEST, Kind};
 
-/// How the times of a kind fall into buckets: the first 2 × `half` are a nanosecond wide, the next
-/// `half` are two, the next four, ….
+/// The bucket boundaries of a kind: the first 2 × `half` buckets are a nanosecond wide, the next
+/// `half` two nanoseconds, the next four, ….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// The logarithm of half the number of buckets that tell the values of one power of two apart:
-    /// the power of two that is at least ten to the digits.
+    /// Binary logarithm of half the number of buckets that divide one power of two: that half is
+    /// the power of two that is at least ten to the number of digits.
     half: u32,
 }
 
-/// The times that one counter counts.
+/// The range of times of one counter, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bucket {
     pub(crate) lowest: u64,
@@ -32,13 +31,13 @@ impl Scale {
         Scale { half: 10u64.pow(kind.digits().into()).next_power_of_two().ilog2() }
     }
 
-    /// How many counters reach up to [`HIGHEST`].
+    /// Returns the number of counters up to [`HIGHEST`].
     pub(crate) fn places(self) -> usize {
         let powers = (HIGHEST.0 >> (self.half + 1)).ilog2() + 2;
         (powers as usize + 1) << self.half
     }
 
-    /// The place of the counter of a time that is not beyond [`HIGHEST`].
+    /// Returns the index of the counter of a time, which must not exceed [`HIGHEST`].
     #[inline]
     fn place(self, time: u64) -> usize {
         let narrowest = (2 << self.half) - 1;
@@ -46,7 +45,7 @@ impl Scale {
         ((power as usize) << self.half) + (time >> power) as usize
     }
 
-    /// The bucket of the counter at a place.
+    /// Returns the bucket of the counter at an index.
     pub(crate) fn bucket(self, place: usize) -> Bucket {
         let power = (place >> self.half).saturating_sub(1);
         let lowest = ((place - (power << self.half)) as u64) << power;
@@ -54,34 +53,34 @@ impl Scale {
     }
 }
 
-/// How often each time occurred, of one kind.
+/// The frequencies of the times of one kind.
 #[derive(Clone, Debug)]
 pub struct Times {
     scale: Scale,
     counts: Box<[u32]>,
-    /// All of them.
+    /// Sum of all counters.
     total: u64,
-    /// The place of the first counter that is not zero; beyond all without any.
+    /// Index of the first nonzero counter; `usize::MAX` if there is none.
     first: usize,
-    /// The place behind the last counter that is not zero; 0 without any.
+    /// Index after the last nonzero counter; 0 if there is none.
     end: usize,
 }
 
 impl Times {
-    /// No time yet, of a kind.
+    /// Creates empty times of a kind.
     pub fn new(kind: Kind) -> Times {
         let scale = Scale::of(kind);
         let counts = vec![0; scale.places()].into_boxed_slice();
         Times { scale, counts, total: 0, first: usize::MAX, end: 0 }
     }
 
-    /// Counts a time in nanoseconds, one beyond [`HIGHEST`] as that.
+    /// Counts a time in nanoseconds; one beyond [`HIGHEST`] counts as [`HIGHEST`].
     #[inline]
     pub(crate) fn record(&mut self, time: u64) {
         self.add_at(self.scale.place(time.min(HIGHEST.0)), 1);
     }
 
-    /// Adds to the counter at a place.
+    /// Adds to the counter at an index.
     #[inline]
     pub(crate) fn add_at(&mut self, place: usize, count: u32) {
         let counter = &mut self.counts[place];
@@ -91,7 +90,7 @@ impl Times {
         self.end = self.end.max(place + 1);
     }
 
-    /// Adds other times of the same kind.
+    /// Adds the times of another interval or lane, of the same kind.
     pub fn merge(&mut self, other: &Times) {
         if other.is_empty() {
             return;
@@ -106,7 +105,7 @@ impl Times {
         self.end = self.end.max(other.end);
     }
 
-    /// Forgets all of them and keeps the memory.
+    /// Empties the counters and keeps their memory.
     pub(crate) fn reset(&mut self) {
         if !self.is_empty() {
             self.counts[self.first..self.end].fill(0);
@@ -114,25 +113,27 @@ impl Times {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of times.
     pub fn len(&self) -> u64 {
         self.total
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no times.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// The upper edge of the bucket of the longest, in nanoseconds; 0 without any.
+    /// Returns the upper edge of the longest time's bucket, in nanoseconds; 0 without times.
     pub fn max(&self) -> u64 {
         let last = self.end.checked_sub(1);
         last.map_or(0, |last| self.scale.bucket(last).highest)
     }
 
-    /// The upper edge of the bucket of the quantile `q`, as HdrHistogram has it: of the ⌈q·n⌉-th
-    /// time, in order; of the first at 0, where HdrHistogram has the lower edge. `None` without any
-    /// time.
+    /// Returns the quantile `q` as the upper edge of its bucket, as HdrHistogram does; `None`
+    /// without times.
+    ///
+    /// The bucket is that of the ⌈q·n⌉-th time in order. For q = 0 it is that of the first time,
+    /// for which HdrHistogram returns the lower edge.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let rank = (q * self.total as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -144,12 +145,12 @@ impl Times {
         reached.next().map(|(place, _)| Nanos(self.scale.bucket(place).highest))
     }
 
-    /// The counters up to the last that is not zero, from place 0.
+    /// Returns the counters from index 0 up to the last nonzero one.
     pub(crate) fn counts(&self) -> &[u32] {
         &self.counts[..self.end]
     }
 
-    /// The same as the `hdrhistogram` crate's own type.
+    /// Converts the times to the histogram type of the `hdrhistogram` crate.
     pub fn to_histogram(&self, kind: Kind) -> Histogram<u32> {
         let mut histogram = kind.histogram();
         for (place, &count) in self.counts().iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Times of all magnitudes, some beyond the range.
+    /// Generates times of all magnitudes, some beyond the range.
     fn any_times() -> impl Strategy<Value = Vec<u64>> {
         let time = (0u32..45, any::<u64>()).prop_map(|(bits, time)| time % (1 << bits));
         proptest::collection::vec(time, 0..100)

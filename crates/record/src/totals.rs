@@ -1,4 +1,4 @@
-//! A record in memory: for tests, calibration, and wherever no file is wanted.
+//! A record in memory, for tests and calibration.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -7,26 +7,26 @@ use crate::delivery::{Delivery, Event, JobIndex, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
 use crate::tally::Tally;
 
-/// Everything that the lanes of a run handed over, added up.
+/// The sums of everything that the lanes of a run delivered.
 #[derive(Clone, Debug)]
 pub struct Totals {
     grid: Grid,
-    /// What happened.
+    /// Events of the run.
     pub events: Vec<Event>,
     jobs: Vec<JobTotals>,
 }
 
-/// What is known of one job.
+/// The sums of one job.
 #[derive(Clone, Debug)]
 pub struct JobTotals {
-    /// The scalars of each interval.
+    /// Counters of each interval.
     pub intervals: Vec<(Counts, Ends)>,
-    /// The requests of the window, by intended start (ends: by end).
+    /// Requests of the window, by intended start (ends: by end).
     pub window: Tally,
 }
 
 impl Totals {
-    /// Nothing yet, for jobs with these numbers of statements.
+    /// Creates empty totals for jobs with these numbers of statements.
     pub fn new(grid: Grid, statements: &[u16]) -> Totals {
         let jobs = statements
             .iter()
@@ -35,7 +35,7 @@ impl Totals {
         Totals { grid, events: Vec::new(), jobs }
     }
 
-    /// One job.
+    /// Returns the totals of one job.
     pub fn job(&self, job: JobIndex) -> &JobTotals {
         &self.jobs[usize::from(job.0)]
     }
@@ -96,25 +96,25 @@ impl Totals {
     }
 }
 
-/// Hands everything over to [`Totals`] that all lanes share.
+/// An outlet that adds everything to [`Totals`] shared by all lanes.
 pub struct MemoryOutlet {
     totals: Arc<Mutex<Totals>>,
     returned: Vec<Returned>,
 }
 
 impl MemoryOutlet {
-    /// An outlet to `totals`.
+    /// Creates an outlet to `totals`.
     pub fn new(totals: Totals) -> MemoryOutlet {
         MemoryOutlet { totals: Arc::new(Mutex::new(totals)), returned: Vec::new() }
     }
 
-    /// What was handed over so far.
+    /// Returns the totals so far.
     pub fn totals(&self) -> MutexGuard<'_, Totals> {
         self.totals.lock().expect("adding up does not panic")
     }
 }
 
-/// A clone is another lane's outlet to the same totals.
+/// A clone is the outlet of another lane to the same totals.
 impl Clone for MemoryOutlet {
     fn clone(&self) -> MemoryOutlet {
         MemoryOutlet { totals: Arc::clone(&self.totals), returned: Vec::new() }
