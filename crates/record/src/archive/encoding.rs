@@ -1,8 +1,8 @@
 //! Histograms as bytes: HdrHistogram's V2 format, uncompressed.
 //!
-//! A record is a file from outside: the header must be the one that [`Kind`] writes, nothing is
-//! allocated by its word, and the counts go straight into the histogram that they are added to.
-//! That also makes a merge over thousands of rows cost a few microseconds a row.
+//! A record is untrusted input: the header must be the one of the [`Kind`], its numbers never
+//! determine an allocation, and counts are added directly to the resulting histogram. This also
+//! makes a merge of thousands of rows cost only a few microseconds per row.
 //!
 //! A V2 histogram is a header of forty bytes (all integers big-endian: cookie, length of the rest,
 //! offset, digits, lowest and highest value, a ratio as a double) and numbers in LEB128 and zigzag
@@ -18,14 +18,14 @@ use crate::times::{Scale, Times};
 const COOKIE: u32 = 0x1c84_9313;
 const HEADER: usize = 40;
 
-/// Turns histograms into bytes, in a buffer that is used again.
+/// An encoder of histograms with a reusable buffer.
 #[derive(Default)]
 pub(crate) struct Encoder {
     bytes: Vec<u8>,
 }
 
 impl Encoder {
-    /// The bytes of a histogram of a kind; of one without any time, the header alone.
+    /// Returns the bytes of a histogram; of an empty one, only the header.
     pub(crate) fn encode(&mut self, times: &Times, kind: Kind) -> &[u8] {
         self.bytes.clear();
         self.bytes.resize(HEADER, 0);
@@ -57,7 +57,7 @@ fn write_number(to: &mut Vec<u8>, number: i64) {
     to.push(code as u8);
 }
 
-/// What stands before the numbers of a kind's histogram, if these are so many bytes.
+/// Returns the header of a kind's histogram whose payload has `length` bytes.
 fn header(kind: Kind, length: u32) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     let words = [COOKIE, length, 0, u32::from(kind.digits())].map(u32::to_be_bytes);
@@ -67,16 +67,16 @@ fn header(kind: Kind, length: u32) -> [u8; HEADER] {
     header
 }
 
-/// What the bytes of a histogram held.
+/// The summary of an encoded histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// How many times.
+    /// Number of times.
     pub(crate) count: u64,
-    /// The upper edge of the last filled bucket.
+    /// Upper edge of the last nonempty bucket.
     pub(crate) max: u64,
 }
 
-/// Adds the histogram in `bytes` to `histogram`, which is of the same kind.
+/// Adds the histogram in `bytes` to `histogram`, which must be of the same kind.
 pub(crate) fn add_to(
     histogram: &mut Histogram<u64>,
     bytes: &[u8],
@@ -99,14 +99,15 @@ pub(crate) fn add_to_times(times: &mut Times, bytes: &[u8], kind: Kind) -> Resul
     })
 }
 
-/// Many histograms of one kind added up: by place, which is several times faster than by value.
+/// The sum of many histograms of one kind, added by index, which is several times faster than by
+/// value.
 pub(crate) struct Sum {
     kind: Kind,
     counts: Vec<u64>,
 }
 
 impl Sum {
-    /// No histogram yet.
+    /// Creates an empty sum.
     pub(crate) fn new(kind: Kind) -> Sum {
         Sum { kind, counts: vec![0; Scale::of(kind).places()] }
     }
@@ -120,7 +121,7 @@ impl Sum {
         })
     }
 
-    /// All of them as one.
+    /// Returns the sum as a histogram.
     pub(crate) fn histogram(&self) -> Histogram<u64> {
         let scale = Scale::of(self.kind);
         let mut histogram = self.kind.histogram();
@@ -131,8 +132,8 @@ impl Sum {
     }
 }
 
-/// Shows the places and counts of all counters that are not zero. A place is always one that a
-/// histogram of this kind has.
+/// Calls `show` with the indexes and counts of all nonzero counters. Every index is valid for a
+/// histogram of this kind.
 fn decode(
     bytes: &[u8],
     kind: Kind,
@@ -160,7 +161,7 @@ fn decode(
     Ok(held)
 }
 
-/// The numbers behind the header, if the header is the one of this kind.
+/// Returns the bytes after the header, which must be the one of this kind.
 fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], Trouble> {
     let (start, payload) = bytes.split_at_checked(HEADER).ok_or_else(|| broken("is cut short"))?;
     let length = u32::try_from(payload.len()).map_err(|_| broken("is too long"))?;
@@ -170,21 +171,21 @@ fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], Trouble> {
     }
 }
 
-/// Numbers in zigzag and LEB128 code, the ninth byte whole.
+/// A reader of numbers in zigzag and LEB128 code, of which the ninth byte has eight bits.
 struct Numbers<'a> {
     bytes: &'a [u8],
 }
 
-/// What a number says.
+/// A decoded number.
 struct Number {
-    /// How many times the next counter counts.
+    /// Count of the next counter.
     count: u64,
-    /// How many counters it is about: the next one, or so many that are zero.
+    /// Number of counters that it covers: one with a count, or several that are zero.
     passed: u64,
 }
 
 impl Number {
-    /// Without a branch, as there is no telling what the next number is.
+    /// Decodes a number without a branch, which would be unpredictable.
     #[inline]
     fn from_zigzag(code: u64) -> Number {
         let (half, is_negative) = (code >> 1, code & 1);
@@ -198,7 +199,7 @@ impl Numbers<'_> {
     fn next(&mut self) -> Result<Option<Number>, Trouble> {
         match self.bytes {
             [] => Ok(None),
-            // Nearly all numbers are of one byte.
+            // Nearly all numbers have one byte.
             [byte @ ..0x80, rest @ ..] => {
                 self.bytes = rest;
                 Ok(Some(Number::from_zigzag(u64::from(*byte))))
@@ -271,7 +272,7 @@ mod tests {
             let mut theirs = Vec::new();
             V2Serializer::new().serialize(&written.to_histogram(kind), &mut theirs).unwrap();
             match times.is_empty() {
-                // The crate writes that the first bucket is empty.
+                // The crate writes a count for the empty first bucket.
                 true => prop_assert_eq!(&bytes[8..], &theirs[8..HEADER]),
                 false => prop_assert_eq!(bytes, &theirs),
             }

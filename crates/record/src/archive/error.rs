@@ -1,12 +1,12 @@
-//! Why a record could not be written or read.
+//! Errors of writing and reading records.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a record could not be written or read. Its `Display` names the file, says what is wrong and
-/// what to do; the cause is its `source`.
+/// An error of writing or reading a record. Its `Display` names the file, the problem and the
+/// remedy; the cause is its `source`.
 #[derive(Debug)]
 pub struct RecordError {
     path: PathBuf,
@@ -14,38 +14,38 @@ pub struct RecordError {
     source: Option<Cause>,
 }
 
-/// An error of something beneath.
+/// The underlying error.
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 
-/// What is wrong with a record.
+/// The problem with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordErrorKind {
-    /// There is something at the place where a new record should be.
+    /// The path of a new record exists already.
     Exists,
-    /// A new record cannot be made at this place.
+    /// A new record cannot be created at this path.
     CannotCreate,
-    /// A record cannot be continued: the disk is full, or failed.
+    /// A record cannot be continued: the disk is full or has failed.
     CannotWrite,
     /// The recorder's thread panicked.
     Crashed,
-    /// There is nothing at this place.
+    /// No file at this path.
     NotFound,
-    /// It is a directory, or something else that is not a file.
+    /// A directory, or something else that is not a file.
     NotAFile,
-    /// It cannot be read.
+    /// The file cannot be read.
     CannotRead,
-    /// It is a file of another kind; the words say which.
+    /// A file of another kind, in words.
     NotARecord(&'static str),
-    /// It was written by a later version.
+    /// A record of a later version.
     Newer {
-        /// The version of the record.
+        /// Format version of the record.
         version: i64,
-        /// The version of the program that wrote it, if it says so.
+        /// Version of Assay that wrote it, if recorded.
         assay: Option<String>,
     },
-    /// It is a record, but its content is not what was written; the words say where.
+    /// A record with damaged content; the text says where.
     Damaged(String),
-    /// What was read from it could not be written elsewhere.
+    /// Data from the record could not be written elsewhere.
     Output,
 }
 
@@ -58,12 +58,12 @@ impl RecordError {
         RecordError { source: Some(source.into()), ..self }
     }
 
-    /// What is wrong.
+    /// Returns the problem.
     pub fn kind(&self) -> &RecordErrorKind {
         &self.kind
     }
 
-    /// The file.
+    /// Returns the path of the record.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -133,12 +133,12 @@ impl Error for RecordError {
     }
 }
 
-/// What went wrong beneath, before it is known in which file.
+/// An error before it is known in which file.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// SQLite says so.
+    /// An error of SQLite.
     Sql(rusqlite::Error),
-    /// A value that no writer writes.
+    /// A value that Assay never writes.
     Content(String),
 }
 
@@ -147,7 +147,7 @@ impl Trouble {
         Trouble::Content(what.into())
     }
 
-    /// As an error of a writer.
+    /// Converts it to an error of a writer.
     pub(crate) fn while_writing(self, path: &Path) -> RecordError {
         match self {
             Trouble::Sql(error) => {
@@ -157,8 +157,8 @@ impl Trouble {
         }
     }
 
-    /// As an error of a reader that was at this place. SQLite's complaints about what lies around
-    /// the content (locks, permissions, a failing disk) are not damage.
+    /// Converts it to an error of a reader at `place`. SQLite errors about the environment (locks,
+    /// permissions, a failing disk) are not damage.
     pub(crate) fn while_reading(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
@@ -195,7 +195,7 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
-/// An error of the file system as one of a new record.
+/// Converts a file system error to one of creating a record.
 pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
     match error.kind() {
         io::ErrorKind::AlreadyExists if path.is_dir() => {

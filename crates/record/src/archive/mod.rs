@@ -1,11 +1,11 @@
-//! The `.assay` file: one SQLite database that holds one run.
+//! The `.assay` file: a SQLite database that contains one run.
 //!
-//! A [`Writer`] creates it and adds rows, in transactions; [`Archive`] reads it and says what is
-//! wrong with a file that cannot be read. [`v1`] holds the tables and the meaning of their rows.
-//! `docs/record.md` describes the tables to those who query them.
+//! A [`Writer`] creates it and adds rows in transactions; an [`Archive`] reads it, and says why a
+//! file cannot be read. [`v1`] defines the tables and the meaning of their rows. `docs/record.md`
+//! describes the tables to those who query them.
 //!
-//! What a reader returns is what was written, or an error: a record that lost rows or bytes is not
-//! read as a shorter one.
+//! A reader returns exactly what was written, or an error: a record that lost rows or bytes is
+//! never read as a shorter one.
 
 mod encoding;
 mod error;
@@ -35,7 +35,7 @@ pub(crate) mod tests {
 
     use crate::facts::{Header, JobHeader, Pace, TargetText};
 
-    /// A directory of its own in the temporary directory.
+    /// A separate directory in the temporary directory.
     pub(crate) struct Place(PathBuf);
 
     impl Place {
@@ -59,7 +59,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The header of a run with one job.
+    /// Returns the header of a run with one job.
     pub(crate) fn header() -> Header {
         let job = JobHeader {
             name: "read".to_owned(),

@@ -1,4 +1,4 @@
-//! Opening a file that may be a record, and saying what it is if it is none.
+//! Opening and identifying records.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,25 +12,25 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use super::error::{RecordError, RecordErrorKind, Trouble};
 use super::{APPLICATION, v1};
 
-/// How long a reader waits for the transaction of a recorder that is at work.
+/// The longest wait of a reader for a transaction of an active recorder.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The first bytes of a file of SQLite; the numbers of an application stand behind them
+/// The first bytes of a SQLite file; the application's numbers follow at fixed offsets
 /// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 const FILE_HEADER: usize = 100;
 
-/// A record that was opened for reading, of a version that this program knows.
+/// A record opened for reading, of a supported version.
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    /// Keeps the copy that is read instead of the record, if there is one.
+    /// The private copy that is read instead of the record, if there is one.
     pub(super) copy: Option<PrivateCopy>,
 }
 
-/// Opens a record, rolls back what a killed writer left half done, and checks that its pages and
-/// tables are whole.
+/// Opens a record, rolls back the open transaction of a killed writer, and checks that its pages
+/// and tables are intact.
 pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
     let version = identify(path)?;
     let opened = connect(path)?;
@@ -86,8 +86,8 @@ fn connect(path: &Path) -> Result<Opened, RecordError> {
         Err(Trouble::Sql(cause)) if has_hot_journal(&cause) => {}
         Err(trouble) => return Err(error(trouble)),
     }
-    // The writer was killed inside a transaction. Rolling that back changes the file, and where
-    // that is not possible a copy of it.
+    // The writer was killed inside a transaction. The rollback changes the file or, if it is not
+    // writable, a copy of it.
     if let Ok(connection) = connect_to(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
         return Ok(Opened { connection, copy: None });
     }
@@ -107,11 +107,11 @@ fn connect_to(path: &Path, access: OpenFlags) -> Result<Connection, Trouble> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
-    // The file is from outside: what its schema says is not carried out, and odd pages are errors.
+    // The file is untrusted: nothing in its schema is executed, and malformed pages are errors.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // Reads the first page, and with it finds a journal.
+    // Reads the first page, which also detects a journal.
     connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
@@ -122,7 +122,7 @@ fn has_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
 }
 
-/// Compares the tables with those of version 1, and has SQLite check the pages that they lie in.
+/// Compares the tables with those of version 1, and lets SQLite check their pages.
 fn check_tables(connection: &Connection) -> Result<(), Trouble> {
     let mut select = connection.prepare("select sql from sqlite_schema where name = ?1")?;
     for (name, expected) in v1::statements() {
@@ -139,7 +139,7 @@ fn check_tables(connection: &Connection) -> Result<(), Trouble> {
     if fault == "ok" { Ok(()) } else { Err(Trouble::content(fault.replace('\n', " "))) }
 }
 
-/// A copy of a record in the temporary directory, for as long as it is read.
+/// A copy of a record in the temporary directory, removed after reading.
 pub(super) struct PrivateCopy {
     folder: TemporaryFolder,
 }
@@ -176,13 +176,13 @@ mod tests {
     use crate::archive::tests::{Place, header};
     use crate::archive::writer::Writer;
 
-    /// A record as a writer leaves it that is killed while it writes, with its journal.
+    /// Creates a record as left by a writer that is killed while it writes, with its journal.
     fn killed(place: &Place) -> PathBuf {
         let (path, copy) = (place.path("run.assay"), place.path("killed.assay"));
         let mut writer = Writer::create(&path, &header()).unwrap();
         writer.set_setting("kept", "yes").unwrap();
         writer.commit().unwrap();
-        // With a small cache the pages of an open transaction go to the file.
+        // With a small cache, pages of an open transaction are written to the file.
         writer.connection().pragma_update(None, "cache_size", 1).unwrap();
         for number in 0..1_000 {
             writer.set_setting(&format!("lost {number}"), &"x".repeat(500)).unwrap();

@@ -1,4 +1,4 @@
-//! The side that reads.
+//! Reading of records.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
 use crate::spool::OpLogTold;
 
-/// A record that is read.
+/// A record opened for reading.
 ///
-/// The record of a run that was killed has no [`Archive::end`] and is whole up to the last second
-/// that was written; requests that were open there are [`Counts::open`].
+/// The record of a killed run has no [`Archive::end`] and is complete up to the last second that
+/// was written; requests that were open then are [`Counts::open`].
 pub struct Archive {
     path: PathBuf,
     header: Header,
@@ -33,16 +33,16 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
-/// One job in one interval.
+/// The counters of one job in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalCounts {
     /// The interval.
     pub interval: Interval,
-    /// By intended start.
+    /// Counters by intended start.
     pub counts: Counts,
-    /// By end.
+    /// Counters by end.
     pub ends: Ends,
-    /// As the interval ended, if every lane said so.
+    /// State at the end of the interval, if every lane reported it.
     pub gauge: Option<Gauge>,
 }
 
@@ -51,64 +51,64 @@ pub struct IntervalCounts {
 pub struct FailureCount {
     /// Their class.
     pub class: Class,
-    /// The database's code.
+    /// Code of the database, or one of Assay's own.
     pub code: Code,
-    /// How many.
+    /// Number of errors.
     pub count: u64,
 }
 
-/// A histogram with the time that it is about.
+/// A histogram of a part of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct HistogramSlice<'a> {
     /// Its first interval.
     pub interval: Interval,
-    /// When that begins, after time zero.
+    /// Beginning of that interval, after time zero.
     pub start: Nanos,
-    /// How long it is.
+    /// Length of the part.
     pub length: Nanos,
-    /// The times of the requests that were meant to start then.
+    /// Times of the requests with intended starts in it.
     pub histogram: &'a Histogram<u64>,
 }
 
-/// What the load generator had used by an instant.
+/// The resource usage of the load generator at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientReading {
-    /// When, after time zero.
+    /// Instant, after time zero.
     pub at: Nanos,
-    /// What.
+    /// Resource usage until then.
     pub sample: ClientSample,
 }
 
-/// A series with what was read of it.
+/// A series with its observations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesReadings {
-    /// Which.
+    /// The series.
     pub series: Series,
-    /// When, after time zero, and what it was.
+    /// Instants after time zero, with the values.
     pub points: Vec<(Nanos, f64)>,
 }
 
-/// A table that was filled.
+/// The report of filling a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadReport {
-    /// All of it, or as far as it came.
+    /// Final state, or the last known one.
     pub load: Load,
-    /// How it went, once a second.
+    /// Progress, once a second.
     pub progress: Vec<LoadPoint>,
-    /// What was watched meanwhile, with instants since it began; nothing in virtual time.
+    /// Observations during the load, at instants since its beginning; none in virtual time.
     pub series: Vec<SeriesReadings>,
 }
 
-/// How far a load was at an instant.
+/// The progress of a load at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadPoint {
-    /// When, since the load began.
+    /// Instant, since the beginning of the load.
     pub at: Nanos,
     /// Rows so far.
     pub rows: u64,
     /// Bytes of values so far.
     pub bytes: u64,
-    /// The load generator's processor time, user and system, since its process began; `None` in
+    /// Processor time of the load generator, user and system, since its process began; `None` in
     /// virtual time.
     pub cpu: Option<(Nanos, Nanos)>,
 }
@@ -116,11 +116,12 @@ pub struct LoadPoint {
 impl Archive {
     /// Opens a record.
     ///
-    /// What a killed run left half written is rolled back in the file, or, if that cannot be
-    /// changed, in a copy in the temporary directory.
+    /// The open transaction of a killed run is rolled back in the file or, if that is not writable,
+    /// in a copy in the temporary directory.
     ///
     /// # Errors
-    /// No file, no record, a record of a later version, or a damaged one; the error says which.
+    /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
+    /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
         let Opened { connection, copy } = open(path)?;
         let damage = |trouble: Trouble| trouble.while_reading(path, "table `meta`");
@@ -133,46 +134,46 @@ impl Archive {
         Ok(Archive { path: path.to_owned(), header, time_zero, end, connection, _copy: copy })
     }
 
-    /// The file.
+    /// Returns the path of the record.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was known before the run.
+    /// Returns the facts that were known before the run.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Where the intervals lie.
+    /// Returns the grid of the run's intervals.
     pub fn grid(&self) -> Grid {
         self.header.grid()
     }
 
-    /// The jobs, by their places in the plan.
+    /// Returns the indexes of the jobs, in the order of the plan.
     pub fn jobs(&self) -> impl Iterator<Item = JobIndex> + use<> {
         (0..self.header.jobs.len() as u16).map(JobIndex)
     }
 
-    /// The kinds of histogram that a job may have.
+    /// Returns the kinds of histogram that a job may have.
     pub fn kinds(&self, job: JobIndex) -> impl Iterator<Item = Kind> + use<> {
         let statements = self.header.jobs[usize::from(job.0)].statements.len() as u16;
         Kind::OF_A_JOB.into_iter().chain((0..statements).map(Kind::Statement))
     }
 
-    /// The wall clock's reading at time zero; `None` if the run did not come that far.
+    /// Returns the wall-clock time of time zero; `None` if the run did not reach it.
     pub fn time_zero(&self) -> Option<WallTime> {
         self.time_zero
     }
 
-    /// How the run ended; `None` if it was killed.
+    /// Returns the end of the run; `None` if it was killed.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
 
-    /// The intervals of a job, in order. One in which nothing was recorded may be missing.
+    /// Returns the intervals of a job, in order. Intervals without any data may be missing.
     ///
     /// # Errors
-    /// The record is damaged, or cannot be read any more.
+    /// Fails if the record is damaged or can no longer be read.
     pub fn intervals(&self, job: JobIndex) -> Result<Vec<IntervalCounts>, RecordError> {
         let mut all = Vec::new();
         self.each_interval(job, |row| {
@@ -182,12 +183,12 @@ impl Archive {
         Ok(all)
     }
 
-    /// Shows the intervals of a job one by one, in order, so that a long run needs no more memory
-    /// than a short one.
+    /// Calls `show` with each interval of a job, in order. Memory use does not depend on the length
+    /// of the run.
     ///
     /// # Errors
-    /// As [`Archive::intervals`], and the first that `show` returns, which sees no more rows then;
-    /// what was shown before the error is right.
+    /// As [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
+    /// shown before an error are correct.
     pub fn each_interval(
         &self,
         job: JobIndex,
@@ -205,7 +206,7 @@ impl Archive {
         shown
     }
 
-    /// The errors of requests that were meant to start in a range of intervals.
+    /// Returns the errors of requests with intended starts in a range of intervals.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -221,7 +222,7 @@ impl Archive {
         })
     }
 
-    /// What happened to the run, in the order in which it became known.
+    /// Returns the events of the run, in the order in which they became known.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -229,7 +230,7 @@ impl Archive {
         self.rows("event", v1::Event::SELECT, [], v1::Event::read)
     }
 
-    /// How many events are not in the record because there were too many.
+    /// Returns the number of events that were not recorded because there were too many.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -238,7 +239,7 @@ impl Archive {
             .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
     }
 
-    /// What came of the op-log; `None` if there was none.
+    /// Returns the result of the op-log; `None` if there was none.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -247,7 +248,8 @@ impl Archive {
             .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
     }
 
-    /// What the load generator had used at the ends of the intervals; nothing in virtual time.
+    /// Returns the resource usage of the load generator at the ends of intervals; empty in virtual
+    /// time.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -258,7 +260,7 @@ impl Archive {
         })
     }
 
-    /// What was watched beside the requests, sorted by component and metric; nothing in virtual
+    /// Returns the observations during the run, sorted by component and metric; empty in virtual
     /// time.
     ///
     /// # Errors
@@ -270,11 +272,11 @@ impl Archive {
             Ok(SeriesReadings { series, points })
         };
         let read: Result<Vec<_>, _> = self.known_series()?.into_iter().map(readings).collect();
-        // Of some there are readings while tables were filled only.
+        // Some series have values only from the filling of tables.
         Ok(read?.into_iter().filter(|series| !series.points.is_empty()).collect())
     }
 
-    /// All series with their numbers, sorted by component and metric.
+    /// Returns all series with their numbers, sorted by component and metric.
     fn known_series(&self) -> Result<Vec<(i64, Series)>, RecordError> {
         match self.is_missing("series")? {
             true => Ok(Vec::new()),
@@ -282,13 +284,13 @@ impl Archive {
         }
     }
 
-    /// Whether the record is of before there was a table.
+    /// Returns true if the record is older than a table.
     fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
         v1::is_missing(&self.connection, table)
             .map_err(|trouble| trouble.while_reading(&self.path, &format!("table `{table}`")))
     }
 
-    /// Names and values of settings, sorted by name.
+    /// Returns the names and values of settings, sorted by name.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -296,19 +298,18 @@ impl Archive {
         self.rows("setting", v1::Setting::SELECT, [], v1::Setting::read)
     }
 
-    /// An error that says that the record holds something that makes no sense: for those who
-    /// understand more of its content than the archive does.
+    /// Returns the error that the record contains an inconsistency, for callers that interpret its
+    /// content.
     pub fn damaged(&self, what: String) -> RecordError {
         RecordError::new(&self.path, RecordErrorKind::Damaged(what))
     }
 
-    /// An error that says that what was read from the record could not be written elsewhere: for
-    /// exports.
+    /// Returns the error that data from the record could not be written elsewhere, for exports.
     pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
         RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
     }
 
-    /// The tables that were filled, in the order in which they were begun.
+    /// Returns the tables that were filled, in the order of their beginnings.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -327,7 +328,7 @@ impl Archive {
         loads.into_iter().map(report).collect()
     }
 
-    /// What was watched while a table was filled, of all that is `known`.
+    /// Returns the observations during the filling of a table, of the `known` series.
     fn load_series(
         &self,
         table: &str,
@@ -349,9 +350,10 @@ impl Archive {
         Ok(known.iter().filter_map(readings).collect())
     }
 
-    /// The times of the requests that were meant to start in a range of intervals. A row that is
-    /// longer than an interval belongs where it begins; rows never reach across the beginning of
-    /// the window.
+    /// Returns the times of the requests with intended starts in a range of intervals.
+    ///
+    /// A row that is longer than an interval belongs to the interval in which it begins. No row
+    /// extends across the beginning of the window.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -366,10 +368,10 @@ impl Archive {
         Ok(sum.histogram())
     }
 
-    /// Shows the rows of a range of intervals one by one, in order.
+    /// Calls `show` with the histogram rows of a range of intervals, in order.
     ///
     /// # Errors
-    /// As [`Archive::intervals`]; what was shown before the error is right.
+    /// As [`Archive::intervals`]. The rows shown before an error are correct.
     pub fn each_histogram(
         &self,
         job: JobIndex,
@@ -389,7 +391,7 @@ impl Archive {
         })
     }
 
-    /// The first intervals of the rows that a kind of histogram has, in order.
+    /// Returns the first intervals of a histogram's rows, in order.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
@@ -465,7 +467,7 @@ impl Archive {
     }
 }
 
-/// Compares what a histogram held with what its row says.
+/// Checks that a histogram agrees with the summary in its row.
 fn compare(row: &v1::HistogramRow<'_>, held: Held) -> Result<(), Trouble> {
     if held == row.held {
         Ok(())

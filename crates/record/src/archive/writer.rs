@@ -1,4 +1,4 @@
-//! The side that writes: one connection, one transaction at a time.
+//! Writing of records: one connection, one transaction at a time.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use crate::histogram::{Histograms, Kind};
 use crate::spool::OpLogTold;
 use crate::tally::Failures;
 
-/// How long a transaction waits for somebody who reads the record. The lanes of a run with a few
-/// jobs hold what they hand over for at least as long.
+/// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
+/// can keep their deliveries at least as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a record holds of one job in one interval, but for its histograms.
+/// The data of one job in one interval, except for its histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Second {
     pub(crate) counts: Counts,
@@ -31,20 +31,20 @@ pub(crate) struct Second {
     pub(crate) gauge: Option<Gauge>,
 }
 
-/// A record that is being written.
+/// A record in the process of writing.
 pub(crate) struct Writer {
     path: PathBuf,
     grid: Grid,
     connection: Connection,
     encoder: Encoder,
-    /// Those that have a row, by their numbers.
+    /// The series that have a row, by their numbers.
     series: Vec<Series>,
 }
 
 impl Writer {
     /// Creates the file and writes the header.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Writer, RecordError> {
-        // A relative path could be a name that means something else to SQLite, like `:memory:`.
+        // A relative path could have a special meaning to SQLite, like `:memory:`.
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
         let create = OpenOptions::new().write(true).create_new(true).open(&path);
         create.map_err(|error| cannot_create(&path, error))?;
@@ -56,15 +56,15 @@ impl Writer {
             }
         });
         if begun.is_err() {
-            // The file is the one created above, and holds nothing. That it cannot be removed
-            // either adds nothing to the first error.
+            // The file was created above and is empty. A failure to remove it adds nothing to the
+            // first error.
             let _ = fs::remove_file(&path);
         }
         let encoder = Encoder::default();
         Ok(Writer { grid: header.grid(), connection: begun?, encoder, series: Vec::new(), path })
     }
 
-    /// The file.
+    /// Returns the path of the record.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -73,7 +73,7 @@ impl Writer {
         !self.connection.is_autocommit()
     }
 
-    /// Makes what was written since the last time part of the record.
+    /// Commits the current transaction.
     pub(crate) fn commit(&mut self) -> Result<(), Trouble> {
         if self.is_in_transaction() {
             self.connection.prepare_cached("commit")?.execute([])?;
@@ -105,7 +105,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads back what [`Writer::save_second`] wrote, if it did.
+    /// Reads what [`Writer::save_second`] wrote; empty if it wrote nothing.
     pub(crate) fn load_second(&self, job: JobIndex, interval: Interval) -> Result<Second, Trouble> {
         let only = params![job.0, interval, i64::from(interval) + 1];
         let mut second = Second::default();
@@ -124,7 +124,7 @@ impl Writer {
         Ok(second)
     }
 
-    /// Writes the histograms that are not empty of the row that begins with an interval.
+    /// Writes the nonempty histograms of the row that begins with an interval.
     pub(crate) fn save_histograms(
         &mut self,
         job: JobIndex,
@@ -139,7 +139,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds what [`Writer::save_histograms`] wrote, if it did, to `histograms`.
+    /// Adds the histograms that [`Writer::save_histograms`] wrote, if any, to `histograms`.
     pub(crate) fn load_histograms(
         &self,
         job: JobIndex,
@@ -164,12 +164,12 @@ impl Writer {
         v1::Event::write(self.begin()?, event)
     }
 
-    /// Adds a sample of the client.
+    /// Adds a sample of the load generator's resource usage.
     pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), Trouble> {
         v1::Client::write(self.begin()?, at, sample)
     }
 
-    /// Adds what was read at an instant.
+    /// Adds observations at an instant.
     pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), Trouble> {
         self.begin()?;
         for Reading { series, value } in readings {
@@ -179,7 +179,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds what was read so long after a load began.
+    /// Adds observations at a time since the beginning of a load.
     pub(crate) fn add_load_readings(
         &mut self,
         table: &str,
@@ -194,7 +194,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The number of a series, which gets one if it has none.
+    /// Returns the number of a series, adding the series if it is new.
     fn place_of(&mut self, series: &Series) -> Result<i64, Trouble> {
         if let Some(known) = self.series.iter().position(|known| known == series) {
             return Ok(known as i64);
@@ -205,12 +205,12 @@ impl Writer {
         Ok(place)
     }
 
-    /// Notes a setting; a later value replaces an earlier one.
+    /// Writes a setting; a later value replaces an earlier one.
     pub(crate) fn set_setting(&mut self, name: &str, value: &str) -> Result<(), Trouble> {
         v1::Setting::write(self.begin()?, name, value)
     }
 
-    /// Notes how far a load is, and what processor time the client has used by then.
+    /// Writes the progress of a load, with the processor time of the load generator until then.
     pub(crate) fn set_load(
         &mut self,
         load: &Load,
@@ -223,18 +223,18 @@ impl Writer {
         v1::LoadProgressRow { at: *length, rows: *rows, bytes: *bytes, cpu }.write(to, table)
     }
 
-    /// Notes the wall clock's reading at time zero.
+    /// Writes the wall-clock time of time zero.
     pub(crate) fn set_time_zero(&mut self, zero: WallTime) -> Result<(), Trouble> {
         v1::write_time_zero(self.begin()?, zero)
     }
 
-    /// Notes what came of the op-log.
+    /// Writes the result of the op-log.
     pub(crate) fn set_op_log(&mut self, told: &OpLogTold) -> Result<(), Trouble> {
         v1::write_op_log(self.begin()?, told)
     }
 
-    /// Marks the record as that of a run that has ended. Its rows must add up to `sums`, job by
-    /// job; so many events did not become rows.
+    /// Marks the record as that of a completed run. Its rows must add up to `sums` for each job;
+    /// `events_dropped` is the number of events without a row.
     pub(crate) fn seal(
         &mut self,
         end: &End,
@@ -247,8 +247,8 @@ impl Writer {
         v1::write_seal(to, &v1::sums(sums))
     }
 
-    /// Forgets what is not committed, and marks the record as that of a run that ended with the
-    /// rows that there are.
+    /// Rolls back uncommitted data, and marks the record as that of a run that ended with the rows
+    /// written so far.
     pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), Trouble> {
         if self.is_in_transaction() {
             self.connection.execute_batch("rollback")?;
@@ -259,7 +259,7 @@ impl Writer {
         self.commit()
     }
 
-    /// The connection, for tests that break it.
+    /// Returns the connection, for tests that break it.
     #[cfg(test)]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
@@ -271,11 +271,12 @@ fn begin_file(path: &Path, header: &Header) -> Result<Connection, Trouble> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // Nothing is flushed beside the measured disk: whoever kills the process loses the last
-    // transaction, and whoever pulls the plug may lose the record.
+    // Nothing is flushed, to leave the measured disk alone: a killed process loses its last
+    // transaction, and a power failure may lose the record.
     connection.pragma_update(None, "synchronous", "off")?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    // Histograms of 1 to 6 KB waste less of these pages than of the usual ones of half the size.
+    // Histograms of 1 to 6 KB waste less space in these pages than in the default ones of half the
+    // size.
     connection.pragma_update(None, "page_size", 8_192)?;
     connection.execute_batch("begin immediate")?;
     connection.pragma_update(None, "application_id", APPLICATION)?;

@@ -1,7 +1,7 @@
-//! The lanes' parts, added up and on their way to the disk.
+//! The sums over all lanes, on their way to the disk.
 //!
-//! Rows that were touched of late are in memory; the others are on disk, and are read when a very
-//! late answer comes. A row in memory is always the whole row: writing it replaces the one on disk.
+//! Recently used rows are in memory; the others are on disk, and are read again for very late
+//! answers. A row in memory is always complete: writing it replaces the one on disk.
 
 use std::mem;
 
@@ -14,17 +14,17 @@ use crate::facts::{End, Header};
 use crate::grid::{Grid, Interval};
 use crate::histogram::{Histograms, Kind};
 
-/// How many seconds of a job are in memory, without their histograms.
+/// The number of seconds per job in memory, without their histograms.
 const SECONDS: usize = 128;
 
-/// How many rows of histograms of a job are in memory: the present one and the one before, where
-/// late answers belong. Each is about half a megabyte.
+/// The number of histogram rows per job in memory: the current and the previous one, which receives
+/// late answers. Each takes about half a megabyte.
 const ROWS: usize = 2;
 
-/// How many empty histograms of a job are kept to be used again.
+/// The number of empty histograms per job that are kept for reuse.
 const SPARES: usize = 1;
 
-/// Everything that was handed over, and the writer of the record.
+/// The sums of all deliveries, and the writer of the record.
 pub(super) struct Books {
     grid: Grid,
     jobs: Vec<JobBooks>,
@@ -35,13 +35,12 @@ pub(super) struct Books {
 
 struct JobBooks {
     statements: u16,
-    /// The last second and the first interval of the last row that there are: what comes after
-    /// them need not be looked for on disk.
+    /// The last second and the first interval of the last row: later ones cannot be on disk.
     last_second: Option<Interval>,
     last_row: Option<Interval>,
     counts: Counts,
     ends: Ends,
-    /// Empty histograms to be used again, at most [`SPARES`].
+    /// Empty histograms for reuse, at most [`SPARES`].
     spares: Vec<Histograms>,
 }
 
@@ -68,7 +67,7 @@ impl Books {
         }
     }
 
-    /// Adds a cell and leaves it empty.
+    /// Adds a cell and empties it.
     pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), Trouble> {
         let Cell { job, interval, ref mut tally } = *cell;
         let books = &mut self.jobs[usize::from(job.0)];
@@ -85,7 +84,7 @@ impl Books {
         Ok(())
     }
 
-    /// Adds histograms; those that begin a row are not copied but exchanged for empty ones.
+    /// Adds histograms. Those that begin a row are not copied but swapped for empty ones.
     fn add_histograms(
         &mut self,
         job: JobIndex,
@@ -111,7 +110,7 @@ impl Books {
             self.jobs[usize::from(job.0)].counts.arrivals += 1;
             self.second(job, interval)?.counts.arrivals += 1;
         }
-        // In the order of rows, so that each row is fetched from the disk once.
+        // In the order of rows: each row is read from disk only once.
         let mut requests: Vec<Late<'_>> = batches.flat_map(LateBatch::requests).collect();
         requests.sort_by_key(|late| (late.job, late.start));
         requests.iter().try_for_each(|late| self.add_request(late))
@@ -133,7 +132,7 @@ impl Books {
         Ok(())
     }
 
-    /// Notes what the jobs looked like as an interval ended.
+    /// Stores the gauges of the jobs at the end of an interval.
     pub(super) fn set_gauges(
         &mut self,
         interval: Interval,
@@ -146,7 +145,7 @@ impl Books {
         Ok(())
     }
 
-    /// What a display shows of an interval.
+    /// Returns the figures of an interval for a display.
     pub(super) fn picture(&self, interval: Interval) -> Live {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
@@ -168,13 +167,13 @@ impl Books {
         Live { interval, at: self.grid.end(interval), jobs }
     }
 
-    /// Writes every row that has changed, and makes all that was written part of the record.
+    /// Writes every changed row and commits.
     pub(super) fn save(&mut self) -> Result<(), Trouble> {
         self.write()?;
         self.writer.commit()
     }
 
-    /// Writes everything and marks the record as that of a run that has ended.
+    /// Writes everything and marks the record as that of a completed run.
     pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), Trouble> {
         self.write()?;
         let sums: Vec<_> = self.jobs.iter().map(|books| (books.counts, books.ends)).collect();

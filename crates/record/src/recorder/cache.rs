@@ -1,14 +1,14 @@
-//! Rows that may still change.
+//! A cache of rows that may still change.
 
 use std::collections::BTreeMap;
 
 use crate::delivery::JobIndex;
 use crate::grid::Interval;
 
-/// A row by its first interval and its job: in the order of time.
+/// The key of a row, in the order of time.
 pub(super) type Key = (Interval, JobIndex);
 
-/// A bounded number of rows, of which the one that was not touched for the longest time makes room.
+/// A cache with a bounded number of rows; the least recently changed one is evicted.
 pub(super) struct Cache<V> {
     rows: BTreeMap<Key, Open<V>>,
     most: usize,
@@ -21,7 +21,7 @@ struct Open<V> {
     is_saved: bool,
 }
 
-/// A row that had to make room.
+/// An evicted row.
 pub(super) struct Evicted<V> {
     pub(super) key: Key,
     pub(super) value: V,
@@ -29,17 +29,17 @@ pub(super) struct Evicted<V> {
 }
 
 impl<V> Cache<V> {
-    /// A cache for so many rows, at least one.
+    /// Creates a cache for this many rows, at least one.
     pub(super) fn new(most: usize) -> Cache<V> {
         Cache { rows: BTreeMap::new(), most: most.max(1), touches: 0 }
     }
 
-    /// A row to look at.
+    /// Returns a row for reading.
     pub(super) fn peek(&self, key: Key) -> Option<&V> {
         self.rows.get(&key).map(|open| &open.value)
     }
 
-    /// A row to be changed.
+    /// Returns a row for changing.
     pub(super) fn touch(&mut self, key: Key) -> Option<&mut V> {
         self.touches += 1;
         let open = self.rows.get_mut(&key)?;
@@ -48,7 +48,7 @@ impl<V> Cache<V> {
         Some(&mut open.value)
     }
 
-    /// Adds a row that is not there, and returns the one that made room for it.
+    /// Adds a new row, and returns the one that it evicts.
     pub(super) fn insert(&mut self, key: Key, value: V) -> Option<Evicted<V>> {
         let evicted = if self.rows.len() >= self.most { self.evict() } else { None };
         self.touches += 1;
@@ -65,7 +65,7 @@ impl<V> Cache<V> {
         Some(Evicted { key, value, is_saved })
     }
 
-    /// The rows that were changed since the last time, in the order of time. They count as saved.
+    /// Returns the rows changed since the last call, in the order of time, and marks them as saved.
     pub(super) fn take_unsaved(&mut self) -> impl Iterator<Item = (Key, &V)> {
         let unsaved = self.rows.iter_mut().filter(|(_, open)| !open.is_saved);
         unsaved.map(|(key, open)| {

@@ -1,9 +1,9 @@
-//! The recorder's thread: what it does with each message, and when it writes.
+//! The recorder's thread: processing of messages and timing of transactions.
 //!
-//! In real time an interval that every lane has left is written at once, which makes one
-//! transaction per second; in virtual time some hundreds of intervals share one. When something
-//! cannot be written the lanes learn of it, what they still hand over is emptied and returned, and
-//! the record stays as its last transaction left it.
+//! In real time an interval that every lane has passed is written at once, which gives one
+//! transaction per second; in virtual time some dozens of intervals share one. If a write fails,
+//! the lanes are notified, further deliveries are emptied and returned, and the record stays as its
+//! last transaction left it.
 
 use std::mem;
 use std::sync::Arc;
@@ -22,26 +22,26 @@ use crate::delivery::{Delivery, Event, EventKind, LateBatch, Returned};
 use crate::facts::{ClientSample, End, EndKind, Header, Pace, Reading};
 use crate::grid::{Grid, Interval};
 
-/// How long anything stays unsaved in real time if the intervals do not become complete: longer
-/// than an interval, so that their rhythm leads.
+/// The longest time that data stay unsaved in real time if intervals are not completed: longer than
+/// an interval, which normally triggers the transaction.
 const UNSAVED: Nanos = Nanos::from_millis(1_500);
 
-/// How many intervals a transaction holds in virtual time.
+/// The number of intervals per transaction in virtual time.
 const INTERVALS_IN_VIRTUAL: u32 = 64;
 
-/// How many batches of late answers are collected before the rows that they belong to are fetched.
+/// The number of batches of late answers that are collected before their rows are read.
 const BATCHES: usize = 32;
 
-/// How many events a record holds.
+/// The largest number of events in a record.
 const EVENTS: u64 = 10_000;
 
-/// How many bytes of an event's text are kept.
+/// The largest size of an event's text, in bytes.
 const EVENT_TEXT: usize = 4_096;
 
-/// Bytes at the end of a text that are kept in any case: an error's code stands there.
+/// The size of the end of a text that is always kept, in bytes: it contains an error's code.
 const EVENT_END: usize = 64;
 
-/// The place of what was left out of a text.
+/// The mark for text that was left out.
 const LEFT_OUT: &str = "…";
 
 /// The state of the recorder's thread.
@@ -50,22 +50,22 @@ pub(super) struct Keeper {
     pace: Pace,
     books: Books,
     roll: Roll,
-    /// The ways back to the lanes, in the order of their numbers.
+    /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
     late: Vec<(Lane, Box<LateBatch>)>,
     events: u64,
-    /// Intervals that became complete since the last transaction.
+    /// Intervals completed since the last transaction.
     complete: u32,
-    /// The last interval that is part of the record with all that came before it.
+    /// Last interval up to which everything is saved.
     saved: Option<Interval>,
-    /// Since when there is something that is not part of the record.
+    /// Time since which there are unsaved data.
     unsaved_since: Option<Stamp>,
-    /// How the run ended, or that there was none, once that is known.
+    /// End of the run once it is known; the inner `None` if there was no run.
     last_words: Option<Option<End>>,
     health: Arc<Health>,
     live: LiveView,
-    /// The secrets that are removed from whatever a server may have said: texts of events and of
-    /// the end, settings, and names of metrics, which may be statements.
+    /// Secrets to remove from texts that may come from a server: texts of events and of the end,
+    /// settings, and names of metrics, which may be statements.
     secrets: Secrets,
 }
 
@@ -94,8 +94,8 @@ impl Keeper {
         }
     }
 
-    /// Takes what comes until the run and every lane have ended, or until nobody is left who could
-    /// say more.
+    /// Processes messages until the run and every lane have ended, or until all senders have been
+    /// dropped.
     pub(super) fn keep(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
         self.attend(receiver).and_then(|()| self.close()).map_err(|trouble| {
             self.health.fail();
@@ -173,7 +173,7 @@ impl Keeper {
         self.roll.open(lane);
     }
 
-    /// Works off the intervals that every lane has left.
+    /// Processes the intervals that every lane has passed.
     fn turn(&mut self) -> Result<(), Trouble> {
         let mut last = None;
         while let Some(Complete { interval, gauges }) = self.roll.next_complete() {
@@ -257,7 +257,8 @@ impl Keeper {
         }
     }
 
-    /// What this process uses; nobody's business in virtual time, whose records repeat themselves.
+    /// Returns the resource usage of this process; `None` in virtual time, whose records must be
+    /// reproducible.
     fn sample(&self) -> Option<ClientSample> {
         match self.pace {
             Pace::Real => Some(process::sample()),
@@ -265,8 +266,7 @@ impl Keeper {
         }
     }
 
-    /// Returns something to the lane that it came from. If the lane has ended, or has more than it
-    /// takes back, it is freed.
+    /// Returns memory to its lane. It is freed if the lane has ended, or its channel is full.
     fn give_back(&self, lane: Lane, returned: Returned) {
         let _ = self.lanes[lane.0 as usize].try_send(returned);
     }
@@ -283,7 +283,7 @@ impl Keeper {
         }
     }
 
-    /// Empties and returns what the lanes still hand over.
+    /// Empties and returns all further deliveries of the lanes.
     fn refuse_all(&mut self, receiver: &Receiver<Message>) {
         while !self.is_over() {
             match receiver.recv() {
@@ -307,19 +307,19 @@ impl Keeper {
         }
     }
 
-    /// Tries to say in the record why it ends where it does.
+    /// Tries to record the reason why the record ends early.
     fn mark_as_failed(&mut self, error: &RecordError) {
         let at = self.saved.map_or(Nanos::ZERO, |last| self.grid.end(last));
         let cause = std::error::Error::source(error);
         let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
         let end = End { at, kind: EndKind::RecorderFailed, text };
-        // The disk that refused a row may well refuse this too; then the record looks like that of
-        // a killed run, and the error that is returned says why.
+        // The disk that refused a row may refuse this too. The record then looks like that of a
+        // killed run, and only the returned error gives the reason.
         let _ = self.books.writer.seal_as_is(&end);
     }
 }
 
-/// Returns a text of at most [`EVENT_TEXT`] bytes. What is left out is in the middle.
+/// Returns a text of at most [`EVENT_TEXT`] bytes, shortened in the middle.
 fn shortened(mut text: String) -> String {
     if text.len() > EVENT_TEXT {
         let begin = text.floor_char_boundary(EVENT_TEXT - EVENT_END - LEFT_OUT.len());
@@ -329,7 +329,7 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Returns readings with no secret in the names of their metrics.
+/// Removes secrets from the names of the readings' metrics.
 fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
     if !secrets.is_empty() {
         for Reading { series, .. } in &mut readings {

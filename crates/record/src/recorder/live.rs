@@ -1,4 +1,4 @@
-//! What a display shows while the run goes.
+//! Figures for a display during a run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,12 +7,12 @@ use base::Nanos;
 use crate::delivery::Gauge;
 use crate::grid::Interval;
 
-/// The run as the last complete interval left it.
+/// The state of the run at the end of the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
     /// The interval.
     pub interval: Interval,
-    /// When it ended, after time zero.
+    /// End of the interval, after time zero.
     pub at: Nanos,
     /// The jobs in the order of the plan.
     pub jobs: Vec<LiveJob>,
@@ -21,31 +21,30 @@ pub struct Live {
 /// A job in the last complete interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiveJob {
-    /// Requests that came due, per second.
+    /// Rate of requests that came due, per second.
     pub offered_per_s: f64,
-    /// Requests that were completed, per second.
+    /// Rate of completed requests, per second.
     pub achieved_per_s: f64,
-    /// The median response time of the requests of its histogram row that have been answered, if
-    /// any has.
+    /// Median response time of the answered requests in its histogram row, if there are any.
     pub p50: Option<Nanos>,
-    /// Their 99th percentile.
+    /// 99th percentile of the same response times.
     pub p99: Option<Nanos>,
     /// Errors since time zero.
     pub errors: u64,
-    /// Requests in flight and waiting, and connections, if every lane said so.
+    /// Requests in flight, waiting requests and connections, if every lane reported them.
     pub gauge: Option<Gauge>,
 }
 
-/// A component that is observed, and how much of its time it uses.
+/// An observed component and its utilization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Busy {
-    /// Which, in words.
+    /// Name of the component, in words.
     pub name: String,
-    /// The part of its time, 0 to 1.
+    /// Utilization, 0 to 1.
     pub share: f64,
 }
 
-/// Where the latest picture hangs. Looking at it costs nobody else anything.
+/// A shared view of the latest state. Reading it does not delay the recorder.
 #[derive(Clone, Debug, Default)]
 pub struct LiveView {
     jobs: Arc<Mutex<Option<Arc<Live>>>>,
@@ -53,17 +52,17 @@ pub struct LiveView {
 }
 
 impl LiveView {
-    /// The latest picture; `None` before the first interval is complete.
+    /// Returns the latest state; `None` before the first interval is complete.
     pub fn latest(&self) -> Option<Arc<Live>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The component with the least time to spare, if any has anything to do.
+    /// Returns the component with the highest utilization, unless all are idle.
     pub fn busiest(&self) -> Option<Busy> {
         self.busiest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Says which component has the least time to spare.
+    /// Sets the component with the highest utilization.
     pub fn show_busiest(&self, busiest: Option<Busy>) {
         *self.busiest.lock().unwrap_or_else(PoisonError::into_inner) = busiest;
     }

@@ -1,12 +1,11 @@
-//! The recorder: one thread that puts what the lanes hand over into a record.
+//! The recorder: one thread that writes the deliveries of the lanes to a record.
 //!
-//! A lane hands over through a [`RecorderOutlet`], which never makes it wait in real time, and
-//! makes it wait in virtual time. The thread ([`keeper`]) adds the lanes' parts up ([`books`]) and
-//! writes them in one transaction per second. Everybody else says what there is to say through
-//! [`Notes`] and looks at the [`Live`] picture.
+//! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
+//! it in virtual time. The thread ([`keeper`]) adds up the lanes ([`books`]) and writes the sums in
+//! one transaction per second. All others add facts through [`Notes`] and read the [`Live`] state.
 //!
-//! The invariant: what was handed over and not reported as lost is in the record when
-//! [`Recorder::finish`] returns, and what was handed over a second before a `kill -9` is too.
+//! The invariant: deliveries that were not reported as lost are in the record when
+//! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
 
 mod books;
 mod cache;
@@ -35,14 +34,14 @@ use crate::spool::OpLogTold;
 use keeper::Keeper;
 use outlet::{Health, Lane, Message, Note, Room};
 
-/// How many messages may be on their way to the recorder. In real time a lane keeps what finds no
-/// room; in virtual time it waits, and the number bounds the memory of a run: with few cells on the
-/// way, a short run touches as much of it as the longest.
+/// The number of messages that may be pending for the recorder. In real time a lane keeps messages
+/// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
+/// pending cells, a short run uses as much of it as a long one.
 const CHANNEL: usize = 32;
 const CHANNEL_IN_VIRTUAL: usize = 4;
 
-/// A record that is being made. If it is dropped before it is finished, it looks like that of a
-/// killed run.
+/// A record in the process of writing. If it is dropped before it is finished, the file looks like
+/// that of a killed run.
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,
@@ -54,9 +53,10 @@ pub struct Recorder {
     thread: JoinHandle<Result<(), RecordError>>,
 }
 
-/// A hand on the record for those who are not lanes: facts that become known on the way. A note may
-/// wait for the disk, so none is made on the measured path. Notes made when the record is finished
-/// or has failed are forgotten.
+/// A handle for adding facts to the record from outside the lanes.
+///
+/// A note may wait for the disk; therefore none is made on the measured path. Notes after the
+/// record is finished or has failed are ignored.
 #[derive(Clone, Debug)]
 pub struct Notes(SyncSender<Message>);
 
@@ -64,12 +64,12 @@ impl Recorder {
     /// Creates the file, which must not exist, and starts the recorder.
     ///
     /// # Errors
-    /// There is such a file already, or no record can be made at this place.
+    /// Fails if the file exists, or cannot be created.
     pub fn create(path: &Path, header: &Header) -> Result<Recorder, RecordError> {
         Recorder::start(Writer::create(path, header)?, header)
     }
 
-    /// Starts the recorder of a file that was created.
+    /// Starts the recorder of a file that has been created.
     pub(crate) fn start(writer: Writer, header: &Header) -> Result<Recorder, RecordError> {
         let path = writer.path().to_owned();
         let (sender, receiver) = sync_channel(match header.pace {
@@ -90,58 +90,59 @@ impl Recorder {
         Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
     }
 
-    /// The file.
+    /// Returns the path of the record.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The outlet of one more lane. All are made before the first of them is used.
+    /// Creates the outlet of one more lane. All outlets are created before the first is used.
     pub fn outlet(&self) -> RecorderOutlet {
         let lane = Lane(self.lanes.fetch_add(1, Ordering::Relaxed));
         let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
         RecorderOutlet::open(lane, self.pace, self.room, sender, health)
     }
 
-    /// A hand for facts that become known on the way.
+    /// Returns a handle for adding facts.
     pub fn notes(&self) -> Notes {
         Notes(self.sender.clone())
     }
 
-    /// The latest picture of the run, for a display.
+    /// Returns the view of the run's latest state, for a display.
     pub fn live(&self) -> LiveView {
         self.live.clone()
     }
 
-    /// Whether the record can no longer be kept; [`Recorder::finish`] says why.
+    /// Returns true if the record has failed; [`Recorder::finish`] returns the reason.
     pub fn is_broken(&self) -> bool {
         self.health.is_broken()
     }
 
-    /// Waits until every outlet has been dropped and everything is written, and marks the record as
-    /// that of a run that has ended.
+    /// Waits until every outlet has been dropped and everything is written, then marks the record
+    /// as that of a completed run.
     ///
     /// # Errors
-    /// The record could not be kept. What was written before that is readable.
+    /// Fails if the record could not be written to its end. The part before the failure is
+    /// readable.
     pub fn finish(self, end: End) -> Result<PathBuf, RecordError> {
         let path = self.path.clone();
         self.end(Some(end)).map(|()| path)
     }
 
-    /// Removes the file, for runs that end before anything was measured. Waits until every outlet
+    /// Removes the file, for runs that end before anything is measured. Waits until every outlet
     /// has been dropped.
     ///
     /// # Errors
-    /// The file cannot be removed.
+    /// Fails if the file cannot be removed.
     pub fn discard(self) -> Result<(), RecordError> {
         let path = self.path.clone();
-        // It does not matter any more whether the record could be kept.
+        // The file is removed; a failure to write it does not matter.
         let _ = self.end(None);
         fs::remove_file(&path)
             .map_err(|error| RecordError::new(&path, RecordErrorKind::CannotWrite).because(error))
     }
 
     fn end(self, end: Option<End>) -> Result<(), RecordError> {
-        // If the thread has ended before its time, joining it says so.
+        // If the thread has already ended, joining it returns the reason.
         let _ = self.sender.send(Message::End(end));
         let crashed = || Err(RecordError::new(&self.path, RecordErrorKind::Crashed));
         self.thread.join().unwrap_or_else(|_| crashed())
@@ -149,51 +150,51 @@ impl Recorder {
 }
 
 impl Notes {
-    /// Removes these secrets from events, settings, names of metrics and the text of the end, from
-    /// now on: a server may repeat a secret in a message.
+    /// Removes these secrets from later events, settings, names of metrics and the text of the end:
+    /// a server may repeat a secret in a message.
     pub fn hide(&self, secrets: Secrets) {
         self.note(Note::Hide(secrets));
     }
 
-    /// Everything is ready: the jobs start when the wall clock shows this.
+    /// Records the wall-clock time at which the jobs start.
     pub fn time_zero(&self, zero: WallTime) {
         self.note(Note::TimeZero(zero));
     }
 
-    /// A setting of the server, or a fact about the surroundings. A later value replaces an earlier
-    /// one.
+    /// Records a setting of the server, or a fact about the environment. A later value replaces an
+    /// earlier one.
     pub fn setting(&self, name: impl Into<String>, value: impl Into<String>) {
         self.note(Note::Setting(name.into(), value.into()));
     }
 
-    /// How far a table has been filled: whenever that is known, and at its end. The record keeps
-    /// the last of each second.
+    /// Records the progress of filling a table, at any time and at its end. The record keeps the
+    /// last of each second.
     pub fn load(&self, load: Load) {
         self.note(Note::Load(load));
     }
 
-    /// Something that happened to the run, and became known beside its lanes.
+    /// Records an event that was noticed outside the lanes.
     pub fn event(&self, event: Event) {
         self.note(Note::Event(event));
     }
 
-    /// What was read at an instant after time zero of things that are watched beside the requests.
+    /// Records observations at an instant after time zero.
     pub fn readings(&self, at: Nanos, readings: Vec<Reading>) {
         self.note(Note::Readings(at, readings));
     }
 
-    /// The same of a table that is being filled, so long after its filling began.
+    /// Records observations during the filling of a table, at a time since its beginning.
     pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
         self.note(Note::LoadReadings { table: table.to_owned(), at, readings });
     }
 
-    /// What came of the op-log.
+    /// Records the result of the op-log.
     pub fn op_log(&self, told: OpLogTold) {
         self.note(Note::OpLog(told));
     }
 
     fn note(&self, note: Note) {
-        // Without a thread there is no record that could say less than it should.
+        // Without its thread, the record has already failed.
         let _ = self.0.send(Message::Noted(note));
     }
 }
@@ -232,7 +233,7 @@ mod tests {
                 interval += 1;
             }
         }
-        // What is handed over now comes back empty, so that the lane can end in peace.
+        // Deliveries to a failed recorder are returned empty: the lane can end normally.
         let mut tally = Tally::new(1);
         tally.counts.arrivals = 7;
         outlet.deliver(Delivery::Cell(Box::new(Cell { job: JobIndex(0), interval, tally })));

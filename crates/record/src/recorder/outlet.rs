@@ -11,20 +11,20 @@ use crate::delivery::{Delivery, Event, Outlet, Returned};
 use crate::facts::{End, Load, Pace, Reading};
 use crate::spool::OpLogTold;
 
-/// How many deliveries a lane keeps while the recorder is busy: those of a minute, or of a few
-/// seconds when there are very many jobs. One more, and the record counts as broken.
+/// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
+/// a few seconds if there are very many jobs. One more, and the record counts as broken.
 const BACKLOG: usize = 512;
 
-/// How many deliveries of each job find room in any case.
+/// The minimum number of deliveries kept per job.
 const BACKLOG_PER_JOB: usize = 4;
 
-/// How many cells and batches may be on their way back to a lane; what finds no room is freed.
+/// The number of cells and batches that may be pending for a lane; further ones are freed.
 const RETURNS: usize = 128;
 
-/// How many cells of each job may be in any case: a lane hands over those of all jobs at once.
+/// The minimum number of pending cells per job: a lane delivers those of all jobs at once.
 const RETURNS_PER_JOB: usize = 2;
 
-/// How much may be on its way between a lane and the recorder.
+/// The limits of pending data between a lane and the recorder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     backlog: usize,
@@ -32,7 +32,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The room for a run with so many jobs. In virtual time a lane waits instead.
+    /// Returns the limits for a run with this many jobs. In virtual time a lane has no backlog and
+    /// waits.
     pub(super) fn new(pace: Pace, jobs: usize) -> Room {
         let backlog = match pace {
             Pace::Real => BACKLOG.max(jobs * BACKLOG_PER_JOB),
@@ -42,26 +43,26 @@ impl Room {
     }
 }
 
-/// A lane by its number, from 0.
+/// The number of a lane, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane(pub(super) u32);
 
-/// What reaches the recorder's thread.
+/// A message to the recorder's thread.
 #[derive(Debug)]
 pub(super) enum Message {
-    /// A lane begins and takes back what it may use again.
+    /// A lane begins, and receives memory for reuse through the channel.
     Opened(Lane, SyncSender<Returned>),
-    /// A lane hands something over.
+    /// A delivery of a lane.
     Delivered(Lane, Delivery),
-    /// A lane has ended; so many deliveries found no room.
+    /// A lane has ended; this many deliveries found no room.
     Closed(Lane, u64),
-    /// A fact.
+    /// A fact from outside the lanes.
     Noted(Note),
-    /// The run has ended, like this; or there was none.
+    /// The end of the run, or `None` if there was no run.
     End(Option<End>),
 }
 
-/// A fact that becomes known on the way.
+/// A fact from outside the lanes.
 #[derive(Debug)]
 pub(super) enum Note {
     Hide(Secrets),
@@ -74,7 +75,7 @@ pub(super) enum Note {
     OpLog(OpLogTold),
 }
 
-/// Whether the record can still be kept.
+/// The state of the record, shared with the lanes.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     is_broken: AtomicBool,
@@ -90,8 +91,8 @@ impl Health {
     }
 }
 
-/// Where a lane hands over its part of the record. Dropping it says that the lane has ended, and
-/// waits until the recorder has taken everything.
+/// The outlet of a lane to the recorder. Dropping it ends the lane, and waits until the recorder
+/// has received everything.
 pub struct RecorderOutlet {
     lane: Lane,
     pace: Pace,
@@ -119,7 +120,7 @@ impl RecorderOutlet {
         RecorderOutlet { lane, pace, sender, returns, backlog, room, lost: 0, health }
     }
 
-    /// Hands over as much of the backlog as the recorder takes without waiting.
+    /// Sends as much of the backlog as the recorder accepts without waiting.
     fn catch_up(&mut self) {
         while let Some(message) = self.backlog.pop_front() {
             match self.sender.try_send(message) {
@@ -170,7 +171,7 @@ impl Drop for RecorderOutlet {
     fn drop(&mut self) {
         let backlog = std::mem::take(&mut self.backlog);
         for message in backlog.into_iter().chain([Message::Closed(self.lane, self.lost)]) {
-            // Nobody takes it only if the recorder crashed, and then `finish` says so.
+            // Sending fails only if the recorder crashed, which `finish` reports.
             let _ = self.sender.send(message);
         }
     }
@@ -180,7 +181,7 @@ impl Drop for RecorderOutlet {
 mod tests {
     use super::*;
 
-    /// However many jobs hand over at once, a recorder that is busy for a moment loses nothing.
+    /// Simultaneous deliveries of many jobs are not lost while the recorder is busy.
     #[test]
     fn there_is_room_for_the_parts_of_all_jobs() {
         for jobs in [1, 2_000] {

@@ -1,4 +1,4 @@
-//! What this process uses.
+//! Resource usage of this process.
 
 use base::Nanos;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -6,7 +6,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::facts::ClientSample;
 
-/// What this process has used so far. Memory and threads are Linux's to tell.
+/// Returns the resource usage of this process so far. Memory and threads are known on Linux only.
 pub(super) fn sample() -> ClientSample {
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
     let time = |time: Option<TimeVal>| {
@@ -24,7 +24,7 @@ pub(super) fn sample() -> ClientSample {
     }
 }
 
-/// The number behind a name in the text of `/proc/self/status`.
+/// Returns the number after a name in the text of `/proc/self/status`.
 fn field(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

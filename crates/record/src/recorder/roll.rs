@@ -1,4 +1,4 @@
-//! Which intervals every lane has left behind.
+//! Detection of intervals that every lane has passed.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use super::outlet::Lane;
 use crate::delivery::Gauge;
 use crate::grid::Interval;
 
-/// How many intervals wait for a lane that says nothing.
+/// The number of intervals that wait for a silent lane.
 const WAITING: usize = 64;
 
-/// Collects what the lanes report at the ends of intervals.
+/// A collector of the lanes' reports at the ends of intervals.
 #[derive(Default)]
 pub(super) struct Roll {
-    /// The lanes that have not ended, with the last interval that each has left.
+    /// The active lanes, with the last interval that each has passed.
     lanes: BTreeMap<Lane, Option<Interval>>,
     waiting: BTreeMap<Interval, BTreeMap<Lane, Vec<Gauge>>>,
     done: Option<Interval>,
 }
 
-/// An interval that every lane has left.
+/// An interval that every lane has passed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Complete {
     pub(super) interval: Interval,
-    /// The gauges of the jobs over all lanes; `None` if a lane skipped the interval.
+    /// Gauges of the jobs over all lanes; `None` if a lane skipped the interval.
     pub(super) gauges: Option<Vec<Gauge>>,
 }
 
@@ -35,12 +35,12 @@ impl Roll {
         self.lanes.remove(&lane);
     }
 
-    /// Whether no lane is left.
+    /// Returns true if no lane is active.
     pub(super) fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    /// A lane has left an interval, and its jobs look like this.
+    /// Records that a lane has passed an interval, with the gauges of its jobs.
     pub(super) fn report(&mut self, lane: Lane, interval: Interval, gauges: Vec<Gauge>) {
         if let Some(last) = self.lanes.get_mut(&lane) {
             *last = (*last).max(Some(interval));
@@ -50,7 +50,7 @@ impl Roll {
         }
     }
 
-    /// The next interval that every lane has left, in order, if there is one.
+    /// Returns the next interval that every lane has passed, in order.
     pub(super) fn next_complete(&mut self) -> Option<Complete> {
         let interval = *self.waiting.keys().next()?;
         let is_left = self.lanes.values().all(|last| *last >= Some(interval));
@@ -64,7 +64,7 @@ impl Roll {
         Some(Complete { interval, gauges })
     }
 
-    /// The last interval that was complete.
+    /// Returns the last complete interval.
     pub(super) fn last_complete(&self) -> Option<Interval> {
         self.done
     }
@@ -99,7 +99,7 @@ mod tests {
         roll
     }
 
-    /// The intervals that are complete, each with its requests in flight.
+    /// Returns the complete intervals with their requests in flight.
     fn complete(roll: &mut Roll) -> Vec<(Interval, Option<u64>)> {
         std::iter::from_fn(|| roll.next_complete())
             .map(|it| (it.interval, it.gauges.map(|gauges| gauges[0].in_flight)))

@@ -1,11 +1,11 @@
-//! Values separated by commas, as Go's `encoding/csv` writes them (its documentation, type
-//! `Writer`): what dbbench writes, and what its users compare with byte for byte.
+//! Comma-separated values in the form of Go's `encoding/csv` (its documentation, type `Writer`):
+//! dbbench writes that form, and its users compare files byte for byte.
 
 use base::{Field, RowPart, Rows};
 
 use super::sink::Sink;
 
-/// What stands for NULL.
+/// The text for NULL.
 const NULL: &[u8] = b"\\N";
 
 /// Appends rows, one line each.
@@ -27,7 +27,8 @@ pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
     }
 }
 
-/// Numbers are written as everywhere in Assay: reals with as many digits as tell them apart.
+/// Appends a value. Numbers have the same form as everywhere in Assay: reals with as many digits as
+/// distinguish them.
 fn append(value: Field<'_>, out: &mut Vec<u8>) {
     match value {
         Field::Null => out.extend_from_slice(NULL),
@@ -42,7 +43,7 @@ fn append(value: Field<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a text, in quotes where it needs them.
+/// Appends a text, in quotes if needed.
 pub(super) fn field(text: &[u8], out: &mut Vec<u8>) {
     if !needs_quotes(text) {
         return out.extend_from_slice(text);
@@ -57,13 +58,14 @@ pub(super) fn field(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// An empty text needs none; `\.` does, because PostgreSQL reads it as the end of its data.
+/// Returns true if a text needs quotes. An empty one does not; `\.` does, because PostgreSQL reads
+/// it as the end of its data.
 fn needs_quotes(text: &[u8]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
     text == b"\\." || text.iter().any(is_special) || begins_with_a_space(text)
 }
 
-/// Whether the first character is a space by Unicode; what is no UTF-8 is none.
+/// Returns true if the first character is white space by Unicode; invalid UTF-8 is not.
 fn begins_with_a_space(text: &[u8]) -> bool {
     let first = &text[..text.len().min(4)];
     let valid = match std::str::from_utf8(first) {
@@ -99,7 +101,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), expected, "{text:?}");
     }
 
-    /// The cases of the documentation of Go's `Writer`, and of its source's comments.
+    /// Cases of the documentation of Go's `Writer`, and of the comments in its source.
     #[test]
     fn texts_are_quoted_as_go_quotes_them() {
         for plain in ["", "a", "a b ", "it's", "\\", "\\N", "a\\.", "x\ty", "ß", "\u{b}a".trim()] {

@@ -1,14 +1,14 @@
-//! Files that a run writes beside its record, off the measured path.
+//! Files that a run writes besides its record, off the measured path.
 //!
-//! A [`Spool`] is a thread that writes one file. Its givers fill blocks of their own and swap a
-//! full one for an empty one through a [`Hand`]; the blocks circulate, so their number is the limit
-//! of what can be on its way. A giver who finds no empty block does what its file allows: it drops
-//! what it has and counts that ([`OpLog`]), or it waits (the results of a job).
+//! A [`Spool`] is a thread that writes one file. Its producers fill their own blocks, and swap a
+//! full one for an empty one through a [`Hand`]. The blocks circulate, and their number limits the
+//! amount of pending data. A producer that finds no empty block does what its file allows: it drops
+//! its data and counts the loss ([`OpLog`]), or it waits (the results of a job).
 //!
-//! The lock of the queue is held to move a block and never while anybody works or writes.
+//! The lock of the queue is held only to move a block, never while data are processed or written.
 //!
-//! The invariants: what was given and not reported as missing is in the file when
-//! [`Spool::finish`] returns; a file that cannot be written makes nobody wait.
+//! The invariants: data that were accepted and not reported as missing are in the file when
+//! [`Spool::finish`] returns; a file that cannot be written blocks no producer.
 
 mod csv;
 mod op_log;
@@ -31,48 +31,48 @@ pub use sink::{FileHealth, Unwritten, Written};
 
 use sink::{Progress, Sink};
 
-/// How often whoever waits for the end of a spool looks whether it goes on.
+/// The interval of the checks for progress while waiting for the end of a spool.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// After so many looks at a file that does not grow nobody waits for it any longer: 10 s.
+/// The number of checks without progress after which waiting ends: 10 s.
 const MOST_LOOKS: u32 = 200;
 
-/// What travels to a file.
+/// A block of data for a file.
 pub(crate) trait Block: Send + 'static {
-    /// How many bytes of memory its content takes.
+    /// Returns the size of its content in memory, in bytes.
     fn weight(&self) -> usize;
 
-    /// Makes it empty and keeps its memory.
+    /// Empties the block and keeps its memory.
     fn clear(&mut self);
 }
 
-/// How much may be on its way to a file.
+/// The limits of pending data for a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Empty blocks at the beginning, beside those that givers have.
+    /// Number of empty blocks at the beginning, besides those of producers.
     pub(crate) blocks: usize,
-    /// Beyond this number of bytes no further block is taken.
+    /// Number of pending bytes above which no further block is accepted.
     pub(crate) weight: usize,
 }
 
-/// The thread of a file, for whoever waits for its end.
+/// A handle to the thread of a file, to wait for its end.
 pub(crate) struct Spool<B> {
     shared: Arc<Shared<B>>,
     progress: Arc<Progress>,
 }
 
-/// A hand on a spool for a giver. The file is closed when the last of them is gone.
+/// A producer's handle to a spool. The file is closed when the last of them is dropped.
 pub(crate) struct Hand<B: Block> {
     shared: Arc<Shared<B>>,
 }
 
 struct Shared<B> {
     state: Mutex<State<B>>,
-    /// Notified when there is something for the thread.
+    /// Notified when there is work for the thread.
     news: Condvar,
-    /// Notified when there is something for those who block: room, or the end.
+    /// Notified when there is room, or the thread ends.
     room: Condvar,
-    /// Whether there is room, for a look without the lock.
+    /// True if there is room; readable without the lock.
     has_room: AtomicBool,
     most_weight: usize,
 }
@@ -81,26 +81,27 @@ struct State<B> {
     full: VecDeque<B>,
     weight: usize,
     empty: Vec<B>,
-    /// Tasks that wait for room.
+    /// Wakers of tasks that wait for room.
     wakers: Vec<Waker>,
     hands: usize,
-    /// Whether a giver gave up waiting.
+    /// True if a producer gave up waiting.
     has_lost: bool,
-    /// What came of the file, once the thread has ended.
+    /// Result of writing the file, once the thread has ended.
     written: Option<Written>,
 }
 
-/// What the thread finds.
+/// The next step of the thread.
 enum Found<B> {
     Block(B),
-    /// Nothing at the moment.
+    /// No block at the moment.
     Nothing,
-    /// Every hand has gone.
+    /// All producers have been dropped.
     End,
 }
 
 impl<B: Block> Spool<B> {
-    /// Starts the thread of a file; `append` writes the content of a block. The hand is the first.
+    /// Starts the thread of a file; `append` writes the content of a block. Returns the first
+    /// producer's handle too.
     pub(crate) fn start(
         sink: Sink,
         room: Room,
@@ -131,8 +132,10 @@ impl<B: Block> Spool<B> {
         Ok((Spool { shared: Arc::clone(&shared), progress }, Hand { shared }))
     }
 
-    /// Waits until every hand has gone and everything is written, but not for a file that does not
-    /// grow any more, such as a pipe whose reader takes nothing, and only while `waits` says so.
+    /// Waits until every producer has been dropped and everything is written.
+    ///
+    /// Stops waiting if the file makes no progress, as with a pipe whose reader does not read, or
+    /// if `waits` returns false.
     pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> Written {
         let mut state = self.shared.state();
         let (mut bytes, mut looks) = (self.progress.bytes(), 0);
@@ -151,13 +154,13 @@ impl<B: Block> Spool<B> {
 }
 
 impl<B: Block> Hand<B> {
-    /// Swaps a filled block for an empty one, unless there is none now. Never waits.
+    /// Swaps a filled block for an empty one; returns false if there is no room. Never waits.
     pub(crate) fn try_swap(&self, block: &mut B) -> bool {
         self.shared.has_room.load(Ordering::Acquire)
             && self.shared.swap(&mut self.shared.state(), block)
     }
 
-    /// Swaps a filled block for an empty one, and blocks the thread until there is one.
+    /// Swaps a filled block for an empty one, blocking the thread until there is room.
     pub(crate) fn swap(&self, block: &mut B) {
         let mut state = self.shared.state();
         while !self.shared.swap(&mut state, block) {
@@ -165,7 +168,7 @@ impl<B: Block> Hand<B> {
         }
     }
 
-    /// Swaps a filled block for an empty one, for a hand-written future.
+    /// Swaps a filled block for an empty one; pending until there is room.
     pub(crate) fn poll_swap(&self, block: &mut B, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.shared.state();
         if self.shared.swap(&mut state, block) {
@@ -177,7 +180,7 @@ impl<B: Block> Hand<B> {
         Poll::Pending
     }
 
-    /// Throws away what could not be given in time. The file is then not what it should be.
+    /// Discards data that were not accepted in time. The file then counts as failed.
     pub(crate) fn lose(&self, block: &mut B) {
         block.clear();
         self.shared.state().has_lost = true;
@@ -210,7 +213,8 @@ impl<B> Shared<B> {
 }
 
 impl<B: Block> Shared<B> {
-    /// Whether the swap was made. Nobody waits for a thread that has ended: it has said why.
+    /// Swaps a block and returns true, unless there is no room. After the end of the thread, blocks
+    /// are discarded: its result states the failure.
     fn swap(&self, state: &mut State<B>, block: &mut B) -> bool {
         if state.written.is_some() {
             block.clear();
@@ -233,9 +237,9 @@ impl<B: Block> Shared<B> {
         self.has_room.store(has_room, Ordering::Release);
     }
 
-    /// The whole life of the thread.
+    /// Runs the thread until its end.
     fn work(&self, mut sink: Sink, mut append: impl FnMut(&B, &mut Sink)) {
-        // Also when it panics somebody may wait for it.
+        // Reports the end even on a panic, as others may be waiting for it.
         let mut end = End { shared: self, progress: sink.progress(), written: None };
         let mut wakers = Vec::new();
         loop {
@@ -244,7 +248,7 @@ impl<B: Block> Shared<B> {
                     append(&block, &mut sink);
                     self.give_back(block, &mut wakers);
                 }
-                // What a kill takes away is what nobody has handed over yet.
+                // Flushes when idle: a kill then loses only data that were not handed over yet.
                 Found::Nothing => {
                     sink.flush();
                     self.wait();
@@ -284,7 +288,7 @@ impl<B: Block> Shared<B> {
     }
 }
 
-/// Tells what came of the file when the thread ends.
+/// Reports the result of the file when the thread ends.
 struct End<'a, B: Block> {
     shared: &'a Shared<B>,
     progress: Arc<Progress>,

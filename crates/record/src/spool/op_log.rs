@@ -1,8 +1,8 @@
-//! The op-log: one row per request, for those who want to look at each of them.
+//! The op-log: one row per request, for external analysis.
 //!
-//! A lane fills rows of a fixed size into a block of its own, which allocates nothing and waits for
-//! nobody. When the writer cannot keep up, rows are dropped and counted; in virtual time the lane
-//! waits instead, so that one seed gives one file.
+//! A lane fills rows of fixed size into its own block, without allocating or waiting. If the writer
+//! cannot keep up, rows are dropped and counted; in virtual time the lane waits instead, and one
+//! seed gives one file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,34 +22,34 @@ use crate::delivery::{Delivery, JobIndex, Outlet, Returned};
 use crate::facts::Pace;
 use crate::tally::{Effort, Sample};
 
-/// How many rows a lane collects before it hands them over.
+/// The number of rows in a block.
 pub(super) const ROWS: usize = 1_024;
 
-/// How many blocks all lanes have together beside those that they fill: the writer may lag a
+/// The number of blocks that all lanes share, besides those that they fill: the writer may lag a
 /// quarter of a million requests behind.
 pub(super) const BLOCKS: usize = 256;
 
-/// The first line of the format `Csv`.
+/// The header line of the format `Csv`.
 const HEADER: &str = "job,number,intended_us,noticed_us,assigned_us,sent_us,done_us,outcome,code,\
                       retries,rows,bytes_sent,bytes_received,lane";
 
-/// How requests are written down.
+/// The format of an op-log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpFormat {
-    /// A header and every column, times in µs with three decimals; the file must not exist.
+    /// A header and every column, times in µs with three decimals. The file must not exist.
     Csv,
-    /// What dbbench's `--query-stats-file` holds: no header; the job, the intended start after time
-    /// zero and the response time, both in whole µs, the rows, and how many statements failed. A
-    /// request that was rejected or stayed unsent has no row, as no query was made for it. A file
-    /// that exists is written anew.
+    /// The format of dbbench's `--query-stats-file`: no header; the job, the intended start after
+    /// time zero and the response time, both in whole µs, the rows, and the number of failed
+    /// statements. Requests that were rejected or unsent have no row, as no query was made for
+    /// them. An existing file is overwritten.
     DbbenchStats,
 }
 
 impl OpFormat {
-    /// Every format.
+    /// All formats.
     pub const ALL: [OpFormat; 2] = [OpFormat::Csv, OpFormat::DbbenchStats];
 
-    /// Its name in a record.
+    /// Returns its name in records.
     pub fn name(self) -> &'static str {
         match self {
             OpFormat::Csv => "csv",
@@ -57,7 +57,7 @@ impl OpFormat {
         }
     }
 
-    /// The option that asks for the file, as its user knows it.
+    /// Returns the name of the option that requests the file.
     pub fn option(self) -> &'static str {
         match self {
             OpFormat::Csv => "op-log",
@@ -65,7 +65,7 @@ impl OpFormat {
         }
     }
 
-    /// What its user calls the file.
+    /// Returns the name of the file in messages.
     pub fn title(self) -> &'static str {
         match self {
             OpFormat::Csv => "the op-log",
@@ -74,7 +74,7 @@ impl OpFormat {
     }
 }
 
-/// What an op-log is to be.
+/// The path and format of an op-log.
 #[derive(Clone, Debug)]
 pub struct OpLogPlan {
     /// The file.
@@ -83,7 +83,7 @@ pub struct OpLogPlan {
     pub format: OpFormat,
 }
 
-/// Why there is no op-log.
+/// The error that an op-log could not be created.
 #[derive(Debug)]
 pub struct OpLogError {
     path: PathBuf,
@@ -91,20 +91,20 @@ pub struct OpLogError {
     cause: io::Error,
 }
 
-/// What came of an op-log.
+/// The result of writing an op-log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLogTold {
     /// Its format.
     pub format: OpFormat,
-    /// How many rows are in the file.
+    /// Number of rows in the file.
     pub rows: u64,
-    /// How many are not.
+    /// Number of rows that were dropped.
     pub dropped: u64,
-    /// Why the file could not be written any more, if that is why.
+    /// Reason why the file could not be written any further, if it failed.
     pub failure: Option<String>,
 }
 
-/// An op-log that is being written.
+/// An op-log in the process of writing.
 pub struct OpLog {
     plan: OpLogPlan,
     pace: Pace,
@@ -115,15 +115,15 @@ pub struct OpLog {
 
 #[derive(Default)]
 struct OpCounts {
-    /// Rows that a lane dropped.
+    /// Rows dropped by lanes.
     dropped: AtomicU64,
     /// Rows that reached the writer.
     taken: AtomicU64,
-    /// Lines before the first of them.
+    /// Header lines.
     header: AtomicU64,
 }
 
-/// A lane's hand on the op-log.
+/// A lane's handle to the op-log.
 pub struct OpLane {
     hand: Hand<OpBlock>,
     pace: Pace,
@@ -140,13 +140,13 @@ struct OpBlock {
     rows: Vec<OpRow>,
 }
 
-/// One request.
+/// The row of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpRow {
     pub(crate) job: JobIndex,
     pub(crate) number: u64,
     pub(crate) sample: Sample,
-    /// How many of its statements failed.
+    /// Number of its statements that failed.
     pub(crate) failed: u32,
 }
 
@@ -167,7 +167,7 @@ impl Block for OpBlock {
 }
 
 impl OpLogTold {
-    /// What is missing in the file, in a sentence, if something is.
+    /// Describes in a sentence what is missing in the file, if anything.
     pub fn loss(&self) -> Option<String> {
         let OpLogTold { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {
@@ -187,7 +187,7 @@ impl OpLog {
     /// Creates the file and starts its writer. `jobs` are the names of the jobs.
     ///
     /// # Errors
-    /// There is such a file already and the format does not overwrite it, or none can be made.
+    /// Fails if the file exists and the format does not overwrite it, or if it cannot be created.
     pub fn create(plan: &OpLogPlan, jobs: &[&str], pace: Pace) -> Result<OpLog, OpLogError> {
         let path = plan.path.as_path();
         let file = match plan.format {
@@ -199,7 +199,7 @@ impl OpLog {
         OpLog::start(file, plan, jobs, pace).map_err(failed)
     }
 
-    /// Starts the writer of a file that was created.
+    /// Starts the writer of a file that has been created.
     pub(super) fn start(
         file: Box<dyn Write + Send>,
         plan: &OpLogPlan,
@@ -220,7 +220,7 @@ impl OpLog {
         Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })
     }
 
-    /// The hand of a lane.
+    /// Returns the handle of a lane.
     pub fn lane(&self, lane: u16) -> OpLane {
         OpLane {
             hand: self.hand.clone(),
@@ -231,8 +231,9 @@ impl OpLog {
         }
     }
 
-    /// Waits until every lane has ended and everything is written, but not for a file that does not
-    /// grow any more, and only while `waits` says so.
+    /// Waits until every lane has ended and everything is written.
+    ///
+    /// Stops waiting if the file makes no progress, or if `waits` returns false.
     pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogTold {
         let OpLog { plan, pace: _, spool, hand, counts } = self;
         drop(hand);
@@ -244,25 +245,25 @@ impl OpLog {
         OpLogTold { format: plan.format, rows, dropped, failure: written.failure.map(said) }
     }
 
-    /// Removes the file, for runs that end before anything was measured. A pipe, a device or a link
-    /// was not made by the run.
+    /// Removes the file, for runs that end before anything is measured. Pipes, devices and links
+    /// are kept, as the run did not create them.
     pub fn discard(self) {
         let path = self.plan.path.clone();
         self.finish(|| true);
         if fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
-            // A file that cannot be removed is empty, and says as little.
+            // A file that cannot be removed is empty, and does no harm.
             let _ = fs::remove_file(path);
         }
     }
 }
 
 impl OpLane {
-    /// Time zero is at `zero`.
+    /// Sets time zero.
     pub(crate) fn begin(&mut self, zero: Stamp) {
         self.block.zero = zero;
     }
 
-    /// Notes a request.
+    /// Adds a request.
     #[inline]
     pub(crate) fn push(&mut self, row: OpRow) {
         if self.block.rows.len() == ROWS && !self.hand_over() {
@@ -272,7 +273,7 @@ impl OpLane {
         self.block.rows.push(row);
     }
 
-    /// Hands over what there is; false if the writer has no room for it.
+    /// Hands over the current block; returns false if the writer has no room.
     #[cold]
     pub(crate) fn hand_over(&mut self) -> bool {
         if self.block.rows.is_empty() {
@@ -291,7 +292,7 @@ impl OpLane {
     }
 }
 
-/// The lane has ended. It waits for room for its last rows: nothing is measured any more.
+/// The end of a lane. It waits for room for its last rows: the measurement is over.
 impl Drop for OpLane {
     fn drop(&mut self) {
         if !self.block.rows.is_empty() {
@@ -301,14 +302,14 @@ impl Drop for OpLane {
     }
 }
 
-/// An outlet whose lane has an op-log.
+/// An outlet with an op-log.
 pub struct Logged<O> {
     outlet: O,
     ops: Option<OpLane>,
 }
 
 impl<O> Logged<O> {
-    /// The outlet with an op-log beside it.
+    /// Adds an op-log to an outlet.
     pub fn new(outlet: O, ops: OpLane) -> Logged<O> {
         Logged { outlet, ops: Some(ops) }
     }
@@ -332,10 +333,10 @@ impl<O: Outlet> Outlet for Logged<O> {
     }
 }
 
-/// What turns rows into lines.
+/// A formatter of rows as lines.
 struct Pen {
     format: OpFormat,
-    /// The names of the jobs, quoted where they need it.
+    /// Names of the jobs, quoted where needed.
     jobs: Vec<Vec<u8>>,
     counts: Arc<OpCounts>,
 }
@@ -398,7 +399,7 @@ impl Pen {
         }
     }
 
-    /// Appends the five columns of dbbench's file, if there is a row for this request.
+    /// Appends the five columns of dbbench's file; returns false if this request has no row.
     fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
         let Sample { life, sent: _, outcome, effort } = row.sample;
         match outcome {
@@ -416,7 +417,7 @@ impl Pen {
     }
 }
 
-/// A time in µs, to the nanosecond.
+/// Appends a time in µs with three decimals.
 pub(super) fn micros(time: Nanos, out: &mut Vec<u8>) {
     natural(time.0 / 1_000, out);
     let below = time.0 % 1_000;
@@ -426,7 +427,8 @@ pub(super) fn micros(time: Nanos, out: &mut Vec<u8>) {
     }
 }
 
-/// The word for an outcome, and its code. An accepted timeout is an accepted error: its code tells.
+/// Returns the name of an outcome, and its code. An accepted timeout is an accepted error,
+/// identified by its code.
 fn described(outcome: &Outcome) -> (&'static str, &str) {
     match outcome {
         Outcome::Completed => ("completed", ""),

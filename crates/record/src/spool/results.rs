@@ -1,6 +1,6 @@
-//! The rows that the statements of a job return, in a file of their own.
+//! Files of the rows that the statements of a job return.
 //!
-//! Nothing is lost: a client who finds no room waits for it, after its request has ended.
+//! Nothing is dropped: a client waits for room after its request has ended.
 
 use std::fs::File;
 use std::io;
@@ -13,16 +13,16 @@ use super::sink::{FileHealth, Sink, Written, create};
 use super::{Block, Hand, Room, Spool, csv};
 use crate::facts::Pace;
 
-/// How much may be on its way to a file: the rows of some requests, and not many times the answer
-/// of one that is very large.
+/// The limits of pending data for a file: the rows of some requests, and few answers that are very
+/// large.
 pub(super) const ROOM: Room = Room { blocks: 64, weight: 8 << 20 };
 
-/// A results file that is being written.
+/// A results file in the process of writing.
 pub struct ResultsFile {
     spool: Spool<Rows>,
 }
 
-/// A client's hand on a results file, which is closed when the last of them is gone.
+/// A client's handle to a results file, which is closed when the last of them is dropped.
 #[derive(Clone)]
 pub struct ResultsHand {
     hand: Hand<Rows>,
@@ -40,11 +40,11 @@ impl Block for Rows {
 }
 
 impl ResultsFile {
-    /// Creates the file, or empties one that exists. A pipe is opened without a wait for its
+    /// Creates the file, or empties an existing one. A pipe is opened without waiting for its
     /// reader.
     ///
     /// # Errors
-    /// The file cannot be opened.
+    /// Fails if the file cannot be opened.
     pub fn create(
         path: &Path,
         pace: Pace,
@@ -53,10 +53,10 @@ impl ResultsFile {
         ResultsFile::start(create(path)?, pace, health)
     }
 
-    /// Writes to a file that was opened.
+    /// Starts writing to an open file.
     ///
     /// # Errors
-    /// The system grants no thread.
+    /// Fails if no thread can be started.
     pub fn start(
         file: File,
         pace: Pace,
@@ -67,16 +67,20 @@ impl ResultsFile {
         Ok((ResultsFile { spool }, ResultsHand { hand, pace }))
     }
 
-    /// Waits until every hand has gone and everything is written, but not for a pipe whose reader
-    /// takes nothing, and only while `waits` says so.
+    /// Waits until every handle has been dropped and everything is written.
+    ///
+    /// Stops waiting if a pipe's reader does not read, or if `waits` returns false.
     pub fn finish(self, waits: impl FnMut() -> bool) -> Written {
         self.spool.finish(waits)
     }
 }
 
 impl ResultsHand {
-    /// Hands over the rows of a request and leaves an empty buffer, if that takes no waiting. In
-    /// virtual time it takes none: no time passes in which the thread writes.
+    /// Hands over the rows of a request and leaves an empty buffer; returns false if there is no
+    /// room.
+    ///
+    /// In virtual time it blocks until there is room, as no simulated time passes while the thread
+    /// writes.
     pub fn try_give(&self, rows: &mut Rows) -> bool {
         match self.pace {
             Pace::Real => self.hand.try_swap(rows),
@@ -87,12 +91,12 @@ impl ResultsHand {
         }
     }
 
-    /// The same for a task that waits until there is room.
+    /// Hands over the rows of a request; pending until there is room.
     pub fn poll_give(&self, rows: &mut Rows, context: &mut Context<'_>) -> Poll<()> {
         self.hand.poll_swap(rows, context)
     }
 
-    /// Throws rows away that were not taken in time: the file will count as failed.
+    /// Discards rows that were not accepted in time. The file then counts as failed.
     pub fn lose(&self, rows: &mut Rows) {
         self.hand.lose(rows);
     }

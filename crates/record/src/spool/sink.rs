@@ -1,4 +1,4 @@
-//! A file as its thread writes it: what was written, and why no more was.
+//! The output side of a file's thread: bytes written so far, and the failure that stopped it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -8,46 +8,46 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::{Clock, Monotonic, Stamp};
 
-/// How many bytes are collected before they are written.
+/// The number of bytes collected before a write.
 const BUFFER: usize = 1 << 16;
 
-/// Whether the files of a run can still be read and written. All clones are one.
+/// The state of a run's files, shared by all clones.
 #[derive(Clone, Debug, Default)]
 pub struct FileHealth(Arc<AtomicBool>);
 
 impl FileHealth {
-    /// A file has failed.
+    /// Records that a file has failed.
     pub fn fail(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a file has failed.
+    /// Returns true if a file has failed.
     pub fn is_broken(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What came of a file.
+/// The result of writing a file.
 #[derive(Debug)]
 pub struct Written {
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// How many whole lines were.
+    /// Number of complete lines written.
     pub lines: u64,
-    /// Why there are no more of them, if that was not all.
+    /// Failure that prevented the rest from being written.
     pub failure: Option<Unwritten>,
 }
 
-/// Why a file could not be written to its end.
+/// The failure that ended the writing of a file.
 #[derive(Debug)]
 pub struct Unwritten {
-    /// When that was noticed, by the machine's clock; `None` if it was noticed at the end.
+    /// Time of the failure by the machine's clock; `None` if it was noticed at the end.
     pub at: Option<Stamp>,
-    /// What the system said.
+    /// Error of the operating system.
     pub cause: io::Error,
 }
 
-/// How much of a file is written, for others than its thread.
+/// The number of bytes and lines written, readable by other threads.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     bytes: AtomicU64,
@@ -69,30 +69,32 @@ impl Progress {
         Written { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
     }
 
-    /// Nobody waits for the file any longer.
+    /// Returns the result for a file that was given up.
     pub(super) fn given_up(&self) -> Written {
         let words = "what is behind it did not take it in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
         self.with(Some(Unwritten { at: None, cause }))
     }
 
-    /// The thread of the file broke down.
+    /// Returns the result for a file whose thread panicked.
     pub(super) fn crashed(&self) -> Written {
         let cause = io::Error::other("the thread that wrote it broke down");
         self.with(Some(Unwritten { at: None, cause }))
     }
 }
 
-/// Opens a file for writing as it is usual for outputs: created, or emptied if it exists; a pipe is
-/// opened for both directions, which does not wait for its reader.
+/// Opens an output file for writing.
+///
+/// It is created, or emptied if it exists. A pipe is opened for reading and writing, which does not
+/// wait for its reader.
 ///
 /// # Errors
-/// The system refuses.
+/// Fails if the file cannot be opened.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(true).open(path)
 }
 
-/// Where the thread of a file writes to. After an error nothing more is written.
+/// A buffered output of a file's thread. After an error nothing more is written.
 pub(crate) struct Sink {
     file: Box<dyn Write + Send>,
     buffer: Vec<u8>,
@@ -102,23 +104,23 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Writes to `file` and says so in `health` when that fails.
+    /// Creates the output to `file`, which reports failures to `health`.
     pub(crate) fn new(file: Box<dyn Write + Send>, health: FileHealth) -> Sink {
         let buffer = Vec::with_capacity(2 * BUFFER);
         Sink { file, buffer, progress: Arc::default(), failure: None, health }
     }
 
-    /// How much is written.
+    /// Returns the shared counters of bytes and lines written.
     pub(super) fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// Where bytes are put; behind each line comes [`Sink::line`].
+    /// Returns the buffer for the bytes of a line, which [`Sink::line`] ends.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// A line is complete.
+    /// Ends a line.
     pub(super) fn line(&mut self) {
         self.buffer.push(b'\n');
         if self.buffer.len() >= BUFFER {
@@ -126,7 +128,7 @@ impl Sink {
         }
     }
 
-    /// Hands everything to the system.
+    /// Writes the buffer to the file.
     pub(super) fn flush(&mut self) {
         let mut start = 0;
         while self.failure.is_none() && start < self.buffer.len() {
@@ -148,7 +150,7 @@ impl Sink {
         self.health.fail();
     }
 
-    /// Writes what is left and closes the file.
+    /// Writes the rest and closes the file.
     pub(super) fn finish(mut self) -> Written {
         self.flush();
         self.progress.with(self.failure)

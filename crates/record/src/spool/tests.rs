@@ -1,4 +1,4 @@
-//! Files that are slow, full, or without a reader, and what comes of what was meant for them.
+//! Files that are slow, full, or without a reader, and the data for them.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -17,7 +17,7 @@ use crate::facts::Pace;
 use crate::life::Life;
 use crate::tally::{Effort, Sample};
 
-/// A file in memory that takes nothing while its gate is closed, and no more than it has room for.
+/// A file in memory that blocks while its gate is closed, and has limited room.
 #[derive(Clone)]
 struct Disk(Arc<(Mutex<Content>, Condvar)>);
 
@@ -25,7 +25,7 @@ struct Content {
     bytes: Vec<u8>,
     room: usize,
     is_open: bool,
-    /// Whether somebody has wanted to write.
+    /// True once a write was attempted.
     is_asked: bool,
 }
 
@@ -40,7 +40,7 @@ impl Disk {
         self.0.1.notify_all();
     }
 
-    /// Waits until the thread of the file stands before the closed gate.
+    /// Waits until the thread of the file is blocked by the closed gate.
     fn wait_until_asked(&self) {
         let content = self.0.0.lock().unwrap();
         drop(self.0.1.wait_while(content, |content| !content.is_asked).unwrap());
@@ -86,7 +86,7 @@ fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
     OpLog::start(Box::new(disk.clone()), &plan, &["a,b"], pace).unwrap()
 }
 
-/// Notes some requests on a lane and ends it.
+/// Adds some requests on a lane and ends it.
 fn note(log: &OpLog, rows: impl IntoIterator<Item = OpRow>) {
     let mut lane = log.lane(3);
     lane.begin(ZERO);
@@ -139,7 +139,7 @@ fn dbbench_has_five_columns_for_each_query_that_was_made() {
     );
 }
 
-/// While the file takes nothing, there is room for the blocks that there are, and no more.
+/// While the file blocks, only as many rows are accepted as the blocks hold.
 #[test]
 fn what_a_slow_writer_cannot_take_is_dropped_and_counted() {
     let disk = Disk::new(false, usize::MAX);
@@ -208,7 +208,7 @@ impl Wake for Bell {
     }
 }
 
-/// A giver that finds no room is woken when there is some, and everything comes in order.
+/// A producer without room is woken when there is some, and the data arrive in order.
 #[test]
 fn who_waits_for_room_is_woken_and_nothing_is_lost() {
     let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
@@ -243,13 +243,13 @@ fn who_waits_for_room_is_woken_and_nothing_is_lost() {
     assert_eq!((written.lines, written.bytes), (66, disk.text().len() as u64));
 }
 
-/// Very large answers are not collected: what weighs too much is waited for.
+/// Very large answers are not accumulated: above the limit of bytes, producers wait.
 #[test]
 fn room_is_also_a_matter_of_weight() {
     let disk = Disk::new(false, usize::MAX);
     let (spool, hand) = results(&disk, &FileHealth::default());
     let large = "x".repeat(ROOM.weight + 1);
-    // The thread waits in front of the closed disk with the first one.
+    // The thread is blocked by the closed gate with the first block.
     assert!(hand.try_swap(&mut rows(&large)));
     assert!(!hand.try_swap(&mut rows("more")));
     for _ in 0..2 * ROOM.blocks {

@@ -9,10 +9,10 @@ use rusqlite::Connection;
 
 use crate::support::{Place, Scenario, read_all, record_with};
 
-/// How many damaged files are read.
+/// The number of damaged files to read.
 const FILES: u64 = 1_500;
 
-/// Nothing from outside causes a panic, and nothing is read as less than it was.
+/// Damage never causes a panic, and never makes a record shorter.
 #[test]
 fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
     let place = Place::new("flipped");
@@ -23,7 +23,7 @@ fn invariant_7_flipped_bytes_are_an_error_or_do_not_matter() {
     flip(&place, FILES);
 }
 
-/// The record of a killed run has no sums to be compared with; SQLite's own checks remain.
+/// The record of a killed run has no seal; SQLite's own checks remain.
 #[test]
 fn invariant_7_flipped_bytes_in_the_record_of_a_killed_run_are_no_panic_either() {
     let place = Place::new("flipped-killed");
@@ -50,7 +50,7 @@ fn flip(place: &Place, files: u64) {
         }
         match Archive::open(&place.record()).and_then(|archive| read_all(&archive)) {
             Ok(found) => {
-                // A flip in the text of an error code makes another code of it.
+                // A flip in the text of an error code gives another valid code.
                 assert!(found >= rows, "{flips:?}: {found} of {rows} rows");
                 read += 1;
             }

@@ -1,4 +1,4 @@
-//! What `docs/record.md` says of the tables, asked of a record.
+//! The statements of `docs/record.md` about the tables, checked against a record.
 
 use base::{Nanos, WallTime};
 use record::{Archive, Kind, Load, Pace, Reading, Recorder};
@@ -9,7 +9,7 @@ use crate::support::{Place, READ, Scenario, WRITE, end, header, ledgers};
 
 const DOCUMENT: &str = include_str!("../../../../docs/record.md");
 
-/// A record in real time, with something in every table.
+/// Creates a record in real time, with data in every table.
 fn record(place: &Place) -> Connection {
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
@@ -37,7 +37,7 @@ fn record(place: &Place) -> Connection {
     Connection::open_with_flags(place.record(), flags).unwrap()
 }
 
-/// The SQL of the examples, in order.
+/// Returns the SQL of the examples, in order.
 fn queries() -> Vec<&'static str> {
     let blocks = DOCUMENT.split("```sql\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap()).collect()
@@ -150,7 +150,7 @@ fn every_table_and_view_of_a_record_holds_something() {
     let names = rows(&record, "select name from sqlite_schema where type in ('table', 'view')");
     for name in names.iter().flatten() {
         let Value::Text(name) = name else { panic!("{name:?}") };
-        // Nothing happened to this run.
+        // This run has no events.
         let expected = name != "event";
         assert_eq!(!rows(&record, &format!("select * from {name}")).is_empty(), expected, "{name}");
     }

@@ -11,7 +11,7 @@ use crate::support::{Place, READ, Scenario, WRITE, record_with};
 
 const ZERO: WallTime = WallTime(1_795_292_110_250_000_000);
 
-/// The log of a short run.
+/// Returns the log of a short run.
 fn log(place: &Place) -> (Archive, String) {
     record_with(&place.record(), Scenario::SHORT, 2, |recorder| recorder.notes().time_zero(ZERO));
     let archive = Archive::open(&place.record()).unwrap();

@@ -1,4 +1,4 @@
-//! Disks that are full, and disks that are slow.
+//! Full disks and slow disks.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::killed::{child, path_of_child};
 use crate::support::{Place, READ, Scenario, chain, end, header, keep_step, ledgers};
 
-/// Records in real time, but as fast as the disk allows, until it is full; prints what it is told.
+/// Records in real time, as fast as the disk allows, until it is full; prints the error.
 fn record_until_full(path: &Path) {
     let header = header(Pace::Real);
     let recorder = Recorder::create(path, &header).unwrap();
@@ -30,7 +30,7 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
     }
     let place = Place::new("full");
     let name = "full::a_full_disk_ends_the_run_and_leaves_what_was_written";
-    // A limit on the size of files, 1 MB, stands for the disk; its signal must not kill.
+    // A file size limit of 1 MB simulates the full disk; its signal must not kill the process.
     let limited = |command: Command| {
         let mut shell = Command::new("sh");
         let limit = "trap '' XFSZ; ulimit -f 2000; exec \"$0\" \"$@\"";
@@ -59,7 +59,7 @@ fn a_slow_disk_delays_rows_and_never_a_lane() {
     let header = header(Pace::Real);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let mut outlet = recorder.outlet();
-    // Whoever reads holds up the transaction, as a disk that does not answer would.
+    // A reader delays the transaction, as an unresponsive disk would.
     let reader = Connection::open(place.record()).unwrap();
     reader.execute_batch("begin; select count(*) from meta").unwrap();
     let mut handed_over = 0u32;

@@ -1,4 +1,4 @@
-//! Processes that are killed while they record.
+//! Processes that are killed while recording.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,17 +8,17 @@ use record::{Archive, Kind, Pace, Recorder};
 
 use crate::support::{Place, READ, Scenario, header, keep_step, ledgers};
 
-/// Where a child of this test is to record.
+/// The variable with the path for a child process of this test.
 const RECORD: &str = "ASSAY_TEST_RECORD";
 
-/// Records in real time, but as fast as the disk allows, and says which intervals are written.
+/// Records in real time, as fast as the disk allows, and prints which intervals are written.
 fn record_until_killed(path: &Path) {
     let header = header(Pace::Real);
     let recorder = Recorder::create(path, &header).unwrap();
     let live = recorder.live();
     Scenario::QUICK.run(ledgers(&header, 2, || recorder.outlet()), |_, second| {
         keep_step(&recorder, &live, second);
-        // The picture of an interval is shown before it is written, and after the one before it.
+        // The state of an interval is shown before it is written, and after the previous one is.
         if let Some(written) = second.checked_sub(2) {
             println!("written {written}");
         }
@@ -33,7 +33,7 @@ pub(crate) fn child(test: &str, path: &Path, wrap: impl FnOnce(Command) -> Comma
     command.env(RECORD, path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Where to record, in such a child.
+/// Returns the path for the record in such a child process.
 pub(crate) fn path_of_child() -> Option<std::ffi::OsString> {
     std::env::var_os(RECORD)
 }
@@ -66,7 +66,7 @@ fn assert_is_whole_up_to(path: &Path, written: u32) {
     assert_eq!(intervals, (0..=last).collect::<Vec<_>>());
     let response = archive.histogram_rows(READ, Kind::Response).unwrap();
     assert!(response.len() > last as usize / 2);
-    // What came due at the end of the last second may have been answered in the next.
+    // Requests of the end of the last second may have been answered in the next.
     for row in &rows[..written as usize] {
         let expected = if row.interval == 0 { 15 } else { 30 };
         assert_eq!((row.counts.arrivals, row.counts.open()), (expected, 0), "{row:?}");

@@ -1,5 +1,5 @@
-//! Records from the outside: what lanes hand over, what a reader finds, and what happens to both
-//! when the process is killed, the disk is full or the file is damaged.
+//! Tests of records through the public interface: deliveries of lanes, reading, and the effects of
+//! a killed process, a full disk or a damaged file.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]
 

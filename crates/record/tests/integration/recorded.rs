@@ -1,4 +1,4 @@
-//! What was handed over is what is read.
+//! Comparison of records with the deliveries that they are made from.
 
 use base::{Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
@@ -14,7 +14,7 @@ use crate::support::{
     record, record_with,
 };
 
-/// The scenario in memory: what a record of it must hold.
+/// Runs the scenario in memory, for comparison with its record.
 fn expected(scenario: Scenario) -> MemoryOutlet {
     let header = header(Pace::Virtual);
     let outlet = MemoryOutlet::new(Totals::new(header.grid(), &STATEMENTS));
@@ -22,7 +22,7 @@ fn expected(scenario: Scenario) -> MemoryOutlet {
     outlet
 }
 
-/// Values and counts of a histogram.
+/// Returns the values and counts of a histogram.
 fn content<C: hdrhistogram::Counter>(histogram: &Histogram<C>) -> Vec<(u64, u64)> {
     let recorded = histogram.iter_recorded();
     recorded.map(|it| (it.value_iterated_to(), it.count_at_value().as_u64())).collect()
@@ -82,7 +82,7 @@ fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
     assert_eq!((gauge.in_flight, gauge.queued, gauge.connections), (3 * 4, 3, 12));
 }
 
-/// Records one request each second, which a server says to have changed so many rows.
+/// Records one request each second, with these numbers of changed rows from the server.
 fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
@@ -245,7 +245,7 @@ fn facts_that_come_on_the_way_are_kept() {
     assert_eq!(loads[0].load, load(2.25, 1_000));
     let progress: Vec<u64> = loads[0].progress.iter().map(|point| point.rows).collect();
     assert_eq!(progress, [500, 900, 1_000], "the last of each second");
-    // What was read while the table was filled is no series of the run, nor the other way round.
+    // Observations during the filling of a table are separate from those during the run.
     let [watched] = &*loads[0].series else { panic!("{:?}", loads[0].series) };
     assert_eq!((&*watched.series.component, &*watched.series.metric), ("sessions", "looks"));
     assert_eq!(watched.points.len(), 4);
@@ -308,7 +308,8 @@ fn invariant_5_the_live_picture_is_the_last_complete_interval() {
     Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, second| {
         keep_step(&recorder, &live, second);
         if second == 3 {
-            // The third second ends in the interval from 2.5 to 3.5 s: the one before is complete.
+            // The third second ends in the interval from 2.5 to 3.5 s: the previous one is
+            // complete.
             let picture = live.latest().unwrap();
             assert_eq!((picture.interval, picture.at), (2, Nanos::from_millis(2_500)));
             assert_eq!(picture.jobs[0].offered_per_s, 60.0);
@@ -321,7 +322,7 @@ fn invariant_5_the_live_picture_is_the_last_complete_interval() {
     assert_eq!(live.latest().unwrap().interval, 19);
 }
 
-/// Counts the cells that a lane has given away.
+/// An outlet that counts the cells that are with the recorder.
 struct Counting<O> {
     outlet: O,
     away: usize,

@@ -1,4 +1,4 @@
-//! Runs without an engine: requests by chance, the same for the same seed.
+//! Simulated runs without an engine: random requests, determined by the seed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use record::{
 pub(crate) const READ: JobIndex = JobIndex(0);
 pub(crate) const WRITE: JobIndex = JobIndex(1);
 
-/// A path of its own in the temporary directory, and nothing there.
+/// A separate empty path in the temporary directory.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -34,7 +34,7 @@ impl Place {
         &self.0
     }
 
-    /// The names of all files there.
+    /// Returns the names of all files in the directory.
     pub(crate) fn files(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.0).unwrap();
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
@@ -81,13 +81,13 @@ pub(crate) fn end() -> End {
     End { at: Nanos::from_secs(20), kind: EndKind::Completed, text: String::new() }
 }
 
-/// How many statements the jobs have.
+/// The numbers of statements of the jobs.
 pub(crate) const STATEMENTS: [u16; 2] = [2, 1];
 
 /// Time zero on the clock of the lanes.
 pub(crate) const ZERO: Stamp = Stamp(7_000_000_000);
 
-/// The books of so many lanes.
+/// Creates the ledgers of some lanes.
 pub(crate) fn ledgers<O: Outlet>(
     header: &Header,
     lanes: u16,
@@ -97,15 +97,15 @@ pub(crate) fn ledgers<O: Outlet>(
     (0..lanes).map(ledger).collect()
 }
 
-/// Requests that follow each other evenly and take their chance.
+/// A run of evenly spaced requests with random durations and outcomes.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) seed: Seed,
     pub(crate) seconds: u64,
     pub(crate) per_s: u64,
-    /// What one request of ten takes on average.
+    /// Mean service time of one request in ten.
     pub(crate) slow: Nanos,
-    /// The longest time that one of fifty requests takes.
+    /// Upper bound of the service time of one request in fifty.
     pub(crate) longest: Nanos,
 }
 
@@ -118,7 +118,7 @@ impl Scenario {
         longest: Nanos::from_secs(15),
     };
 
-    /// Nothing takes long.
+    /// A long run of short requests.
     pub(crate) const QUICK: Scenario = Scenario {
         seed: Seed(11),
         seconds: 100_000,
@@ -127,7 +127,7 @@ impl Scenario {
         longest: Nanos::from_millis(1),
     };
 
-    /// Lets it happen to these lanes, request by request in turn.
+    /// Runs the scenario on lanes, which take turns request by request.
     pub(crate) fn run<O: Outlet>(
         &self,
         mut lanes: Vec<Ledger<O>>,
@@ -160,7 +160,7 @@ impl Scenario {
     }
 }
 
-/// Requests by the instant at which they will end.
+/// Requests in flight, by the time at which they will end.
 #[derive(Default)]
 struct UnderWay(BTreeMap<(Stamp, u64), (usize, Request, Plan)>);
 
@@ -232,8 +232,8 @@ impl UnderWay {
     }
 }
 
-/// Waits until the recorder shows the interval that ended with or in this second, or has failed. In
-/// every second, so that a lane never keeps something that nobody comes to fetch.
+/// Waits until the recorder shows the interval that ended with or in this second, or has failed.
+/// Called every second to prevent a backlog of the lane.
 pub(crate) fn keep_step(recorder: &Recorder, live: &LiveView, second: u64) {
     let is_behind = || live.latest().is_none_or(|live| u64::from(live.interval) + 1 < second);
     while is_behind() && !recorder.is_broken() {
@@ -261,7 +261,7 @@ pub(crate) fn record_with(
     recorder.finish(end()).unwrap();
 }
 
-/// All rows of all tables but `seal`, as text.
+/// Returns all rows of all tables except `seal`, as text.
 pub(crate) fn dump(path: &Path) -> String {
     use rusqlite::{Connection, types::Value};
     let connection = Connection::open(path).unwrap();
@@ -286,7 +286,7 @@ pub(crate) fn dump(path: &Path) -> String {
     dump
 }
 
-/// Everything that a reader can be asked for; how many rows it is.
+/// Reads everything through the reader's interface, and returns the number of rows.
 pub(crate) fn read_all(archive: &Archive) -> Result<usize, record::RecordError> {
     let mut rows = archive.events()?.len()
         + archive.client()?.len()
@@ -302,7 +302,7 @@ pub(crate) fn read_all(archive: &Archive) -> Result<usize, record::RecordError> 
     Ok(rows)
 }
 
-/// An error with its causes, as `main` prints it.
+/// Formats an error with its causes, as `main` prints it.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,4 +1,4 @@
-//! What is written once: the header before the run, its time zero, and its end.
+//! Data that are written once: the header before the run, its time zero, and its end.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::archive::error::Trouble;
 use crate::facts::{End, EndKind, Header, JobHeader, Pace, TargetText};
 use crate::spool::{OpFormat, OpLogTold};
 
-/// Writes what is known before the run.
+/// Writes the facts that are known before the run.
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
     let Header {
         assay,
@@ -58,12 +58,12 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Troub
     Ok(())
 }
 
-/// Writes the wall clock's reading at time zero.
+/// Writes the wall-clock time of time zero.
 pub(crate) fn write_time_zero(to: &Connection, zero: WallTime) -> Result<(), Trouble> {
     write_fact(to, "time_zero_ns", zero.0.into())
 }
 
-/// Writes that the run has ended.
+/// Writes the end of the run.
 pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), Trouble> {
     let End { at, kind, text } = end;
     write_fact(to, "ended", kind.name().to_owned().into())?;
@@ -71,18 +71,18 @@ pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), Trouble> {
     write_fact(to, "ended_because", text.clone().into())
 }
 
-/// Writes how many events are not in the record because there were too many.
+/// Writes the number of events that were not recorded because there were too many.
 pub(crate) fn write_events_dropped(to: &Connection, number: u64) -> Result<(), Trouble> {
     write_fact(to, "events_dropped", i64::try_from(number).unwrap_or(i64::MAX).into())
 }
 
-/// Reads how many events are not in the record, as far as it says so.
+/// Reads the number of events that were not recorded; 0 if the record does not say.
 pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
     let facts = Facts::read(from)?;
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
 }
 
-/// Writes what came of the op-log.
+/// Writes the result of the op-log.
 pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trouble> {
     let OpLogTold { format, rows, dropped, failure } = told;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
@@ -95,7 +95,7 @@ pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trou
     }
 }
 
-/// Reads what came of the op-log, if there was one.
+/// Reads the result of the op-log, if there was one.
 pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Trouble> {
     let facts = Facts::read(from)?;
     if facts.get("op_log_rows").is_none() {
@@ -103,7 +103,7 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Troubl
     }
     let failure = facts.get("op_log_failure").map(|_| facts.text("op_log_failure"));
     let format = facts.get("op_log_format").map(|_| facts.text("op_log_format")).transpose()?;
-    // Records of before there were two formats name none.
+    // Older records, from the time of a single format, do not name it.
     let format = format.map_or(Some(OpFormat::Csv), |name| {
         OpFormat::ALL.into_iter().find(|known| known.name() == name)
     });
@@ -137,7 +137,7 @@ fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), Trouble
     Ok(())
 }
 
-/// Reads what was known before the run, and its time zero if it came that far.
+/// Reads the facts that were known before the run, and its time zero if it was reached.
 pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>), Trouble> {
     let facts = Facts::read(from)?;
     let pace = facts.text("pace")?;
@@ -164,7 +164,7 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
     Ok((header, zero.transpose()?.map(WallTime)))
 }
 
-/// Reads how the run ended; `None` if it was killed.
+/// Reads the end of the run; `None` if it was killed.
 pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, Trouble> {
     let facts = Facts::read(from)?;
     if facts.get("ended").is_none() {
@@ -259,7 +259,7 @@ fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trou
     Ok(())
 }
 
-/// A span as SQLite has numbers: up to 292 years.
+/// Converts a duration to an integer of SQLite, which holds up to 292 years.
 fn whole(span: Nanos) -> i64 {
     i64::try_from(span.0).unwrap_or(i64::MAX)
 }

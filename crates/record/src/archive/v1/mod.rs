@@ -1,9 +1,9 @@
-//! Version 1 of the record: its tables, and the rows in them.
+//! Version 1 of the record: its tables and rows.
 //!
-//! No type of the rest of the program is serialized: every column is written and read here, by
-//! name, so that the program can change and the format stays. What is written here once, every
-//! later version of Assay reads: names of columns and words in them are never changed; a version 2
-//! gets a module beside this one.
+//! No type of the program is serialized: every column is written and read here, by name. The
+//! program can therefore change without changing the format. Every later version of Assay reads
+//! what this module has written: names of columns and words in them never change. A version 2 gets
+//! its own module.
 
 mod content;
 mod rows;
@@ -23,16 +23,16 @@ pub(crate) use rows::{
 };
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 
-/// `PRAGMA user_version` of such a record.
+/// `PRAGMA user_version` of a record of this version.
 pub(crate) const VERSION: i64 = 1;
 
-/// The tables and views. SQLite keeps the text of each statement as it is written here.
+/// The tables and views. SQLite keeps the text of each statement exactly as written.
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.
 pub(crate) const LATER: [&str; 3] = ["series", "sample", "load_sample"];
 
-/// Whether a record is of before there was this table.
+/// Returns true if a record is older than this table.
 pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {
     if !LATER.contains(&table) {
         return Ok(false);
@@ -41,7 +41,7 @@ pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Troubl
     Ok(!select.exists([table])?)
 }
 
-/// The statements of [`SCHEMA`] with the names of what they create.
+/// Returns the statements of [`SCHEMA`] with the names of the objects that they create.
 pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
     SCHEMA.split(";\n").filter_map(|statement| {
         let create = statement.find("CREATE ")?;
@@ -58,7 +58,7 @@ mod tests {
     use crate::facts::{EndKind, Pace};
     use crate::histogram::Kind;
 
-    /// The words stand in files: a test that fails here asks for a version 2, not for new words.
+    /// The words are stored in files: if this test fails, a version 2 is needed, not new words.
     #[test]
     fn the_words_of_version_1_do_not_change() {
         let statement = [Kind::Statement(0)];

@@ -1,4 +1,4 @@
-//! The rows that a run adds, and what they mean.
+//! Rows that are added during a run.
 
 use base::{Class, Code, Nanos, WallTime};
 use rusqlite::{Connection, Row, params};
@@ -12,7 +12,7 @@ use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
 use crate::times::Times;
 
-/// The numbers of a row of `interval`, in the order of its columns.
+/// The numeric columns of `interval`, in order.
 pub(crate) const SCALARS: [&str; 16] = [
     "arrivals",
     "completed",
@@ -91,7 +91,7 @@ impl IntervalRow {
     }
 }
 
-/// The numbers in the order of [`SCALARS`].
+/// Returns the numbers in the order of [`SCALARS`].
 pub(crate) fn scalars(counts: &Counts, ends: &Ends) -> [u64; SCALARS.len()] {
     let Counts {
         arrivals,
@@ -160,7 +160,7 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, Ends) {
     (counts, Ends { completed: ended_completed, errors: ended_errors, rows: ended_rows })
 }
 
-/// A row of `histogram`, its bytes still in SQLite's hands.
+/// A row of `histogram`, its bytes borrowed from SQLite.
 pub(crate) struct HistogramRow<'a> {
     pub(crate) interval: Interval,
     pub(crate) held: Held,
@@ -293,7 +293,7 @@ impl SampleRow {
         at: Nanos,
         value: f64,
     ) -> Result<(), Trouble> {
-        // Of two at one instant the later is as good.
+        // Of two observations at one instant the later is kept.
         to.prepare_cached("insert or replace into sample values (?, ?, ?)")?.execute(params![
             series,
             seconds(at),
@@ -326,7 +326,7 @@ impl LoadSampleRow {
         Ok(())
     }
 
-    /// The place of the series, when, and what it was.
+    /// Returns the number of the series, the instant and the value.
     pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Nanos, f64), Trouble> {
         Ok((row.get(0)?, nanos(row, 1)?, row.get(2)?))
     }
@@ -414,7 +414,8 @@ impl LoadRow {
     }
 }
 
-/// A row of `load_progress`: how far a load was, and the processor time of the client until then.
+/// A row of `load_progress`: the progress of a load, and the processor time of the load generator
+/// until then.
 pub(crate) struct LoadProgressRow {
     pub(crate) at: Nanos,
     pub(crate) rows: u64,
@@ -456,7 +457,7 @@ impl LoadProgressRow {
     }
 }
 
-/// A number as SQLite has them; none that a run counts reaches 2⁶³.
+/// Converts a number to an integer of SQLite; no count of a run reaches 2⁶³.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -485,7 +486,7 @@ fn interval(row: &Row<'_>, column: usize) -> Result<Interval, Trouble> {
 
 fn nanos(row: &Row<'_>, column: usize) -> Result<Nanos, Trouble> {
     let seconds: f64 = row.get(column)?;
-    // A double tells nanoseconds apart for the first hundred days, and rounding finds them again.
+    // A double resolves nanoseconds for the first hundred days; rounding restores them.
     let nanos = (seconds * 1e9).round();
     if (0.0..1.8e19).contains(&nanos) {
         Ok(Nanos(nanos as u64))

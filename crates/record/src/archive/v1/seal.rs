@@ -1,4 +1,4 @@
-//! What the rows of a record add up to, so that a row that is lost is missed.
+//! The seal: sums over the rows of a record, by which missing rows are detected.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ const COUNTED: [&str; 11] = [
 /// The tables whose rows are counted job by job.
 const COUNTED_BY_JOB: [&str; 3] = ["interval", "histogram", "failure"];
 
-/// The job of a total over all jobs.
+/// The job number of a total over all jobs.
 const ALL_JOBS: i64 = -1;
 
-/// Totals by their names and jobs.
+/// Totals by name and job.
 pub(crate) type Totals = BTreeMap<(String, i64), u64>;
 
-/// What the rows of `interval` must add up to, if so much was counted of each job.
+/// Returns the sums of `interval` for the counts of each job.
 pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
     let of_jobs = of_jobs.iter().zip(0..).flat_map(|((counts, ends), job)| {
         let scalars = SCALARS.into_iter().zip(scalars(counts, ends));
@@ -41,14 +41,14 @@ pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
     of_jobs.collect()
 }
 
-/// The greatest number that a record holds: whatever adds up to more is written as this.
+/// The largest number in a record; larger sums are written as this.
 const MOST: u64 = i64::MAX as u64;
 
-/// The numbers of `interval` of which a server says how large they are.
+/// The columns of `interval` whose values come from servers and can be arbitrary.
 const OF_SERVERS: [&str; 2] = ["rows", "ended_rows"];
 
-/// The expressions that add up a column. What a server says may add up to more than SQLite can
-/// hold, which is an error there: such a column is added up in two halves.
+/// Returns the expressions that sum a column. Values from servers may sum to more than SQLite's
+/// integers hold, which is an error there: such a column is summed in two halves.
 fn sums_of(scalar: &str) -> String {
     match OF_SERVERS.contains(&scalar) {
         true => format!("sum({scalar} >> 31), sum({scalar} & 0x7fffffff)"),
@@ -56,12 +56,12 @@ fn sums_of(scalar: &str) -> String {
     }
 }
 
-/// A sum of its two halves, as far as a record can hold it.
+/// Combines a sum from its two halves, limited to the largest number in a record.
 fn whole(high: u64, low: u64) -> u64 {
     high.saturating_mul(1 << 31).saturating_add(low).min(MOST)
 }
 
-/// What the rows of `interval` add up to. A job without rows is missing.
+/// Returns the sums of the rows of `interval`. A job without rows is missing.
 pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
     let sums = SCALARS.map(sums_of).join(", ");
     let mut select = of.prepare(&format!("select job, {sums} from interval group by job"))?;
@@ -77,7 +77,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
     Ok(totals)
 }
 
-/// Writes sums of `interval`, and how many rows there are in all tables.
+/// Writes the sums of `interval`, and the number of rows in each table.
 pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> {
     let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;
     for ((what, job), total) in sums.iter().chain(&count_rows(to)?) {
@@ -86,12 +86,12 @@ pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> 
     Ok(())
 }
 
-/// Compares the seal of a record with its rows. To be asked of a record that has one.
+/// Compares the seal of a record with its rows. The record must have a seal.
 pub(crate) fn check_seal(of: &Connection) -> Result<(), Trouble> {
     let mut sealed = read_seal(of)?;
     let mut found = count_rows(of)?;
     found.extend(sums_on_disk(of)?);
-    // A job without rows adds up to nothing.
+    // A job without rows has only zero sums.
     sealed.retain(|what, total| *total > 0 || found.contains_key(what));
     for (what, job) in sealed.keys().chain(found.keys()) {
         let key = (what.clone(), *job);
