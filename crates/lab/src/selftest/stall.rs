@@ -18,7 +18,7 @@ const ONE_WORKER: &str =
 /// The quantiles of the response time that are judged.
 pub(super) const STALL_QUANTILES: [f64; 4] = [0.90, 0.95, 0.99, 0.999];
 
-/// Even arrivals of 1,000/s in 100 s, the first after one period.
+/// Number of even arrivals at 1,000/s in 100 s, the first after one period.
 const ARRIVALS: u64 = 99_999;
 
 /// Tolerance of a service time, in seconds.
