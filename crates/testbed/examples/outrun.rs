@@ -1,9 +1,9 @@
-//! How many requests per second of its own CPU time does the simulated wire server answer?
+//! A measurement of the requests that the simulated wire server answers per second of its CPU time.
 //!
 //! `cargo run --release -p testbed --example outrun -- ADDRESS PID [CONNECTIONS] [REQUESTS]` keeps
 //! one prepared statement of PostgreSQL's protocol in flight on each of 64 connections to the
-//! `testbed-host sim:null postgres` whose process number is PID, 2,000,000 times in all, and prints
-//! the rate and the CPU time of both sides. The CPU time tells on a busy machine as well.
+//! `testbed-host sim:null postgres` with the process id PID, 2,000,000 times in all, and prints the
+//! rate and the CPU time of both sides. The CPU time is meaningful even on a busy machine.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A session with its statement prepared.
+/// Opens a session and prepares its statement.
 fn enter(address: &str) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
@@ -86,7 +86,7 @@ fn until_ready(stream: &mut TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The CPU time of a process so far in seconds, of which Linux counts 100ths (proc(5)).
+/// Returns the CPU time of a process so far, in seconds; Linux counts hundredths (proc(5)).
 fn cpu_s(pid: &str) -> Result<f64, Box<dyn std::error::Error>> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, fields) = stat.rsplit_once(')').ok_or("no process")?;

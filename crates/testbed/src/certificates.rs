@@ -1,4 +1,4 @@
-//! Certificates that are made on the spot.
+//! Generation of TLS certificates for private servers.
 
 use std::path::{Path, PathBuf};
 
@@ -12,26 +12,27 @@ use crate::folder::{give_to, write_private};
 use crate::programs::Account;
 use crate::server::USER;
 
-/// The files of a server with TLS, in PEM. They are valid for ever, and known to nobody else.
+/// The files of a server with TLS, in PEM. The certificates never expire, and no other system
+/// trusts them.
 #[derive(Clone, Debug)]
 pub struct Certificates {
-    /// The certificate of the authority that has signed the two below.
+    /// Certificate of the authority that has signed the next two.
     pub authority: PathBuf,
-    /// The server's certificate, for `localhost`, `127.0.0.1` and `::1`.
+    /// Certificate of the server, for `localhost`, `127.0.0.1` and `::1`.
     pub server: PathBuf,
-    /// Its key.
+    /// Key of the server's certificate.
     pub server_key: PathBuf,
-    /// A client's certificate, for the user `assay`.
+    /// Certificate of a client, for the user `assay`.
     pub client: PathBuf,
-    /// Its key.
+    /// Key of the client's certificate.
     pub client_key: PathBuf,
-    /// The certificate of another authority, which has signed nothing here: whoever trusts it alone
-    /// must not trust the server.
+    /// Certificate of an unrelated authority: a client that trusts it alone must not trust the
+    /// server.
     pub stranger: PathBuf,
 }
 
 impl Certificates {
-    /// Makes the files in a new folder that belongs to the account.
+    /// Creates the files in a new folder that belongs to the account.
     pub(crate) fn make(folder: &Path, account: &Account) -> Result<Certificates, Problem> {
         std::fs::create_dir(folder).map_err(Problem::of(format!("make {}", folder.display())))?;
         give_to(folder, account)?;
@@ -60,7 +61,7 @@ impl Certificates {
     }
 }
 
-/// The same as texts.
+/// The content of the files.
 struct Texts {
     authority: String,
     server: Pair,

@@ -1,4 +1,4 @@
-//! A temporary folder that does not outlive us, however we end.
+//! Temporary folders that are removed when this process ends, however it ends.
 
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
@@ -10,10 +10,11 @@ use guardian::Guardian;
 use crate::Problem;
 use crate::programs::Account;
 
-/// The longest path of a Unix socket in bytes (`sun_path` of unix(7), without its end).
+/// Maximum length of the path of a Unix domain socket, in bytes (`sun_path` of unix(7), without the
+/// final zero byte).
 const LONGEST_SOCKET: usize = 107;
 
-/// The longest name of a socket that is made in a folder.
+/// The longest path of a socket within a folder.
 const SOCKET: &str = "/via/.s.PGSQL.65535";
 
 /// A folder that only its account (and root) can enter, with its guardian.
@@ -23,10 +24,11 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes a folder that belongs to an account.
+    /// Creates a folder that belongs to an account.
     pub(crate) fn new(account: &Account) -> Result<Folder, Problem> {
         let path = home(account)?.join(format!("assay-{}", random_hex(6)?));
-        // The guardian comes first: a folder without one would stay if we were killed here.
+        // The guardian comes first: without one, the folder would stay if this process were killed
+        // here.
         let guardian = Guardian::of_folder(&path).map_err(Problem::of("start /bin/sh"))?;
         let folder = Folder { path, guardian };
         let made = DirBuilder::new().mode(0o700).create(&folder.path);
@@ -35,17 +37,17 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells the guardian of a process that is to be ended by a signal if we do not.
+    /// Registers a process with the guardian, which ends it with `signal` if this process does not.
     pub(crate) fn started(&mut self, pid: u32, signal: &str) {
         self.guardian.started(pid, signal);
     }
 
-    /// Tells the guardian that a process has been waited for.
+    /// Tells the guardian that a process has been reaped.
     pub(crate) fn ended(&mut self, pid: u32) {
         self.guardian.ended(pid);
     }
@@ -65,11 +67,11 @@ pub(crate) fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
 
 /// Writes a file that only the account can read.
 pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Result<(), Problem> {
-    // It may be there, when a pooler is started again.
+    // The file exists if a pooler is started again.
     let _ = std::fs::remove_file(path);
     let mut options = File::options();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
-    // By its descriptor: another file may have its name by now.
+    // By its descriptor, because another file may have its name by now.
     let give = |file: &File| match account.change {
         Some((user, group)) => fchown(file, Some(user), Some(group)),
         None => Ok(()),
@@ -78,15 +80,15 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
         .map_err(Problem::of(format!("write {}", path.display())))
 }
 
-/// Checks that servers can be told of a path. PostgreSQL reads lists of folders with commas and
-/// quotes, and writes its own folder into a file with one fact a line; settings have escapes.
+/// Returns true if servers can handle a path. PostgreSQL reads lists of folders with commas and
+/// quotes, and writes its own folder into a file with one fact per line; settings have escapes.
 fn is_plain(path: &Path) -> bool {
     let is_special = |c: char| c.is_control() || [',', '"', '\'', '\\'].contains(&c);
     path.to_str().is_some_and(|text| !text.contains(is_special))
 }
 
-/// The folder for temporary files; `/tmp` if its path is too long for a socket, has characters that
-/// servers do not understand, or if the account could not get there.
+/// Returns the folder for temporary files; `/tmp` if its path is too long for a socket, has
+/// characters that servers do not understand, or is not accessible to the account.
 fn home(account: &Account) -> Result<PathBuf, Problem> {
     let length = |path: &Path| path.as_os_str().len() + "/assay-".len() + 12 + SOCKET.len();
     let is_open = |path: &Path| {
@@ -103,7 +105,7 @@ fn home(account: &Account) -> Result<PathBuf, Problem> {
     })
 }
 
-/// Random bytes as hexadecimal digits, for names and passwords.
+/// Returns random bytes as hexadecimal digits, for names and passwords.
 pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
     let mut random = vec![0; bytes];
     File::open("/dev/urandom")

@@ -1,4 +1,4 @@
-//! How a server is brought to life and ended, whichever it is.
+//! Starting and ending servers of any kind.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -11,26 +11,26 @@ use crate::Problem;
 use crate::folder::{Folder, random_hex};
 use crate::process::{Process, log_to, tail};
 
-/// How long a server may take until it answers.
+/// Time that a server has to become ready.
 const LONGEST_START: Nanos = Nanos::from_secs(120);
 
-/// How long a server may take to end of itself before it is killed.
+/// Time that a server has to end before it is killed.
 const LONGEST_STOP: Nanos = Nanos::from_secs(30);
 
-/// How many ports are tried. One that was free may be taken before the server has it.
+/// Number of ports tried. A free port may be taken before the server binds it.
 const TRIES: usize = 5;
 
-/// What servers say of a port that is taken, in their C locale.
+/// Error message of servers about a port that is taken, in the C locale.
 const TAKEN: &str = "Address already in use";
 
-/// Ports below those that Linux gives to outgoing connections, so that a server that is stopped
-/// for a while finds its port again.
+/// Range of ports, below those that Linux assigns to outgoing connections: a server that is stopped
+/// for a while can get its port back.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// A way to end a server.
+/// A signal that ends a server.
 pub(crate) struct Ending {
     pub(crate) signal: Signal,
-    /// Its name for setpriv(1) and kill(1).
+    /// Name of the signal for setpriv(1) and kill(1).
     pub(crate) name: &'static str,
 }
 
@@ -46,19 +46,19 @@ impl Ending {
     }
 }
 
-/// What a server is started as.
+/// The parameters for starting a server.
 pub(crate) struct Launch {
-    /// The program's name for messages.
+    /// Name of the program for messages.
     pub(crate) name: &'static str,
-    /// How it is ended if we are gone.
+    /// Way to end it if this process is gone.
     pub(crate) ending: Ending,
-    /// The file to which it says what it has to say.
+    /// Path of its log.
     pub(crate) log: PathBuf,
 }
 
 impl Launch {
-    /// Starts a server and waits until it is ready, which `is_ready` says of its process number
-    /// and of what it has said since its start.
+    /// Starts a server and waits until it is ready. `is_ready` gets its process id and its log
+    /// since the start.
     pub(crate) fn run(
         &self,
         mut command: Command,
@@ -83,14 +83,14 @@ impl Launch {
     }
 }
 
-/// What stands in a log behind the first bytes.
+/// Returns the text of a log after its first `before` bytes.
 fn said(log: &Path, before: u64) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let new = bytes.get(usize::try_from(before).unwrap_or(usize::MAX)..).unwrap_or_default();
     String::from_utf8_lossy(new).into_owned()
 }
 
-/// Starts something on a port that is free, and on another one if it was taken in the meantime.
+/// Starts something on a free port, and again on others if that was taken in the meantime.
 pub(crate) fn with_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
@@ -103,7 +103,7 @@ pub(crate) fn with_a_free_port<T>(
     start(free_port()?)
 }
 
-/// A port of 127.0.0.1 on which nobody listens.
+/// Returns a free port of 127.0.0.1.
 fn free_port() -> Result<u16, Problem> {
     for _ in 0..1_000 {
         let random = u16::from_str_radix(&random_hex(2)?, 16).unwrap_or_default();

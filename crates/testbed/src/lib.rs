@@ -1,13 +1,13 @@
-//! How do I get a private real server?
+//! Private database servers for tests and measurements.
 //!
-//! [`Server::start`] makes one from the programs of the distribution's packages: in a temporary
-//! folder of its own, on a free loopback port, with the settings that were asked for, ready when it
-//! returns. Each server has a guardian, a small shell that waits until the server is dropped or
-//! this process has ended in whichever way, and then leaves nothing behind.
+//! [`Server::start`] starts one from the programs of the distribution's packages, in a temporary
+//! folder of its own, on a free loopback port and with the requested settings; it is ready when the
+//! function returns. Each server has a guardian, a small shell that waits until the server is
+//! dropped or this process has ended in any way, and then cleans up.
 //!
-//! Servers are ended by their process numbers alone. They inherit nothing of our environment, and
-//! their password is never part of a command line. Servers refuse to run as root:
-//! root starts them as the users that their packages bring.
+//! Servers are ended by their process ids alone. They inherit no environment, and their password is
+//! never part of a command line. Servers refuse to run as root: root starts them as the users that
+//! their packages create.
 
 mod certificates;
 mod folder;

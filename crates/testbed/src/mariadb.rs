@@ -1,4 +1,4 @@
-//! What is particular to MariaDB.
+//! The parts of a private server that are specific to MariaDB.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -23,27 +23,29 @@ const SUITE: Suite = Suite {
     versions: None,
 };
 
-/// As whom the server runs if we are root.
+/// Accounts that run the server if this process is root, in order of preference.
 pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
 
-/// Sessions are ended, and what must be is written.
+/// Orderly shutdown: sessions are ended and data is flushed.
 pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
 
-/// For data that is thrown away: the server has nothing outside of its folder.
+/// Shutdown that discards the data; the server has nothing outside of its folder.
 pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
 
 /// The plug-in for [`Auth::Ed25519`], which comes with the server.
 const ED25519: &str = "auth_ed25519";
 
-/// Where its socket is.
+/// Returns the path of the socket.
 pub(crate) fn socket(site: &Site) -> PathBuf {
     site.path.join("mysqld.sock")
 }
 
-/// Makes an empty server. The script splits paths at spaces, so it gets relative ones; the server
-/// that it runs looks for its temporary files from the folder of its data. Its administrator is
-/// whoever runs this, by the socket. The log is small as long as nobody has asked for another size:
-/// the server makes it as large as it wants when it starts.
+/// Initializes an empty server.
+///
+/// The script splits paths at spaces, so it gets relative ones; the server that it runs resolves
+/// the folder for temporary files against its data folder. The administrator is the user of this
+/// process, over the socket. The redo log is small unless a setting gives another size: the server
+/// resizes it when it starts.
 pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
     let files = files(site);
     std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
@@ -66,13 +68,13 @@ fn data(site: &Site) -> PathBuf {
     site.path.join("data")
 }
 
-/// The folder of the files that statements may read and write at the server (`secure_file_priv`):
-/// one that stays empty, as MariaDB has no value that forbids it.
+/// Returns the folder in which statements may read and write files at the server
+/// (`secure_file_priv`). It stays empty; MariaDB has no value that forbids such access.
 fn files(site: &Site) -> PathBuf {
     site.path.join("files")
 }
 
-/// The server itself.
+/// Returns the command that starts the server.
 pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
     let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
     command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
@@ -82,7 +84,8 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     command.arg(format!("--tmpdir={}", site.path.display()));
     command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
     command.arg(format!("--secure-file-priv={}", files(site).display()));
-    // Without links no table lies elsewhere either (`data directory`), which takes no `FILE`.
+    // Without links, tables cannot be outside of the data folder either (`data directory`, which
+    // does not need the privilege `FILE`).
     command.arg("--skip-symbolic-links");
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));
@@ -101,12 +104,12 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     Ok(command)
 }
 
-/// Whether the server takes sessions: its log says so, in the text since its start.
+/// Returns true if the log since the start shows that the server accepts sessions.
 pub(crate) fn is_ready(log: &str) -> bool {
     log.contains("ready for connections")
 }
 
-/// The client program, logged in as the administrator.
+/// Returns the command of the client program, logged in as the administrator.
 pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
     let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
     let mut command = plain(&SUITE.find(client)?);
@@ -116,11 +119,11 @@ pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
     Ok(command)
 }
 
-/// The database that every server has.
+/// A database that every server has.
 pub(crate) const FIRST_DATABASE: &str = "mysql";
 
-/// Makes the user and the database. The session writes none of its statements into a log, as one
-/// of them holds the password.
+/// Returns the statements that create the user and the database. The session logs none of them,
+/// because one contains the password.
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
     let plugin = match options.auth {
         Auth::Ed25519 => "ed25519",
@@ -141,14 +144,16 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
     )
 }
 
-/// The rights over the whole server of a user who may observe it (MariaDB Server Documentation,
-/// "GRANT"). None of them reaches files or changes settings.
+/// Server-wide privileges of a user who may observe the server (MariaDB Server Documentation,
+/// "GRANT"). None of them gives access to files or changes settings.
 const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE, \
                         REPLICATION MASTER ADMIN, SLAVE MONITOR";
 
-/// Returns the statements that give the user its rights. An ordinary user has those of `ordinary`
-/// over the server, and all over the databases whose names begin as that of the testbed: with all
-/// over any database it could make itself an administrator in `mysql`.
+/// Returns the statements that grant the user's rights.
+///
+/// An ordinary user gets the privileges `ordinary` on the server, and all on databases whose names
+/// begin with the testbed's: with all privileges on any database, the user could become an
+/// administrator through `mysql`.
 pub(crate) fn grants(rights: Rights, ordinary: &str) -> String {
     match rights {
         Rights::All => format!("GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"),

@@ -1,4 +1,4 @@
-//! The parts of a private server that are particular to MySQL.
+//! The parts of a private server that are specific to MySQL.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::programs::{Program, Source, Suite, plain};
 use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
-/// Few distributions have a package of MySQL, and Debian's stable release is not one of them.
+/// Few distributions have a MySQL package, and Debian's stable release is not one of them.
 const SOURCE: Source = Source::Instructions(
     "set ASSAY_MYSQLD to the path of MySQL's server program, or fetch one with `scripts/servers` \
      in Assay's source: it is then target/servers/mysql/usr/sbin/mysqld",
@@ -26,17 +26,17 @@ const SUITE: Suite = Suite {
     versions: None,
 };
 
-/// As whom the server runs if we are root.
+/// Accounts that run the server if this process is root, in order of preference.
 pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
 
-/// Sessions are ended, and what must be is written.
+/// Orderly shutdown: sessions are ended and data is flushed.
 pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
 
-/// For data that is thrown away: the server has nothing outside of its folder.
+/// Shutdown that discards the data; the server has nothing outside of its folder.
 pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
 
-/// The administrator. It has no password, and only its own account and root can enter the folder
-/// with the socket; over TCP the server knows nobody of that name.
+/// The administrator. The account has no password, but only the server's own account and root can
+/// enter the folder with the socket, and over TCP the server has no such user.
 const ADMINISTRATOR: &str = "root";
 
 /// Returns the path of the socket.
@@ -44,19 +44,19 @@ pub(crate) fn socket(site: &Site) -> PathBuf {
     site.path.join("mysqld.sock")
 }
 
-/// Makes an empty server, with certificates and keys of its own as the package does.
+/// Initializes an empty server, with certificates and keys of its own as the package does.
 pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
     let mut command = program(site)?;
     command.arg("--initialize-insecure").arg("--innodb-flush-method=nosync");
     run("mysqld --initialize-insecure", command, "").map(drop)
 }
 
-/// Returns the command of the server program with the settings that each start needs.
+/// Returns the server command with the settings that each start needs.
 fn program(site: &Site) -> Result<Command, Problem> {
     let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
     command.arg("--no-defaults").arg(format!("--datadir={}", site.path.join("data").display()));
     command.arg(format!("--tmpdir={}", site.path.display()));
-    // No statement reads or writes files at the server.
+    // No statement may read or write files at the server.
     command.arg("--secure-file-priv=NULL").current_dir(&site.path);
     Ok(command)
 }
@@ -66,7 +66,7 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     let mut command = program(site)?;
     command.arg(format!("--socket={}", socket(site).display()));
     command.arg(format!("--port={}", site.port)).arg("--bind-address=127.0.0.1");
-    // The X protocol has a port and a socket of its own, at fixed places.
+    // The X protocol would use its own port and socket, at fixed places.
     command.args(["--skip-name-resolve", "--mysqlx=OFF"]);
     command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
     if let Some(tls) = &site.certificates {
@@ -93,11 +93,11 @@ pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
     Ok(command)
 }
 
-/// The database that every server has.
+/// A database that every server has.
 pub(crate) const FIRST_DATABASE: &str = "mysql";
 
-/// Returns the statements that make the user and the database. The session writes none of them
-/// into a log, as one of them holds the password.
+/// Returns the statements that create the user and the database. The session logs none of them,
+/// because one contains the password.
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
     let require = match options.tls {
         Tls::Off | Tls::Server => "",
@@ -112,6 +112,6 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
     )
 }
 
-/// The rights over the whole server of a user who may observe it (MySQL manual, "Privileges
-/// Provided by MySQL"). None of them reaches files or changes settings.
+/// Server-wide privileges of a user who may observe the server (MySQL manual, "Privileges Provided
+/// by MySQL"). None of them gives access to files or changes settings.
 const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE";

@@ -1,4 +1,4 @@
-//! Which server is wanted.
+//! Options of a private server.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in a `testbed:` URL.
+    /// Returns the name in a `testbed:` URL.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Postgres => "postgres",
@@ -28,16 +28,16 @@ impl Kind {
     }
 }
 
-/// How the server makes sure of who logs in.
+/// Authentication method of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
-    /// PostgreSQL: SCRAM-SHA-256, bound to the channel where there is TLS.
+    /// PostgreSQL: SCRAM-SHA-256, with channel binding if there is TLS.
     Scram,
     /// PostgreSQL: a salted MD5.
     Md5,
     /// PostgreSQL: the password in clear text.
     Password,
-    /// PostgreSQL: not at all. Any user is let in who reaches the port: for tests.
+    /// PostgreSQL: none. Any user that reaches the port can log in: for tests.
     Trust,
     /// MariaDB: `mysql_native_password`.
     Native,
@@ -57,29 +57,30 @@ impl Auth {
     }
 }
 
-/// Whether the server offers TLS.
+/// TLS of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// No.
+    /// No TLS.
     Off,
-    /// To who asks for it.
+    /// TLS for clients that ask for it.
     Server,
-    /// Over TCP nothing else is accepted, and only from a client with a certificate.
+    /// TLS and a client certificate required for all TCP connections.
     Mutual,
 }
 
-/// The rights of the user that the URL of a server names.
+/// Rights of the user in a server's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// Those of the owner of a database who may also see all of the server's statistics. It can
-    /// neither run programs nor reach files: a `testbed:` URL runs the statements of workload
-    /// files, which may come from anybody, on a server that runs as the user.
+    /// Those of a database owner who may also read all of the server's statistics. The user can
+    /// neither run programs nor access files: a `testbed:` URL runs the statements of workload
+    /// files, which may come from anybody, on a server that runs under the account of the person
+    /// who runs it.
     Ordinary,
-    /// All: for tests and measurements, whose statements are our own.
+    /// All rights: for tests and measurements, whose statements are trusted.
     All,
 }
 
-/// What stands between the client and PostgreSQL.
+/// A pooler between the client and PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
     /// pgbouncer, with its default `pool_mode = session`. Prepared statements need that mode
@@ -87,20 +88,20 @@ pub enum Via {
     Pgbouncer,
     /// pgpool-II.
     Pgpool {
-        /// Its query cache in memory, if it is on.
+        /// In-memory query cache, if it is on.
         cache: Option<Cache>,
     },
 }
 
-/// How long pgpool-II keeps the answers to queries.
+/// Query cache of pgpool-II.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// For so long, rounded up to seconds, or until a statement through pgpool changes a table;
-    /// `None` until the latter.
+    /// Time to live of an answer, rounded up to seconds. A statement through pgpool that changes a
+    /// table ends it earlier; `None` means that nothing else does.
     pub ttl: Option<Nanos>,
 }
 
-/// What a server is started with.
+/// Options with which a server is started.
 ///
 /// ```
 /// use testbed::{Auth, Options};
@@ -110,42 +111,42 @@ pub struct Cache {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which server.
+    /// Kind of server.
     pub kind: Kind,
-    /// Its settings by name, in order. What is not named keeps the server's own default.
+    /// Settings by name, in order. Other settings keep the server's own default.
     pub settings: Vec<(String, String)>,
-    /// The rights of the user that the server's URL names.
+    /// Rights of the user in the server's URL.
     pub rights: Rights,
-    /// How the server makes sure of who logs in.
+    /// Authentication method of the server.
     pub auth: Auth,
-    /// Whether it offers TLS.
+    /// TLS of the server.
     pub tls: Tls,
-    /// What stands in between, and has the port and the socket that clients use.
+    /// Pooler, if any. Clients then use its port and socket.
     pub via: Option<Via>,
-    /// The settings of what stands in between.
+    /// Settings of the pooler.
     pub via_settings: Vec<(String, String)>,
-    /// A library that is loaded into the server before all others (ld.so(8), `LD_PRELOAD`): for
-    /// tests in which its system calls are to behave badly.
+    /// Library loaded into the server before all others (ld.so(8), `LD_PRELOAD`): for tests in
+    /// which its system calls misbehave.
     pub preload: Option<PathBuf>,
 }
 
 impl Options {
-    /// A PostgreSQL server with its defaults.
+    /// Returns the options of a PostgreSQL server with its defaults.
     pub fn postgres() -> Options {
         Options::new(Kind::Postgres)
     }
 
-    /// A MariaDB server with its defaults.
+    /// Returns the options of a MariaDB server with its defaults.
     pub fn mariadb() -> Options {
         Options::new(Kind::Mariadb)
     }
 
-    /// A MySQL server with its defaults.
+    /// Returns the options of a MySQL server with its defaults.
     pub fn mysql() -> Options {
         Options::new(Kind::Mysql)
     }
 
-    /// A server of this kind with its defaults, whose user may do everything.
+    /// Returns the options of a server of this kind with its defaults, whose user has all rights.
     pub fn new(kind: Kind) -> Options {
         let auth = match kind {
             Kind::Postgres => Auth::Scram,
@@ -164,54 +165,55 @@ impl Options {
         }
     }
 
-    /// With a library that is loaded before all others.
+    /// Sets a library to load before all others.
     pub fn preload(mut self, library: &Path) -> Options {
         self.preload = Some(library.to_owned());
         self
     }
 
-    /// With a setting of the server.
+    /// Adds a setting of the server.
     pub fn set(mut self, name: &str, value: &str) -> Options {
         self.settings.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With other rights of the user.
+    /// Sets the rights of the user.
     pub fn rights(mut self, rights: Rights) -> Options {
         self.rights = rights;
         self
     }
 
-    /// With another way to log in.
+    /// Sets the authentication method.
     pub fn auth(mut self, auth: Auth) -> Options {
         self.auth = auth;
         self
     }
 
-    /// With TLS.
+    /// Sets the TLS mode.
     pub fn tls(mut self, tls: Tls) -> Options {
         self.tls = tls;
         self
     }
 
-    /// With something in between.
+    /// Adds a pooler.
     pub fn via(mut self, via: Via) -> Options {
         self.via = Some(via);
         self
     }
 
-    /// With a setting of what stands in between.
+    /// Adds a setting of the pooler.
     pub fn set_via(mut self, name: &str, value: &str) -> Options {
         self.via_settings.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With at most so many connections.
+    /// Sets the maximum number of connections.
     pub fn max_connections(self, most: u32) -> Options {
         self.set("max_connections", &most.to_string())
     }
 
-    /// Finds what no server can be started with; whether a setting exists is the server's to say.
+    /// Checks for options with which no server can start. Unknown settings are left for the server
+    /// to report.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let mut mistakes = Vec::new();
         if self.auth.kind() != self.kind {
@@ -238,7 +240,7 @@ impl Options {
     }
 }
 
-/// What is wrong with settings of one kind.
+/// Returns the mistakes in a group of settings.
 fn mistaken(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<String> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let mistake = |(name, value): &(String, String)| {
@@ -257,7 +259,7 @@ fn mistaken(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<
     settings.iter().filter_map(mistake).collect()
 }
 
-/// The settings of the poolers without which the testbed would not find them.
+/// Settings of the poolers that the testbed needs to control.
 const VIA_OWN: [&str; 26] = [
     "auth_file",
     "auth_type",
@@ -287,7 +289,7 @@ const VIA_OWN: [&str; 26] = [
     "unix_socket_dir",
 ];
 
-/// The settings of PostgreSQL without which the testbed would not find its server.
+/// Settings of PostgreSQL that the testbed needs to control.
 const POSTGRES_OWN: [&str; 13] = [
     "config_file",
     "data_directory",
@@ -304,7 +306,7 @@ const POSTGRES_OWN: [&str; 13] = [
     "unix_socket_permissions",
 ];
 
-/// The same of MariaDB.
+/// Settings of MariaDB that the testbed needs to control; they apply to MySQL as well.
 const MARIADB_OWN: [&str; 20] = [
     "basedir",
     "bind_address",
@@ -328,7 +330,7 @@ const MARIADB_OWN: [&str; 20] = [
     "user",
 ];
 
-/// The settings that MySQL has beyond these.
+/// Further settings of MySQL that the testbed needs to control.
 const MYSQL_OWN: [&str; 7] = [
     "admin_address",
     "daemonize",

@@ -1,4 +1,4 @@
-//! A pooler between the client and PostgreSQL.
+//! Poolers between clients and PostgreSQL.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,23 +19,23 @@ use crate::{Options, Problem};
 const PGBOUNCER: Program = Program { name: "pgbouncer", source: Source::Package("pgbouncer") };
 const PGPOOL: Program = Program { name: "pgpool", source: Source::Package("pgpool2") };
 
-/// The file with all that the pooler said.
+/// Name of the pooler's log file.
 pub(crate) const LOG: &str = "pooler.log";
 
 /// pgbouncer: "immediate shutdown".
 const END_PGBOUNCER: Ending = Ending { signal: Signal::TERM, name: "TERM" };
 
-/// pgpool: "fast shutdown", which gives its shared memory back.
+/// pgpool: "fast shutdown", which releases its shared memory.
 const END_PGPOOL: Ending = Ending { signal: Signal::INT, name: "INT" };
 
-/// A pooler in front of a server. It is not ended when this is dropped.
+/// A pooler in front of a server. Dropping this does not end it.
 pub(crate) struct Pooler {
     via: Via,
     pub(crate) port: u16,
     pub(crate) process: Process,
 }
 
-/// What a pooler is started with.
+/// The parameters for starting a pooler.
 pub(crate) struct Front<'a> {
     pub(crate) via: Via,
     pub(crate) options: &'a Options,
@@ -44,7 +44,7 @@ pub(crate) struct Front<'a> {
 }
 
 impl Front<'_> {
-    /// Starts the pooler and waits until a client gets through to the server.
+    /// Starts the pooler and waits until a client reaches the server through it.
     pub(crate) fn start(&self, folder: &mut Folder) -> Result<Pooler, Problem> {
         let place = self.folder();
         if !place.is_dir() {
@@ -56,8 +56,9 @@ impl Front<'_> {
         with_a_free_port(|port| self.start_on(port, folder))
     }
 
-    /// Where its files and its socket are. PostgreSQL's socket is in the folder above: the two
-    /// could not have the same port, but the pooler has files of its own anyway.
+    /// Returns the folder of its files and its socket. PostgreSQL's socket is in the folder above;
+    /// since the two ports differ, the names could not collide, but the pooler needs a folder for
+    /// its files anyway.
     fn folder(&self) -> PathBuf {
         self.site.path.join("via")
     }
@@ -78,7 +79,7 @@ impl Front<'_> {
         Ok(Pooler { via: self.via, port, process })
     }
 
-    /// Whether a client gets an answer from the server behind.
+    /// Returns true if a client gets an answer from the server through the pooler.
     fn answers(&self, port: u16) -> bool {
         if !socket_of(self.site, port).exists() {
             return false;
@@ -93,8 +94,8 @@ impl Front<'_> {
         Ok(command)
     }
 
-    /// pgbouncer's settings (pgbouncer(5)). It logs into the server with the password in its file
-    /// of users, by whichever method the server asks for.
+    /// Returns the command of pgbouncer after writing its settings (pgbouncer(5)). It logs into the
+    /// server with the password in its file of users, with any method the server asks for.
     fn pgbouncer(&self, port: u16) -> Result<Command, Problem> {
         let program = PGBOUNCER.find()?;
         let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());
@@ -126,12 +127,12 @@ impl Front<'_> {
         Ok(command)
     }
 
-    /// pgpool's settings (pgpool.conf of pgpool-II 4.3). One server, which is never given up: it
-    /// may be killed and come back.
+    /// Returns the command of pgpool after writing its settings (pgpool.conf of pgpool-II 4.3). The
+    /// only server is never given up, because it may be killed and come back.
     ///
-    /// It is the primary of a replication without replicas, of which nobody has to be asked. In the
-    /// mode `raw` pgpool begins a transaction of its own when a statement that writes is prepared,
-    /// and rolls all of it back at the end of the session.
+    /// The server is the primary of a replication without replicas, which pgpool does not check. In
+    /// the mode `raw` pgpool would begin a transaction of its own when a writing statement is
+    /// prepared, and roll it all back at the end of the session.
     fn pgpool(&self, port: u16) -> Result<Command, Problem> {
         let program = PGPOOL.find()?;
         let own = self.folder();
@@ -173,14 +174,14 @@ impl Front<'_> {
         Ok(command)
     }
 
-    /// The settings of pgpool's query cache in memory.
+    /// Returns the settings of pgpool's in-memory query cache.
     fn cache(&self) -> Vec<(&'static str, String)> {
         let Via::Pgpool { cache: Some(cache) } = self.via else { return Vec::new() };
         let known = self.folder().display().to_string();
         let mut settings =
             vec![("memory_cache_enabled", "on".to_owned()), ("memqcache_oiddir", known)];
         if let Some(ttl) = cache.ttl {
-            // Whole seconds, and zero would mean "for ever".
+            // In whole seconds; zero would mean "forever".
             let seconds = ttl.0.div_ceil(1_000_000_000).max(1);
             settings.push(("memqcache_expire", seconds.to_string()));
         }
@@ -189,7 +190,7 @@ impl Front<'_> {
 }
 
 impl Pooler {
-    /// How it is ended.
+    /// Returns the way to end the pooler.
     pub(crate) fn ending(&self) -> Ending {
         self.via.ending()
     }
@@ -204,7 +205,7 @@ impl Via {
     }
 }
 
-/// The socket of a pooler in its folder.
+/// Returns the path of a pooler's socket.
 pub(crate) fn socket_of(site: &Site, port: u16) -> PathBuf {
     Path::new(&site.path).join("via").join(format!(".s.PGSQL.{port}"))
 }

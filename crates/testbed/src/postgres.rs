@@ -1,4 +1,4 @@
-//! What is particular to PostgreSQL.
+//! The parts of a private server that are specific to PostgreSQL.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,24 +23,25 @@ const SUITE: Suite = Suite {
     versions: Some("/usr/lib/postgresql"),
 };
 
-/// Who owns the cluster: logs in by the socket, in a folder that nobody else can enter.
+/// The owner of the cluster, who logs in over the socket, in a folder that only the account can
+/// enter.
 const OWNER: &str = "postgres";
 
-/// As whom the server runs if we are root.
+/// Accounts that run the server if this process is root, in order of preference.
 pub(crate) const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 
 /// "Fast": sessions are aborted, a checkpoint is written.
 pub(crate) const STOP: Ending = Ending { signal: Signal::INT, name: "INT" };
 
-/// "Immediate": nothing is written, for data that is thrown away. Shared memory is given back.
+/// "Immediate": nothing is written, for data that is discarded. Shared memory is released.
 pub(crate) const DISCARD: Ending = Ending { signal: Signal::QUIT, name: "QUIT" };
 
-/// Where its socket is; libpq takes the folder.
+/// Returns the path of the socket; libpq expects its folder.
 pub(crate) fn socket(site: &Site) -> PathBuf {
     site.path.join(format!(".s.PGSQL.{}", site.port))
 }
 
-/// Makes an empty cluster. Its texts are ordered by their bytes on every machine.
+/// Initializes an empty cluster. It sorts texts by their bytes, the same on every machine.
 pub(crate) fn initialise(site: &Site, options: &Options) -> Result<(), Problem> {
     let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
     let mut command = site.account.command(&initdb, "KILL");
@@ -57,7 +58,7 @@ fn data(site: &Site) -> PathBuf {
     site.path.join("data")
 }
 
-/// Who may log in from where, and how.
+/// Returns the rules of `pg_hba.conf` for the options.
 fn host_rules(options: &Options) -> String {
     let method = match options.auth {
         Auth::Md5 => "md5",
@@ -77,7 +78,7 @@ fn host_rules(options: &Options) -> String {
     )
 }
 
-/// The server itself.
+/// Returns the command that starts the server.
 pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
     let postgres = SUITE.find_server()?;
     let mut command = site.account.command(&postgres, DISCARD.name);
@@ -101,8 +102,8 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     Ok(command)
 }
 
-/// Whether the server takes sessions: the last line of its `postmaster.pid` says so, which is also
-/// how `pg_ctl` waits for it.
+/// Returns true if the server accepts sessions. The last line of its `postmaster.pid` shows that,
+/// which `pg_ctl` waits for as well.
 pub(crate) fn is_ready(site: &Site, pid: u32) -> bool {
     let text = std::fs::read_to_string(data(site).join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -114,7 +115,7 @@ pub(crate) fn psql() -> Result<PathBuf, Problem> {
     SUITE.find(Program { name: "psql", source: Source::Package("postgresql-client") })
 }
 
-/// The client program, logged in as the owner of the cluster.
+/// Returns the command of the client program, logged in as the owner of the cluster.
 pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
     let mut command = plain(&psql()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
@@ -123,11 +124,11 @@ pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
     Ok(command)
 }
 
-/// The database that every cluster has.
+/// A database that every cluster has.
 pub(crate) const FIRST_DATABASE: &str = "postgres";
 
-/// Makes the user and the database. The server is given the password's verifier only, so that no
-/// log of statements can hold the password.
+/// Returns the statements that create the user and the database. They contain only the password's
+/// verifier, which keeps the password out of statement logs.
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
     let verifier = match options.auth {
         Auth::Md5 => password::md5(password.as_bytes(), USER),
@@ -145,15 +146,16 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
     )
 }
 
-/// The roles of a user who may observe the server, end sessions and write checkpoints (PostgreSQL
-/// manual, "Predefined Roles"). Older servers lack some. None of them reaches files or programs.
+/// Roles of a user who may observe the server, end sessions and write checkpoints (PostgreSQL
+/// manual, "Predefined Roles"). Older servers lack some. None of them gives access to files or
+/// programs.
 const ROLES: &str = "'pg_monitor', 'pg_signal_backend', 'pg_checkpoint'";
 
-/// The extension that the observer reads. Only a superuser can install it, and only a server that
-/// has loaded its library at the start has something to count.
+/// The extension that the observer reads. Only a superuser can install it, and it counts only on a
+/// server that has loaded its library at the start.
 const STATEMENTS: &str = "pg_stat_statements";
 
-/// Returns the statements that give the user what an ordinary user may have.
+/// Returns the statements that grant an ordinary user's rights.
 fn ordinary(options: &Options) -> String {
     let is_loaded = |(name, value): &(String, String)| {
         name.eq_ignore_ascii_case("shared_preload_libraries") && value.contains(STATEMENTS)

@@ -1,60 +1,61 @@
-//! Why there is no server.
+//! Errors of private servers.
 
 use std::fmt;
 use std::io;
 
 use base::Nanos;
 
-/// Why a server could not be started, asked or ended. Its `Display` says what to do.
+/// The reason why a server could not be started, queried or ended. Its `Display` includes the
+/// remedy.
 #[derive(Debug)]
 pub enum Problem {
     /// A program is not installed.
     Missing {
-        /// The program's name.
+        /// Name of the program.
         program: String,
-        /// The way to get it.
+        /// Way to install it.
         remedy: String,
     },
     /// The operating system refused something.
     System {
-        /// What was tried.
+        /// The attempted action.
         what: String,
-        /// What it said.
+        /// Error of the operating system.
         cause: io::Error,
     },
     /// A program ended with an error or too early.
     Ended {
-        /// The program's name.
+        /// Name of the program.
         program: String,
-        /// The end of what it said.
+        /// End of its output.
         words: String,
     },
     /// A program did not become ready, or did not end, in time.
     Slow {
-        /// The program's name.
+        /// Name of the program.
         program: String,
-        /// What it was given.
+        /// Time limit.
         limit: Nanos,
-        /// The end of what it said.
+        /// End of its output.
         words: String,
     },
-    /// What was asked for cannot be had. One line per mistake.
+    /// Impossible options, one line per mistake.
     Refused(Vec<String>),
 }
 
 impl Problem {
-    /// A refusal for one reason.
+    /// Creates a refusal with one reason.
     pub(crate) fn refused(why: impl Into<String>) -> Problem {
         Problem::Refused(vec![why.into()])
     }
 
-    /// What turns an error of the operating system into a problem.
+    /// Returns a function that converts an error of the operating system during the action `what`.
     pub(crate) fn of<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Problem {
         let what = what.into();
         move |cause| Problem::System { what, cause: cause.into() }
     }
 
-    /// What the program said that could not do what it was asked for; empty if none said anything.
+    /// Returns the output of the program that failed; empty if there is none.
     pub fn words(&self) -> &str {
         match self {
             Problem::Ended { words, .. } | Problem::Slow { words, .. } => words,

@@ -1,4 +1,4 @@
-//! Programs that run to their end, and servers that run until they are told.
+//! Running programs to their end, and controlling server processes.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -17,30 +17,31 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::Problem;
 
-/// How often is looked whether a server is ready.
+/// Interval between checks whether a server is ready.
 const LOOK: Nanos = Nanos::from_millis(5);
 
-/// How long a program may take that is to come to its end by itself.
+/// Time limit of a program that should end by itself.
 const LONGEST_RUN: Nanos = Nanos::from_secs(120);
 
-/// How much of the end of a log a message shows.
+/// Size of the end of a log that a message shows, in bytes.
 const WORDS: usize = 4_096;
 
-/// How long a killed process may take until it is gone.
+/// Time that a killed process has to disappear.
 const LONGEST_DEATH: Nanos = Nanos::from_secs(10);
 
-/// How often the processes of a server are looked for until no new one turns up.
+/// Maximum number of searches for new child processes of a server.
 const SWEEPS: usize = 10;
 
-/// Starts processes on a thread that lives as long as ours: a process that is told to die with its
-/// parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`, prctl(2)).
+/// Returns the queue of a thread that starts processes and lives as long as this process. A process
+/// that should die with its parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`,
+/// prctl(2)).
 fn keeper() -> &'static SyncSender<Job> {
     static KEEPER: OnceLock<SyncSender<Job>> = OnceLock::new();
     KEEPER.get_or_init(|| {
         let (jobs, work) = sync_channel::<Job>(0);
         std::thread::spawn(move || {
             for (mut command, answer) in work {
-                // Nobody waits any more only if the thread that asked has panicked.
+                // Fails only if the requesting thread has panicked.
                 let _ = answer.send(command.spawn());
             }
         });
@@ -57,7 +58,7 @@ fn spawn(command: Command) -> std::io::Result<Child> {
     child.recv().map_err(|_| gone())?
 }
 
-/// Runs a program to its end with `input` and returns what it printed.
+/// Runs a program to its end with `input` on stdin, and returns its stdout.
 pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<String, Problem> {
     let refused = || format!("run {name}");
     let memory = |text: &str| -> std::io::Result<File> {
@@ -87,12 +88,12 @@ pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<Strin
 
 fn read_all(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // A file in memory can be read.
+    // Cannot fail: the file is in memory.
     let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The last lines of a text.
+/// Returns the last lines of a text.
 pub(crate) fn tail(text: &str) -> String {
     let text = text.trim();
     let from = text.len().saturating_sub(WORDS);
@@ -104,16 +105,16 @@ pub(crate) fn tail(text: &str) -> String {
     }
 }
 
-/// A process that we have started. It is not ended when this is dropped.
+/// A process started by this one. Dropping this does not end it.
 pub(crate) struct Process {
     child: Child,
-    /// Readable when the process has ended.
+    /// Process handle, readable once the process has ended.
     handle: OwnedFd,
     status: Option<ExitStatus>,
 }
 
 impl Process {
-    /// Starts it.
+    /// Starts a process.
     pub(crate) fn start(command: Command) -> std::io::Result<Process> {
         let mut child = spawn(command)?;
         match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
@@ -126,12 +127,13 @@ impl Process {
         }
     }
 
-    /// Its number, which no other process has until it was waited for.
+    /// Returns the process id, which is not reused before the process is reaped.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until it has ended, or until the limit.
+    /// Waits until the process has ended, or until the limit. Returns its exit status if it has
+    /// ended.
     pub(crate) fn wait(&mut self, limit: Nanos) -> Option<ExitStatus> {
         if self.status.is_none() && ends_within(&self.handle, limit) {
             self.status = self.child.wait().ok();
@@ -139,8 +141,10 @@ impl Process {
         self.status
     }
 
-    /// Waits until `is_ready` says so. `Err(true)` if the process ended before, `Err(false)` if it
-    /// took longer than the limit.
+    /// Waits until `is_ready` returns true.
+    ///
+    /// # Errors
+    /// `true` if the process ended before, `false` if the limit was reached.
     pub(crate) fn until(
         &mut self,
         limit: Nanos,
@@ -158,15 +162,15 @@ impl Process {
         Ok(())
     }
 
-    /// Sends a signal to the process, unless it has been waited for.
+    /// Sends a signal to the process, unless it has been reaped.
     pub(crate) fn signal(&self, signal: Signal) {
         if self.status.is_none() {
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
 
-    /// Stops the process and all that it has started, and waits until they stand still. Children
-    /// are looked for until there are no new ones: a process that stands still starts no other.
+    /// Stops the process and its descendants, and waits until they are stopped. Repeats the search
+    /// for descendants until there are no new ones: a stopped process starts no others.
     pub(crate) fn freeze(&self) -> Vec<Pid> {
         let mut frozen = Vec::new();
         if self.status.is_some() {
@@ -190,7 +194,7 @@ impl Process {
         frozen
     }
 
-    /// Lets the process and all that it has started go on.
+    /// Continues the process and its descendants.
     pub(crate) fn thaw(&self) {
         for pid in descendants(self.child.id()) {
             let _ = kill_process(pid, Signal::CONT);
@@ -198,7 +202,7 @@ impl Process {
         self.signal(Signal::CONT);
     }
 
-    /// Kills the process and all that it has started.
+    /// Kills the process and its descendants.
     pub(crate) fn kill(&mut self) {
         if self.status.is_some() {
             return;
@@ -211,15 +215,15 @@ impl Process {
         }
         self.signal(Signal::KILL);
         self.status = self.child.wait().ok();
-        // PostgreSQL does not start again while one of them is attached to its shared memory.
+        // PostgreSQL does not restart while one of them is attached to its shared memory.
         for handle in &handles {
             ends_within(handle, LONGEST_DEATH);
         }
     }
 }
 
-/// Waits until a process that was told to stop has stopped, or is gone: a signal takes effect when
-/// the process gets a processor, or comes back from a disk.
+/// Waits until a process that was sent SIGSTOP has stopped or is gone: a signal takes effect only
+/// once the process gets a processor, or returns from disk I/O.
 fn until_still(pid: Pid) {
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
     let end = Monotonic.now() + LONGEST_DEATH;
@@ -228,18 +232,18 @@ fn until_still(pid: Pid) {
         if !runs {
             return;
         }
-        // A wait for nothing but the time.
+        // Used as a sleep.
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }));
     }
 }
 
-/// Whether the text of `/proc/PID/stat` is that of a stopped process, or of one that has ended.
+/// Returns true if the text of `/proc/PID/stat` is that of a stopped or ended process.
 fn is_still(stat: &str) -> bool {
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     matches!(state, Some('T' | 't' | 'Z' | 'X'))
 }
 
-/// Whether a process ends within the limit.
+/// Waits for a process to end. Returns true if it ends within the limit.
 fn ends_within(handle: &OwnedFd, limit: Nanos) -> bool {
     let until = Monotonic.now() + limit;
     loop {
@@ -256,7 +260,7 @@ fn ends_within(handle: &OwnedFd, limit: Nanos) -> bool {
     }
 }
 
-/// The processes that have `root` among their ancestors.
+/// Returns the descendants of `root`.
 fn descendants(root: u32) -> Vec<Pid> {
     let processes: Vec<(i32, i32)> = std::fs::read_dir("/proc")
         .into_iter()
@@ -276,14 +280,14 @@ fn descendants(root: u32) -> Vec<Pid> {
     found.into_iter().skip(1).filter_map(Pid::from_raw).collect()
 }
 
-/// The parent in the text of `/proc/PID/stat` (proc(5)). The name of the program, the second
-/// field, may hold anything, and ends at the last parenthesis.
+/// Returns the parent in the text of `/proc/PID/stat` (proc(5)). The second field, the name of the
+/// program, may contain anything, and ends at the last parenthesis.
 fn parent_in(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A log to which a process writes, made anew or gone on with. The folder is the account's: a link
-/// that it has put there is not followed, as we may be root.
+/// Redirects a process's output to a log, which is created or appended to. The folder belongs to
+/// the account, so a link that it has put there is not followed: this process may be root.
 pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
     let failed = || format!("write {}", path.display());
     let no_link = OFlags::NOFOLLOW.bits() as i32;

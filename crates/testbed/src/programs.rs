@@ -1,4 +1,4 @@
-//! Where the programs are, and as whom they run.
+//! Locations of server programs, and the accounts that run them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use rustix::process::geteuid;
 
 use crate::Problem;
 
-/// Where programs are looked for. The folders of the system's own programs are not in everybody's
-/// `PATH`, but MariaDB's server and the poolers are there.
+/// Folders in which programs are searched after `PATH`. The folders of system programs, with
+/// MariaDB's server and the poolers, are not in everybody's `PATH`.
 const FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// The file that a link leads to where MariaDB stands in for MySQL.
+/// Name of MariaDB's server program, to which `mysqld` may be a link.
 const MARIADBD: &str = "mariadbd";
 
-/// A program and the way to get it.
+/// A program, and instructions for installing it.
 #[derive(Clone, Copy)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) source: Source,
 }
 
-/// The place to get a missing program from.
+/// A way to install a missing program.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     /// A package of the distribution.
@@ -37,14 +37,14 @@ pub(crate) enum Source {
 pub(crate) struct Suite {
     /// The server itself.
     pub(crate) server: Program,
-    /// The environment variable with the path of another server program.
+    /// Environment variable with the path of another server program.
     pub(crate) variable: &'static str,
-    /// The folder with one folder per installed version, if the packages make one.
+    /// Folder with one subfolder per installed version, if the packages have one.
     pub(crate) versions: Option<&'static str>,
 }
 
 impl Suite {
-    /// Returns the server program: the one that the variable names, or the system's.
+    /// Returns the path of the server program: that in the environment variable, or the system's.
     pub(crate) fn find_server(&self) -> Result<PathBuf, Problem> {
         match self.chosen()? {
             Some(path) => Ok(path),
@@ -57,7 +57,7 @@ impl Suite {
         program.find_in(&self.folders(self.chosen()?.as_deref()))
     }
 
-    /// Returns the folder above those of the programs, if the variable names a server.
+    /// Returns the folder above those of the programs, if the environment variable names a server.
     pub(crate) fn base(&self) -> Result<Option<PathBuf>, Problem> {
         let chosen = self.chosen()?;
         Ok(chosen.and_then(|path| Some(path.parent()?.parent()?.to_owned())))
@@ -67,7 +67,7 @@ impl Suite {
         chosen(self.variable, std::env::var_os(self.variable).as_deref())
     }
 
-    /// The folders in which the programs may be, best first.
+    /// Returns the folders to search for programs, best first.
     fn folders(&self, chosen: Option<&Path>) -> Vec<PathBuf> {
         let mut folders = chosen.map_or_else(Vec::new, folders_around);
         folders.extend(self.versions.into_iter().flat_map(|at| version_folders(Path::new(at))));
@@ -76,7 +76,7 @@ impl Suite {
     }
 }
 
-/// Returns the absolute path of the program that an environment variable names, if it has a value.
+/// Returns the absolute path of the program in an environment variable, if that has a value.
 fn chosen(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Problem> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
     let path = std::path::absolute(value).map_err(Problem::of("find the current folder"))?;
@@ -89,7 +89,7 @@ fn chosen(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Prob
     )))
 }
 
-/// The folders in which the programs beside a server program may be.
+/// Returns the folders that may contain the programs belonging to a server program.
 fn folders_around(program: &Path) -> Vec<PathBuf> {
     let Some(folder) = program.parent() else { return Vec::new() };
     let beside = folder.parent().map(|above| above.join("bin"));
@@ -97,7 +97,7 @@ fn folders_around(program: &Path) -> Vec<PathBuf> {
 }
 
 impl Program {
-    /// Finds it in one of the folders, in their order.
+    /// Finds the program in the first folder that has it.
     pub(crate) fn find_in(self, folders: &[PathBuf]) -> Result<PathBuf, Problem> {
         let paths = folders.iter().map(|folder| folder.join(self.name));
         paths.into_iter().find(|path| self.is_at(path)).ok_or_else(|| Problem::Missing {
@@ -109,15 +109,15 @@ impl Program {
         })
     }
 
-    /// Checks that a path leads to the program, and not by a link to MariaDB's server, which has
-    /// the name of MySQL's as well.
+    /// Returns true if a path leads to the program. A link named like MySQL's server but leading to
+    /// MariaDB's does not count.
     fn is_at(self, path: &Path) -> bool {
         let leads_to = path.canonicalize();
         let is_mariadb = |path: &PathBuf| path.file_name() == Some(OsStr::new(MARIADBD));
         path.is_file() && (self.name == MARIADBD || !leads_to.is_ok_and(|path| is_mariadb(&path)))
     }
 
-    /// Finds it where the system keeps its programs.
+    /// Finds the program in the system's folders.
     pub(crate) fn find(self) -> Result<PathBuf, Problem> {
         self.find_in(&system_folders())
     }
@@ -128,7 +128,7 @@ fn system_folders() -> Vec<PathBuf> {
     std::env::split_paths(&path).chain(FOLDERS.map(PathBuf::from)).collect()
 }
 
-/// The folders of programs of all installed versions, the newest first.
+/// Returns the program folders of all installed versions, newest first.
 fn version_folders(versions: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(versions).into_iter().flatten().flatten();
     let number = |name: &OsStr| name.to_str()?.split('.').next()?.parse::<u32>().ok();
@@ -139,18 +139,18 @@ fn version_folders(versions: &Path) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, folder)| folder).collect()
 }
 
-/// As whom a server runs.
+/// The account that a server runs as.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// Its name, for SQL users that are known by it.
+    /// Name of the account, for SQL users that are identified by it.
     pub(crate) name: String,
-    /// The user and the group to change to; `None` where we are nobody special ourselves.
+    /// User id and group id to switch to; `None` if this process is not root.
     pub(crate) change: Option<(u32, u32)>,
 }
 
 impl Account {
-    /// The account for a server: ourselves, or as root the first of `names` that exists, because
-    /// database servers refuse to run as root.
+    /// Returns the account for a server: that of this process, or for root the first of `names`
+    /// that exists, because database servers refuse to run as root.
     pub(crate) fn for_server(names: &[&str]) -> Result<Account, Problem> {
         if !geteuid().is_root() {
             return Ok(Account { name: own_name()?, change: None });
@@ -167,9 +167,11 @@ impl Account {
         )))
     }
 
-    /// A command that runs as this account and dies with the thread that starts it, by the
-    /// `signal`. It inherits nothing of our environment: `PGOPTIONS` or `MYSQL_HOME` would change
-    /// a server, and `ASSAY_PASSWORD` is none of its business.
+    /// Builds a command that runs as this account. It is sent `signal` when the thread that starts
+    /// it ends.
+    ///
+    /// It inherits no environment: `PGOPTIONS` or `MYSQL_HOME` would change a server, and
+    /// `ASSAY_PASSWORD` must not reach it.
     pub(crate) fn command(&self, program: &Path, signal: &str) -> Command {
         let mut command = plain(Path::new("setpriv"));
         if let Some((user, group)) = self.change {
@@ -181,7 +183,7 @@ impl Account {
     }
 }
 
-/// The name of the user that we are.
+/// Returns the name of the user that runs this process.
 pub(crate) fn own_name() -> Result<String, Problem> {
     let user = User::from_uid(nix::unistd::geteuid()).map_err(Problem::of("look users up"))?;
     user.map(|user| user.name).ok_or_else(|| {
@@ -189,7 +191,7 @@ pub(crate) fn own_name() -> Result<String, Problem> {
     })
 }
 
-/// A command with an environment that is the same on every machine.
+/// Builds a command with the same environment on every machine.
 pub(crate) fn plain(program: &Path) -> Command {
     let mut command = Command::new(program);
     let path = std::env::join_paths(system_folders()).unwrap_or_default();

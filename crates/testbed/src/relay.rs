@@ -1,4 +1,4 @@
-//! A relay between a client and a server that does what bad networks do.
+//! A relay between client and server that simulates network faults.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -17,10 +17,10 @@ use rt::{Rt, Source, run_real};
 use crate::Problem;
 use crate::launch::with_a_free_port;
 
-/// How much is read at once.
+/// Maximum number of bytes read at once.
 const READ: usize = 64 << 10;
 
-/// The way of bytes.
+/// Direction of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the client to the server.
@@ -29,9 +29,9 @@ pub enum Direction {
     ToClient,
 }
 
-/// A relay on a thread of its own. Dropped, it ends, and its connections with it.
+/// A relay on its own thread. Dropping it ends it and its connections.
 ///
-/// Its faults are for all connections, in both directions, and take effect with the next bytes.
+/// Faults apply to all connections in both directions, and take effect with the next bytes.
 pub struct Relay {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -39,7 +39,7 @@ pub struct Relay {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// What the relay and its owner both see.
+/// State shared by the relay's thread and its owner.
 #[derive(Default)]
 struct Shared {
     faults: Mutex<Faults>,
@@ -47,14 +47,15 @@ struct Shared {
     to_client: AtomicU64,
 }
 
-/// What goes wrong.
+/// Active faults.
 #[derive(Clone, Copy, Default)]
 struct Faults {
     delay: Nanos,
-    /// Bytes per second, of each direction of each connection.
+    /// Limit in bytes per second, for each direction of each connection.
     bandwidth: Option<u64>,
     stalled_until: Stamp,
-    /// The connection that passes on the last of so many bytes is cut.
+    /// Direction and number of bytes left until the connection that carries the last of them is
+    /// cut.
     cut: Option<(Direction, u64)>,
 }
 
@@ -70,7 +71,7 @@ impl Shared {
         }
     }
 
-    /// How many of some bytes may pass, and whether the connection is cut behind them.
+    /// Returns how many of `bytes` may pass, and true if the connection is cut after them.
     fn admit(&self, direction: Direction, bytes: usize) -> (usize, bool) {
         let mut faults = self.faults();
         let Some((way, left)) = faults.cut.filter(|(way, _)| *way == direction) else {
@@ -85,7 +86,7 @@ impl Shared {
     }
 }
 
-/// What the owner tells the relay's thread.
+/// Commands from the owner to the relay's thread.
 const REFUSE: u8 = b'r';
 const ACCEPT: u8 = b'a';
 const CUT: u8 = b'c';
@@ -111,38 +112,37 @@ impl Relay {
         Ok(Relay { address, shared, control, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many bytes have passed.
+    /// Returns the number of bytes that have passed.
     pub fn passed(&self, direction: Direction) -> u64 {
         self.shared.counter(direction).load(Relaxed)
     }
 
-    /// Passes bytes on so much later. What arrives in the meantime waits, so that at most 64 KiB
-    /// are on their way.
+    /// Delays bytes by `span`. Further bytes wait meanwhile, so that at most 64 KiB are in transit.
     pub fn delay(&self, span: Nanos) {
         self.shared.faults().delay = span;
     }
 
-    /// Passes at most so many bytes per second in each direction of each connection; `None` is
-    /// without limit.
+    /// Limits the traffic in each direction of each connection, in bytes per second; `None` is
+    /// unlimited.
     pub fn bandwidth(&self, bytes_per_s: Option<u64>) {
         self.shared.faults().bandwidth = bytes_per_s;
     }
 
-    /// Passes nothing for a span from now on.
+    /// Holds back all traffic for a span from now on.
     pub fn stall(&self, span: Nanos) {
         self.shared.faults().stalled_until = Monotonic.now() + span;
     }
 
-    /// Passes so many more bytes in a direction, and cuts the connection that had the last of
+    /// Passes `bytes` more bytes in a direction, and cuts the connection that carried the last of
     /// them, wherever in a packet that is. Other connections stay.
     ///
     /// # Panics
-    /// For no bytes at all: see [`Relay::cut`].
+    /// If `bytes` is 0: see [`Relay::cut`].
     pub fn cut_after(&self, direction: Direction, bytes: u64) {
         assert!(bytes > 0, "a connection is cut behind a byte");
         self.shared.faults().cut = Some((direction, bytes));
@@ -153,17 +153,17 @@ impl Relay {
         self.tell(CUT);
     }
 
-    /// Refuses new connections from now on, as a machine does on which nobody listens.
+    /// Refuses new connections from now on, as a machine without a listener does.
     pub fn refuse(&self) {
         self.tell(REFUSE);
     }
 
-    /// Takes new connections again.
+    /// Accepts new connections again.
     pub fn accept(&self) {
         self.tell(ACCEPT);
     }
 
-    /// Tells the thread something and waits until it has done it.
+    /// Sends a command to the thread and waits until it is done.
     fn tell(&self, what: u8) {
         let mut done = [0];
         let told = (&self.control).write_all(&[what]);
@@ -216,7 +216,7 @@ fn relay(
     })?
 }
 
-/// What the relay waits for.
+/// An event that the relay waits for.
 enum Heard {
     Client(Source<TcpStream>),
     Word(u8),
@@ -244,7 +244,7 @@ async fn heard(
     .await
 }
 
-/// What every connection needs.
+/// State shared by all connections.
 #[derive(Clone)]
 struct Road {
     rt: Rt,
@@ -253,7 +253,7 @@ struct Road {
     links: Rc<RefCell<Vec<Weak<Link>>>>,
 }
 
-/// A connection: both its sides once more, to end them from outside.
+/// A connection: second handles to both of its sockets, for cutting it from outside.
 struct Link([TcpStream; 2]);
 
 impl Link {
@@ -267,7 +267,7 @@ impl Link {
 
 impl Road {
     async fn connect(self, client: Source<TcpStream>) {
-        // Without a server the client is hung up on.
+        // If the server cannot be reached, the client's connection is closed.
         let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
         let (Ok(one), Ok(other)) = (again(&client), again(&server)) else { return };
         let (client, server) = (Rc::new(client), Rc::new(server));
@@ -282,7 +282,7 @@ impl Road {
             drop(rt.spawn(async move {
                 let mut pass = Pass { road: &road, from, to, direction };
                 match pass.run().await {
-                    // One side has nothing more to say, but may listen.
+                    // One side has ended its stream, but may still read.
                     Ok(true) => drop(pass.to.get().shutdown(Shutdown::Write)),
                     Ok(false) | Err(_) => link.cut(),
                 }
@@ -300,7 +300,7 @@ impl Road {
     }
 }
 
-/// A second handle to a connection.
+/// Returns a second handle to a connection.
 fn again(stream: &Source<TcpStream>) -> io::Result<TcpStream> {
     stream.get().set_nodelay(true)?;
     stream.get().try_clone()
@@ -315,7 +315,7 @@ struct Pass<'r> {
 }
 
 impl Pass<'_> {
-    /// Passes bytes on until the sender has no more (`true`) or the connection is cut (`false`).
+    /// Passes bytes until the sender ends its stream (`true`) or the connection is cut (`false`).
     async fn run(&mut self) -> io::Result<bool> {
         let mut bytes = vec![0; READ];
         loop {
@@ -335,7 +335,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Waits for as long as some bytes take to pass.
+    /// Waits for the time that the bytes take to pass.
     async fn wait(&self, arrived: Stamp, bytes: usize) {
         let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
         let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));

@@ -16,28 +16,28 @@ use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
 /// The user that logs in, with the [rights](crate::Rights) of the options.
 pub(crate) const USER: &str = "assay";
 
-/// The database that is there for the user.
+/// The database created for the user.
 pub(crate) const DATABASE: &str = "assay";
 
-/// The file with all that the server said.
+/// Name of the server's log file.
 const LOG: &str = "server.log";
 
-/// Where a server lives.
+/// Location and accounts of a server.
 pub(crate) struct Site {
-    /// Its folder.
+    /// Folder of the server.
     pub(crate) path: PathBuf,
-    /// Its port on 127.0.0.1.
+    /// Port on 127.0.0.1.
     pub(crate) port: u16,
-    /// As whom it runs.
+    /// Account that the server runs as.
     pub(crate) account: Account,
-    /// As whom we run.
+    /// Name of the user that runs this process.
     pub(crate) owner: String,
-    /// For TLS, if it offers that.
+    /// Certificates, if the server offers TLS.
     pub(crate) certificates: Option<Certificates>,
 }
 
-/// A database server of one's own: in a temporary folder, on a free port of 127.0.0.1 and a Unix
-/// socket, with a user `assay` and a database `assay`. Dropped, nothing is left of it; nor is if
+/// A private database server in a temporary folder, on a free port of 127.0.0.1 and a Unix domain
+/// socket, with a user `assay` and a database `assay`. Nothing is left of it after it is dropped or
 /// this process is killed.
 ///
 /// ```no_run
@@ -54,18 +54,18 @@ pub struct Server {
     options: Options,
     site: Site,
     password: Secret,
-    /// `None` while it is stopped.
+    /// The server process; `None` while it is stopped.
     process: Option<Process>,
     pooler: Option<Pooler>,
     folder: Folder,
 }
 
 impl Server {
-    /// Starts a server and waits until it answers, for two minutes at most.
+    /// Starts a server and waits until it answers, two minutes at most.
     ///
     /// # Errors
-    /// A program is not installed, the options are not the server's, or it does not become ready;
-    /// the message has the server's own last words.
+    /// A program is not installed, the options are not for this server, or it does not become
+    /// ready; the message has the end of the server's log.
     pub fn start(options: &Options) -> Result<Server, Problem> {
         options.check()?;
         let accounts = match options.kind {
@@ -94,13 +94,13 @@ impl Server {
         Ok(server)
     }
 
-    /// Which server this is.
+    /// Returns the kind of the server.
     pub fn kind(&self) -> Kind {
         self.options.kind
     }
 
-    /// Its URL over TCP, with the password; where it offers TLS, with `tls=verify` and the files
-    /// for that. With something in between, it is that one's URL.
+    /// Returns its URL over TCP, with the password. If it offers TLS, the URL has `tls=verify` and
+    /// the files for that. With a pooler, the URL is the pooler's.
     pub fn url(&self) -> Target {
         let Some(files) = &self.site.certificates else { return self.over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
@@ -113,9 +113,9 @@ impl Server {
         self.over_tcp(options)
     }
 
-    /// Its URL over the Unix socket, whose path is the option `socket`.
+    /// Returns its URL over the Unix domain socket, whose path is the option `socket`.
     pub fn url_over_socket(&self) -> Target {
-        // A URL without a host, as the socket takes its place.
+        // A URL without a host, which the socket replaces.
         let nowhere = Address { host: "localhost".to_owned(), port: None };
         let socket = self.socket().display().to_string();
         self.target(nowhere, vec![("socket".to_owned(), socket)])
@@ -139,17 +139,17 @@ impl Server {
         Target { kind, endpoint, options }
     }
 
-    /// The password of its user `assay`.
+    /// Returns the password of its user `assay`.
     pub fn password(&self) -> &Secret {
         &self.password
     }
 
-    /// The TCP port on 127.0.0.1 for clients.
+    /// Returns the TCP port on 127.0.0.1 for clients.
     pub fn port(&self) -> u16 {
         self.pooler.as_ref().map_or(self.site.port, |pooler| pooler.port)
     }
 
-    /// The path of the Unix socket for clients.
+    /// Returns the path of the Unix domain socket for clients.
     pub fn socket(&self) -> PathBuf {
         if let Some(pooler) = &self.pooler {
             return pooler::socket_of(&self.site, pooler.port);
@@ -161,32 +161,32 @@ impl Server {
         }
     }
 
-    /// Its temporary folder.
+    /// Returns the path of its temporary folder.
     pub fn folder(&self) -> &Path {
         &self.site.path
     }
 
-    /// Its certificates, if it offers TLS.
+    /// Returns its certificates, if it offers TLS.
     pub fn certificates(&self) -> Option<&Certificates> {
         self.site.certificates.as_ref()
     }
 
-    /// The number of its first process; `None` while it does not run.
+    /// Returns the id of its first process; `None` while it does not run.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::pid)
     }
 
-    /// The number of the first process of what stands in between, if something does.
+    /// Returns the id of the pooler's first process, if there is a pooler.
     pub fn pooler_pid(&self) -> Option<u32> {
         self.pooler.as_ref().map(|pooler| pooler.process.pid())
     }
 
-    /// All that it has said so far.
+    /// Returns the server's log so far.
     pub fn log(&self) -> String {
         read(&self.site.path.join(LOG))
     }
 
-    /// All that what stands in between has said so far.
+    /// Returns the pooler's log so far.
     pub fn pooler_log(&self) -> String {
         read(&self.site.path.join(pooler::LOG))
     }
@@ -195,7 +195,8 @@ impl Server {
     /// rows: values are separated by tabs, and null is `NULL`.
     ///
     /// # Errors
-    /// The client program is not installed, or its words if a statement failed.
+    /// The client program is not installed, or a statement failed; the message then has the
+    /// client's output.
     pub fn sql(&self, text: &str) -> Result<String, Problem> {
         self.ask(DATABASE, text)
     }
@@ -216,22 +217,21 @@ impl Server {
         }
     }
 
-    /// Stops all its processes where they are (SIGSTOP): its sessions stay open, and nothing
-    /// answers.
+    /// Stops all its processes (SIGSTOP): its sessions stay open, and nothing answers.
     pub fn freeze(&mut self) {
         if let Some(process) = &self.process {
             process.freeze();
         }
     }
 
-    /// Lets a frozen server go on.
+    /// Continues a frozen server.
     pub fn thaw(&mut self) {
         if let Some(process) = &self.process {
             process.thaw();
         }
     }
 
-    /// Ends the server as its manual says; its data stay for [`Server::restart`].
+    /// Shuts the server down as its manual describes; its data stays for [`Server::restart`].
     pub fn stop(&mut self) {
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::STOP),
@@ -243,7 +243,7 @@ impl Server {
     /// Ends the server if it runs, and starts it again on the same port with the same data.
     ///
     /// # Errors
-    /// It does not become ready; the message has the server's own last words.
+    /// It does not become ready; the message has the end of the server's log.
     pub fn restart(&mut self) -> Result<(), Problem> {
         self.stop();
         self.launch()
@@ -255,7 +255,7 @@ impl Server {
         }
     }
 
-    /// Starts what stands in between, if something is to.
+    /// Starts the pooler, if the options have one.
     fn front(&mut self) -> Result<(), Problem> {
         let Some(via) = self.options.via else { return Ok(()) };
         let Server { options, site, password, folder, .. } = self;
@@ -289,7 +289,7 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the user and the database.
+    /// Creates the user and the database.
     fn welcome(&self) -> Result<(), Problem> {
         let password = self.password.expose();
         match self.options.kind {
@@ -323,16 +323,16 @@ impl Drop for Server {
     }
 }
 
-/// The text of a log.
+/// Returns the text of a log.
 fn read(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
-/// A server with its defaults that all tests of this process share. It is started when it is first
-/// asked for, and ends with the process. Who shares it makes tables with names of their own.
+/// Returns a server with default settings that all tests of this process share. It starts on first
+/// use and ends with the process. Tests that share it use table names of their own.
 ///
 /// # Panics
-/// The server cannot be started.
+/// If the server cannot be started.
 pub fn shared(kind: Kind) -> &'static Server {
     static POSTGRES: OnceLock<Server> = OnceLock::new();
     static MARIADB: OnceLock<Server> = OnceLock::new();
@@ -345,10 +345,10 @@ pub fn shared(kind: Kind) -> &'static Server {
     shared_in(place, &Options::new(kind))
 }
 
-/// The same with TLS for who asks for it.
+/// Returns a shared server that also offers TLS.
 ///
 /// # Panics
-/// The server cannot be started.
+/// If the server cannot be started.
 pub fn shared_with_tls(kind: Kind) -> &'static Server {
     static POSTGRES: OnceLock<Server> = OnceLock::new();
     static MARIADB: OnceLock<Server> = OnceLock::new();

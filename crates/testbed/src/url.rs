@@ -1,4 +1,4 @@
-//! What a `testbed:` URL asks for.
+//! Parsing of `testbed:` URLs.
 
 use base::units::parse_duration;
 use base::{Endpoint, Target, TargetKind, closest};
@@ -6,24 +6,24 @@ use base::{Endpoint, Target, TargetKind, closest};
 use crate::options::{Cache, Rights, Tls};
 use crate::{Kind, Options, Problem, Server, Via};
 
-/// The options of a `testbed:` URL, beside the two groups of settings.
+/// Options of a `testbed:` URL, besides the two groups of settings.
 const NAMES: [&str; 4] = ["via", "cache", "ttl", "tls"];
 
-/// The groups of settings: of the server, and of what stands in between.
+/// Prefixes of the groups of settings: of the server, and of the pooler.
 const GROUPS: [&str; 2] = ["server.", "via."];
 
 const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
-/// Starts what a `testbed:` URL asks for, and returns it with the URL by which it is reached. Its
-/// user has [ordinary rights](Rights::Ordinary).
+/// Starts the server of a `testbed:` URL, and returns it with the URL to connect to. Its user has
+/// [ordinary rights](Rights::Ordinary).
 ///
 /// # Errors
-/// All mistakes of the URL at once, or why the server does not start.
+/// All mistakes in the URL at once, or the reason why the server does not start.
 pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
     start_with(target, Rights::Ordinary)
 }
 
-/// The same with a user who has these rights.
+/// Starts the server of a `testbed:` URL with a user who has these rights.
 ///
 /// # Errors
 /// As [`start`].
@@ -37,7 +37,7 @@ pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), P
     Ok((server, reached))
 }
 
-/// Finds all mistakes of a `testbed:` URL without starting anything.
+/// Finds all mistakes in a `testbed:` URL without starting anything.
 ///
 /// # Errors
 /// The mistakes.
@@ -45,10 +45,10 @@ pub fn check(target: &Target) -> Result<Options, Problem> {
     Asked::of(target).map(|asked| asked.options)
 }
 
-/// What a URL asks for.
+/// A parsed URL.
 struct Asked {
     options: Options,
-    /// The word behind `tls=`.
+    /// The value of `tls`.
     tls: Option<&'static str>,
 }
 
@@ -63,7 +63,7 @@ impl Asked {
     }
 }
 
-/// Reads a URL and keeps what is wrong with it.
+/// A parser that collects all mistakes of a URL.
 struct Reader<'a> {
     target: &'a Target,
     mistakes: Vec<String>,
@@ -103,7 +103,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The settings of a group.
+    /// Returns the settings of a group.
     fn settings(&self, group: &str) -> Vec<(String, String)> {
         let given = self.target.options.iter();
         let named = given.filter_map(|(name, value)| Some((name.strip_prefix(group)?, value)));
@@ -127,7 +127,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value of an option that is one of some words.
+    /// Parses the value of an option as one of `words`.
     fn word(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
         let value = self.target.option(name)?;
         let known = words.iter().copied().find(|word| *word == value);

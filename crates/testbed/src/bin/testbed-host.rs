@@ -1,10 +1,10 @@
-//! Hosts a server for as long as its input is open.
+//! A program that hosts a server for as long as its input is open.
 //!
-//! `testbed-host testbed:postgres` starts what the URL asks for, and prints one line: the URL by
-//! which it is reached, without the password, the number of the server's first process, and the
-//! path of its folder.
+//! `testbed-host testbed:postgres` starts the server of the URL, and prints one line: the URL to
+//! connect to, without the password, the id of the server's first process, and the path of its
+//! folder.
 //!
-//! `testbed-host sim:null postgres` (or `mariadb`) serves a simulation by the protocol of that
+//! `testbed-host sim:null postgres` (or `mariadb`) serves a simulation with the protocol of that
 //! database, and prints the address. With a third argument it is bound to that processor.
 
 use std::io::{Read, Write};
@@ -37,7 +37,7 @@ fn host(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// A real server; the testbed itself refuses what is none.
+/// Hosts a real server; the testbed itself refuses other URLs.
 fn start(target: &Target) -> Result<(), String> {
     let (server, reached) = testbed::start(target).map_err(|problem| problem.to_string())?;
     let (pid, folder) = (server.pid().unwrap_or_default(), server.folder().display());

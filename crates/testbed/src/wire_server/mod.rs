@@ -1,12 +1,12 @@
 //! A simulated server that speaks the protocols of real ones.
 //!
-//! It carries no statement out: each is answered after the service time of a [`sim::Config`], at
-//! once with `sim:null`, with rows of one column whose value is 1. Any user is let in, with any
+//! It executes no statements. Each is answered after the service time of a [`sim::Config`], at once
+//! with `sim:null`, with rows of one column whose value is 1. Any user can log in, with any
 //! password and without TLS. It holds many thousands of connections on one thread, and costs less
 //! per request than the clients that are measured against it.
 //!
-//! Run it in a process of its own (`testbed-host sim:null postgres`), or a client's CPU time is
-//! counted together with the server's.
+//! Run it in a separate process (`testbed-host sim:null postgres`): otherwise its CPU time is
+//! counted as the client's.
 
 mod mysql;
 mod postgres;
@@ -28,43 +28,43 @@ use sim::{Config, Fate, Hints, Refusal};
 
 use crate::Kind;
 
-/// How much is read at once. One buffer serves all connections.
+/// Size of the read buffer, in bytes. All connections share one buffer.
 const READ: usize = 64 << 10;
 
-/// The longest message of a client that is kept until it is whole.
+/// Maximum length of a client's incomplete message, in bytes.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// A service time that is none: the simulation takes at least a nanosecond.
+/// Service time of an immediate answer: the simulation takes at least a nanosecond.
 const AT_ONCE: Nanos = Nanos(1);
 
-/// How long nobody is accepted when there is no file descriptor left.
+/// Pause before accepting again when no file descriptor is left.
 const OUT_OF_FILES: Nanos = Nanos::from_millis(10);
 
-/// What is simulated.
+/// Configuration of a simulated server.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// Whose protocol is spoken.
+    /// The database whose protocol is spoken.
     pub kind: Kind,
-    /// How long statements take, and what goes wrong, from the server's start on.
+    /// Service times and faults, from the server's start on.
     pub config: Config,
-    /// What the service times are drawn from.
+    /// Seed of the service times.
     pub seed: Seed,
-    /// Whether the thread spins until an answer is due, for answers that are at most a microsecond
-    /// late at the price of a busy processor; see [`rt::Wait::Spin`].
+    /// True if the thread spins until an answer is due. Answers are then at most a microsecond
+    /// late, at the price of a busy processor; see [`rt::Wait::Spin`].
     pub spin: bool,
-    /// The processor that the thread is bound to.
+    /// Processor that the thread is bound to.
     pub cpu: Option<usize>,
 }
 
 impl Simulation {
-    /// A server that answers at once.
+    /// Returns the configuration of a server that answers at once.
     pub fn at_once(kind: Kind) -> Simulation {
         let config = Config::new(sim::Service::Constant(Nanos::ZERO), None);
         Simulation { kind, config, seed: Seed(1), spin: false, cpu: None }
     }
 }
 
-/// Serves whoever connects, on this thread, until `end` can be read from or is closed.
+/// Serves clients on this thread until `end` is readable or closed.
 ///
 /// # Errors
 /// The operating system grants no runtime, or the listener cannot be used.
@@ -85,15 +85,15 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
         let listener = Source::new(&host.rt, listener)?;
         let end = Source::new(&host.rt, end)?;
         let accepting = host.rt.spawn(accept(Rc::clone(&host), listener));
-        // Whatever comes, or the other side's end.
+        // Any byte, or the end of the other side.
         poll_fn(|context| end.poll_read(context, &mut [0])).await?;
         drop(accepting);
         Ok(())
     })?
 }
 
-/// Serves on a free port of 127.0.0.1, whose address is the first line of the output, until the
-/// input ends: with whoever started this process, however that one ends.
+/// Serves on a free port of 127.0.0.1 and prints the address as the first line of output. Ends with
+/// the input, and therefore with the process that started this one, however that ends.
 ///
 /// # Errors
 /// There is no port, or as [`serve`].
@@ -111,14 +111,14 @@ pub fn host(simulation: &Simulation) -> io::Result<()> {
     serve(listener, simulation, ended)
 }
 
-/// Raises the limit of open files as far as it may be: each connection is one.
+/// Raises the limit of open files to its maximum, because each connection is one file.
 fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
-    // Whoever may not raise it keeps what he has.
+    // On failure the current limit stays.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// A simulated server on a thread of this process, for tests. Dropped, it ends.
+/// A simulated server on a thread of this process, for tests. Dropping it ends it.
 pub struct WireServer {
     address: SocketAddr,
     end: Option<UnixStream>,
@@ -126,7 +126,7 @@ pub struct WireServer {
 }
 
 impl WireServer {
-    /// Starts it on a free port of 127.0.0.1.
+    /// Starts a server on a free port of 127.0.0.1.
     ///
     /// # Errors
     /// There is no port, or no thread.
@@ -140,7 +140,7 @@ impl WireServer {
         Ok(WireServer { address, end: Some(end), thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -155,7 +155,7 @@ impl Drop for WireServer {
     }
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Host {
     rt: Rt,
     kind: Kind,
@@ -169,22 +169,22 @@ async fn accept(host: Rc<Host>, listener: Source<TcpListener>) {
             Ok(stream) => {
                 drop(host.rt.spawn(attend(Rc::clone(&host), stream)));
             }
-            // Out of file descriptors, most likely: others may be closed soon.
+            // Most likely out of file descriptors; others may be closed soon.
             Err(_) => host.rt.sleep(OUT_OF_FILES).await,
         }
     }
 }
 
-/// One connection from its beginning to its end.
+/// Serves one connection from its beginning to its end.
 async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
-    // A client that has gone away again is none.
+    // Fails if the client is already gone.
     if stream.get().set_nodelay(true).is_err() {
         return;
     }
     let connected = host.server.borrow_mut().connect(host.rt.now());
     let session = match connected {
         Ok(session) => session,
-        // A real server says why; whoever is away says nothing.
+        // A real server would send the reason, except one that is away.
         Err(Refusal::Away | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
@@ -198,23 +198,23 @@ async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
     let (kept, out) = (Vec::new(), Vec::new());
     let mut connection =
         Connection { host: &host, stream, session, protocol, due: None, kept, out };
-    // However it ends, there is nobody to tell.
+    // Whatever the error, there is no one to report it to.
     let _ = connection.run().await;
     host.server.borrow_mut().close(session);
 }
 
-/// A protocol's session.
+/// A session of one of the protocols.
 enum Protocol {
     Postgres(postgres::Session),
     Mysql(mysql::Session),
 }
 
-/// What a session wants next.
+/// The next need of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// More bytes.
     Bytes,
-    /// The answer to the statement that it has just read.
+    /// The answer to the statement that was just read.
     Statement,
     /// The end of the connection.
     End,
@@ -249,7 +249,7 @@ impl Protocol {
     }
 }
 
-/// One client's connection.
+/// A client's connection.
 struct Connection<'h> {
     host: &'h Host,
     stream: Source<TcpStream>,
@@ -257,19 +257,19 @@ struct Connection<'h> {
     protocol: Protocol,
     /// The answer to the statement that was read last, if it takes time.
     due: Option<sim::Answer>,
-    /// The beginning of a message whose rest has yet to come.
+    /// Beginning of an incomplete message.
     kept: Vec<u8>,
-    /// What is to be sent. It is given back when it is empty and large: ten thousand idle
-    /// connections shall cost little.
+    /// Bytes to be sent. A large buffer is released when it is empty, to keep ten thousand idle
+    /// connections cheap.
     out: Vec<u8>,
 }
 
-/// What is kept of an empty buffer.
+/// Capacity kept of an empty buffer, in bytes.
 const SPARE: usize = 4 << 10;
 
 impl Connection<'_> {
     async fn run(&mut self) -> io::Result<()> {
-        // The server of MySQL speaks first.
+        // A MySQL server speaks first.
         let (_, mut next) = self.protocol.next(&[], &mut self.out)?;
         let mut timer = None;
         let mut pending = Vec::new();
@@ -285,8 +285,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Waits for bytes and reads them up to the first statement that takes time. What stands
-    /// behind that is left in `pending`.
+    /// Waits for bytes and processes them up to the first statement that takes time. Bytes after
+    /// that statement are left in `pending`.
     async fn read(&mut self, pending: &mut Vec<u8>) -> io::Result<Next> {
         poll_fn(|context| self.poll_read(context, pending)).await
     }
@@ -304,7 +304,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Takes what was read. Usually nothing is kept, and the bytes are used where they are.
+    /// Processes the bytes read. Usually there is no incomplete message, and they are used in
+    /// place.
     fn take(&mut self, fresh: &[u8], pending: &mut Vec<u8>) -> io::Result<Next> {
         if self.kept.is_empty() {
             let (used, next) = self.advance(fresh)?;
@@ -325,8 +326,8 @@ impl Connection<'_> {
         Ok(next)
     }
 
-    /// Reads messages and answers statements as long as that takes no time. Returns how many bytes
-    /// were used.
+    /// Reads messages and answers statements as long as no answer takes time. Returns the number of
+    /// bytes used.
     fn advance(&mut self, bytes: &[u8]) -> io::Result<(usize, Next)> {
         let mut used = 0;
         let now = self.host.rt.now();
@@ -346,7 +347,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Answers a statement when it is due, and goes on with what came behind it.
+    /// Answers a statement when it is due, and continues with the bytes after it.
     async fn serve(
         &mut self,
         pending: &mut Vec<u8>,
@@ -367,7 +368,7 @@ impl Connection<'_> {
         Ok(next)
     }
 
-    /// Sends what was answered.
+    /// Sends the pending answers.
     async fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.out.len() {

@@ -10,7 +10,7 @@ use wire_mysql::{
 use super::Next;
 use super::statement::{Kind, question_marks};
 
-/// What the server can do. MariaDB's own abilities are not among them.
+/// Capabilities of the server, without those specific to MariaDB.
 const OFFERED: Capabilities = Capabilities(
     Capabilities::PROTOCOL_41.0
         | Capabilities::SECURE_CONNECTION.0
@@ -22,13 +22,13 @@ const OFFERED: Capabilities = Capabilities(
         | Capabilities::DEPRECATE_EOF.0,
 );
 
-/// utf8mb4_general_ci.
+/// Id of utf8mb4_general_ci.
 const COLLATION: u8 = 45;
 
-/// The collation of what is no text.
+/// Id of the collation of non-text values.
 const BINARY: u16 = 63;
 
-/// How the client shall prove who it is, which is not looked at.
+/// The announced authentication method. Its result is not checked.
 const METHOD: &[u8] = b"mysql_native_password";
 
 /// A session from its first byte.
@@ -36,20 +36,20 @@ pub(super) struct Session {
     payloads: Payloads,
     stage: Stage,
     status: Status,
-    /// Prepared statements: number 1 is the first.
+    /// Prepared statements by id; id 1 is the first.
     prepared: Vec<Option<Statement>>,
-    /// What is being served, and the number of its answer's first packet.
+    /// The statement that is being served, and the sequence number of its answer's first packet.
     served: Option<(Served, u8)>,
 }
 
-/// How far the session is.
+/// Progress of the session.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// The server has yet to greet.
+    /// Before the server's greeting.
     New,
-    /// The server has greeted.
+    /// After the server's greeting.
     Greeted,
-    /// The client is in.
+    /// After the login.
     In(Negotiated),
 }
 
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// Reads up to the next statement. Returns how many bytes were used.
+    /// Reads up to the next statement. Returns the number of bytes used.
     pub(super) fn next(
         &mut self,
         bytes: &[u8],
@@ -87,7 +87,7 @@ impl Session {
             if matches!(self.stage, Stage::New) {
                 self.greet(out);
             }
-            // What the payloads hold is read while the session changes.
+            // Taken out, because the payload borrows from it while the session changes.
             let mut payloads = std::mem::take(&mut self.payloads);
             let taken = payloads.next(&bytes[used..])?;
             let (sequence, is_whole) = (taken.sequence, taken.payload.is_some());
@@ -133,7 +133,7 @@ impl Session {
         match self.stage {
             Stage::New => Ok(None),
             Stage::Greeted => match ClientHello::decode(payload)? {
-                // It was not offered.
+                // TLS was not offered.
                 ClientHello::Ssl(_) => Ok(Some(Next::End)),
                 ClientHello::Response(response) => {
                     let agreed = response.agreed(OFFERED);

@@ -13,7 +13,7 @@ use wire_postgres::{
 use super::Next;
 use super::statement::{Cast, Kind, dollars, statements};
 
-/// What the server says of itself before the first statement.
+/// Parameters that the server reports before the first statement.
 const SETTINGS: [(&str, &str); 6] = [
     ("server_version", "15.0 (simulated)"),
     ("server_encoding", "UTF8"),
@@ -25,18 +25,18 @@ const SETTINGS: [(&str, &str); 6] = [
 
 /// A session from its first byte.
 pub(super) struct Session {
-    /// While the client is not in.
+    /// State of the login; `None` after it.
     reception: Option<Reception<'static>>,
     status: TransactionStatus,
-    /// Prepared statements by name. A load has few, which are found faster so than by a hash.
+    /// Prepared statements by name. A load has few, for which a list is faster than a hash map.
     prepared: Vec<(Box<[u8]>, Statement)>,
     /// Portals by name.
     portals: Vec<(Box<[u8]>, Portal)>,
-    /// What is still to be answered of a Query.
+    /// Statements of a Query still to be served.
     waiting: VecDeque<Kind>,
-    /// What is being served.
+    /// The statement that is being served.
     served: Option<Served>,
-    /// Whether all is passed over until the next Sync, because something has failed.
+    /// True if messages are skipped until the next Sync because of an error.
     has_failed: bool,
 }
 
@@ -52,7 +52,7 @@ struct Portal {
     format: Format,
 }
 
-/// A statement that is being served, and how it came.
+/// A statement that is being served, by the way it was sent.
 #[derive(Clone, Copy)]
 enum Served {
     /// As text, with Query.
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Reads up to the next statement. Returns how many bytes were used.
+    /// Reads up to the next statement. Returns the number of bytes used.
     pub(super) fn next(
         &mut self,
         bytes: &[u8],
@@ -105,7 +105,8 @@ impl Session {
         }
     }
 
-    /// `None` if the client is in, or has more to say that is here already.
+    /// Reads messages of the login. Returns `None` if the login is complete, or if more messages
+    /// may already be there.
     fn receive(
         &mut self,
         bytes: &[u8],
@@ -146,7 +147,7 @@ impl Session {
                 backend::ready_for_query(out, self.status);
             }
             Message::Query(text) => return self.query(text, out),
-            // COPY never begins here.
+            // There is never a COPY in progress.
             Message::Flush | Message::Password(_) => {}
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
             _ if self.has_failed => {}
@@ -186,7 +187,8 @@ impl Session {
         }
     }
 
-    /// The types are those that the client names or casts to; any value can travel as text.
+    /// Prepares a statement. Its parameters have the types that the client names or casts to, and
+    /// are otherwise text, which can carry any value.
     fn parse(&mut self, parse: &Parse<'_>, out: &mut Vec<u8>) {
         let mut parameters: Vec<Oid> = dollars(parse.text)
             .into_iter()
@@ -275,7 +277,7 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<(), WireError> {
         match kind {
-            // By far the most: a tag that needs no formatting.
+            // By far the most frequent case: a tag that needs no formatting.
             Kind::Query if rows == 1 => {
                 row(out, format)?;
                 backend::command_complete(out, "SELECT 1")
@@ -326,7 +328,7 @@ impl Session {
     }
 }
 
-/// A thing by its name. Nearly always there is one, or a handful.
+/// Returns an item by its name. There are rarely more than a handful.
 fn find<'t, T>(things: &'t [(Box<[u8]>, T)], name: &[u8]) -> Option<&'t T> {
     things.iter().find(|(known, _)| **known == *name).map(|(_, thing)| thing)
 }

@@ -1,33 +1,33 @@
-//! What a statement's text tells a server that carries none out.
+//! Classification of statements by their text, for a server that executes none.
 
-/// What a statement is answered with.
+/// The kind of answer to a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Rows.
     Query,
-    /// No rows: a question about the server itself, which has nothing to tell.
+    /// An empty result: a query about the server itself, which reports nothing.
     Settings,
-    /// One row was changed; the words in front of the number in PostgreSQL's command tag.
+    /// Changed rows. The content is PostgreSQL's command tag without the number of rows.
     Change(&'static str),
-    /// A transaction begins.
+    /// The beginning of a transaction.
     Begin,
-    /// A transaction ends; with its command tag.
+    /// The end of a transaction, with its command tag.
     End(&'static str),
-    /// Something was done that touches no rows; with its command tag.
+    /// An action on no rows, with its command tag.
     Other(&'static str),
-    /// Nothing: no statement at all.
+    /// No statement at all.
     Empty,
 }
 
-/// The first words of statements that return rows.
+/// First words of statements that return rows.
 const QUERIES: [&str; 9] =
     ["SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "FETCH", "CALL", "DESCRIBE", "DESC"];
 
-/// What a text contains that asks about the server itself.
+/// Parts of texts that query the server itself.
 const ABOUT_ITSELF: [&[u8]; 4] = [b"@@", b"pg_", b"information_schema", b"current_setting"];
 
 impl Kind {
-    /// Looks at the first word, and at whether the text asks about the server itself.
+    /// Classifies a statement by its first word and by parts that query the server itself.
     pub(super) fn of(text: &[u8]) -> Kind {
         let text = past_comments(text);
         let end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -53,7 +53,7 @@ impl Kind {
         }
     }
 
-    /// Whether it returns rows, be it none.
+    /// Returns true if the answer has columns, even without rows.
     pub(super) fn has_rows(self) -> bool {
         matches!(self, Kind::Query | Kind::Settings)
     }
@@ -75,7 +75,7 @@ fn past_comments(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// What stands outside of quotes.
+/// Returns the bytes outside of quotes, with their positions.
 fn outside_of_quotes(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     let mut open = None;
     text.iter().copied().enumerate().filter(move |(_, byte)| match open {
@@ -94,7 +94,7 @@ fn outside_of_quotes(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// The statements of a text, which a `;` outside of quotes separates.
+/// Splits a text into its statements, at each `;` outside of quotes.
 pub(super) fn statements(text: &[u8]) -> Vec<&[u8]> {
     let ends = outside_of_quotes(text).filter(|(_, byte)| *byte == b';').map(|(at, _)| at);
     let mut from = 0;
@@ -107,20 +107,20 @@ pub(super) fn statements(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// How many values a statement takes in MySQL's notation, `?`.
+/// Returns the number of values of a statement in MySQL's notation, `?`.
 pub(super) fn question_marks(text: &[u8]) -> u16 {
     let marks = outside_of_quotes(text).filter(|(_, byte)| *byte == b'?').count();
     u16::try_from(marks).unwrap_or(u16::MAX)
 }
 
-/// A value of a statement in PostgreSQL's notation, `$1`, with the type to which it is cast.
+/// Returns the type to which each value of a statement in PostgreSQL's notation, `$1`, is cast.
 pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
     let mut casts = Vec::new();
     for (at, _) in outside_of_quotes(text).filter(|(_, byte)| *byte == b'$') {
         let behind = &text[at + 1..];
         let end = behind.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(behind.len());
         let number = str::from_utf8(&behind[..end]).ok().and_then(|digits| digits.parse().ok());
-        // At most as many as the protocol can tell.
+        // At most as many as the protocol can count.
         let Some(number @ 1..=65_535_usize) = number else { continue };
         if casts.len() < number {
             casts.resize(number, Cast::None);
@@ -133,7 +133,7 @@ pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
     casts
 }
 
-/// To what a value is cast by `::`.
+/// The type to which `::` casts a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cast {
     None,

@@ -1,4 +1,4 @@
-//! Who is let in, and how.
+//! Tests of logins and of rights.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -8,7 +8,7 @@ use testbed::{Auth, Kind, Options, Rights, Server, Tls};
 
 use crate::support::{Login, ask, ask_plainly, said, start, text};
 
-/// What PostgreSQL keeps for a password begins with the method.
+/// Query for the prefix of PostgreSQL's stored verifier, which shows the method.
 const KEPT: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
 
 #[test]
@@ -69,7 +69,7 @@ fn the_url_says_how_to_get_in() {
     assert!(path.len() <= 107 && std::path::Path::new(path).exists(), "{path}");
 }
 
-/// The harm that a stranger's statements could do to the files of whoever runs them.
+/// Statements from a stranger could otherwise damage the files of the person who runs them.
 #[test]
 fn user_of_a_url_reaches_no_file_and_no_program() {
     let folder = std::env::temp_dir();
@@ -114,7 +114,8 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
         }
         assert!(!touched.exists());
     }
-    // An administrator neither, by MariaDB's own functions. Other folders for tables are ignored.
+    // MariaDB's own functions give an administrator no access either. Other folders for tables are
+    // ignored.
     let mariadb = start(&Options::mariadb());
     std::fs::create_dir(&touched).unwrap();
     std::fs::set_permissions(&touched, PermissionsExt::from_mode(0o777)).unwrap();
@@ -136,7 +137,7 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
     assert!(refused.contains("secure-file-priv"), "{refused}");
 }
 
-/// The rights that the workloads, the observer and the record ask for.
+/// The rights that the workloads, the observer and the record need.
 #[test]
 fn user_of_a_url_may_do_with_its_databases_as_it_likes() {
     for (url, statements) in [
@@ -175,7 +176,7 @@ fn user_of_a_url_may_do_with_its_databases_as_it_likes() {
     assert_eq!(ask_plainly(&start(&options), "show is_superuser"), Ok("off".to_owned()));
 }
 
-/// The options of a client that checks the server's certificate.
+/// Returns the options of a client that verifies the server's certificate.
 fn verifying<'a>(server: &Server, authority: &'a str) -> Vec<(&'static str, &'a str)> {
     match server.kind() {
         Kind::Postgres => vec![

@@ -1,4 +1,4 @@
-//! Real servers, started and ended.
+//! Integration tests that start and end real servers.
 
 mod logins;
 mod poolers;

@@ -1,4 +1,4 @@
-//! Bad networks.
+//! Tests of simulated network faults.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use base::{Clock, Monotonic, Nanos};
 use testbed::{Direction, Relay};
 
-/// A server that sends back what it gets.
+/// Starts a server that echoes its input.
 fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -15,7 +15,7 @@ fn echo() -> SocketAddr {
             let mut client = client.expect("a client");
             std::thread::spawn(move || {
                 let mut reader = client.try_clone().expect("a handle");
-                // It ends when the client does, or when the relay cuts it.
+                // Ends when the client closes the connection, or when the relay cuts it.
                 let _ = std::io::copy(&mut reader, &mut client);
             });
         }
@@ -23,9 +23,9 @@ fn echo() -> SocketAddr {
     address
 }
 
-/// Sends bytes and returns what comes back until as much or the end.
+/// Sends bytes and returns the number that come back, up to the same number or the end.
 fn there_and_back(client: &mut TcpStream, bytes: usize) -> usize {
-    // The connection may be cut while it sends.
+    // The connection may be cut while bytes are sent.
     let _ = client.write_all(&vec![7; bytes]);
     let mut back = vec![0; bytes];
     let mut length = 0;
@@ -45,7 +45,7 @@ fn a_relay_passes_bytes_on_and_counts_them() {
     let mut client = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(there_and_back(&mut client, 200_000), 200_000);
     assert_eq!(relay.passed(Direction::ToServer), 200_000);
-    // The last bytes are counted when they have gone.
+    // The last bytes are counted after they have been sent.
     drop(client);
     crate::support::until("all are counted", || relay.passed(Direction::ToClient) == 200_000);
 }
@@ -59,7 +59,7 @@ fn a_connection_is_cut_behind_a_byte_and_others_are_not() {
         relay.cut_after(direction, 11);
         assert_eq!(there_and_back(&mut client, 5), 5);
         let back = there_and_back(&mut client, 20);
-        // What has reached the server may have come back or not when both sides are cut.
+        // Bytes that reached the server may or may not have come back when both sides are cut.
         assert!(if direction == Direction::ToClient { back == 6 } else { back <= 6 }, "{back}");
         assert_eq!(relay.passed(direction), 11);
         assert_eq!(there_and_back(&mut other, 20), 20);

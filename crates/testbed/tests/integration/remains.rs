@@ -1,4 +1,4 @@
-//! What is left when the owner of a server is gone.
+//! Tests of the cleanup after the owner of a server has ended.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::{runs, text, until};
 
-/// A process that has a server, which is not ours.
+/// A separate process that owns a server.
 struct Host {
     child: Child,
-    /// The server's first process.
+    /// Id of the server's first process.
     pid: u32,
     folder: PathBuf,
 }
@@ -27,7 +27,7 @@ impl Host {
         Host { child, pid: pid.parse().expect("a number"), folder: PathBuf::from(folder) }
     }
 
-    /// The shell that watches over the folder.
+    /// Returns the process id of the guardian of the folder.
     fn guardian(&self) -> u32 {
         let folder = text(&self.folder);
         let is_guardian = |pid: &u32| {

@@ -1,4 +1,4 @@
-//! Servers: from start to end.
+//! Tests of servers from start to end.
 
 use std::process::Stdio;
 
@@ -51,7 +51,7 @@ fn a_frozen_server_answers_when_it_is_thawed() {
         let login = Login { password: server.password().expose(), extra: &[] };
         let mut asking = client(&server, login, "SELECT 5");
         let mut asking = asking.stdout(Stdio::piped()).spawn().unwrap();
-        // The client waits: its connection is taken by the kernel, and by nobody else.
+        // The client waits: the kernel has accepted its connection, but not the server.
         assert!(asking.try_wait().unwrap().is_none());
         server.thaw();
         assert_eq!(asking.wait_with_output().unwrap().stdout, b"5\n");
@@ -69,7 +69,7 @@ fn a_frozen_server_can_be_ended() {
     }
 }
 
-/// In a process of its own, because the folder for temporary files is that of the process.
+/// Uses a separate process, because the folder for temporary files applies to the whole process.
 #[test]
 fn server_starts_in_a_folder_with_spaces() {
     let above = std::env::temp_dir().join(format!("assay spaces {}", std::process::id()));

@@ -1,4 +1,4 @@
-//! The simulated server, asked by the databases' own clients.
+//! Tests of the simulated server with the databases' own clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn start(simulation: Simulation) -> WireServer {
     WireServer::start(simulation).expect("a server")
 }
 
-/// psql with a script.
+/// Runs psql with these arguments.
 fn psql(server: &WireServer, arguments: &[&str]) -> Result<String, String> {
     said(psql_client(server, arguments))
 }
@@ -28,7 +28,7 @@ fn psql_client(server: &WireServer, arguments: &[&str]) -> Command {
     psql
 }
 
-/// The mariadb client with a statement.
+/// Runs a statement with the mariadb client.
 fn mariadb(server: &WireServer, sql: &str) -> Result<String, String> {
     said(mariadb_client(server, sql))
 }
@@ -127,7 +127,7 @@ fn a_connection_can_be_lost_in_the_midst_of_a_statement() {
     }
 }
 
-/// A simulated server in a process of its own.
+/// A simulated server in a separate process.
 struct Host {
     child: Child,
     address: String,
@@ -148,7 +148,7 @@ impl Host {
         self.address.rsplit_once(':').expect("an address").1
     }
 
-    /// Lets it end by itself.
+    /// Closes its input and waits until it has ended.
     fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().expect("an end").success());
@@ -171,7 +171,7 @@ fn a_server_of_its_own_process_ends_with_its_input() {
     host.end();
 }
 
-/// Reads until PostgreSQL's server is ready, and returns what it said.
+/// Reads until PostgreSQL's server is ready, and returns the bytes read.
 fn ready(stream: &mut TcpStream) -> Vec<u8> {
     let (mut said, mut bytes) = (Vec::new(), [0; 1_024]);
     while !said.ends_with(b"Z\0\0\0\x05I") {
@@ -232,11 +232,11 @@ fn bytes_in_any_pieces_are_answered_alike() {
     });
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     let types: Vec<u8> = messages(&answers[0]);
-    // Settings, the prepared statement, its row, a statement that there is not, and a query.
+    // Settings, the prepared statement, its row, an unknown statement, and a query.
     assert_eq!(String::from_utf8_lossy(&types), "RSSSSSSKZ1tT2DCEZTDCZ");
 }
 
-/// The types of a server's messages in order.
+/// Returns the types of a server's messages in order.
 fn messages(mut bytes: &[u8]) -> Vec<u8> {
     let mut types = Vec::new();
     while let Some((head, _)) = bytes.split_first_chunk::<5>() {

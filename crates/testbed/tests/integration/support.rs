@@ -1,4 +1,4 @@
-//! Starting servers, and asking them as a client from outside would.
+//! Helpers that start servers and query them with external clients.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -7,25 +7,26 @@ use testbed::{Kind, Options, Server};
 
 pub(crate) const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
-/// A server, or the test fails with its words.
+/// Starts a server; on failure the test fails with the problem.
 pub(crate) fn start(options: &Options) -> Server {
     Server::start(options).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// How a client logs in.
+/// Login of a client.
 #[derive(Clone, Copy)]
 pub(crate) struct Login<'a> {
     pub(crate) password: &'a str,
-    /// What psql takes in `PGSSLMODE` and the like, or the mariadb client as options.
+    /// Further settings: environment variables of psql such as `PGSSLMODE`, or options of the
+    /// mariadb client.
     pub(crate) extra: &'a [(&'a str, &'a str)],
 }
 
-/// Runs a statement by the database's own client over TCP, and returns what it says.
+/// Runs a statement with the database's own client over TCP, and returns its output.
 pub(crate) fn ask(server: &Server, login: Login<'_>, sql: &str) -> Result<String, String> {
     said(client(server, login, sql))
 }
 
-/// The database's own client over TCP, with a statement.
+/// Returns the command of the database's own client over TCP, with a statement.
 pub(crate) fn client(server: &Server, login: Login<'_>, sql: &str) -> Command {
     let port = server.port().to_string();
     match server.kind() {
@@ -48,25 +49,25 @@ pub(crate) fn client(server: &Server, login: Login<'_>, sql: &str) -> Command {
     }
 }
 
-/// Asks with the right password.
+/// Runs a statement with the right password.
 pub(crate) fn ask_plainly(server: &Server, sql: &str) -> Result<String, String> {
     ask(server, Login { password: server.password().expose(), extra: &[] }, sql)
 }
 
-/// What a program printed; its complaint if it failed.
+/// Runs a program and returns its output, or its error output if it failed.
 pub(crate) fn said(mut command: Command) -> Result<String, String> {
     let Output { status, stdout, stderr } = command.output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
     if status.success() { Ok(text(stdout)) } else { Err(text(stderr)) }
 }
 
-/// Whether a process is there and not only waiting to be reaped.
+/// Returns true if a process exists and is not a zombie.
 pub(crate) fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// Waits until something is so; a minute stands for ever.
+/// Waits until a condition holds, a minute at most.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let (_keep, never) = std::sync::mpsc::sync_channel::<()>(0);
     for _ in 0..1_200 {
@@ -78,7 +79,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("never: {what}");
 }
 
-/// A path as an argument.
+/// Returns a path as an argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("a path of ASCII")
 }
