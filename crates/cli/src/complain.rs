@@ -100,8 +100,8 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
 
 /// Returns the text of an error that quotes an argument with terminal control characters.
 ///
-/// Clap does not escape the argument. The text therefore has no colours, and its lines are indented,
-/// as one of them may be the argument's.
+/// Clap does not escape the argument. The text therefore has no colours, and its lines are
+/// indented, as one of them may be the argument's.
 fn printable_usage(error: &clap::Error) -> String {
     format!("{}\n", stderr::message(rendered(error, false).trim_end()))
 }

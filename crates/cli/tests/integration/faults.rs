@@ -97,8 +97,8 @@ fn is_running(run: &mut Running) {
     run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
 }
 
-/// Checks that all errors are disconnects, that the event of the first one has these words, and that
-/// every request has an outcome.
+/// Checks that all errors are disconnects, that the event of the first one has these words, and
+/// that every request has an outcome.
 #[track_caller]
 fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
     assert_balanced(summary);
