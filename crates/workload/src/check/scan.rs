@@ -1,10 +1,10 @@
 //! A scanner that splits a statement into text, literals, comments and `${…}`.
 //!
-//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and `/*
-//! */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and nested
-//! comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides if a backslash
-//! escapes a quote: if a literal is left open under the dialect's default rule, the other rule is
-//! tried.
+//! It knows just enough SQL for that: `'…'`, `"…"` and `` `…` `` with doubled quotes, `--` and
+//! `/* */`, and the dialects' own syntax: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`, `E'…'` and
+//! nested comments, MySQL's `#`, and its `--` that needs a blank. A server setting decides if a
+//! backslash escapes a quote: if a literal is left open under the dialect's default rule, the other
+//! rule is tried.
 
 use std::ops::Range;
 
