@@ -51,7 +51,7 @@ pub struct Bounds {
 /// Minimum number of batches for an interval. With fewer, their scatter is hardly known.
 pub const FEWEST_BATCHES: usize = 10;
 
-/// Correlation of neighbouring batches from which on they are not independent enough.
+/// Minimum correlation at which neighbouring batches are not independent enough.
 const RESEMBLANCE: f64 = 0.2;
 
 /// Factor by which an optimistic interval is widened before it is used for a conclusion. It

@@ -30,7 +30,7 @@ pub struct Effect {
     pub from: f64,
     /// Value after.
     pub to: f64,
-    /// Time of the change, in seconds after time zero: the first begin or the last end.
+    /// Time of the change, in seconds after time zero: the first start or the last end.
     pub at_s: f64,
     /// Name of the job or background work that began or ended.
     pub cause: String,
@@ -42,7 +42,7 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// Returns the changes caused by all intermittent activity: those at its first begin, those at its
+/// Returns the changes caused by all intermittent activity: those at its first start, those at its
 /// last end, and differences between before and after it if its own time was too short to tell.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut told: Vec<Effect> = side_effects.iter().flat_map(at_its_ends).collect();
@@ -92,7 +92,7 @@ fn phase(side_effects: &SideEffects, name: PhaseName) -> Option<&PhaseSummary> {
 /// Period of an intermittent activity.
 struct Span<'s> {
     during: &'s PhaseSummary,
-    /// Time of its first begin, in seconds after time zero.
+    /// Time of its first start, in seconds after time zero.
     first: f64,
     /// Time of its last end, in seconds after time zero.
     last: f64,

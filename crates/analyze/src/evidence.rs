@@ -148,7 +148,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Returns the growth in the window, from the last reading not after its begin to the first not
+    /// Returns the growth in the window, from the last reading not after its start to the first not
     /// before its end, or the nearest ones. `None` if there are not two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
         let before = self.points.iter().rev().find(|(at, _)| *at <= window.start);

@@ -11,7 +11,7 @@ const STEPS: u32 = 2_000;
 /// Maximum number of parts of a window that are compared with each other.
 const PARTS: usize = 20;
 
-/// Length in seconds from which on a probe need not be a whole number of steps: a day.
+/// Maximum length in seconds of a probe that must be a whole number of steps: a day.
 const LONGEST_PROBE: u64 = 86_400;
 
 const SECOND: u64 = 1_000_000_000;
@@ -83,7 +83,7 @@ impl Steps {
         (behind < self.firsts.len()).then(|| behind - 1)
     }
 
-    /// Returns the begin of a step, since time zero; for the index after the last step, its end.
+    /// Returns the start of a step, since time zero; for the index after the last step, its end.
     pub fn start(&self, step: usize) -> Nanos {
         self.grid.start(self.firsts[step]).min(self.end)
     }

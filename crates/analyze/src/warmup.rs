@@ -40,7 +40,7 @@ pub enum WarmupEnd {
     NothingLasts,
 }
 
-/// The position from which on a series is steady.
+/// The point after which a series is steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cut {
     /// Number of steps of the run that belong to the warm-up.
@@ -50,7 +50,7 @@ pub struct Cut {
     pub never_steady: Option<f64>,
 }
 
-/// Finds the position from which on a series is steady; `None` if it is too short.
+/// Finds the point after which a series is steady; `None` if it is too short.
 pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
     let batches = series.chunks_exact(BATCH);
     let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();

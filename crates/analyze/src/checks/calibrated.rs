@@ -22,7 +22,7 @@ const CLOCK_COST_ALLOWED: f64 = 0.05;
 /// Minimum ratio of the service time at p50 to the clock's resolution (Hoefler and Belli, SC'15).
 const CLOCK_STEPS: f64 = 10.0;
 
-/// Fraction of the ceiling from which on it limits a closed job.
+/// Minimum fraction of the ceiling at which it limits a closed job.
 const CEILING_LIMITS: f64 = 0.8;
 
 /// Load of a run on the load generator.

@@ -22,7 +22,7 @@ const SHARE: f64 = 0.10;
 /// jobs have so short a median with so much longer a p99.
 const BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
-/// Multiple of the limit from which on the result is INVALID: the send lag makes up half of the
+/// Multiple of the limit beyond which the result is INVALID: the send lag makes up half of the
 /// response time.
 const HOPELESS: f64 = 5.0;
 

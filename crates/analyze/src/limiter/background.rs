@@ -122,7 +122,7 @@ impl Scene<'_, '_> {
             .is_some_and(|place| !self.findings.has_schedule(place) && !comes_and_goes(plan, place))
     }
 
-    /// Returns a suspect if an intermittent job much reduces the throughput of closed jobs.
+    /// Returns a suspect if an intermittent job clearly reduces the throughput of closed jobs.
     fn job_that_comes_and_goes(&self) -> Option<Suspect> {
         let findings = self.findings;
         let length_s = findings.evidence.window_length().as_secs_f64();

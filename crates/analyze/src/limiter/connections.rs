@@ -7,8 +7,8 @@ use super::demand::{Asker, clients};
 use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
-/// Fraction of the requests under way that lack a session of the database, from which on they wait
-/// for one.
+/// Minimum fraction of the requests under way without a session for them to count as waiting for
+/// one.
 const WITHOUT_SESSION: f64 = 0.4;
 
 /// Minimum number of requests under way to distinguish a pool from chance.

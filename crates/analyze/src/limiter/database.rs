@@ -8,14 +8,14 @@ use super::waits::{Wait, Waiting};
 use super::{Component, Scene, Suspect};
 use crate::surroundings::Place;
 
-/// Fraction of the requests' time spent in a wait, from which on the wait is the limiter.
+/// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
 pub(super) const WAIT_DECIDES: f64 = 0.4;
 
 /// Fraction of the requests' time for which an observed program has sessions at work, up to which
 /// the switches between program and database do not count as part of the requests.
 const AT_WORK: f64 = 0.7;
 
-/// Fraction of the time in which some task lacked memory, from which on memory is the limiter.
+/// Minimum fraction of the time with a task lacking memory for memory to be the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
 /// Times of a disk's operations, of both kinds.

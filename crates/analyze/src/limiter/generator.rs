@@ -6,17 +6,16 @@ use super::demand::Asker;
 use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
-/// Fraction of the window in which a thread ran or was runnable, from which on it has no time left.
+/// Minimum fraction of the window for which a thread without spare time ran or was runnable.
 pub(super) const FULL: f64 = 0.8;
 
 /// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
 
-/// Fraction of the window that a thread waits for a processor, from which on it lacks one.
+/// Minimum fraction of the window that a thread waits for a processor to count as lacking one.
 pub(super) const KEPT_WAITING: f64 = 0.2;
 
-/// Fraction of the time of clients in which they have nothing to ask, from which on their source is
-/// the limiter.
+/// Minimum fraction of the time of clients without input for their source to be the limiter.
 const STARVED: f64 = 0.5;
 
 impl Scene<'_, '_> {

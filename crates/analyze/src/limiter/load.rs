@@ -19,11 +19,11 @@ use crate::evidence::LoadEvidence;
 /// time the sessions of the database are sampled a few times.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
-/// Fraction of a processor from which on the thread has no time left. It waits for nothing but the
-/// database.
+/// Minimum fraction of a processor at which the thread has no time left. It waits for nothing but
+/// the database.
 const LOADS_FULLY: f64 = 0.85;
 
-/// Fraction of the writers whose rows wait to be sent, from which on the network lacks bandwidth.
+/// Minimum fraction of the writers with rows that wait to be sent, for bandwidth to be the limiter.
 const UNSENT: f64 = 0.5;
 
 /// Fraction of the writers up to which sessions at work count as waiting for rows.

@@ -12,27 +12,26 @@ const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 /// Waits of a session whose rows to load, or whose request, have not arrived completely.
 const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
-/// Fraction of the requests' time spent between the two ends, from which on the network is the
-/// limiter.
+/// Minimum fraction of the requests' time between the two ends for the network to be the limiter.
 const ON_THE_WAY: f64 = 0.5;
 
-/// Fraction of the requests under way with an answer that waits to be sent, from which on the
-/// network lacks bandwidth: on a long but wide path hardly any has. Bytes that were sent and are
-/// not yet acknowledged do not count as waiting.
+/// Minimum fraction of the requests under way with an answer that waits to be sent, for bandwidth
+/// to be the limiter: on a long but wide path hardly any has. Bytes that were sent and are not yet
+/// acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
-/// Fraction of a request's time that its round trip takes, from which on latency is the limiter.
+/// Minimum fraction of a request's time in round trips for latency to be the limiter.
 const LATENCY: f64 = 0.4;
 
-/// Ratio of the mean round trip from the server to the shortest, from which on sent data waits in a
+/// Minimum ratio of the mean round trip from the server to the shortest for sent data to be in a
 /// queue.
 const QUEUED: f64 = 4.0;
 
-/// Size of an answer in bytes from which on it is several packets.
+/// Minimum size in bytes of an answer of several packets.
 const LONG_ANSWER: f64 = 8_192.0;
 
-/// Size of an answer in bytes from which on it is many packets: several times more than are sent
-/// before the first is acknowledged (RFC 6928).
+/// Minimum size in bytes of an answer of many packets: several times more than are sent before the
+/// first is acknowledged (RFC 6928).
 const MANY_PACKETS: f64 = 65_536.0;
 
 /// Shortest round trip in seconds that is judged: a shorter one is the kernel's time on one
@@ -46,7 +45,7 @@ const NO_NETWORK: f64 = 0.001;
 /// Fraction of the requests on the network that have an idle session meanwhile.
 const HAVE_SESSIONS: f64 = 0.7;
 
-/// Fraction of its speed from which on a link is full.
+/// Minimum fraction of its speed at which a link is full.
 const LINK_FULL: f64 = 0.85;
 
 /// Fraction beyond which the reported speed is not that of the link.

@@ -7,20 +7,20 @@ use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
-/// Fraction of the processors from which on they are full. The rest is lost between two tasks by
-/// the kernel's scheduler.
+/// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
+/// kernel's scheduler.
 pub(super) const CPU_FULL: f64 = 0.85;
 
 /// Fraction of its processors below which the database has some to spare.
 const HAS_TIME: f64 = 0.8;
 
-/// Fraction of one processor from which on a thread has no time left.
+/// Minimum fraction of one processor at which a thread has no time left.
 const THREAD_FULL: f64 = 0.85;
 
 /// Fraction of the time that a group may be throttled.
 const THROTTLED: f64 = 0.1;
 
-/// Fraction of its quota from which on a group uses all of it, if it was throttled at all.
+/// Minimum fraction of its quota at which a group uses all of it, if it was throttled at all.
 const USES_ALL: f64 = 0.9;
 
 impl Scene<'_, '_> {

@@ -11,7 +11,7 @@ use super::generator::{FULL, KEPT_WAITING};
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
-/// Fraction of the time of its sessions in which a program pauses, from which on that limits it.
+/// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
 const PAUSES: f64 = 0.5;
 
 /// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
@@ -28,11 +28,11 @@ const QUICK_ROUND_TRIPS: f64 = 3.0;
 /// processor to count as kept from asking or from reading requests.
 const LACKS_PROCESSOR: f64 = 0.5;
 
-/// Fraction of the requests' time for which threads of one side wait for a processor, from which on
-/// they lack processors.
+/// Minimum fraction of the requests' time for which threads of one side wait for a processor to
+/// count as lacking processors.
 const LACKED: f64 = 0.2;
 
-/// Fraction of the requests' time in which one session must be at work to be the limiter.
+/// Minimum fraction of the requests' time in which one session is at work, to be the limiter.
 const ONE_WORKS: f64 = 0.75;
 
 /// Value of [`ONE_WORKS`] for a session that loads rows, which is asked without a break.

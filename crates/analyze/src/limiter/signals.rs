@@ -288,7 +288,7 @@ fn is_counter(observed: &Observed) -> bool {
     COUNTERS.contains(&observed.metric.as_str())
 }
 
-/// Returns the points that cover a window: from the last not after its begin to the first not
+/// Returns the points that cover a window: from the last not after its start to the first not
 /// before its end.
 fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
     let points = &observed.points;
@@ -301,7 +301,7 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
 
 /// Returns the growth of a counter per second. At a reset the count until then is lost, and the
 /// count from there is new. A counter that is first read within the window counts from zero at its
-/// begin, because the counted thing did not exist before.
+/// start, because the counted thing did not exist before.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     growth(observed, window).map(|(by, span_s)| by / span_s)
 }

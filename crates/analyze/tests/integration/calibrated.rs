@@ -136,7 +136,7 @@ fn a_wall_clock_that_is_set_is_said_so() {
         (30.0, 0.009, Status::Pass),
         (30.0, 0.011, Status::Suspect),
         (30.0, -3_600.0, Status::Suspect),
-        // Steps at the begin of the window.
+        // Steps at the start of the window.
         (11.0, 1.0, Status::Suspect),
         (10.0, 1.0, Status::Pass),
     ] {

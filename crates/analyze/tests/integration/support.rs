@@ -123,7 +123,7 @@ pub(crate) fn grow(evidence: &mut Evidence, component: &str, metric: &str, per_s
     found.points.iter_mut().for_each(|(at, value)| *value = per_s * at.as_secs_f64());
 }
 
-/// Plants stalls of the process: begin and length, in seconds.
+/// Plants stalls of the process: start and length, in seconds.
 pub(crate) fn stand_still(evidence: &mut Evidence, stalls: &[(f64, f64)]) {
     let at = |s: f64| Nanos((s * 1e9) as u64);
     evidence.observed.push(Observed {

@@ -9,7 +9,7 @@ use record::{Archive, Interval, IntervalCounts, JobIndex, Kind, RecordError};
 
 /// Columns. The first four identify the row; then come the requests with an intended start in it,
 /// those that ended in it, and the state at its end. Times are those of its histogram row, which is
-/// longer than a second in runs of more than two hours; they are in the row at its begin.
+/// longer than a second in runs of more than two hours; they are in the row at its start.
 const COLUMNS: [&str; 33] = [
     "job",
     "start_s",

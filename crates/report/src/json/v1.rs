@@ -662,7 +662,7 @@ impl Load {
 }
 
 impl Point {
-    /// Creates a point with the rate since the one before, or since the begin of the load.
+    /// Creates a point with the rate since the one before, or since the start of the load.
     fn of(before: Option<&LoadPoint>, point: &LoadPoint) -> Point {
         let (rows, at) = before.map_or((0, base::Nanos::ZERO), |before| (before.rows, before.at));
         let length_s = point.at.saturating_sub(at).as_secs_f64();
