@@ -70,11 +70,11 @@ pub trait Keeper: Fixture {
 /// A statement that fails, and its expected error.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// Its text.
+    /// Text of the statement.
     pub text: String,
-    /// The class of its error.
+    /// Class of its error.
     pub class: Class,
-    /// The code of its error.
+    /// Code of its error.
     pub code: &'static str,
     /// Part of the database's message that the error repeats.
     pub words: &'static str,
