@@ -44,7 +44,7 @@ fn example() -> String {
         ("warmup   = 10s", "warmup = 1s"),
         ("rows = 100k", "rows = 5k"),
         ("batch   = 10000", "batch = 1000"),
-        ("rate    = 3000", "rate = 300"),
+        ("rate    = 1000", "rate = 300"),
         ("p99 < 30ms", "p99 < 10s"),
         ("every = 10s", "every = 1s"),
     ];
