@@ -8,7 +8,7 @@ use base::{Dialect, Nanos, Seed, Source, Target};
 use record::Archive;
 use report::{About, Style, View};
 use workload::feed::{self, Format};
-use workload::{Arrival, Overrides, Rates, Unread, Warmup};
+use workload::{Arrival, NoFiles, Overrides, Rates, Warmup};
 
 /// Parses and checks a workload file. An accepted one is printed and parsed again.
 ///
@@ -38,7 +38,7 @@ pub fn plan(data: &[u8]) {
     let (plan, _) = workload::plan_in(&case.text, &case.overrides, &case.files);
     let Some(plan) = plan else { return };
     let printed = plan.to_text();
-    let (again, found) = workload::plan_in(&printed, &Overrides::default(), &Unread);
+    let (again, found) = workload::plan_in(&printed, &Overrides::default(), &NoFiles);
     let again = again.map(|again| (again.as_printed(), again.to_text()));
     let same = again == Some((plan.as_printed(), printed.clone()));
     assert!(same, "not the same plan:\n{printed}\n{found:?}");
@@ -171,15 +171,15 @@ fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
         View { about: About::of(&archive)?, summary: analyze::summarize(&evidence), evidence };
     let _ = report::text(&view, &Style { color: false, width: 100 });
     let _ = report::json(&view).to_string();
-    record::write_hlog(&archive, &mut Nowhere)?;
-    report::export::csv(&archive, archive.grid().warmup(), &mut Nowhere)?;
-    report::export::json(&archive, &mut Nowhere)
+    record::write_hlog(&archive, &mut Discard)?;
+    report::export::csv(&archive, archive.grid().warmup(), &mut Discard)?;
+    report::export::json(&archive, &mut Discard)
 }
 
 /// A writer that discards everything.
-struct Nowhere;
+struct Discard;
 
-impl Write for Nowhere {
+impl Write for Discard {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         Ok(bytes.len())
     }

@@ -19,8 +19,8 @@ pub fn replies(data: &[u8]) {
     let Some((setting, bytes)) = data.split_first_chunk::<6>() else { return };
     let [agreed, size, kinds @ ..] = *setting;
     for wants_rows in [false, true] {
-        let whole = told(agreed, kinds, bytes, bytes.len().max(1), wants_rows);
-        let pieces = told(agreed, kinds, bytes, usize::from(size).max(1), wants_rows);
+        let whole = read_in_pieces(agreed, kinds, bytes, bytes.len().max(1), wants_rows);
+        let pieces = read_in_pieces(agreed, kinds, bytes, usize::from(size).max(1), wants_rows);
         assert_eq!(whole, pieces, "in pieces of {size}");
     }
 }
@@ -41,7 +41,7 @@ fn agreed(bits: u8) -> Negotiated {
 
 /// Reads replies in pieces. Returns the reported events, the number of bytes used, and the error
 /// that ended the read, if any.
-fn told(
+fn read_in_pieces(
     bits: u8,
     kinds: [u8; 4],
     bytes: &[u8],
@@ -71,10 +71,10 @@ fn told(
                     return (log.lines, 0, Some((error.kind, error.context)));
                 }
             }
-            let Some(sequence) = replies.file_is_wanted() else { break };
+            let Some(sequence) = replies.wanted_file() else { break };
             // The packets of the file, plus the empty one that ends it.
             let answer = sequence.wrapping_add(bits >> 5).wrapping_add(1);
-            replies.file_was_sent(answer).expect("it is wanted");
+            replies.file_sent(answer).expect("it is wanted");
         }
     }
     (log.lines, used, None)
@@ -172,7 +172,7 @@ fn login(setting: u8, bytes: &[u8]) {
             Ok((used, step)) => {
                 at += used;
                 if step == LoginStep::StartTls {
-                    login.tls_is_on(&mut out).expect("it was asked for");
+                    login.tls_started(&mut out).expect("it was asked for");
                 }
             }
             Err(_) => break,
@@ -289,7 +289,7 @@ mod tests {
         let bytes = [&request[..], ok].concat();
         for size in [1, 7, bytes.len()] {
             // Files are negotiated and have one packet. One text command is to be answered.
-            let (lines, used, error) = told(0x27, [1, 4, 4, 4], &bytes, size, false);
+            let (lines, used, error) = read_in_pieces(0x27, [1, 4, 4, 4], &bytes, size, false);
             assert_eq!((used, error), (bytes.len(), None));
             assert_eq!(lines.last().map(String::as_str), Some("end"), "{lines:?}");
         }

@@ -3,9 +3,9 @@
 use wire_postgres::backend::{Message as Reply, Row};
 use wire_postgres::frontend::{Message as Request, SaslInitialResponse, StartupPacket};
 use wire_postgres::{
-    Channel, Completion, CopyText, Cycle, Format, Login, Object, Oid, Policy, Reception, Replies,
-    Report, Sink, Startup, Template, TransactionStatus, Value, ValueError, Visit, WireError,
-    copy_text_fields, ssl_answer,
+    Channel, Completion, CopyText, Cycle, Format, Login, LoginProgress, Object, Oid, Policy,
+    Replies, Report, ServerLogin, Sink, Startup, Template, TransactionStatus, Value, ValueError,
+    WireError, copy_text_fields, ssl_answer,
 };
 
 /// Decodes the messages of a server and encodes each again.
@@ -153,11 +153,13 @@ pub fn startup(data: &[u8]) {
         Policy::Cleartext { password: b"hMR0FIJKYLI" },
         Policy::Md5 { password: b"password", salt: [0; 4] },
     ] {
-        let (mut server, mut rest) = (Reception::new(policy), data);
+        let (mut server, mut rest) = (ServerLogin::new(policy), data);
         while let Ok((used, visit)) = server.read(rest, &mut out) {
             assert!(used <= rest.len());
             rest = &rest[used..];
-            if used == 0 || matches!(visit, Visit::Enters | Visit::Leaves) {
+            if used == 0
+                || matches!(visit, LoginProgress::Authenticated | LoginProgress::LoginRejected)
+            {
                 break;
             }
         }

@@ -93,7 +93,7 @@ impl Write for Link {
 }
 
 /// A non-blocking connection, used in the loop.
-pub(crate) trait Way {
+pub(crate) trait Transport {
     /// Returns the socket to wait for.
     fn socket(&self) -> BorrowedFd<'_>;
 
@@ -110,7 +110,7 @@ pub(crate) trait Way {
 /// A connection without TLS.
 pub(crate) struct Plain(TcpStream);
 
-impl Way for Plain {
+impl Transport for Plain {
     fn socket(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -138,7 +138,7 @@ pub(crate) struct Encrypted {
     session: ClientConnection,
 }
 
-impl Way for Encrypted {
+impl Transport for Encrypted {
     fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -182,7 +182,7 @@ fn configuration() -> Arc<ClientConfig> {
             .with_safe_default_protocol_versions()
             .expect("the provider knows the protocol's versions")
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
             .with_no_client_auth();
         Arc::new(configuration)
     });
@@ -192,9 +192,9 @@ fn configuration() -> Arc<ClientConfig> {
 /// A verifier that trusts any certificate, as `sslmode=require` does: the server belongs to the
 /// measurement.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,

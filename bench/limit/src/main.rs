@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use limit::arguments::Failure;
 
-use crate::link::{Link, Way};
+use crate::link::{Link, Transport};
 use crate::options::{Database, Options};
 use crate::request::Request;
 use crate::rounds::Lane;
@@ -56,7 +56,7 @@ fn measure(options: &Options) -> Result<String, Failure> {
 
 /// Opens all connections, each with its own request, because a server may number prepared
 /// statements across connections.
-fn lanes<W: Way>(
+fn lanes<W: Transport>(
     options: &Options,
     into_way: fn(Link) -> Result<W, Failure>,
 ) -> Result<Vec<Lane<W>>, Failure> {

@@ -74,7 +74,7 @@ fn login(options: &Options) -> Result<Session, Failure> {
             LoginStep::NeedBytes => {}
             LoginStep::StartTls => {
                 link = link.encrypt(&options.host)?;
-                login.tls_is_on(&mut out)?;
+                login.tls_started(&mut out)?;
                 link.write_all(&out)?;
                 out.clear();
             }

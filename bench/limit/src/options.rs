@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_option_is_named_in_the_error() {
         let check = |line: &str, part: &str| {
             let message = parse(line).err().expect("refused").to_string();
             assert!(message.contains(part), "{line}: {message}");

@@ -41,7 +41,7 @@ struct Reply {
 
 /// The result of comparing received bytes with the pattern of the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Match {
     Complete,
     Partial,
     Wrong,
@@ -72,15 +72,15 @@ impl Request {
 
     /// Compares received bytes with the pattern of the reply.
     #[inline]
-    pub(crate) fn look(&self, bytes: &[u8]) -> Look {
+    pub(crate) fn look(&self, bytes: &[u8]) -> Match {
         let Reply { length, head, tail } = &self.reply;
         if bytes.len() == *length && bytes.starts_with(head) && bytes.ends_with(tail) {
-            return Look::Complete;
+            return Match::Complete;
         }
         let seen = bytes.len().min(head.len());
         match bytes.len() < *length && bytes[..seen] == head[..seen] {
-            true => Look::Partial,
-            false => Look::Wrong,
+            true => Match::Partial,
+            false => Match::Wrong,
         }
     }
 }
@@ -157,13 +157,13 @@ mod tests {
     #[test]
     fn a_reply_is_known_by_its_length_and_both_ends() {
         let request = request(b"987654", Id::Digits6);
-        assert_eq!(request.look(REPLY), Look::Complete);
-        assert_eq!(request.look(b"head-AND-BODY-and-tail"), Look::Complete);
-        assert_eq!(request.look(b"HEAD-and-body-and-tail"), Look::Wrong);
-        assert_eq!(request.look(b"head-and-body-and-TAIL"), Look::Wrong);
-        assert_eq!(request.look(b"head-and-body-and-tail+"), Look::Wrong);
-        assert_eq!(request.look(b"head-and-"), Look::Partial);
-        assert_eq!(request.look(b"he"), Look::Partial);
-        assert_eq!(request.look(b"Error"), Look::Wrong);
+        assert_eq!(request.look(REPLY), Match::Complete);
+        assert_eq!(request.look(b"head-AND-BODY-and-tail"), Match::Complete);
+        assert_eq!(request.look(b"HEAD-and-body-and-tail"), Match::Wrong);
+        assert_eq!(request.look(b"head-and-body-and-TAIL"), Match::Wrong);
+        assert_eq!(request.look(b"head-and-body-and-tail+"), Match::Wrong);
+        assert_eq!(request.look(b"head-and-"), Match::Partial);
+        assert_eq!(request.look(b"he"), Match::Partial);
+        assert_eq!(request.look(b"Error"), Match::Wrong);
     }
 }

@@ -12,9 +12,9 @@ use nix::time::{ClockId, clock_gettime};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 
-use crate::link::Way;
+use crate::link::Transport;
 use crate::options::Options;
-use crate::request::{Look, Request};
+use crate::request::{Match, Request};
 use limit::arguments::Failure;
 
 /// Largest number of events per wait.
@@ -55,7 +55,10 @@ pub(crate) struct Lane<W> {
 }
 
 /// Runs the loop on all connections for the length in the options.
-pub(crate) fn run<W: Way>(lanes: &mut [Lane<W>], options: &Options) -> Result<Outcome, Failure> {
+pub(crate) fn run<W: Transport>(
+    lanes: &mut [Lane<W>],
+    options: &Options,
+) -> Result<Outcome, Failure> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (number, lane) in lanes.iter().enumerate() {
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
@@ -99,7 +102,7 @@ pub(crate) fn run<W: Way>(lanes: &mut [Lane<W>], options: &Options) -> Result<Ou
     })
 }
 
-impl<W: Way> Lane<W> {
+impl<W: Transport> Lane<W> {
     /// Creates a lane without a request in flight.
     pub(crate) fn new(way: W, request: Request) -> Lane<W> {
         Lane { way, request, partial: Vec::new() }
@@ -115,7 +118,7 @@ impl<W: Way> Lane<W> {
     fn take(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
         let length = self.way.receive(buffer)?;
         let bytes = &buffer[..length];
-        if self.partial.is_empty() && self.request.look(bytes) == Look::Complete {
+        if self.partial.is_empty() && self.request.look(bytes) == Match::Complete {
             return Ok(true);
         }
         self.take_piece(bytes)
@@ -125,12 +128,12 @@ impl<W: Way> Lane<W> {
     fn take_piece(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
         self.partial.extend_from_slice(bytes);
         match self.request.look(&self.partial) {
-            Look::Partial => Ok(false),
-            Look::Complete => {
+            Match::Partial => Ok(false),
+            Match::Complete => {
                 self.partial.clear();
                 Ok(true)
             }
-            Look::Wrong => {
+            Match::Wrong => {
                 let text = String::from_utf8_lossy(&self.partial);
                 Err(format!("a reply unlike the first one: {text:?}").into())
             }

@@ -10,7 +10,9 @@ use std::error::Error;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use bench::limiter::{Answer, Draws, Row, Scenario, Stage, Stopped, Table, say, scenarios};
+use bench::limiter::{
+    Answer, DrawKey, RepetitionError, Row, Scenario, ScenarioEnv, Table, say, scenarios,
+};
 
 /// The seed of the table in `docs/limiter.md`.
 const SEED: u64 = 2_027;
@@ -116,8 +118,8 @@ fn heading(order: &Order) -> String {
 fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn Error>> {
     let mut row = Row { scenario, answers: Vec::new(), unable: None };
     for repetition in 0..order.repetitions {
-        let draws = Draws { seed: order.seed, scenario: scenario.name, repetition };
-        let stage = Stage::new(draws, order.seconds)?;
+        let draws = DrawKey { seed: order.seed, scenario: scenario.name, repetition };
+        let stage = ScenarioEnv::new(draws, order.seconds)?;
         match (scenario.run)(&stage) {
             Ok(answer) => {
                 let outcome = scenario.judge(&answer);
@@ -127,11 +129,11 @@ fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn 
                 ));
                 row.answers.push(answer);
             }
-            Err(Stopped::Unable(why)) => {
+            Err(RepetitionError::Unsupported(why)) => {
                 row.unable = Some(why.to_string());
                 return Ok(row);
             }
-            Err(Stopped::Failed(error)) => {
+            Err(RepetitionError::Failed(error)) => {
                 say(format!("{}: {error}", scenario.name));
                 row.answers.push(Answer::none(error.to_string()));
             }

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
-use bench::trust::alarms::{Alarms, Judged, SHAPES, alarms};
+use bench::trust::alarms::{Alarms, CheckCounts, SHAPES, alarms};
 use bench::trust::coverage::coverage;
 use bench::trust::idle::{idle, stalls};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
@@ -71,13 +71,13 @@ fn write_alarms(out: &mut impl Write, alarms: &Alarms) -> Result<bool, Box<dyn E
         writeln!(out, "{objection}")?;
     }
     writeln!(out, "\n| check | possible in | false alarms |\n| --- | --: | --: |")?;
-    for (check, Judged { runs, objections }) in by_check {
+    for (check, CheckCounts { runs, objections }) in by_check {
         writeln!(out, "| {check} | {runs} | {objections} |")?;
     }
     writeln!(out, "| any | {runs} | {flagged} |")?;
     out.flush()?;
     let allowed = |of_a_thousand: u64| (of_a_thousand * runs).div_ceil(1_000);
-    let seldom = |judged: &Judged| judged.objections <= allowed(BY_CHECK);
+    let seldom = |judged: &CheckCounts| judged.objections <= allowed(BY_CHECK);
     Ok(*flagged <= allowed(AT_ALL) && by_check.values().all(seldom))
 }
 

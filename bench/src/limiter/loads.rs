@@ -5,7 +5,7 @@ use testbed::{Options, Relay, Server};
 
 use super::scenarios::{flushes, inside, through};
 use super::stage::{bind, server};
-use super::{Answer, Stage, Stopped};
+use super::{Answer, RepetitionError, ScenarioEnv};
 
 /// Returns a workload that creates a table of these columns and loads it.
 fn table(columns: &str, rows: u64, keys: &str) -> String {
@@ -14,11 +14,11 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
 
 /// Starts a server whose commits do not wait for the disk: a load lasts a few seconds, and the
 /// machine's own disk could take one of them.
-fn unflushed() -> Result<Server, Stopped> {
+fn unflushed() -> Result<Server, RepetitionError> {
     server(&Options::postgres().set("fsync", "off"))
 }
 
-pub(super) fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
+pub(super) fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = unflushed()?;
     bind(&server, 1)?;
     let drawn = vec!["zipf(1, 1000000)"; stage.draw(0, 60, 90) as usize].join(" + ");
@@ -28,20 +28,20 @@ pub(super) fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Returns a load with a few rows per commit and enough commits to last a few seconds.
-fn commits(stage: &Stage, writers: u64) -> String {
+fn commits(stage: &ScenarioEnv, writers: u64) -> String {
     let batch = stage.draw(2, 5, 20);
     let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");
     table("v varchar(100)", batch * 150 * (writers + 2), &keys)
 }
 
-pub(super) fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
+pub(super) fn slow_flush(stage: &ScenarioEnv, options: Options) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let server = server(&options.preload(&library))?;
     let workload = commits(stage, stage.draw(1, 2, 6));
     stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-pub(super) fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
+pub(super) fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let mut command = stage.assay_by(&[]);
     command.env("LD_PRELOAD", &library);
@@ -50,7 +50,7 @@ pub(super) fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
 
 /// Loads rows whose table has an expensive check: one session is busy, the other processors are
 /// idle.
-pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
+pub(super) fn one_session(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = unflushed()?;
     let factors = stage.draw(0, 80, 160);
     let workload = table(
@@ -62,7 +62,7 @@ pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Loads more data than the kernel buffers for a relay that does not read it.
-pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
+pub(super) fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = unflushed()?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
@@ -72,7 +72,7 @@ pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
     stage.load_as(&target, Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-pub(super) fn long(stage: &Stage) -> Result<Answer, Stopped> {
+pub(super) fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = unflushed()?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));

@@ -9,7 +9,7 @@ mod scenarios;
 mod stage;
 mod table;
 
-pub use stage::{Answer, Draws, Stage, Stopped, Unable, say};
+pub use stage::{Answer, DrawKey, RepetitionError, ScenarioEnv, Unsupported, say};
 pub use table::{Row, Table};
 
 /// Returns all scenarios.
@@ -28,7 +28,7 @@ pub struct Scenario {
     /// Text that the reason must contain, if any, such as the name of the table.
     pub word: Option<&'static str>,
     /// Creates the bottleneck and runs `assay` against it.
-    pub run: fn(&Stage) -> Result<Answer, Stopped>,
+    pub run: fn(&ScenarioEnv) -> Result<Answer, RepetitionError>,
 }
 
 /// The judgement of one repetition.
@@ -69,7 +69,7 @@ mod tests {
             made: "",
             accepted: &["database-locks"],
             word: Some("acct"),
-            run: |_| Err(Unable::because("never").into()),
+            run: |_| Err(Unsupported::because("never").into()),
         };
         let check = |component, because, expected| {
             assert_eq!(scenario.judge(&answer(component, because)), expected, "{component}");

@@ -3,9 +3,9 @@
 
 use testbed::{Kind, Options, Server, Via};
 
-use super::scenarios::{flushes, pgbench, watched};
-use super::stage::{Beside, bind, psql, server};
-use super::{Answer, Scenario, Stage, Stopped};
+use super::scenarios::{flushes, observe_script, pgbench};
+use super::stage::{BackgroundProgram, bind, psql, server};
+use super::{Answer, RepetitionError, Scenario, ScenarioEnv};
 
 /// Text of a reason that rests on the sockets at both ends.
 const BOTH_SOCKETS: Option<&str> = Some("no request at the server and no answer at the program");
@@ -98,7 +98,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Creates a table that the observed program's user may fill.
-fn table(server: &Server) -> Result<(), Stopped> {
+fn table(server: &Server) -> Result<(), RepetitionError> {
     let owned = match server.kind() {
         Kind::Postgres => "; alter table t owner to assay",
         Kind::Mariadb | Kind::Mysql => "",
@@ -108,7 +108,7 @@ fn table(server: &Server) -> Result<(), Stopped> {
 }
 
 /// Observes a client that loads rows from a pipe, which delivers them in portions with pauses.
-fn throttled_by(stage: &Stage, server: &Server) -> Result<Answer, Stopped> {
+fn throttled_by(stage: &ScenarioEnv, server: &Server) -> Result<Answer, RepetitionError> {
     table(server)?;
     let (rows, ms) = (stage.draw(0, 200, 2_000), stage.draw(1, 5, 40));
     let load = match server.kind() {
@@ -118,15 +118,19 @@ fn throttled_by(stage: &Stage, server: &Server) -> Result<Answer, Stopped> {
         }
     };
     let pause = ms as f64 / 1e3;
-    watched(stage, server, &format!("(while seq {rows}; do sleep {pause}; done) | {load}"))
+    observe_script(stage, server, &format!("(while seq {rows}; do sleep {pause}; done) | {load}"))
 }
 
-fn throttled(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+fn throttled(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
     throttled_by(stage, &server(options)?)
 }
 
 /// Starts 2 to 4 sessions that are not observed, each a `psql` that runs a query.
-fn others(stage: &Stage, server: &Server, query: &str) -> Result<Vec<Beside>, Stopped> {
+fn others(
+    stage: &ScenarioEnv,
+    server: &Server,
+    query: &str,
+) -> Result<Vec<BackgroundProgram>, RepetitionError> {
     let one = |_| {
         let mut command = psql(server)?;
         command.args(["-c", query]);
@@ -135,22 +139,22 @@ fn others(stage: &Stage, server: &Server, query: &str) -> Result<Vec<Beside>, St
     (0..stage.draw(8, 2, 4)).map(one).collect()
 }
 
-fn throttled_beside_others(stage: &Stage) -> Result<Answer, Stopped> {
+fn throttled_beside_others(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let _others = others(stage, &server, "select pg_sleep(60)")?;
     throttled_by(stage, &server)
 }
 
-fn bursts(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+fn bursts(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     table(&server)?;
     let (inserts, ms) = (stage.draw(0, 100, 300), stage.draw(1, 60, 120));
     let burst = format!("yes \"insert into t values ('x');\" | head -n {inserts}");
     let pause = ms as f64 / 1e3;
-    watched(stage, &server, &format!("(while {burst}; do sleep {pause}; done) | \"$@\""))
+    observe_script(stage, &server, &format!("(while {burst}; do sleep {pause}; done) | \"$@\""))
 }
 
-fn pooled(stage: &Stage) -> Result<Answer, Stopped> {
+fn pooled(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let options = Options::postgres()
         .via(Via::Pgbouncer)
         .set_via("pool_mode", "transaction")
@@ -160,14 +164,14 @@ fn pooled(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, stage.draw(1, 16, 32), &format!("select pg_sleep({ms});\n"))
 }
 
-fn one_flushes(stage: &Stage) -> Result<Answer, Stopped> {
+fn one_flushes(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let server = server(&Options::postgres().preload(&library))?;
     table(&server)?;
     pgbench(stage, &server, 1, "insert into t values ('x');\n")
 }
 
-fn beside_others(stage: &Stage) -> Result<Answer, Stopped> {
+fn beside_others(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     bind(&server, 1)?;
     let query = "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3";
@@ -178,7 +182,7 @@ fn beside_others(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Runs busy loops beside the observed program and the database.
-fn beside_busy_programs(stage: &Stage) -> Result<Answer, Stopped> {
+fn beside_busy_programs(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let loops = stage.draw(0, 2, 4);
     let _loops = [stage.busy_loops(0, loops)?, stage.busy_loops(1, loops)?];
@@ -188,7 +192,7 @@ fn beside_busy_programs(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Observes a client that copies one file repeatedly into a table with an expensive check.
-fn fast_copy(stage: &Stage) -> Result<Answer, Stopped> {
+fn fast_copy(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres().set("fsync", "off"))?;
     let factors = stage.draw(0, 80, 160);
     server.sql(&format!(
@@ -199,5 +203,5 @@ fn fast_copy(stage: &Stage) -> Result<Answer, Stopped> {
     let rows: String = (0..200_000).map(|row| format!("{row}\n")).collect();
     std::fs::write(&file, rows)?;
     let copy = format!("\"$@\" -c \"\\copy c from '{}'\"", file.display());
-    watched(stage, &server, &format!("while {copy}; do :; done"))
+    observe_script(stage, &server, &format!("while {copy}; do :; done"))
 }

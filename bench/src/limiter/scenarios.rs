@@ -9,8 +9,8 @@ use std::process::Command;
 use base::{Address, Endpoint, Nanos, Target};
 use testbed::{Options, Relay, Server, Via};
 
-use super::stage::{Network, Quota, SlowDisk, Slowly, bind, client, psql, server};
-use super::{Answer, Scenario, Stage, Stopped, loads};
+use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, client, psql, server};
+use super::{Answer, RepetitionError, Scenario, ScenarioEnv, loads};
 use crate::SimulatedServer;
 
 /// Queries that cost PostgreSQL, or the MySQL family, processor time in proportion to a number of
@@ -218,7 +218,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "2 to 4 sessions of another program that read all the time",
         accepted: &["background-task"],
         word: None,
-        run: strangers,
+        run: other_sessions,
     },
     Scenario {
         name: "other programs",
@@ -346,15 +346,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 ];
 
 /// Returns the keys for the length of a run and its warm-up.
-fn times(stage: &Stage) -> String {
+fn times(stage: &ScenarioEnv) -> String {
     format!("duration = {}s\nwarmup = 2s\n", stage.seconds)
 }
 
-fn closed(stage: &Stage, clients: u64, query: &str) -> String {
+fn closed(stage: &ScenarioEnv, clients: u64, query: &str) -> String {
     format!("{}[job]\nquery = {query}\nconcurrency = {clients}\n", times(stage))
 }
 
-fn pinned(stage: &Stage) -> Result<Answer, Stopped> {
+fn pinned(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     bind(&server, 1)?;
     let _loops = stage.busy_loops(0, stage.draw(0, 1, 3))?;
@@ -363,7 +363,7 @@ fn pinned(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &["--threads", "1"])
 }
 
-fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
+fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let host = SimulatedServer::start("postgres")?;
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
@@ -374,19 +374,23 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
-fn one_client(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+fn one_client(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     let key = stage.draw(0, 1, 1_000);
     stage.run(&server, &closed(stage, 1, &format!("select {key}")))
 }
 
-fn below_capacity(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+fn below_capacity(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     let rate = stage.draw(0, 50, 300);
     stage.run(&server, &format!("{}[job]\nquery = select 1\nrate = {rate}\n", times(stage)))
 }
 
-fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+fn database_cpu(
+    stage: &ScenarioEnv,
+    options: &Options,
+    query: &str,
+) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     bind(&server, 1)?;
     let rows = stage.draw(0, 500, 3_000).to_string();
@@ -395,13 +399,17 @@ fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer,
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-fn one_session(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+fn one_session(
+    stage: &ScenarioEnv,
+    options: &Options,
+    query: &str,
+) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     let rows = stage.draw(0, 30_000, 90_000).to_string();
     stage.run(&server, &closed(stage, 1, &query.replace('?', &rows)))
 }
 
-fn hot_row(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+fn hot_row(stage: &ScenarioEnv, options: &Options) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     let clients = stage.draw(0, 24, 40);
     let times = times(stage);
@@ -416,7 +424,7 @@ fn hot_row(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
     stage.run(&server, &workload)
 }
 
-fn inserts(stage: &Stage, clients: u64) -> String {
+fn inserts(stage: &ScenarioEnv, clients: u64) -> String {
     let times = times(stage);
     let column = stage.draw(9, 10, 60);
     format!(
@@ -427,17 +435,17 @@ fn inserts(stage: &Stage, clients: u64) -> String {
 }
 
 /// Returns a disk whose flushes take 5 to 15 ms longer.
-pub(super) fn flushes(stage: &Stage) -> SlowDisk {
+pub(super) fn flushes(stage: &ScenarioEnv) -> SlowDisk {
     SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
 }
 
-fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
+fn slow_flush(stage: &ScenarioEnv, options: Options) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let server = server(&options.preload(&library))?;
     stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
 }
 
-pub(super) fn inside(stage: &Stage) -> Target {
+pub(super) fn inside(stage: &ScenarioEnv) -> Target {
     let file = stage.path("inside.db").display().to_string();
     let options = vec![
         ("journal".to_owned(), "wal".to_owned()),
@@ -446,14 +454,14 @@ pub(super) fn inside(stage: &Stage) -> Target {
     Target { kind: base::TargetKind::Sqlite, endpoint: Endpoint::File(file.into()), options }
 }
 
-fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
+fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let mut command = stage.assay_by(&[]);
     command.env("LD_PRELOAD", &library);
     stage.run_as(&inside(stage), None, &inserts(stage, 1), command, &[])
 }
 
-fn one_thread_inside(stage: &Stage) -> Result<Answer, Stopped> {
+fn one_thread_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let rows = stage.draw(0, 30_000, 200_000);
     let query = format!(
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < {rows}) select \
@@ -463,7 +471,7 @@ fn one_thread_inside(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Runs in a network namespace with little bandwidth; `assay` starts the server inside it.
-fn narrow(stage: &Stage) -> Result<Answer, Stopped> {
+fn narrow(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let mbit = stage.draw(0, 10, 40);
     let network = Network::new(&format!("tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
     let command = stage.assay_by(&network.words());
@@ -473,7 +481,7 @@ fn narrow(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, None, &workload, command, &[])
 }
 
-fn long_by_kernel(stage: &Stage) -> Result<Answer, Stopped> {
+fn long_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let network = Network::new(&format!("netem delay {}ms", stage.draw(0, 5, 20)))?;
     let command = stage.assay_by(&network.words());
     let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
@@ -490,7 +498,7 @@ pub(super) fn through(server: &Server, port: u16) -> Target {
     target
 }
 
-fn long(stage: &Stage) -> Result<Answer, Stopped> {
+fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
@@ -500,7 +508,7 @@ fn long(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Reads answers that are larger than the kernel buffers for a relay that does not read them.
-fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
+fn narrow_relay(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
@@ -511,7 +519,7 @@ fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
 }
 
-fn pool(stage: &Stage) -> Result<Answer, Stopped> {
+fn pool(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let options = Options::postgres()
         .via(Via::Pgbouncer)
         .set_via("pool_mode", "transaction")
@@ -526,7 +534,7 @@ fn pool(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &workload)
 }
 
-fn too_few(stage: &Stage) -> Result<Answer, Stopped> {
+fn too_few(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres().max_connections(8))?;
     let times = times(stage);
     let rate = stage.draw(0, 100, 200);
@@ -535,7 +543,7 @@ fn too_few(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &workload)
 }
 
-fn quota(stage: &Stage) -> Result<Answer, Stopped> {
+fn quota(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let _quota = Quota::on(&server, stage.draw(0, 30, 60))?;
     let rows = stage.draw(1, 500, 3_000);
@@ -543,7 +551,7 @@ fn quota(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
-fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
+fn other_sessions(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let query = "select count(*) from generate_series(1, 5000000)";
     let file = stage.path("others.ini");
@@ -561,7 +569,11 @@ fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Runs busy loops on both processors, and requests that need some processor time.
-fn other_programs(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+fn other_programs(
+    stage: &ScenarioEnv,
+    options: &Options,
+    query: &str,
+) -> Result<Answer, RepetitionError> {
     let server = server(options)?;
     let count = stage.draw(0, 3, 6);
     let _loops = [stage.busy_loops(0, count)?, stage.busy_loops(1, count)?];
@@ -570,7 +582,7 @@ fn other_programs(stage: &Stage, options: &Options, query: &str) -> Result<Answe
 }
 
 /// Runs sessions that vacuum clean tables, which takes processor time but no contended locks.
-fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
+fn vacuum(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let rows = stage.draw(0, 100_000, 300_000);
     let sessions = stage.draw(1, 2, 3);
@@ -595,7 +607,7 @@ fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
 
 /// Runs a job whose log writes delay the commits of the others. It updates half of its rows in one
 /// statement, which makes most of the log its own.
-fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
+fn clean_up(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;
     let rows = stage.draw(1, 20_000, 40_000);
@@ -611,7 +623,11 @@ fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Reads single rows from a table that does not fit into the server's memory.
-fn slow_reads(stage: &Stage, options: Options, rows: &str) -> Result<Answer, Stopped> {
+fn slow_reads(
+    stage: &ScenarioEnv,
+    options: Options,
+    rows: &str,
+) -> Result<Answer, RepetitionError> {
     let disk = SlowDisk { read_us: stage.draw(0, 1_000, 4_000), ..SlowDisk::default() };
     let server = server(&options.preload(&stage.slow_disk(disk)?))?;
     let times = times(stage);
@@ -624,12 +640,12 @@ fn slow_reads(stage: &Stage, options: Options, rows: &str) -> Result<Answer, Sto
     stage.run(&server, &workload)
 }
 
-fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
+fn slow_source(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let times = times(stage);
     // A relative path: a workload may only read files below its own folder.
     let pipe = "source";
-    let _source = Slowly::feed(&stage.path(pipe), stage.draw(0, 20, 100))?;
+    let _source = SlowPipe::feed(&stage.path(pipe), stage.draw(0, 20, 100))?;
     let workload = format!(
         "{times}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
          values ($1)\nquery-args-file = {pipe}\nconcurrency = 8\n"
@@ -638,26 +654,26 @@ fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Observes a client whose input delivers a few statements per second.
-fn held_back(stage: &Stage) -> Result<Answer, Stopped> {
+fn held_back(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     server.sql("create table t (v varchar(100)); alter table t owner to assay")?;
     let pause = 1.0 / stage.draw(0, 5, 50) as f64;
     let feed = format!("while sleep {pause}; do echo \"insert into t values ('x');\"; done");
-    watched(stage, &server, &format!("({feed}) | \"$@\""))
+    observe_script(stage, &server, &format!("({feed}) | \"$@\""))
 }
 
 /// Observes a client that reads rows only as fast as the reader of its output does. Two series are
 /// joined because PostgreSQL would first write a single one of that length to a file.
-fn slow_reader(stage: &Stage) -> Result<Answer, Stopped> {
+fn slow_reader(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     let pause = 0.05 / stage.draw(0, 1, 4) as f64;
     let rows = "copy (select repeat('x', 1000) from generate_series(1, 10000) a, \
                 generate_series(1, 10000) b) to stdout";
     let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
-    watched(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
+    observe_script(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
 }
 
-fn program_cpu(stage: &Stage) -> Result<Answer, Stopped> {
+fn program_cpu(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     bind(&server, 1)?;
     let rows = stage.draw(0, 500, 3_000);
@@ -665,7 +681,7 @@ fn program_cpu(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, stage.draw(1, 4, 12), &script)
 }
 
-fn program_hot_row(stage: &Stage) -> Result<Answer, Stopped> {
+fn program_hot_row(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     server.sql(
         "create table acct (id int primary key, v bigint); insert into acct values (1, 0); alter \
@@ -676,18 +692,18 @@ fn program_hot_row(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, stage.draw(0, 16, 32), &script)
 }
 
-fn program_one_client(stage: &Stage) -> Result<Answer, Stopped> {
+fn program_one_client(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     pgbench(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
 }
 
 /// Observes `pgbench` on processor 0.
 pub(super) fn pgbench(
-    stage: &Stage,
+    stage: &ScenarioEnv,
     server: &Server,
     clients: u64,
     script: &str,
-) -> Result<Answer, Stopped> {
+) -> Result<Answer, RepetitionError> {
     let file = stage.path("script.sql");
     std::fs::write(&file, script)?;
     let (port, clients) = (server.port().to_string(), clients.to_string());
@@ -704,7 +720,11 @@ pub(super) fn pgbench(
 
 /// Observes a shell script for the length of a run. In the script, `"$@"` is the server's client
 /// program with its arguments.
-pub(super) fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
+pub(super) fn observe_script(
+    stage: &ScenarioEnv,
+    server: &Server,
+    script: &str,
+) -> Result<Answer, RepetitionError> {
     let client = client(server)?;
     // Its output must not mix with the document that `assay` prints.
     let script = format!("exec >/dev/null 2>&1; {script}");

@@ -14,37 +14,37 @@ use testbed::{Kind, Options, Problem, Server};
 
 /// The reason why a scenario cannot run on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unable(pub String);
+pub struct Unsupported(pub String);
 
-impl Unable {
+impl Unsupported {
     /// Creates it from a reason.
-    pub(super) fn because(why: impl Into<String>) -> Unable {
-        Unable(why.into())
+    pub(super) fn because(why: impl Into<String>) -> Unsupported {
+        Unsupported(why.into())
     }
 }
 
 /// The reason why a repetition has no answer.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum RepetitionError {
     /// The machine lacks a program or permission that the scenario needs.
-    Unable(Unable),
+    Unsupported(Unsupported),
     /// A step failed.
     Failed(Box<dyn Error>),
 }
 
-impl From<Unable> for Stopped {
-    fn from(unable: Unable) -> Stopped {
-        Stopped::Unable(unable)
+impl From<Unsupported> for RepetitionError {
+    fn from(unable: Unsupported) -> RepetitionError {
+        RepetitionError::Unsupported(unable)
     }
 }
 
-impl<E: Into<Box<dyn Error>>> From<E> for Stopped {
-    fn from(error: E) -> Stopped {
-        Stopped::Failed(error.into())
+impl<E: Into<Box<dyn Error>>> From<E> for RepetitionError {
+    fn from(error: E) -> RepetitionError {
+        RepetitionError::Failed(error.into())
     }
 }
 
-impl fmt::Display for Unable {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -69,7 +69,7 @@ impl Answer {
 
 /// The key of the random stream of a repetition.
 #[derive(Clone, Copy, Debug)]
-pub struct Draws<'s> {
+pub struct DrawKey<'s> {
     /// The seed of the suite.
     pub seed: u64,
     /// The name of the scenario.
@@ -88,7 +88,7 @@ pub(super) struct SlowDisk {
 }
 
 /// A scratch folder and the random numbers of one repetition.
-pub struct Stage {
+pub struct ScenarioEnv {
     /// Length of a run, in seconds.
     pub(super) seconds: u64,
     folder: tempfile::TempDir,
@@ -96,19 +96,19 @@ pub struct Stage {
     draws: Stream,
 }
 
-impl Stage {
+impl ScenarioEnv {
     /// Creates the environment of a repetition, with runs of `seconds`.
     ///
     /// # Errors
     /// Fails if a folder cannot be created, or if there is no program `assay` beside this one.
-    pub fn new(from: Draws<'_>, seconds: u64) -> Result<Stage, Box<dyn Error>> {
+    pub fn new(from: DrawKey<'_>, seconds: u64) -> Result<ScenarioEnv, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {
             return Err(format!("there is no {}: build it first", assay.display()).into());
         }
         let name = format!("{} {}", from.scenario, from.repetition);
         let draws = Stream::new(Seed(from.seed), "limiter", &name);
-        Ok(Stage { seconds, folder: tempfile::tempdir()?, assay, draws })
+        Ok(ScenarioEnv { seconds, folder: tempfile::tempdir()?, assay, draws })
     }
 
     /// Returns a number from `low` to `high`; each `place` has a number of its own.
@@ -122,7 +122,7 @@ impl Stage {
     }
 
     /// Runs a workload against a server and returns the reported limiter.
-    pub(super) fn run(&self, server: &Server, workload: &str) -> Result<Answer, Stopped> {
+    pub(super) fn run(&self, server: &Server, workload: &str) -> Result<Answer, RepetitionError> {
         self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
     }
 
@@ -135,10 +135,10 @@ impl Stage {
         workload: &str,
         mut command: Command,
         arguments: &[&str],
-    ) -> Result<Answer, Stopped> {
-        self.carry_out("run", target, password, workload, &mut command)?;
+    ) -> Result<Answer, RepetitionError> {
+        self.add_arguments("run", target, password, workload, &mut command)?;
         command.args(arguments);
-        limiter_told_by(command)
+        limiter_of(command)
     }
 
     /// Loads the one table of a workload and returns the limiter reported for that load.
@@ -148,21 +148,21 @@ impl Stage {
         password: Option<&Secret>,
         workload: &str,
         mut command: Command,
-    ) -> Result<Answer, Stopped> {
-        self.carry_out("load", target, password, workload, &mut command)?;
-        let load = &told_by(command)?["loads"][0];
+    ) -> Result<Answer, RepetitionError> {
+        self.add_arguments("load", target, password, workload, &mut command)?;
+        let load = &document_of(command)?["loads"][0];
         Ok(Answer { component: word(load, "limiter"), because: word(load, "because") })
     }
 
     /// Writes the workload and appends the arguments of `assay run` or `assay load` to a command.
-    fn carry_out(
+    fn add_arguments(
         &self,
         what: &str,
         target: &Target,
         password: Option<&Secret>,
         workload: &str,
         command: &mut Command,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), RepetitionError> {
         let file = self.path("workload.ini");
         fs::write(&file, workload)?;
         command.arg(what).arg(&file).arg("--url").arg(target.to_string());
@@ -186,7 +186,11 @@ impl Stage {
     }
 
     /// Runs `assay observe` on a command and a server, and returns the reported limiter.
-    pub(super) fn observe(&self, server: &Server, words: &[&OsStr]) -> Result<Answer, Stopped> {
+    pub(super) fn observe(
+        &self,
+        server: &Server,
+        words: &[&OsStr],
+    ) -> Result<Answer, RepetitionError> {
         let mut asked = self.assay_by(&[]);
         succeed(asked.args(["observe", "--help"]))?;
         let mut command = self.assay_by(&[]);
@@ -195,17 +199,24 @@ impl Stage {
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
         command.env("MYSQL_PWD", server.password().expose());
-        limiter_told_by(command)
+        limiter_of(command)
     }
 
     /// Starts a program that is killed when the returned value is dropped.
-    pub(super) fn beside(&self, mut command: Command) -> Result<Beside, Stopped> {
+    pub(super) fn beside(
+        &self,
+        mut command: Command,
+    ) -> Result<BackgroundProgram, RepetitionError> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Beside(child.spawn()?))
+        Ok(BackgroundProgram(child.spawn()?))
     }
 
     /// Starts busy loops on a processor.
-    pub(super) fn busy_loops(&self, cpu: u64, count: u64) -> Result<Vec<Beside>, Stopped> {
+    pub(super) fn busy_loops(
+        &self,
+        cpu: u64,
+        count: u64,
+    ) -> Result<Vec<BackgroundProgram>, RepetitionError> {
         let one = || {
             let mut command = Command::new("taskset");
             command.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
@@ -215,7 +226,7 @@ impl Stage {
     }
 
     /// Compiles a library that slows down the disk of a process that preloads it.
-    pub(super) fn slow_disk(&self, disk: SlowDisk) -> Result<PathBuf, Stopped> {
+    pub(super) fn slow_disk(&self, disk: SlowDisk) -> Result<PathBuf, RepetitionError> {
         let SlowDisk { flush_us, read_us, write_ns } = disk;
         let source = self.path("slow_disk.c");
         let library = self.path("slow_disk.so");
@@ -225,7 +236,7 @@ impl Stage {
         command.args([format!("-DREAD_US={read_us}"), format!("-DWRITE_NS={write_ns}")]);
         command.arg("-o");
         let told = command.arg(&library).arg(&source).arg("-ldl").output();
-        let told = told.map_err(|error| Unable::because(format!("no C compiler: {error}")))?;
+        let told = told.map_err(|error| Unsupported::because(format!("no C compiler: {error}")))?;
         if !told.status.success() {
             return Err(String::from_utf8_lossy(&told.stderr).into_owned().into());
         }
@@ -237,13 +248,13 @@ impl Stage {
 }
 
 /// Runs a command and returns the limiter in the JSON document that it prints.
-fn limiter_told_by(command: Command) -> Result<Answer, Stopped> {
-    let limiter = &told_by(command)?["limiter"];
+fn limiter_of(command: Command) -> Result<Answer, RepetitionError> {
+    let limiter = &document_of(command)?["limiter"];
     Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
 }
 
 /// Runs a command and returns the JSON document that it prints.
-fn told_by(mut command: Command) -> Result<Value, Stopped> {
+fn document_of(mut command: Command) -> Result<Value, RepetitionError> {
     let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
     let document = serde_json::from_slice(&told.stdout).map_err(|error| {
         let words = String::from_utf8_lossy(&told.stderr).into_owned();
@@ -262,16 +273,16 @@ fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
 }
 
 /// Starts a private server.
-pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
+pub(super) fn server(options: &Options) -> Result<Server, RepetitionError> {
     Server::start(options).map_err(|problem| match problem {
-        Problem::Missing { .. } => Unable::because(problem.to_string()).into(),
-        problem => Stopped::from(problem),
+        Problem::Missing { .. } => Unsupported::because(problem.to_string()).into(),
+        problem => RepetitionError::from(problem),
     })
 }
 
 /// Binds a server's processes, including background workers, to a processor. Later child processes
 /// inherit it.
-pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
+pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), RepetitionError> {
     let first = server.pid().unwrap_or_default().to_string();
     let bind = |pid: &str| {
         succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), pid]))
@@ -286,7 +297,7 @@ pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
 }
 
 /// Returns the command of `psql`, connected to a server as its user.
-pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
+pub(super) fn psql(server: &Server) -> Result<Command, RepetitionError> {
     succeed(Command::new("psql").arg("--version"))?;
     let mut command = Command::new("psql");
     command.args(["-X", "-q", "-h", "127.0.0.1", "-p", &server.port().to_string()]);
@@ -296,7 +307,7 @@ pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
 }
 
 /// Returns the command of the server's own client program, connected as its user.
-pub(super) fn client(server: &Server) -> Result<Command, Stopped> {
+pub(super) fn client(server: &Server) -> Result<Command, RepetitionError> {
     if server.kind() == Kind::Postgres {
         return psql(server);
     }
@@ -308,23 +319,23 @@ pub(super) fn client(server: &Server) -> Result<Command, Stopped> {
 }
 
 /// Runs a command and fails with its first line of error output if it does not succeed.
-pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
+pub(super) fn succeed(command: &mut Command) -> Result<(), RepetitionError> {
     let told = command.stdin(Stdio::null()).output();
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let told = told.map_err(|error| Unable::because(format!("{name}: {error}")))?;
+    let told = told.map_err(|error| Unsupported::because(format!("{name}: {error}")))?;
     if told.status.success() {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&told.stderr).into_owned();
     let first = words.lines().next().unwrap_or_default().trim_end_matches('.');
-    Err(Unable::because(format!("{name}: {first}")).into())
+    Err(Unsupported::because(format!("{name}: {first}")).into())
 }
 
 /// A background program that is killed on drop.
-pub(super) struct Beside(Child);
+pub(super) struct BackgroundProgram(Child);
 
-impl Drop for Beside {
+impl Drop for BackgroundProgram {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.0.kill();
@@ -337,13 +348,13 @@ pub(super) struct Quota(PathBuf);
 
 impl Quota {
     /// Puts a server into a new group that may use `hundredths` of a processor.
-    pub(super) fn on(server: &Server, hundredths: u64) -> Result<Quota, Stopped> {
+    pub(super) fn on(server: &Server, hundredths: u64) -> Result<Quota, RepetitionError> {
         let pid = server.pid().unwrap_or_default();
         let name = format!("assay-limiter-{pid}");
         let (first, second) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
         let group = if first.is_dir() { first.join(name) } else { second.join(name) };
         let unable =
-            |error: std::io::Error| Unable::because(format!("{}: {error}", group.display()));
+            |error: std::io::Error| Unsupported::because(format!("{}: {error}", group.display()));
         fs::create_dir(&group).map_err(unable)?;
         let quota = Quota(group.clone());
         let limit = match first.is_dir() {
@@ -373,7 +384,7 @@ pub(super) struct Network(String);
 
 impl Network {
     /// Creates the namespace with this discipline.
-    pub(super) fn new(discipline: &str) -> Result<Network, Stopped> {
+    pub(super) fn new(discipline: &str) -> Result<Network, RepetitionError> {
         let name = format!("assay-{}", std::process::id());
         succeed(Command::new("ip").args(["netns", "add", &name]))?;
         let network = Network(name);
@@ -400,11 +411,11 @@ impl Drop for Network {
 }
 
 /// A program that feeds lines to a named pipe at a constant rate. Killed on drop.
-pub(super) struct Slowly(#[expect(dead_code, reason = "ended with this")] Beside);
+pub(super) struct SlowPipe(#[expect(dead_code, reason = "ended with this")] BackgroundProgram);
 
-impl Slowly {
+impl SlowPipe {
     /// Creates the pipe and starts to write `per_s` lines per second.
-    pub(super) fn feed(path: &Path, per_s: u64) -> Result<Slowly, Stopped> {
+    pub(super) fn feed(path: &Path, per_s: u64) -> Result<SlowPipe, RepetitionError> {
         succeed(Command::new("mkfifo").arg(path))?;
         let pause = 1.0 / per_s as f64;
         let script = format!(
@@ -413,7 +424,7 @@ impl Slowly {
         );
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).stdin(Stdio::null());
-        Ok(Slowly(Beside(command.spawn()?)))
+        Ok(SlowPipe(BackgroundProgram(command.spawn()?)))
     }
 }
 

@@ -139,14 +139,14 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limiter::Unable;
+    use crate::limiter::Unsupported;
 
     const SCENARIO: Scenario = Scenario {
         name: "one client",
         made: "nothing is full",
         accepted: &["concurrency"],
         word: None,
-        run: |_| Err(Unable::because("never").into()),
+        run: |_| Err(Unsupported::because("never").into()),
     };
 
     fn row(components: &[&str]) -> Row<'static> {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_named_and_what_was_not_run_is_told() {
+    fn table_lists_answers_and_skipped_scenarios() {
         let not = Row { unable: Some("no namespaces".to_owned()), ..row(&[]) };
         let text = Table(vec![row(&["concurrency", "unknown"]), not]).to_text();
         assert!(text.contains("| 1 of 2 | 1 × `concurrency`, 1 × `unknown` |"), "{text}");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_stands_against_what_was_named() {
+    fn confusion_matrix_counts_known_against_reported() {
         let other = Scenario { accepted: &["cgroup", "proxy"], word: Some("acct"), ..SCENARIO };
         let others = Row { scenario: &other, ..row(&["cgroup", "concurrency", "concurrency"]) };
         let table = Table(vec![row(&["concurrency", "unknown"]), others]);

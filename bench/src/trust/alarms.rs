@@ -86,14 +86,14 @@ pub struct Alarms {
     /// Number of runs with the verdict SUSPECT or INVALID.
     pub flagged: u64,
     /// Counts of each check, by its name.
-    pub by_check: BTreeMap<String, Judged>,
+    pub by_check: BTreeMap<String, CheckCounts>,
     /// One line for each objection: the shape, the seed, the check and its explanation.
     pub objections: Vec<String>,
 }
 
 /// Counts of the runs in which one check judged and objected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct CheckCounts {
     /// Number of runs in which the check was possible.
     pub runs: u64,
     /// Number of those in which it objected.

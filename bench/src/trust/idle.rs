@@ -67,7 +67,7 @@ pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::default();
     for (seed, shape) in (1..=runs).zip(SHAPES.iter().cycle()) {
         let plan = plan(&format!("{TIMES}{}", shape.workload))?;
-        let evidence = really(&plan, shape.url, seed)?;
+        let evidence = evidence_in_real_time(&plan, shape.url, seed)?;
         alarms.judge(&format!("{}, run {seed}", shape.name), &evidence);
     }
     Ok(alarms)
@@ -82,7 +82,7 @@ pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
     let mut found = Sensitivity::of("the process stopped for 50 ms, in real time", "stall");
     for seed in 1..=runs {
         let mut stopper = stop_in_two_seconds()?;
-        let evidence = really(&plan, "sim:mm1", seed)?;
+        let evidence = evidence_in_real_time(&plan, "sim:mm1", seed)?;
         stopper.wait()?;
         found.judge(&evidence);
     }
@@ -97,7 +97,7 @@ fn stop_in_two_seconds() -> io::Result<Child> {
 }
 
 /// Returns the evidence of a run in real time.
-fn really(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
+fn evidence_in_real_time(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
     let options = Options { started: WallTime::now(), ..Options::in_real_time() };
     evidence_of(plan, url, seed, options)
 }

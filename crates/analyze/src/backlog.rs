@@ -73,7 +73,7 @@ pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
 /// intervals and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
-    let rates = rates_of_the_open(backlog, arrivals);
+    let rates = rates_of_open_requests(backlog, arrivals);
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let lowest = mean * LOWEST_RATE;
     let at_mean_rate: Vec<f64> = block_means(backlog)?
@@ -87,7 +87,7 @@ pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Tren
 
 /// Returns the arrival rate of the requests that are open at the end of each interval: the mean
 /// rate over the last R intervals, where R is the average duration of a request by Little's law.
-fn rates_of_the_open(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
+fn rates_of_open_requests(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
     let first = arrivals.len() - backlog.len();
     let came: f64 = arrivals[first..].iter().sum();
     let takes = (backlog.iter().sum::<f64>() / came.max(1.0)).max(1.0);

@@ -45,8 +45,8 @@ pub struct Effect {
 /// Returns the changes caused by all intermittent activity: those at its first start, those at its
 /// last end, and differences between before and after it if its own time was too short to tell.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
-    let mut told: Vec<Effect> = side_effects.iter().flat_map(at_its_ends).collect();
-    let behind: Vec<Effect> = side_effects.iter().flat_map(behind_it).collect();
+    let mut told: Vec<Effect> = side_effects.iter().flat_map(effects_at_ends).collect();
+    let behind: Vec<Effect> = side_effects.iter().flat_map(effects_after).collect();
     let is_only = |effect: &&Effect| {
         let is_told = told.iter().any(|other| other.job == effect.job);
         !is_told && !behind.iter().any(|other| is_rival(other, effect))
@@ -63,7 +63,7 @@ fn is_rival(other: &Effect, effect: &Effect) -> bool {
     other.job == effect.job && is_other && (effect.is_background || !other.is_background)
 }
 
-fn at_its_ends(side_effects: &SideEffects) -> Vec<Effect> {
+fn effects_at_ends(side_effects: &SideEffects) -> Vec<Effect> {
     let Some(Span { during, first, last }) = Span::of(side_effects) else { return Vec::new() };
     let phase = |name| phase(side_effects, name);
     let before = phase(PhaseName::Before).or(phase(PhaseName::Between));
@@ -74,7 +74,7 @@ fn at_its_ends(side_effects: &SideEffects) -> Vec<Effect> {
     began.chain(ended).collect()
 }
 
-fn behind_it(side_effects: &SideEffects) -> Vec<Effect> {
+fn effects_after(side_effects: &SideEffects) -> Vec<Effect> {
     let phase = |name| phase(side_effects, name);
     let (Some(Span { last, .. }), Some(before), Some(after)) =
         (Span::of(side_effects), phase(PhaseName::Before), phase(PhaseName::After))

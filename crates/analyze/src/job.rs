@@ -6,7 +6,7 @@ use base::{Class, Code};
 use record::{Counts, Event, EventKind, JobIndex, Kind};
 use workload::Reconnect;
 
-use crate::checks::Findings;
+use crate::checks::CheckInput;
 use crate::distribution::Distribution;
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
 use crate::quiet::{Quiet, quiet};
@@ -114,7 +114,7 @@ pub struct Probe {
 }
 
 /// Summarizes the job with the index `place`.
-pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
+pub(crate) fn summarize(findings: &CheckInput<'_>, place: usize) -> JobSummary {
     let evidence = findings.evidence;
     let plan = &evidence.plan.jobs[place];
     let job = &evidence.jobs[place];
@@ -201,7 +201,7 @@ fn nodes(evidence: &Evidence, place: usize) -> Vec<NodeSummary> {
     of_this_job.map(summary).collect()
 }
 
-fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
+fn statements(findings: &CheckInput<'_>, place: usize) -> Vec<StatementSummary> {
     let plan = &findings.evidence.plan.jobs[place];
     let connects = match findings.evidence.plan.leader(place).reconnect {
         Reconnect::No => false,

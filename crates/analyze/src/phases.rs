@@ -20,7 +20,7 @@ use workload::{JobTarget, Pacing, Plan};
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
 use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence, Observed, Step};
-use crate::responses::{Gathered, Responses};
+use crate::responses::{ResponseCollector, Responses};
 
 /// Maximum number of jobs with side effects, the first of the file. A file with more of them has no
 /// steady traffic to disturb; it does many things in turn.
@@ -170,7 +170,7 @@ pub fn disturbances<E>(
     mut read: impl FnMut(StepOfJob) -> Result<Histogram<u64>, E>,
 ) -> Result<Vec<Disturbance>, E> {
     let places = 0..evidence.jobs.len();
-    let candidates = places.clone().filter(|place| comes_and_goes(&evidence.plan, *place));
+    let candidates = places.clone().filter(|place| is_intermittent(&evidence.plan, *place));
     let of_jobs = candidates.filter_map(|place| divide_by_job(evidence, place));
     let of_work = background(evidence).filter_map(|work| divide_by_work(evidence, work));
     let mut disturbances: Vec<Disturbance> = of_jobs.take(MOST_DISTURBANCES).collect();
@@ -184,12 +184,12 @@ pub fn disturbances<E>(
 }
 
 /// Returns true if a job does not run all the time, by its plan.
-pub(crate) fn comes_and_goes(plan: &Plan, place: usize) -> bool {
+pub(crate) fn is_intermittent(plan: &Plan, place: usize) -> bool {
     let job = &plan.jobs[place];
     let is_timed = job.start > base::Nanos::ZERO || job.stop.is_some() || job.count.is_some();
     let is_timetable = matches!(job.pacing, Pacing::Timetable { .. });
     let runs_programs = matches!(job.target, JobTarget::Programs);
-    plan.leader_of(place) == place && (is_timed || is_timetable || runs_programs)
+    plan.pacing_index_of(place) == place && (is_timed || is_timetable || runs_programs)
 }
 
 /// Returns the background work that was seen, the most frequent first.
@@ -220,12 +220,13 @@ fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
 fn divide_by_job(evidence: &Evidence, place: usize) -> Option<Disturbance> {
     let acts = acts(&evidence.jobs[place], evidence.steps.window().end);
     let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
-    let others = (0..evidence.jobs.len()).filter(|other| evidence.plan.leader_of(*other) != place);
+    let others =
+        (0..evidence.jobs.len()).filter(|other| evidence.plan.pacing_index_of(*other) != place);
     divide(evidence, Cause::Job(place), &acts, is_timetable, others)
 }
 
 fn is_leader(plan: &Plan, place: usize) -> bool {
-    plan.leader_of(place) == place
+    plan.pacing_index_of(place) == place
 }
 
 /// Divides the window by an activity in some steps; `None` if there is nothing to compare. A
@@ -278,10 +279,11 @@ fn add_responses<E>(
     job: &JobEvidence,
     mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
 ) -> Result<(), E> {
-    let mut gathered: Vec<Gathered> = phases.iter().map(|_| Gathered::default()).collect();
+    let mut gathered: Vec<ResponseCollector> =
+        phases.iter().map(|_| ResponseCollector::default()).collect();
     let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
     let asked: Vec<usize> = asked.map(|(step, _)| step).collect();
-    for pass in Gathered::PASSES {
+    for pass in ResponseCollector::PASSES {
         for &step in &asked {
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
@@ -290,7 +292,7 @@ fn add_responses<E>(
                 parts.for_each(|(_, gathered)| pass(gathered, &times));
             }
         }
-        gathered.iter_mut().for_each(Gathered::find_bounds);
+        gathered.iter_mut().for_each(ResponseCollector::find_bounds);
     }
     for (phase, gathered) in phases.into_iter().zip(&gathered) {
         phase.responses.push(gathered.responses());

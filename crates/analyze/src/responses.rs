@@ -34,8 +34,8 @@ impl Responses {
         steps: Range<usize>,
         mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
     ) -> Result<Responses, E> {
-        let mut gathered = Gathered::default();
-        for pass in Gathered::PASSES {
+        let mut gathered = ResponseCollector::default();
+        for pass in ResponseCollector::PASSES {
             for step in steps.clone() {
                 pass(&mut gathered, &read(step)?);
             }
@@ -46,7 +46,7 @@ impl Responses {
 }
 
 /// The times of some steps, while they are read.
-pub(crate) struct Gathered {
+pub(crate) struct ResponseCollector {
     pooled: Histogram<u64>,
     /// Quantiles of all times, once all are pooled.
     bounds: [u64; QUANTILES],
@@ -57,18 +57,18 @@ pub(crate) struct Gathered {
     at_least: [Vec<Batch>; QUANTILES],
 }
 
-impl Default for Gathered {
-    fn default() -> Gathered {
+impl Default for ResponseCollector {
+    fn default() -> ResponseCollector {
         let pooled = Kind::Response.histogram();
         let [above, at_least] = [const { [const { Vec::new() }; QUANTILES] }; 2];
-        Gathered { pooled, bounds: [0; QUANTILES], sums: Vec::new(), above, at_least }
+        ResponseCollector { pooled, bounds: [0; QUANTILES], sums: Vec::new(), above, at_least }
     }
 }
 
-impl Gathered {
+impl ResponseCollector {
     /// Passes over the times of the steps; the bounds are computed after each pass.
-    pub(crate) const PASSES: [fn(&mut Gathered, &Histogram<u64>); 2] =
-        [Gathered::pool, Gathered::batch];
+    pub(crate) const PASSES: [fn(&mut ResponseCollector, &Histogram<u64>); 2] =
+        [ResponseCollector::pool, ResponseCollector::batch];
 
     fn pool(&mut self, times: &Histogram<u64>) {
         self.pooled.add(times).expect("histograms of one kind have the same bounds");

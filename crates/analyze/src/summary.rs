@@ -4,7 +4,7 @@ use base::Nanos;
 use record::{Part, Side};
 
 use crate::check::Verdict;
-use crate::checks::Findings;
+use crate::checks::CheckInput;
 use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
@@ -98,7 +98,7 @@ pub struct LoadSummary {
 
 /// Judges and summarizes a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
-    let findings = Findings::new(evidence);
+    let findings = CheckInput::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
     let side_effects = phases::summarize(evidence, |place| findings.is_overloaded(place));
     let jobs: Vec<JobSummary> =
@@ -139,7 +139,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     // The last sample may be up to a second before the window's end; requests completed after it
     // have no processor time here. Samples lie between intervals.
     let meanwhile = evidence.steps.between(first.at, last.at);
-    let jobs = evidence.plan.leaders().filter_map(|place| evidence.jobs.get(place));
+    let jobs = evidence.plan.counting_jobs().filter_map(|place| evidence.jobs.get(place));
     let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
     let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);
     Some(ClientSummary {
@@ -165,7 +165,7 @@ fn observing_share(evidence: &Evidence) -> Option<f64> {
     Some(by / span.as_secs_f64())
 }
 
-fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {
+fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
     let per_s =
         |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
     let exit_from = load.rows - load.rows / 20;

@@ -37,7 +37,7 @@ pub enum WarmupEnd {
     /// The run was too short to find it.
     TooShort,
     /// No job had a constant load all the time.
-    NothingLasts,
+    NoSteadyJob,
 }
 
 /// The point after which a series is steady.
@@ -78,12 +78,12 @@ pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupE
         });
         latest = if is_later { Some(cut) } else { latest };
     }
-    latest.map_or(WarmupEnd::NothingLasts, WarmupEnd::Found)
+    latest.map_or(WarmupEnd::NoSteadyJob, WarmupEnd::Found)
 }
 
 /// Returns true if a job has a constant load in a run of this length.
 pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
-    !varies(job) && !comes_and_goes(job, Nanos::ZERO..length)
+    !varies(job) && !is_intermittent(job, Nanos::ZERO..length)
 }
 
 /// Returns true if the rate of a job varies by intent.
@@ -92,7 +92,7 @@ pub(crate) fn varies(job: &Job) -> bool {
 }
 
 /// Returns true if a job runs now and then, or does not cover the whole span.
-pub(crate) fn comes_and_goes(job: &Job, span: Range<Nanos>) -> bool {
+pub(crate) fn is_intermittent(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start
         && job.stop.is_none_or(|stop| stop >= span.end)
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(cut(&[7.0; 60]), Some(Cut::default()));
         assert_eq!(cut(&[7.0; 49]), None);
         assert_eq!(end_of_warmup([&[7.0; 60][..], &[7.0; 49]]), WarmupEnd::TooShort);
-        assert_eq!(end_of_warmup([]), WarmupEnd::NothingLasts);
+        assert_eq!(end_of_warmup([]), WarmupEnd::NoSteadyJob);
         let late: Vec<f64> = (0..60).map(|at| if at < 20 { 2.0 } else { 1.0 }).collect();
         let found = Cut { steps: 20, never_steady: None };
         assert_eq!(end_of_warmup([&[7.0; 60][..], &late]), WarmupEnd::Found(found));

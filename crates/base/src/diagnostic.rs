@@ -5,7 +5,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use crate::printable::{pictured, printable, printable_lines};
+use crate::printable::{printable, printable_lines, with_control_pictures};
 
 /// A range of bytes in a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,7 +164,7 @@ impl Place {
             &excerpt[caret_start - start..caret_end - start],
             &excerpt[caret_end - start..],
         ]
-        .map(pictured);
+        .map(with_control_pictures);
         Place {
             line_number: text[..line_start].matches('\n').count() + 1,
             span: Span::new(before.len(), before.len() + marked.len()),
@@ -293,7 +293,7 @@ error: empty
             .help("\u{9b}1m\nVALID");
         let source = Source { name: "\x1bc.ini".into(), text: text.into() };
         let shown = diagnostic.render(&source, false);
-        let obeyed = |c: char| c != '\n' && crate::is_obeyed(c);
+        let obeyed = |c: char| c != '\n' && crate::is_terminal_control(c);
         assert!(!shown.contains(obeyed), "{shown:?}");
         assert!(shown.starts_with("error: no error: \u{fffd}[2Jforged\n"), "{shown}");
         assert!(!shown.lines().any(|line| line.starts_with("VALID")), "{shown}");

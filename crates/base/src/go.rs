@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_does_not_take_for_a_number_is_none() {
+    fn numbers_that_go_rejects_are_errors() {
         for text in [
             "", "+", "_1", "1_", "1__0", "1._5", "1_.5", "1e", "0x10", "0xp1", "0x", "++5", "+-5",
             "1e_3", "1k", "0b1", "0x1p", "0x1_p1", "five", "-", "--5", "inf", "+Inf", "NaN",

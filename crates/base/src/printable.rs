@@ -8,15 +8,15 @@ use std::borrow::Cow;
 
 /// Returns the text on one line, without characters that a terminal acts on.
 ///
-/// Line ends and tabs become blanks, everything else that [`is_obeyed`] becomes U+FFFD. Each
+/// Line ends and tabs become blanks, everything else that [`is_terminal_control`] becomes U+FFFD. Each
 /// character is replaced by one character.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
     }
     let replaced = text.chars().map(|character| match character {
         '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
-        other if is_obeyed(other) => '\u{fffd}',
+        other if is_terminal_control(other) => '\u{fffd}',
         other => other,
     });
     Cow::Owned(replaced.collect())
@@ -24,8 +24,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// Returns the text as [`printable`] does, but shows ASCII control characters other than tabs as
 /// their pictures (␛), for excerpts in which they are the problem.
-pub(crate) fn pictured(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+pub(crate) fn with_control_pictures(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
     }
     let picture = |character: char| match character {
@@ -41,7 +41,7 @@ pub(crate) fn pictured(text: &str) -> Cow<'_, str> {
 /// Returns the text as [`printable`] does, but keeps its line ends, for output where each line is
 /// indented and cannot pass for a message of its own.
 pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
@@ -50,12 +50,12 @@ pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
 /// Returns the text with escapes (`\u{1b}`) for characters that a terminal acts on, for files in
 /// which different texts must stay different.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        match is_obeyed(character) {
+        match is_terminal_control(character) {
             true => shown.extend(character.escape_unicode()),
             false => shown.push(character),
         }
@@ -68,7 +68,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 ///
 /// JSON itself requires this only below U+0020 (RFC 8259, section 7).
 pub fn printable_json(document: &str) -> Cow<'_, str> {
-    let is_replaced = |character: char| character != '\n' && is_obeyed(character);
+    let is_replaced = |character: char| character != '\n' && is_terminal_control(character);
     if !document.contains(is_replaced) {
         return Cow::Borrowed(document);
     }
@@ -89,7 +89,7 @@ pub fn printable_json(document: &str) -> Cow<'_, str> {
 /// Returns true if a terminal or a line reader acts on the character instead of showing it: control
 /// characters (C0, DEL and C1), bidirectional controls (Unicode Standard Annex 9, section 2), line
 /// and paragraph separators, the byte order mark, and the invisible tags of plane 14.
-pub fn is_obeyed(character: char) -> bool {
+pub fn is_terminal_control(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -115,12 +115,14 @@ mod tests {
         let shown = printable(text);
         assert_eq!(shown, "a\u{fffd}[2J\u{fffd}1m  VALID\u{fffd} \u{fffd}\u{fffd}");
         assert_eq!(shown.chars().count(), text.chars().count());
-        assert!(!shown.contains(is_obeyed) && !escaped(text).contains(is_obeyed));
+        assert!(
+            !shown.contains(is_terminal_control) && !escaped(text).contains(is_terminal_control)
+        );
     }
 
     #[test]
     fn control_characters_of_excerpts_have_pictures() {
-        assert_eq!(pictured("a\x1b\tb\r\x7f\u{9b}"), "a␛ b␍␡\u{fffd}");
+        assert_eq!(with_control_pictures("a\x1b\tb\r\x7f\u{9b}"), "a␛ b␍␡\u{fffd}");
     }
 
     #[test]

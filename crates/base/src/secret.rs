@@ -103,7 +103,7 @@ pub fn names_secret(name: &str) -> bool {
 
 /// Returns true if the text before a value shows that the value is a secret: a statement or a
 /// command that ends with a word for a secret and separators, or with an option for a password.
-pub fn is_secret_behind(text: &str, value: &str) -> bool {
+pub fn follows_secret_word(text: &str, value: &str) -> bool {
     let end = text.trim_end_matches(is_sign).len();
     let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
     let name = text.trim_end_matches(is_sign).to_ascii_lowercase();
@@ -197,18 +197,18 @@ mod tests {
             "curl -u ann:",
             "curl --user=ann:",
         ] {
-            assert!(is_secret_behind(text, "hunter2"), "{text}");
+            assert!(follows_secret_word(text, "hunter2"), "{text}");
         }
         for text in ["", "select ", "where a = ", "max_tokens = ", "psql -h ", "x -u ", "a:"] {
-            assert!(!is_secret_behind(text, "hunter2"), "{text}");
+            assert!(!follows_secret_word(text, "hunter2"), "{text}");
         }
         for (text, is_secret) in
             [("psql -p ", false), ("psql -p", false), ("mysql -p", true), ("mysql -P", false)]
         {
-            assert_eq!(is_secret_behind(text, "3306"), is_secret, "{text}");
+            assert_eq!(follows_secret_word(text, "3306"), is_secret, "{text}");
         }
         let far = format!("{}password={}", "é".repeat(1_000), " ".repeat(1_000));
-        assert!(is_secret_behind(&far, "hunter2"));
+        assert!(follows_secret_word(&far, "hunter2"));
         assert!(names_secret("--mysql-password") && names_secret("X-API-KEY"));
         assert!(!names_secret("--threads"));
     }

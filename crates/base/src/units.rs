@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_says_why() {
+    fn malformed_duration_reports_its_reason() {
         for (text, error) in [
             ("10", UnitError::UnitMissing),
             ("10x", UnitError::UnknownUnit),

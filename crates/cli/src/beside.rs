@@ -9,17 +9,17 @@ use workload::Folder;
 
 /// The files that a workload file names and that are read with it.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct WorkloadFolder {
     /// The folders in which they are opened, and their reach.
     pub(crate) files: Files,
     /// The files read so far: a run must not overwrite its own input.
     pub(crate) read: RefCell<Vec<PathBuf>>,
 }
 
-impl Beside {
+impl WorkloadFolder {
     /// Creates an instance that has read nothing yet.
-    pub(crate) fn new(files: Files) -> Beside {
-        Beside { files, read: RefCell::default() }
+    pub(crate) fn new(files: Files) -> WorkloadFolder {
+        WorkloadFolder { files, read: RefCell::default() }
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-impl Folder for Beside {
+impl Folder for WorkloadFolder {
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.files.open(name)?;
         self.read.borrow_mut().push(self.files.input(name));
@@ -42,7 +42,7 @@ impl Folder for Beside {
         }
     }
 
-    fn lacks(&self, name: &str) -> bool {
+    fn is_known_missing(&self, name: &str) -> bool {
         self.files.is_regular(name).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_file_without_end_is_too_large() {
-        let error = Beside::new(Path::new("/").into()).read("dev/zero", 1_000).unwrap_err();
+        let error = WorkloadFolder::new(Path::new("/").into()).read("dev/zero", 1_000).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
     }
 }

@@ -4,13 +4,17 @@
 use std::path::Path;
 
 use base::Nanos;
-use lab::calibrate::{Calibrated, Calibration, Floor, Quantiles, title};
+use lab::calibrate::{Calibration, CalibrationResult, Floor, Quantiles, title};
 
 use crate::findings::table;
 
 /// Returns the tables; the last line names the file in which the result is stored.
-pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&Path>) -> String {
-    let Calibrated { calibration, target: floor } = calibrated;
+pub(crate) fn text(
+    calibrated: &CalibrationResult,
+    target: Option<&str>,
+    file: Option<&Path>,
+) -> String {
+    let CalibrationResult { calibration, target: floor } = calibrated;
     let mut floors = vec![FLOOR.map(str::to_owned)];
     if let (Some(url), Some(floor)) = (target, floor) {
         floors.push(floor_row(url, floor));
@@ -126,7 +130,7 @@ mod tests {
     use base::Target;
     use lab::calibrate::{Ceiling, ClockFigures, HandOff, Lateness, Machine, RouteFigures, SCHEMA};
 
-    fn calibrated(late: Nanos) -> Calibrated {
+    fn calibrated(late: Nanos) -> CalibrationResult {
         let quantiles = |p50| Quantiles { p50, p99: late, p99_9: late };
         let times = quantiles(Nanos::from_micros(21));
         let floor = Floor { count: 20_000, response: times, service: times };
@@ -142,7 +146,7 @@ mod tests {
             routes: vec![figures],
             hand_off: HandOff { there_p50: late, there_p99: late, both_ways: late },
         };
-        Calibrated { calibration, target: Some(floor) }
+        CalibrationResult { calibration, target: Some(floor) }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use base::{Diagnostic, Secrets, Source, is_obeyed, without_passwords};
+use base::{Diagnostic, Secrets, Source, is_terminal_control, without_passwords};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -82,8 +82,8 @@ pub(crate) fn is_styled(is_terminal: bool) -> bool {
 pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     point_to_other_commands(&mut error);
     let error = &error;
-    let is_printable =
-        std::env::args_os().all(|argument| !argument.to_string_lossy().contains(is_obeyed));
+    let is_printable = std::env::args_os()
+        .all(|argument| !argument.to_string_lossy().contains(is_terminal_control));
     // A closed stream is no error.
     if error.use_stderr() {
         let text = match is_printable {
@@ -173,7 +173,7 @@ mod tests {
         ] {
             let error = Args::try_parse_from(arguments).unwrap_err();
             let text = printable_usage(&error);
-            assert!(!text.contains(|c| c != '\n' && is_obeyed(c)), "{text:?}");
+            assert!(!text.contains(|c| c != '\n' && is_terminal_control(c)), "{text:?}");
             assert!(!text.lines().skip(1).any(|line| line.starts_with("error:")), "{text}");
         }
     }

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
-use engine::{Listener, News};
+use engine::{Listener, RunEvent};
 use lab::Order;
 use record::LiveView;
 use workload::{JobTarget, Warmup};
@@ -176,46 +176,46 @@ impl Display {
 }
 
 impl Listener for Display {
-    fn hear(&self, news: &News<'_>) {
+    fn hear(&self, news: &RunEvent<'_>) {
         let mut state = self.shared.lock();
         state.phase = match news {
-            News::Settings { .. }
-            | News::Account(_)
-            | News::LoadLasts { .. }
-            | News::LoadFellBack { .. }
-            | News::LoadEnds
-            | News::Ended => return,
+            RunEvent::Settings { .. }
+            | RunEvent::Account(_)
+            | RunEvent::LongLoad { .. }
+            | RunEvent::LoadFallback { .. }
+            | RunEvent::LoadEnds
+            | RunEvent::Ended => return,
             // Without jobs, no connections are opened and nothing runs.
-            News::Opening | News::TimeZero { .. } if state.jobs.is_empty() => return,
-            News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
-            News::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
+            RunEvent::Opening | RunEvent::TimeZero { .. } if state.jobs.is_empty() => return,
+            RunEvent::Setup { done, of } => Phase::Setup { done: *done, of: *of },
+            RunEvent::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
                 table: (*table).to_owned(),
                 rows: *rows,
                 of: *of,
                 elapsed: *elapsed,
             },
-            News::Counting { table } => Phase::Counting { table: (*table).to_owned() },
+            RunEvent::Counting { table } => Phase::Counting { table: (*table).to_owned() },
             // The writer may arrive at once; the next refresh shows the pipe only if it is still
             // awaited.
-            News::AwaitingWriter { file } => {
+            RunEvent::AwaitingWriter { file } => {
                 state.awaited.push((*file).to_owned());
                 return;
             }
-            News::WriterCame { file } => {
+            RunEvent::WriterCame { file } => {
                 state.awaited.retain(|awaited| awaited != file);
                 return;
             }
-            News::Opening => Phase::Opening,
-            News::TimeZero { zero, .. } => Phase::Running { zero: *zero },
-            News::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
-            News::TeardownFailed(failed) => {
+            RunEvent::Opening => Phase::Opening,
+            RunEvent::TimeZero { zero, .. } => Phase::Running { zero: *zero },
+            RunEvent::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
+            RunEvent::TeardownFailed(failed) => {
                 let cause = std::error::Error::source(failed);
                 let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
                 let complaint = state.secrets.hide(&format!("{failed}{cause}"));
                 state.complaints.push(complaint);
                 return;
             }
-            News::TeardownLeft { from, of } => {
+            RunEvent::TeardownSkipped { from, of } => {
                 state.complaints.push(left_undone(*from, *of));
                 return;
             }
@@ -255,7 +255,10 @@ impl State {
             jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
-            ends_by_itself: order.plan.leaders().all(|place| ends_by_itself(&order.plan, place)),
+            ends_by_itself: order
+                .plan
+                .counting_jobs()
+                .all(|place| ends_by_itself(&order.plan, place)),
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
             phase: Phase::Starting,
@@ -324,7 +327,7 @@ fn targets(order: &Order) -> String {
 }
 
 fn ends_by_itself(plan: &workload::Plan, place: usize) -> bool {
-    plan.ends_with_its_requests(place) || plan.jobs[place].stop.is_some()
+    plan.has_fixed_request_count(place) || plan.jobs[place].stop.is_some()
 }
 
 #[cfg(test)]

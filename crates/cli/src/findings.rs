@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const SCHEMA: &str = "assay.selftest/1";
 
 /// A completed self-test.
-pub(crate) struct Tested {
+pub(crate) struct SelftestResult {
     /// The length of the measurements; `None` in real time, where it is fixed.
     pub(crate) depth: Option<Depth>,
     pub(crate) found: Found,
@@ -27,7 +27,7 @@ struct Count {
     total: usize,
 }
 
-impl Tested {
+impl SelftestResult {
     fn count(&self) -> Count {
         let (passed, total) = match &self.found {
             Found::Oracles(findings) => {
@@ -220,8 +220,8 @@ mod tests {
         }
     }
 
-    fn tested(found: Found) -> Tested {
-        Tested { depth: Some(Depth::Quick), found }
+    fn tested(found: Found) -> SelftestResult {
+        SelftestResult { depth: Some(Depth::Quick), found }
     }
 
     #[test]

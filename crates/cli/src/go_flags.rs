@@ -29,7 +29,7 @@ pub(crate) enum Takes {
 
 /// The parsed command line.
 #[derive(Debug, Default)]
-pub(crate) struct Typed {
+pub(crate) struct ParsedFlags {
     /// Flags by name, each with its value, in order.
     pub(crate) flags: Vec<(&'static str, String)>,
     /// The words after the flags.
@@ -42,8 +42,8 @@ pub(crate) struct Typed {
 ///
 /// # Errors
 /// A flag is wrong; the error is a sentence about it.
-pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Typed, String> {
-    let mut typed = Typed::default();
+pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<ParsedFlags, String> {
+    let mut typed = ParsedFlags::default();
     let mut words = words.iter();
     while let Some(word) = words.as_slice().first() {
         let Some(flag) = flag_text(word)? else { break };

@@ -16,7 +16,7 @@ use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 
 /// A file that must not be overwritten, and a description of it.
-struct Precious {
+struct ProtectedFile {
     path: PathBuf,
     what: String,
 }
@@ -36,63 +36,64 @@ pub(crate) struct Outputs<'a> {
 /// # Errors
 /// Two keys or options name the same file; the first such pair is reported.
 pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
-    let mut precious = precious(file);
-    precious.extend(outputs.record.map(|path| Precious::new(path, "the record of the run")));
+    let mut protected = protected(file);
+    protected.extend(outputs.record.map(|path| ProtectedFile::new(path, "the record of the run")));
     if let Some(log) = outputs.op_log {
-        if let Some(other) = precious.iter().find(|other| is_same(&log.path, &other.path)) {
+        if let Some(other) = protected.iter().find(|other| is_same(&log.path, &other.path)) {
             return Err(log_collision(log, &other.what));
         }
-        precious.push(Precious::new(&log.path, log.format.title()));
+        protected.push(ProtectedFile::new(&log.path, log.format.title()));
     }
     for job in &file.plan.jobs {
         let Some(results) = &job.results else { continue };
         let path = file.files.output(results);
-        if let Some(other) = precious.iter().find(|other| is_same(&path, &other.path)) {
+        if let Some(other) = protected.iter().find(|other| is_same(&path, &other.path)) {
             return Err(file.complain(collision(job, results, &other.what)));
         }
         if outputs.record.is_some() {
             let allowed = file.files.may_create(results);
             allowed.map_err(|error| file.complain(refused(job, results, &error)))?;
         }
-        precious.push(Precious::new(path, format!("the results file of [{}]", job.section())));
+        protected
+            .push(ProtectedFile::new(path, format!("the results file of [{}]", job.section())));
     }
     Ok(())
 }
 
-impl Precious {
-    fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Precious {
-        Precious { path: path.into(), what: what.into() }
+impl ProtectedFile {
+    fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> ProtectedFile {
+        ProtectedFile { path: path.into(), what: what.into() }
     }
 }
 
 /// Returns the files that a workload reads, and those of its databases.
-fn precious(file: &WorkloadFile) -> Vec<Precious> {
+fn protected(file: &WorkloadFile) -> Vec<ProtectedFile> {
     let feeds = file.plan.jobs.iter().filter_map(|job| {
         let path = file.files.input(&job.feed.as_ref()?.file);
-        Some(Precious::new(path, format!("the file that [{}] reads", job.section())))
+        Some(ProtectedFile::new(path, format!("the file that [{}] reads", job.section())))
     });
     let more = file.parts.iter();
-    let more = more.map(|path| Precious::new(path, "a file that the workload is made of"));
-    let workload = [Precious::new(&file.path, "the workload file")];
+    let more = more.map(|path| ProtectedFile::new(path, "a file that the workload is made of"));
+    let workload = [ProtectedFile::new(&file.path, "the workload file")];
     feeds.chain(databases(&file.plan)).chain(more).chain(workload).collect()
 }
 
 /// Returns the files of databases inside this process.
-fn databases(plan: &Plan) -> impl Iterator<Item = Precious> {
+fn databases(plan: &Plan) -> impl Iterator<Item = ProtectedFile> {
     let named = plan.targets.iter().map(|named| &named.target);
     plan.target.iter().chain(named).flat_map(database)
 }
 
 /// Returns the file of a database and the files that SQLite keeps next to it, which may hold data
 /// not yet in the first one.
-fn database(target: &Target) -> Vec<Precious> {
+fn database(target: &Target) -> Vec<ProtectedFile> {
     let Endpoint::File(path) = &target.endpoint else { return Vec::new() };
     let beside = ["-wal", "-shm", "-journal"].map(|ending| {
         let mut path = path.clone().into_os_string();
         path.push(ending);
-        Precious::new(path, "a part of the database of the run")
+        ProtectedFile::new(path, "a part of the database of the run")
     });
-    [Precious::new(path, "the database of the run")].into_iter().chain(beside).collect()
+    [ProtectedFile::new(path, "the database of the run")].into_iter().chain(beside).collect()
 }
 
 fn collision(job: &Job, results: &str, what: &str) -> Diagnostic {

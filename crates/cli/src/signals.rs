@@ -40,7 +40,7 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::R
                 1 => {
                     stop.interrupt_at_once();
                     say(Ending::AtOnce);
-                    std::thread::spawn(end_soon);
+                    std::thread::spawn(end_after_grace);
                 }
                 _ => end_now(),
             }
@@ -59,7 +59,7 @@ fn ignores_hangup() -> bool {
 }
 
 /// Ends the program after [`AT_ONCE`].
-fn end_soon() {
+fn end_after_grace() {
     let (_nobody_sends, receiver) = sync_channel::<()>(0);
     let _ = receiver.recv_timeout(AT_ONCE);
     end_now()

@@ -10,7 +10,7 @@ use lab::TargetProblem;
 use workload::{Arrival, JobTarget, Overrides, Plan, Rates};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
-use crate::beside::{Beside, folder_of};
+use crate::beside::{WorkloadFolder, folder_of};
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::inputs;
@@ -108,12 +108,12 @@ fn read_plan(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Comp
     let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let beside = Beside::new(files(args, &path, reading.record));
+    let beside = WorkloadFolder::new(files(args, &path, reading.record));
     let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &beside);
     match plan {
         Some(plan) => {
             let mut odd = diagnostics;
-            let Beside { files, read } = beside;
+            let WorkloadFolder { files, read } = beside;
             let file = WorkloadFile { source, path, files, parts: read.into_inner(), plan };
             match inputs::examine(&file.plan, &file.files, reading.is_virtual) {
                 Ok(more) => odd.extend(more),

@@ -27,29 +27,29 @@ impl Count {
 
 /// Assay's own traffic beside requests, counted over all sessions of a driver, which share it.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct OwnTraffic {
     logins: AtomicU64,
     preparations: AtomicU64,
     texts: AtomicU64,
     farewells: AtomicU64,
     /// Sessions of other clients when first reported; [`u64::MAX`] before that.
-    strangers: AtomicU64,
+    other_sessions: AtomicU64,
 }
 
-impl Default for Beside {
-    fn default() -> Beside {
+impl Default for OwnTraffic {
+    fn default() -> OwnTraffic {
         let none = || AtomicU64::new(0);
-        Beside {
+        OwnTraffic {
             logins: none(),
             preparations: none(),
             texts: none(),
             farewells: none(),
-            strangers: AtomicU64::new(u64::MAX),
+            other_sessions: AtomicU64::new(u64::MAX),
         }
     }
 }
 
-impl Beside {
+impl OwnTraffic {
     /// Counts a login.
     pub(crate) fn logged_in(&self) {
         self.logins.fetch_add(1, Ordering::Relaxed);
@@ -66,14 +66,14 @@ impl Beside {
     }
 
     /// Counts a session that sent the server a termination message.
-    pub(crate) fn said_farewell(&self) {
+    pub(crate) fn sent_termination(&self) {
         self.farewells.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the traffic that PostgreSQL counts as one transaction each: logins (the check of the
     /// user at their end), preparations and unprepared statements.
     pub(crate) fn transactions(&self) -> u64 {
-        let Beside { logins, preparations, texts, farewells: _, strangers: _ } = self;
+        let OwnTraffic { logins, preparations, texts, farewells: _, other_sessions: _ } = self;
         [logins, preparations, texts].into_iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
@@ -88,15 +88,15 @@ impl Beside {
     }
 
     /// Returns true once the number of other clients' sessions has been reported.
-    pub(crate) fn knows_strangers(&self) -> bool {
-        self.strangers.load(Ordering::Relaxed) != u64::MAX
+    pub(crate) fn knows_other_sessions(&self) -> bool {
+        self.other_sessions.load(Ordering::Relaxed) != u64::MAX
     }
 
     /// Returns the number of other clients' sessions when first reported; the first call reports
     /// `now`.
-    pub(crate) fn strangers(&self, now: u64) -> u64 {
+    pub(crate) fn other_sessions(&self, now: u64) -> u64 {
         let order = Ordering::Relaxed;
-        match self.strangers.compare_exchange(u64::MAX, now, order, order) {
+        match self.other_sessions.compare_exchange(u64::MAX, now, order, order) {
             Ok(_) => now,
             Err(before) => before,
         }

@@ -56,10 +56,10 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
-    fn keeps_account(&self) -> bool {
+    fn has_activity_counters(&self) -> bool {
         match self {
-            Either::Left(driver) => driver.keeps_account(),
-            Either::Right(driver) => driver.keeps_account(),
+            Either::Left(driver) => driver.has_activity_counters(),
+            Either::Right(driver) => driver.has_activity_counters(),
         }
     }
 

@@ -42,14 +42,14 @@ impl Error {
     }
 
     /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
-    pub(crate) fn as_last_words(&self) -> Error {
+    pub(crate) fn as_disconnect(&self) -> Error {
         Error::new(Class::Disconnect, self.code(), self.message())
     }
 
     /// Returns the same error with `place` in front of the message, unless the message contains it
     /// already.
     #[cold]
-    pub(crate) fn told_by(self, place: &impl fmt::Display) -> Error {
+    pub(crate) fn with_source(self, place: &impl fmt::Display) -> Error {
         let place = place.to_string();
         match self.message().contains(&place) {
             true => self,

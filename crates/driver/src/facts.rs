@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_the_numbers_is_told() {
+    fn performance_settings_are_recorded() {
         for (name, value) in [
             ("work_mem", "64MB"),
             ("pg_stat_statements.max", "5000"),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_server_lies_is_no_fact() {
+    fn server_locations_are_not_recorded() {
         for name in [
             "port",
             "unix_socket_directories",

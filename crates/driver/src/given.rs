@@ -10,15 +10,15 @@ use crate::Error;
 
 /// An option as written in a URL.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct UrlOption<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
 }
 
-impl Given<'_> {
+impl UrlOption<'_> {
     /// Builds the error of this option: `why` completes a sentence that begins with the value.
     pub(crate) fn is(&self, why: impl fmt::Display) -> Error {
-        let Given { name, value } = self;
+        let UrlOption { name, value } = self;
         refusal(format!("`{value}` of the option `{name}` {why}"))
     }
 

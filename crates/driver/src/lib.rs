@@ -81,7 +81,7 @@ pub trait Driver: Clone + Send + 'static {
     }
 
     /// Returns true if the server keeps [activity counters](Connection::account).
-    fn keeps_account(&self) -> bool {
+    fn has_activity_counters(&self) -> bool {
         false
     }
 

@@ -26,13 +26,13 @@ pub(crate) struct Mailbox<O, A> {
 }
 
 struct Slot<O, A> {
-    letter: Letter<O, A>,
+    letter: SlotState<O, A>,
     /// Wakes the task that waits for the answer.
     waker: Option<Waker>,
     thread_has_gone: bool,
 }
 
-enum Letter<O, A> {
+enum SlotState<O, A> {
     None,
     Order(O),
     /// The thread has taken the order and has not answered yet.
@@ -44,7 +44,11 @@ impl<O, A> Mailbox<O, A> {
     /// Creates a mailbox whose thread is already busy with an implicit first order: to start up.
     pub(crate) fn new() -> Mailbox<O, A> {
         Mailbox {
-            slot: Mutex::new(Slot { letter: Letter::InWork, waker: None, thread_has_gone: false }),
+            slot: Mutex::new(Slot {
+                letter: SlotState::InWork,
+                waker: None,
+                thread_has_gone: false,
+            }),
             news: Condvar::new(),
             caller_has_gone: AtomicBool::new(false),
         }
@@ -70,17 +74,17 @@ impl<O, A> Mailbox<O, A> {
         }
         if let Some(order) = order.take() {
             assert!(
-                matches!(slot.letter, Letter::None),
+                matches!(slot.letter, SlotState::None),
                 "a connection that owes an answer can only be abandoned"
             );
-            slot.letter = Letter::Order(order);
+            slot.letter = SlotState::Order(order);
             slot.wake_later(context.waker());
             drop(slot);
             self.news.notify_one();
             return Poll::Pending;
         }
-        match std::mem::replace(&mut slot.letter, Letter::None) {
-            Letter::Answer(answer) => Poll::Ready(Some(answer)),
+        match std::mem::replace(&mut slot.letter, SlotState::None) {
+            SlotState::Answer(answer) => Poll::Ready(Some(answer)),
             _ if slot.thread_has_gone => Poll::Ready(None),
             letter => {
                 slot.letter = letter;
@@ -94,7 +98,7 @@ impl<O, A> Mailbox<O, A> {
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.caller_has_gone.store(true, Ordering::Release);
-        let busy = matches!(slot.letter, Letter::InWork) && !slot.thread_has_gone;
+        let busy = matches!(slot.letter, SlotState::InWork) && !slot.thread_has_gone;
         drop(slot);
         self.news.notify_one();
         busy
@@ -107,8 +111,8 @@ impl<O, A> Mailbox<O, A> {
             if self.caller_has_gone() {
                 return None;
             }
-            match std::mem::replace(&mut slot.letter, Letter::InWork) {
-                Letter::Order(order) => return Some(order),
+            match std::mem::replace(&mut slot.letter, SlotState::InWork) {
+                SlotState::Order(order) => return Some(order),
                 other => slot.letter = other,
             }
             slot = self.news.wait(slot).expect("nothing panics under the lock");
@@ -118,7 +122,7 @@ impl<O, A> Mailbox<O, A> {
     /// Hands over the thread's answer and wakes the task.
     pub(crate) fn answer(&self, answer: A) {
         let mut slot = self.slot();
-        slot.letter = Letter::Answer(answer);
+        slot.letter = SlotState::Answer(answer);
         wake(slot);
     }
 
@@ -141,7 +145,7 @@ impl<O, A> Mailbox<O, A> {
     /// Returns true if the thread is working on an order.
     #[cfg(test)]
     pub(crate) fn has_taken_the_order(&self) -> bool {
-        matches!(self.slot().letter, Letter::InWork)
+        matches!(self.slot().letter, SlotState::InWork)
     }
 
     /// Records that the thread has ended, by returning or by panicking, and wakes the task.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use base::units::{parse_count, parse_duration};
 use base::{Class, Clock, Code, Dialect, Seed, Stamp};
 use rt::{Rt, Timer};
-use sim::{Config, Fate, Hints, Refusal, Server, Session};
+use sim::{AnswerKind, Config, Hints, Refusal, Server, Session};
 
 use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
@@ -87,13 +87,13 @@ fn refused(refusal: Refusal) -> Error {
 
 impl SimulatedConnection {
     /// Sends one statement. The server decides at once when and how it will answer.
-    fn send(&self, hints: &Hints, now: Stamp) -> Fate {
+    fn send(&self, hints: &Hints, now: Stamp) -> AnswerKind {
         let answer = self.driver.server().arrive(self.session, now, hints);
         self.timer.arm(answer.at);
         answer.fate
     }
 
-    fn send_step(&self, step: Step, work: &Work, now: Stamp) -> Result<Fate, Error> {
+    fn send_step(&self, step: Step, work: &Work, now: Stamp) -> Result<AnswerKind, Error> {
         match step {
             Step::Execute { statement, .. } => {
                 Ok(self.send(&self.statements[usize::from(statement.0)], now))
@@ -108,11 +108,13 @@ impl SimulatedConnection {
 }
 
 /// Returns the server's answer, once its time has come.
-fn say(fate: Fate) -> Result<u64, Error> {
+fn say(fate: AnswerKind) -> Result<u64, Error> {
     match fate {
-        Fate::Completed { rows } => Ok(rows),
-        Fate::Failed(class, code) => Err(Error::new(class, code, "the simulated server says no")),
-        Fate::Disconnected => Err(Error::disconnect("the simulated server hung up")),
+        AnswerKind::Completed { rows } => Ok(rows),
+        AnswerKind::Failed(class, code) => {
+            Err(Error::new(class, code, "the simulated server says no"))
+        }
+        AnswerKind::Disconnected => Err(Error::disconnect("the simulated server hung up")),
     }
 }
 

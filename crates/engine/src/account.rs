@@ -12,7 +12,7 @@ use rt::{Rt, within};
 use workload::{JobTarget, Plan};
 
 use crate::lane::Common;
-use crate::news::News;
+use crate::news::RunEvent;
 
 /// Time limit of a reading: two seconds to wait for sessions that end, and two for a login and some
 /// statements.
@@ -21,12 +21,12 @@ const PATIENCE: Nanos = Nanos::from_secs(4);
 /// Reads the statistics before the jobs' connections are opened.
 pub(crate) async fn open<D: Driver>(rt: &Rt, common: &Common<D>) {
     let is_read = read(rt, common).await;
-    common.has_account.store(is_read, Ordering::Relaxed);
+    common.has_server_stats.store(is_read, Ordering::Relaxed);
 }
 
 /// Reads the statistics again after the connections are closed, if the first reading succeeded.
 pub(crate) async fn close<D: Driver>(rt: &Rt, common: &Common<D>) {
-    if common.has_account.load(Ordering::Relaxed) {
+    if common.has_server_stats.load(Ordering::Relaxed) {
         read(rt, common).await;
     }
 }
@@ -36,7 +36,7 @@ pub(crate) async fn close<D: Driver>(rt: &Rt, common: &Common<D>) {
 async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
     let Some(target) = only_target(&common.plan) else { return false };
     let driver = common.drivers.of(target);
-    if rt.is_virtual() || !driver.keeps_account() {
+    if rt.is_virtual() || !driver.has_activity_counters() {
         return false;
     }
     let account = match driver.nodes().len() {
@@ -45,13 +45,13 @@ async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
     };
     let too_late = || Err(format!("the server did not tell it within {PATIENCE}"));
     let account = account.unwrap_or_else(too_late);
-    common.listener.hear(&News::Account(&account));
+    common.listener.hear(&RunEvent::Account(&account));
     account.is_ok()
 }
 
 /// Returns the target that all jobs use; `None` if they use several.
 fn only_target(plan: &Plan) -> Option<JobTarget> {
-    let mut asked = plan.leaders().map(|place| plan.jobs[place].target);
+    let mut asked = plan.counting_jobs().map(|place| plan.jobs[place].target);
     let first = asked.next().filter(|target| *target != JobTarget::Programs)?;
     asked.all(|target| target == first).then_some(first)
 }

@@ -11,15 +11,15 @@ use std::rc::Rc;
 use base::{Class, Clock, Code, Nanos, Rows, Stamp};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
 use record::{
-    Dispatch, Effort, Ending, EventKind, Failure, JobIndex, Outcome, Request, UNANSWERED,
+    Dispatch, Ending, EventKind, Failure, JobIndex, Outcome, Request, RequestWork, UNANSWERED,
 };
 use rt::{unless_fired, yield_now};
 use workload::feed::Group;
 use workload::{Flow, Generator, OnError};
 
-use crate::crew::Crew;
 use crate::feed::{self, Input};
 use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
+use crate::job_state::JobState;
 use crate::lane::Lane;
 use crate::link::Change;
 use crate::parts::Part;
@@ -34,13 +34,13 @@ const REQUESTS_PER_TURN: u32 = 64;
 
 pub(crate) struct Client<D: Driver, R> {
     pub(crate) lane: Rc<Lane<D, R>>,
-    pub(crate) crew: Rc<Crew>,
+    pub(crate) job_state: Rc<JobState>,
     pub(crate) seat: Rc<Seat>,
     pub(crate) connection: Option<D::Connection>,
     /// Index of the current or last server in its target's list.
     pub(crate) node: u16,
     /// True if it lost its connection and has no other yet.
-    pub(crate) is_bereft: bool,
+    pub(crate) is_disconnected: bool,
     /// Pause after a refused request, for requests that open their own connections.
     pub(crate) back_off: BackOff,
     /// One for each part of the job, and for a mix one more for its pauses.
@@ -79,12 +79,12 @@ pub(crate) struct Course {
     pub(crate) sent: Option<Stamp>,
     /// D: when it ended.
     done: Stamp,
-    effort: Effort,
+    effort: RequestWork,
 }
 
 impl Course {
     fn from(assigned: Stamp) -> Course {
-        Course { assigned, sent: None, done: assigned, effort: Effort::default() }
+        Course { assigned, sent: None, done: assigned, effort: RequestWork::default() }
     }
 
     /// Adds the bytes and waits of an attempt.
@@ -129,7 +129,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     Order::Leave => break,
                 },
             };
-            now = self.carry(ticket, assigned).await;
+            now = self.serve_request(ticket, assigned).await;
         }
         self.leave().await;
     }
@@ -137,7 +137,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Takes the request that has waited longest; if none waits, registers the client as idle.
     #[inline]
     fn next_arrival(&mut self, now: Stamp) -> Option<Ticket> {
-        let mut gate = self.crew.gate.as_ref()?.borrow_mut();
+        let mut gate = self.job_state.gate.as_ref()?.borrow_mut();
         gate.notice(now, &mut self.lane.ledger.borrow_mut());
         let ticket = gate.take();
         if ticket.is_none() {
@@ -147,23 +147,23 @@ impl<D: Driver, R: Rules> Client<D, R> {
         // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
         // queue overflowed. Wake it also when the schedule is over, since a timer that is never due
         // would not tell it.
-        let crowded = gate.waiting() > 0 && self.crew.may_grow();
+        let crowded = gate.waiting() > 0 && self.job_state.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
-        self.crew.due.arm(due);
+        self.job_state.due.arm(due);
         ticket
     }
 
     /// Makes the requests of one client of a closed job.
     pub(crate) async fn serve_closed(mut self, client: u32, clients: u32) {
-        let mut ready = self.lane.zero + self.crew.job.start;
+        let mut ready = self.lane.zero + self.job_state.job.start;
         let mut now = self.lane.rt.now();
-        let mut numbers = self.crew.numbers(client, clients);
+        let mut numbers = self.job_state.numbers(client, clients);
         loop {
             if ready > now {
                 now = self.pause_until(ready).await;
             }
-            if ready >= self.crew.end.get() {
+            if ready >= self.job_state.end.get() {
                 break;
             }
             let turn = match self.next_source(&mut numbers) {
@@ -186,7 +186,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 }
                 now = self.lane.rt.now();
             }
-            now = self.carry(ticket, now).await;
+            now = self.serve_request(ticket, now).await;
             let pauses = self.generators.last_mut();
             let think = pauses.map_or(Nanos::ZERO, |generator| generator.think(number, 0));
             ready = now + think.max(self.back_off.pause());
@@ -199,12 +199,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// turn it is.
     #[inline]
     fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> Source {
-        if self.crew.job.feed.is_some() {
+        if self.job_state.job.feed.is_some() {
             return Source::File(0, None);
         }
         let Some(number) = numbers.next() else { return Source::End };
-        let part = self.crew.parts.choose(number);
-        match self.crew.parts.part(part).job.feed {
+        let part = self.job_state.parts.choose(number);
+        match self.job_state.parts.part(part).job.feed {
             None => Source::Schedule(number),
             Some(_) => Source::File(part, Some(number)),
         }
@@ -216,26 +216,27 @@ impl<D: Driver, R: Rules> Client<D, R> {
     async fn await_input(&self, part: usize, number: Option<u64>) -> Option<Turn> {
         let mut was_awaited = false;
         loop {
-            let next = self.crew.feeds.borrow_mut().next(part);
+            let next = self.job_state.feeds.borrow_mut().next(part);
             match next {
                 feed::Next::Input(input) => {
                     let own = || {
-                        let is_counted = |own: &u64| self.crew.job.count.is_none_or(|n| *own < n);
+                        let is_counted =
+                            |own: &u64| self.job_state.job.count.is_none_or(|n| *own < n);
                         Some(input.number()).filter(is_counted)
                     };
                     let number = number.or_else(own)?;
                     return Some(Turn { number, input: Some(input), was_awaited });
                 }
-                feed::Next::Pending if self.lane.rt.now() < self.crew.end.get() => {
+                feed::Next::Pending if self.lane.rt.now() < self.job_state.end.get() => {
                     was_awaited = true;
                     self.lane.rt.sleep(ASK_AGAIN).await;
                 }
                 feed::Next::Pending => {
-                    self.lane.note_silence(&self.crew, part);
+                    self.lane.note_silence(&self.job_state, part);
                     return None;
                 }
                 feed::Next::End => {
-                    self.lane.heed_files(&self.crew);
+                    self.lane.check_files(&self.job_state);
                     return None;
                 }
             }
@@ -244,14 +245,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     fn open(&self, turn: Turn, ready: Stamp, now: Stamp) -> Ticket {
         let mut ledger = self.lane.ledger.borrow_mut();
-        let request = ledger.arrive(self.crew.index, turn.number, ready, now);
-        let (request, part) = self.crew.parts.assign(request, &mut ledger);
+        let request = ledger.arrive(self.job_state.index, turn.number, ready, now);
+        let (request, part) = self.job_state.parts.assign(request, &mut ledger);
         Ticket { request, part, input: turn.input }
     }
 
     /// Waits for the end of the think time or of the job, whichever comes first.
     async fn pause_until(&self, ready: Stamp) -> Stamp {
-        self.seat.pause_until(ready.min(self.crew.end.get())).await;
+        self.seat.pause_until(ready.min(self.job_state.end.get())).await;
         self.lane.rt.now()
     }
 
@@ -267,18 +268,18 @@ impl<D: Driver, R: Rules> Client<D, R> {
     ///
     /// `assigned` may be an end stamped elsewhere, earlier than the request was noticed; the
     /// assignment is never earlier than the notice.
-    async fn carry(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
+    async fn serve_request(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
         let Ticket { request, part, input } = ticket;
         let mut course = Course::from(assigned.max(request.noticed()));
-        self.crew.in_flight.set(self.crew.in_flight.get() + 1);
+        self.job_state.in_flight.set(self.job_state.in_flight.get() + 1);
         self.part = part;
         self.work.values.clear();
         let records = input.as_ref().map_or(Group::NONE, Input::group);
         self.generators[part].fill(request.number(), records, &mut self.work.values);
         drop(input);
-        let outcome = self.pursue(request.number(), &mut course).await;
+        let outcome = self.send_with_retries(request.number(), &mut course).await;
         let done = self.settle(request, outcome, &course);
-        let closed = match self.crew.keeps_connections() {
+        let closed = match self.job_state.keeps_connections() {
             true => done,
             false => self.close_own(done).await,
         };
@@ -298,14 +299,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
     fn settle(&self, request: Request, outcome: Outcome, course: &Course) -> Stamp {
         let (sent, done) = (course.dispatch(), course.done);
         if let Outcome::Completed = outcome {
-            self.lane.link(&self.crew).note_answer(self.node, done);
+            self.lane.link(&self.job_state).note_answer(self.node, done);
         }
         let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
         let node = sent.and_then(|_| self.node_account());
         let ending = Ending { outcome, sent, done, effort: course.effort, statements, node };
         self.lane.ledger.borrow_mut().settle(request, ending);
-        self.crew.in_flight.set(self.crew.in_flight.get() - 1);
+        self.job_state.in_flight.set(self.job_state.in_flight.get() - 1);
         self.lane.rt.tick(done);
         done
     }
@@ -313,7 +314,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Returns the ledger index of the last server it was connected to, if the target has several.
     #[inline]
     fn node_account(&self) -> Option<JobIndex> {
-        self.crew.first_node.map(|first| JobIndex(first.0 + self.node))
+        self.job_state.first_node.map(|first| JobIndex(first.0 + self.node))
     }
 
     /// Gives the rows of a request that ended at `done` to its results file, and waits if there is
@@ -339,8 +340,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Sends the request until it is answered, its retries are used up or its time is over.
-    async fn pursue(&mut self, number: u64, course: &mut Course) -> Outcome {
-        if !self.crew.keeps_connections() {
+    async fn send_with_retries(&mut self, number: u64, course: &mut Course) -> Outcome {
+        if !self.job_state.keeps_connections() {
             match self.connect_own(course).await {
                 Begun::Connected => {}
                 Begun::Refused(attempt) => {
@@ -392,7 +393,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     fn conclude_given_up(&mut self, course: &mut Course) -> Outcome {
         course.done = self.lane.rt.now();
         let sent = *course.sent.get_or_insert(course.assigned);
-        self.lane.link(&self.crew).note_silence(self.node, sent);
+        self.lane.link(&self.job_state).note_silence(self.node, sent);
         self.timed_out(course.done)
     }
 
@@ -446,8 +447,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// same.
     #[inline]
     fn take_stretch(&mut self, stretch: usize) {
-        if self.crew.parts.vary_steps() {
-            let parts = Rc::clone(&self.crew.parts);
+        if self.job_state.parts.vary_steps() {
+            let parts = Rc::clone(&self.job_state.parts);
             let part = parts.part(self.part);
             self.take_steps(&part.steps[part.stretches[stretch].clone()], part.job.pipeline);
         }
@@ -471,7 +472,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Returns the part of the job to which the present request belongs.
     pub(crate) fn present(&self) -> &Part {
-        self.crew.parts.part(self.part)
+        self.job_state.parts.part(self.part)
     }
 
     /// Sends the steps on the connection and waits for the answer.
@@ -505,7 +506,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Restores the steps: a driver whose connection ended may have kept them with the values.
     fn restore_steps(&mut self) {
-        let parts = Rc::clone(&self.crew.parts);
+        let parts = Rc::clone(&self.job_state.parts);
         let part = parts.part(self.part);
         self.take_steps(&part.steps, part.job.pipeline);
     }
@@ -526,7 +527,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// written only the first time.
     #[cold]
     fn lost_rows(&self) -> Error {
-        let text = match self.crew.has_seen(Code::RESULTS) {
+        let text = match self.job_state.has_seen(Code::RESULTS) {
             true => String::new(),
             false => format!(
                 "the returned rows take more than {} MiB, and `query-results-file` takes no more \
@@ -549,7 +550,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// time.
     #[cold]
     fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
-        let text = match self.crew.has_seen(Code::ROWS) {
+        let text = match self.job_state.has_seen(Code::ROWS) {
             true => String::new(),
             false => format!("{rows} rows were returned or changed, and {expected} are expected"),
         };
@@ -579,13 +580,13 @@ impl<D: Driver, R: Rules> Client<D, R> {
             let text = error.to_string();
             self.lane.ledger.borrow_mut().event(at, index, kind, text);
         };
-        if self.crew.is_news(code) {
+        if self.job_state.is_news(code) {
             note(EventKind::FirstError);
         }
         if !accepted && part.job.on_error == OnError::Stop {
             note(EventKind::StoppedByError);
             self.lane.stop.ask(Reason::StoppedByError);
-            self.lane.heed_stop();
+            self.lane.check_stop();
         }
         Outcome::Failed(Failure { class, code, accepted })
     }
@@ -610,29 +611,29 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     fn lost_connection(&mut self) {
-        self.crew.connected.set(self.crew.connected.get() - 1);
-        if self.crew.keeps_connections() {
-            self.crew.lost.set(self.crew.lost.get() + 1);
-            self.is_bereft = true;
+        self.job_state.connected.set(self.job_state.connected.get() - 1);
+        if self.job_state.keeps_connections() {
+            self.job_state.lost.set(self.job_state.lost.get() + 1);
+            self.is_disconnected = true;
         }
     }
 
     pub(crate) fn found_connection(&mut self, connection: D::Connection) {
         self.node = connection.node() as u16;
         self.connection = Some(connection);
-        self.crew.connected.set(self.crew.connected.get() + 1);
-        self.is_not_bereft();
+        self.job_state.connected.set(self.job_state.connected.get() + 1);
+        self.clear_disconnected();
     }
 
-    fn is_not_bereft(&mut self) {
-        if std::mem::take(&mut self.is_bereft) {
-            self.crew.lost.set(self.crew.lost.get() - 1);
+    fn clear_disconnected(&mut self) {
+        if std::mem::take(&mut self.is_disconnected) {
+            self.job_state.lost.set(self.job_state.lost.get() - 1);
         }
     }
 
     /// Returns true if it needs a connection before it takes a request.
     fn lacks_connection(&self) -> bool {
-        self.connection.is_none() && self.crew.keeps_connections()
+        self.connection.is_none() && self.job_state.keeps_connections()
     }
 
     /// Waits until there is a connection. Returns false if the run is over first, or if the server
@@ -644,25 +645,25 @@ impl<D: Driver, R: Rules> Client<D, R> {
             }
             self.seat.expire_at(self.lane.give_up_at.get());
             // Boxed: the future is large, and a client rarely connects.
-            let attempt = Box::pin(self.lane.connect(&self.crew));
+            let attempt = Box::pin(self.lane.connect(&self.job_state));
             match unless_fired(attempt, &self.seat.expiry).await {
                 None => return false,
                 Some((Ok(connection), change)) => {
-                    self.lane.note_change(change, None, &self.crew);
+                    self.lane.note_change(change, None, &self.job_state);
                     self.found_connection(connection);
                 }
                 Some((Err(error), change)) => {
-                    self.lane.note_change(change, Some(&error), &self.crew);
+                    self.lane.note_change(change, Some(&error), &self.job_state);
                     // A lost connection may come back: others may have its slot only for a while.
                     let is_full = error.class() == Class::TooManyConnections;
-                    if is_full && self.crew.lost.get() == 0 {
-                        self.lane.note_connection_limit(&self.crew, &error);
+                    if is_full && self.job_state.lost.get() == 0 {
+                        self.lane.note_connection_limit(&self.job_state, &error);
                         return false;
                     }
-                    self.lane.refuse_without_connections(&self.crew);
+                    self.lane.refuse_without_connections(&self.job_state);
                     match change {
                         Change::None | Change::OutageEnded { .. } => {
-                            self.lane.pause_after(&error, &self.crew).await;
+                            self.lane.pause_after(&error, &self.job_state).await;
                         }
                         // The next attempt pauses by itself, or goes to another server.
                         Change::StillAway | Change::OutageBegan { .. } => {}
@@ -675,19 +676,19 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Returns true if a connection would have nothing left to do.
     fn is_needless(&self) -> bool {
-        let over = self.crew.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
+        let over = self.job_state.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
     async fn leave(mut self) {
         let connection = self.connection.take();
         if connection.is_some() {
-            self.crew.connected.set(self.crew.connected.get() - 1);
+            self.job_state.connected.set(self.job_state.connected.get() - 1);
         }
-        self.is_not_bereft();
-        self.crew.clients.set(self.crew.clients.get() - 1);
+        self.clear_disconnected();
+        self.job_state.clients.set(self.job_state.clients.get() - 1);
         self.results.clear();
-        self.crew.close_results_if_over();
+        self.job_state.close_results_if_over();
         // A run ends with its requests: closing may take long and is not part of it.
         self.lane.client_left();
         if let Some(connection) = connection {

@@ -15,7 +15,7 @@ use workload::{
 
 use crate::error::{Failed, Place};
 use crate::lane::Common;
-use crate::news::News;
+use crate::news::RunEvent;
 use crate::patience::{unless, unless_ended};
 use crate::stop::Stop;
 use crate::targets::unreachable;
@@ -51,7 +51,7 @@ pub(crate) enum Prepared {
 
 /// The progress through a list of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reached {
+enum StatementProgress {
     /// All of them ran.
     End,
     /// The user ended the run between two of them.
@@ -68,16 +68,16 @@ pub(crate) struct Control<'a, D> {
 
 /// A failed preparation. `setup_done` says if teardown may run: objects that were never set up must
 /// not be torn down, because they may belong to another user.
-pub(crate) struct Stumbled {
+pub(crate) struct PrepareError {
     pub(crate) failed: Failed,
     pub(crate) setup_done: bool,
 }
 
 impl<D: Driver> Control<'_, D> {
     /// Runs `[setup]`, fills the tables and makes their indexes.
-    pub(crate) async fn prepare(&self) -> Result<Prepared, Stumbled> {
-        let before = |failed| Stumbled { failed, setup_done: false };
-        self.look_at_others().await.map_err(before)?;
+    pub(crate) async fn prepare(&self) -> Result<Prepared, PrepareError> {
+        let before = |failed| PrepareError { failed, setup_done: false };
+        self.reach_named_targets().await.map_err(before)?;
         if !self.plan().asks(JobTarget::Main) {
             return Ok(Prepared::Ready(Vec::new()));
         }
@@ -90,45 +90,45 @@ impl<D: Driver> Control<'_, D> {
         prepared
     }
 
-    async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, Stumbled> {
-        let before = |failed| Stumbled { failed, setup_done: false };
+    async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, PrepareError> {
+        let before = |failed| PrepareError { failed, setup_done: false };
         for load in &self.plan().loads {
             self.check_load(load).map_err(before)?;
         }
-        let after = |failed| Stumbled { failed, setup_done: true };
-        self.tell_settings(connection).await;
+        let after = |failed| PrepareError { failed, setup_done: true };
+        self.report_settings(connection).await;
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
         let interrupted = |reached, setup_done, loaded| {
-            let owes_answer = reached == Reached::Within;
+            let owes_answer = reached == StatementProgress::Within;
             Prepared::Interrupted { setup_done, owes_answer, loaded }
         };
         match setup.map_err(before)? {
-            Reached::End => {}
+            StatementProgress::End => {}
             reached => return Ok(interrupted(reached, false, Vec::new())),
         }
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(self.load(load).await.map_err(after)?);
             if self.common.stop.is_asked() {
-                return Ok(interrupted(Reached::Break, true, loaded));
+                return Ok(interrupted(StatementProgress::Break, true, loaded));
             }
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
         match indexed.map_err(after)? {
-            Reached::End => {}
+            StatementProgress::End => {}
             reached => return Ok(interrupted(reached, true, loaded)),
         }
         // Setup may have changed settings, and loads have made the database larger.
-        self.tell_settings(connection).await;
-        self.tell_facts(connection).await;
+        self.report_settings(connection).await;
+        self.report_facts(connection).await;
         Ok(Prepared::Ready(loaded))
     }
 
     /// Checks that every table has the expected rows, in place of setup and loads.
     pub(crate) async fn verify(&self) -> Result<(), Failed> {
-        self.look_at_others().await?;
+        self.reach_named_targets().await?;
         if !self.plan().asks(JobTarget::Main) {
             return Ok(());
         }
@@ -147,14 +147,14 @@ impl<D: Driver> Control<'_, D> {
     }
 
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
-        self.tell_settings(connection).await;
+        self.report_settings(connection).await;
         for load in &self.plan().loads {
             let place = place_of(load);
             if !self.driver().keeps_data() {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
             }
-            self.common.listener.hear(&News::Counting { table: &load.table });
+            self.common.listener.hear(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
             let refused = |why: String, help: &str| Failed::Unsupported {
@@ -176,7 +176,7 @@ impl<D: Driver> Control<'_, D> {
                 return Err(refused(why, &other_rows(found)));
             }
         }
-        self.tell_facts(connection).await;
+        self.report_facts(connection).await;
         Ok(())
     }
 
@@ -194,18 +194,18 @@ impl<D: Driver> Control<'_, D> {
         }
         let was_asked = stop.is_asked();
         let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
-        let mut patience = Patience::new(self.plan().stall_timeout);
+        let mut patience = TeardownTimeout::new(self.plan().stall_timeout);
         let mut connection = None;
         for (place, statement) in statements.iter().enumerate() {
             if patience.is_over(self.rt.now()) {
-                return self.leave_undone(place);
+                return self.report_skipped(place);
             }
-            self.common.listener.hear(&News::Teardown { done: place, of: statements.len() });
+            self.common.listener.hear(&RunEvent::Teardown { done: place, of: statements.len() });
             let failed = |error| {
                 let place = fixed_place("teardown", place, statement);
                 self.common
                     .listener
-                    .hear(&News::TeardownFailed(Failed::Statement { place, error }));
+                    .hear(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
             };
             let mut open = match connection.take() {
                 Some(open) => open,
@@ -213,8 +213,8 @@ impl<D: Driver> Control<'_, D> {
                     None => return,
                     Some(Ok(open)) => open,
                     Some(Err(failed)) => {
-                        self.common.listener.hear(&News::TeardownFailed(failed));
-                        return self.leave_undone(place);
+                        self.common.listener.hear(&RunEvent::TeardownFailed(failed));
+                        return self.report_skipped(place);
                     }
                 },
             };
@@ -241,36 +241,36 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Reports that the statements of `[teardown]` from index `from` on are not run.
-    fn leave_undone(&self, from: usize) {
+    fn report_skipped(&self, from: usize) {
         let of = self.plan().teardown.len();
-        self.common.listener.hear(&News::TeardownLeft { from, of });
+        self.common.listener.hear(&RunEvent::TeardownSkipped { from, of });
     }
 
     /// Connects to the targets other than the main one before anything is changed there, and reads
     /// their settings.
-    async fn look_at_others(&self) -> Result<(), Failed> {
+    async fn reach_named_targets(&self) -> Result<(), Failed> {
         for (target, driver) in self.common.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
             let mut connection = reach(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
-            self.common.listener.hear(&News::Settings { target: Some(name), settings });
+            self.common.listener.hear(&RunEvent::Settings { target: Some(name), settings });
             connection.close().await;
         }
         Ok(())
     }
 
-    async fn tell_settings(&self, connection: &mut D::Connection) {
+    async fn report_settings(&self, connection: &mut D::Connection) {
         let settings = connection.settings().await;
-        self.common.listener.hear(&News::Settings { target: None, settings });
+        self.common.listener.hear(&RunEvent::Settings { target: None, settings });
     }
 
     /// Reports facts about the server beyond its settings. Comes last on its connection, because an
     /// answer that was too late may still arrive.
-    async fn tell_facts(&self, connection: &mut D::Connection) {
+    async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
-        self.common.listener.hear(&News::Settings { target: None, settings });
+        self.common.listener.hear(&RunEvent::Settings { target: None, settings });
     }
 
     fn plan(&self) -> &Plan {
@@ -298,28 +298,28 @@ impl<D: Driver> Control<'_, D> {
         section: &str,
         statements: &[FixedStatement],
         places: &[usize],
-    ) -> Result<Reached, Failed> {
+    ) -> Result<StatementProgress, Failed> {
         for &place in places {
             if self.common.stop.is_asked() {
-                return Ok(Reached::Break);
+                return Ok(StatementProgress::Break);
             }
-            self.common.listener.hear(&News::Setup { done: place, of: statements.len() });
+            self.common.listener.hear(&RunEvent::Setup { done: place, of: statements.len() });
             let statement = &statements[place];
             let answer = connection.query_text(&statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.common.stop).await else {
-                return Ok(Reached::Within);
+                return Ok(StatementProgress::Within);
             };
             answer.map_err(|error| failure(fixed_place(section, place, statement), error))?;
         }
         match self.common.stop.is_asked() {
-            true => Ok(Reached::Break),
-            false => Ok(Reached::End),
+            true => Ok(StatementProgress::Break),
+            false => Ok(StatementProgress::End),
         }
     }
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
         let began = self.rt.now();
-        let shared = Rc::new(Filling::new(load, self.rt));
+        let shared = Rc::new(LoadProgress::new(load, self.rt));
         let writers: Vec<_> = (0..load.writers as usize)
             .map(|place| {
                 let (filling, driver) = (Rc::clone(&shared), self.driver().clone());
@@ -336,12 +336,12 @@ impl<D: Driver> Control<'_, D> {
             connections.extend(writer.await);
         }
         if let Some(why) = shared.fallback.take() {
-            self.common.listener.hear(&News::LoadFellBack { table: &load.table, why: &why });
+            self.common.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
         }
         let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
         // Before the sessions end, while their resource use can still be read.
-        self.common.listener.hear(&News::LoadEnds);
+        self.common.listener.hear(&RunEvent::LoadEnds);
         for connection in connections {
             connection.close().await;
         }
@@ -367,7 +367,7 @@ impl<D: Driver> Control<'_, D> {
     ///
     /// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
     /// load stalled.
-    async fn watch(&self, load: &Load, filling: &Filling, began: Stamp) {
+    async fn watch(&self, load: &Load, filling: &LoadProgress, began: Stamp) {
         let step = (load.rows / PROGRESS_POINTS).max(1);
         let (mut reported, mut is_known_to_last) = (0, false);
         let (mut progress, mut moved_at) = (filling.progress(), began);
@@ -376,7 +376,11 @@ impl<D: Driver> Control<'_, D> {
             let now = self.rt.now();
             let elapsed = now.since(began);
             if !is_known_to_last && elapsed >= LASTS && filling.opening.get() == 0 {
-                self.common.listener.hear(&News::LoadLasts { table: &load.table, began, elapsed });
+                self.common.listener.hear(&RunEvent::LongLoad {
+                    table: &load.table,
+                    began,
+                    elapsed,
+                });
                 is_known_to_last = true;
             }
             let committed = filling.committed.get();
@@ -398,8 +402,8 @@ impl<D: Driver> Control<'_, D> {
         filling.give_up_at(self.rt.now() + LAST_BATCH);
     }
 
-    fn report(&self, load: &Load, filling: &Filling, elapsed: Nanos) {
-        self.common.listener.hear(&News::Loading {
+    fn report(&self, load: &Load, filling: &LoadProgress, elapsed: Nanos) {
+        self.common.listener.hear(&RunEvent::Loading {
             table: &load.table,
             rows: filling.committed.get(),
             of: load.rows,
@@ -453,7 +457,7 @@ const LAST_BATCH: Nanos = Nanos::from_secs(5);
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
 /// The state that the writers of one table share.
-struct Filling {
+struct LoadProgress {
     load: Arc<Load>,
     next_row: Cell<u64>,
     committed: Cell<u64>,
@@ -475,9 +479,9 @@ struct Filling {
     fallback: RefCell<Option<Error>>,
 }
 
-impl Filling {
-    fn new(load: &Load, rt: &Rt) -> Filling {
-        Filling {
+impl LoadProgress {
+    fn new(load: &Load, rt: &Rt) -> LoadProgress {
+        LoadProgress {
             load: Arc::new(load.clone()),
             next_row: Cell::new(0),
             committed: Cell::new(0),
@@ -578,7 +582,7 @@ impl Filling {
 
 /// A task that fills a table, together with others.
 struct Writer<'a> {
-    filling: &'a Filling,
+    filling: &'a LoadProgress,
     rt: &'a Rt,
     stop: &'a Stop,
     rows: RowGenerator,
@@ -588,7 +592,7 @@ struct Writer<'a> {
 
 impl Batches for Writer<'_> {
     fn next_batch(&mut self) -> bool {
-        let Filling { load, next_row, failed, .. } = self.filling;
+        let LoadProgress { load, next_row, failed, .. } = self.filling;
         let first = next_row.get();
         if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
             return false;
@@ -607,7 +611,7 @@ impl Batches for Writer<'_> {
     }
 
     fn committed(&mut self, rows: u64, bytes: u64) {
-        let Filling { last_commit, committed, bytes: sent, .. } = self.filling;
+        let LoadProgress { last_commit, committed, bytes: sent, .. } = self.filling;
         last_commit.set(self.rt.now());
         committed.set(committed.get() + rows);
         sent.set(sent.get() + bytes);
@@ -681,16 +685,16 @@ async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
 }
 
 /// The time that a teardown allows for answers.
-struct Patience {
+struct TeardownTimeout {
     /// The plan's `stall-timeout`.
     limit: Nanos,
     /// End of the common wait for all statements after the first unanswered one.
     ends_at: Option<Stamp>,
 }
 
-impl Patience {
-    fn new(limit: Nanos) -> Patience {
-        Patience { limit, ends_at: None }
+impl TeardownTimeout {
+    fn new(limit: Nanos) -> TeardownTimeout {
+        TeardownTimeout { limit, ends_at: None }
     }
 
     fn is_over(&self, now: Stamp) -> bool {

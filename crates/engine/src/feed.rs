@@ -17,7 +17,7 @@ use record::{EventKind, JobIndex};
 use workload::feed::{Fault, Group, More, Reader, Records};
 use workload::{Feed, Pacing, Plan};
 
-use crate::news::{Listener, News};
+use crate::news::{Listener, RunEvent};
 use crate::pacer::Share;
 use crate::stop::Stop;
 
@@ -64,7 +64,7 @@ struct Known {
     /// True if more was requested than the file had.
     is_exhausted: AtomicBool,
     /// A description of an unusual end of a pipe.
-    oddity: OnceLock<String>,
+    unusual_end: OnceLock<String>,
 }
 
 /// A remark on a file that is no fault but worth reporting.
@@ -109,7 +109,7 @@ impl Feeds {
 
     /// Returns true if any part has a feed.
     #[inline]
-    pub(crate) fn are_there(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         !self.0.is_empty()
     }
 
@@ -130,7 +130,7 @@ impl Feeds {
     }
 
     /// Returns true, once, if a part's file has yielded nothing at all.
-    pub(crate) fn take_silence(&mut self, part: usize) -> bool {
+    pub(crate) fn take_no_input(&mut self, part: usize) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
                 feed.has_ended = true;
@@ -278,8 +278,8 @@ impl Files {
             let (Some(known), Some(feed)) = (known, &plan.jobs[place].feed) else { continue };
             let (job, section) = (JobIndex(place as u16), plan.jobs[place].section());
             let file = format!("the file `{}` of [{section}]", feed.file);
-            if let Some(oddity) = known.oddity.get() {
-                let text = format!("{file} {oddity}");
+            if let Some(unusual_end) = known.unusual_end.get() {
+                let text = format!("{file} {unusual_end}");
                 remarks.push(FileRemark { job, kind: EventKind::FileCutOff, text });
             }
             let leader = plan.leader(place);
@@ -361,8 +361,8 @@ impl Source {
             Err(error) => Err(Fault::Unreadable(error)),
         };
         // Set before any lane learns of the end.
-        if let (true, Ok(Some(oddity))) = (self.is_pipe(), &ending) {
-            let _ = self.known.oddity.set(oddity.clone());
+        if let (true, Ok(Some(unusual_end))) = (self.is_pipe(), &ending) {
+            let _ = self.known.unusual_end.set(unusual_end.clone());
         }
         for outlet in &mut outlets {
             outlet.tell(match &ending {
@@ -378,9 +378,9 @@ impl Source {
             return self.files.open(&self.feed.file);
         }
         let file = self.feed.file.as_str();
-        self.listener.hear(&News::AwaitingWriter { file });
+        self.listener.hear(&RunEvent::AwaitingWriter { file });
         let opened = self.files.open(file);
-        self.listener.hear(&News::WriterCame { file });
+        self.listener.hear(&RunEvent::WriterCame { file });
         opened
     }
 
@@ -408,7 +408,7 @@ fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String
         }
         let nobody_listens = outlets.iter().all(|outlet| outlet.to.is_none());
         match more? {
-            More::End => return Ok(oddity(&reader, per_group)),
+            More::End => return Ok(unusual_end(&reader, per_group)),
             More::Full | More::NeedsReading if nobody_listens => return Ok(None),
             More::Full | More::NeedsReading => {}
         }
@@ -416,7 +416,7 @@ fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String
 }
 
 /// Returns the doubt that the end of a pipe leaves.
-fn oddity(reader: &Reader<File>, per_group: usize) -> Option<String> {
+fn unusual_end(reader: &Reader<File>, per_group: usize) -> Option<String> {
     let left_over = reader.left_over();
     match (left_over, reader.is_cut_off()) {
         (0, false) => None,

@@ -243,7 +243,7 @@ impl Gate {
                 feed::Next::End => return,
             },
         };
-        if input.is_some() || !self.feeds.are_there() {
+        if input.is_some() || !self.feeds.is_any() {
             self.next = Some(Due { arrival, input });
             self.end_at(self.end);
             return;
@@ -317,10 +317,10 @@ impl Gate {
         // Arrivals that were due count as scheduled, although their file had nothing for them.
         if let Some(arrival) = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref()) {
             let number = arrival.number * u64::from(self.settings.batch);
-            let text = self.parts.part(self.parts.choose(number)).starved();
+            let text = self.parts.part(self.parts.choose(number)).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
-        } else if self.feeds.take_silence(0) {
-            let text = self.parts.part(0).starved();
+        } else if self.feeds.take_no_input(0) {
+            let text = self.parts.part(0).no_input_message();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         }
         self.feeds.forget();

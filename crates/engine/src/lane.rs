@@ -19,15 +19,15 @@ use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, JobTarget, OnOutage, OnQueueFull, Pacing, Plan};
 
 use crate::client::Client;
-use crate::crew::Crew;
 use crate::feed::{Feeds, Files, LaneFeed};
 use crate::gate::{Gate, Seat, Settings};
+use crate::job_state::JobState;
 use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
-use crate::nodes::{first_account, node_accounts};
+use crate::nodes::{first_node_entry, node_entries};
 use crate::opening::{self, Opened};
 use crate::pacer::{LogTimes, Pacer, Share, Times};
-use crate::panics::{Alarm, in_words as panic_in_words};
+use crate::panics::{PanicGuard, in_words as panic_in_words};
 use crate::parts::{Parts, Text};
 use crate::reconnect::BackOff;
 use crate::results::Hands;
@@ -60,7 +60,7 @@ pub(crate) struct Common<D> {
     /// Health of the files that jobs read and write.
     pub(crate) files: FileHealth,
     /// True if the server's statistics could be read before the lanes began.
-    pub(crate) has_account: Arc<AtomicBool>,
+    pub(crate) has_server_stats: Arc<AtomicBool>,
 }
 
 /// The outlets of a lane.
@@ -80,7 +80,7 @@ pub(crate) struct Lane<D, R> {
     links: PerTarget<Link>,
     /// Instant at which queued and in-flight requests are given up.
     pub(crate) give_up_at: Cell<Stamp>,
-    crews: Vec<Rc<Crew>>,
+    crews: Vec<Rc<JobState>>,
     share: Share,
     clients: Cell<usize>,
     /// Instant at which the last client left.
@@ -103,14 +103,14 @@ pub(crate) struct Ended {
     /// End of its schedule, since time zero.
     pub(crate) at: Nanos,
     /// The state of the connection path to each target.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) target_states: Vec<TargetState>,
     /// Message of the first of its tasks that panicked, if one did.
     pub(crate) panic: Option<String>,
 }
 
 /// The state of the connection path to one target at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct TargetState {
     pub(crate) target: JobTarget,
     /// Beginning of the outage that was still going on, if there was one.
     pub(crate) lost_since: Option<Stamp>,
@@ -157,15 +157,15 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let grid = Grid::new(plan.warmup.known(), plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-        let accounts = node_accounts(&plan, &common.drivers);
+        let accounts = node_entries(&plan, &common.drivers);
         let statements = [statements, vec![0; accounts.len()]].concat();
         let mut files = common.feeds.take(share.lane);
         let mut hands = outlets.results;
         let crews = (0..plan.jobs.len())
             .map(|place| {
-                let first_node = first_account(&plan, &accounts, place);
+                let first_node = first_node_entry(&plan, &accounts, place);
                 let files = (files.as_mut_slice(), &mut hands);
-                Crew { first_node, ..crew(&rt, &common, share, zero, place, files) }
+                JobState { first_node, ..job_state(&rt, &common, share, zero, place, files) }
             })
             .map(Rc::new)
             .collect();
@@ -195,48 +195,50 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Starts a job's clients, on their connections if the job keeps connections, and the
     /// dispatcher of its arrivals.
     fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
-        let crew = &self.crews[place];
+        let job_state = &self.crews[place];
         for (client, connection) in connections {
-            crew.connected.set(crew.connected.get() + 1);
-            self.add_client(crew, client, Some(connection));
+            job_state.connected.set(job_state.connected.get() + 1);
+            self.add_client(job_state, client, Some(connection));
         }
-        if !crew.keeps_connections() {
+        if !job_state.keeps_connections() {
             for client in opening::clients(&self.common.plan, place, self.share) {
-                self.add_client(crew, client, None);
+                self.add_client(job_state, client, None);
             }
         }
-        if crew.gate.is_some() {
-            let (lane, crew) = (Rc::clone(self), Rc::clone(crew));
-            self.begin(async move { lane.dispatch(&crew).await }, |lane| lane.stop.note_panic());
+        if job_state.gate.is_some() {
+            let (lane, job_state) = (Rc::clone(self), Rc::clone(job_state));
+            self.begin(async move { lane.dispatch(&job_state).await }, |lane| {
+                lane.stop.note_panic()
+            });
         }
     }
 
     fn add_client(
         self: &Rc<Self>,
-        crew: &Rc<Crew>,
+        job_state: &Rc<JobState>,
         number: u32,
         connection: Option<D::Connection>,
     ) {
         let seat = Rc::new(Seat::new(&self.rt));
-        crew.seats.borrow_mut().push(Rc::clone(&seat));
-        crew.clients.set(crew.clients.get() + 1);
+        job_state.seats.borrow_mut().push(Rc::clone(&seat));
+        job_state.clients.set(job_state.clients.get() + 1);
         self.clients.set(self.clients.get() + 1);
-        let dialect = self.common.drivers.of(crew.job.target).dialect();
+        let dialect = self.common.drivers.of(job_state.job.target).dialect();
         let client = Client {
             lane: Rc::clone(self),
-            crew: Rc::clone(crew),
+            job_state: Rc::clone(job_state),
             seat,
-            is_bereft: false,
+            is_disconnected: false,
             back_off: BackOff::default(),
             node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
             connection,
-            generators: generators(crew, self.common.started, dialect),
+            generators: generators(job_state, self.common.started, dialect),
             part: 0,
-            work: crew.parts.part(0).work(),
+            work: job_state.parts.part(0).work(),
             served: 0,
-            results: crew.results.borrow().clone(),
+            results: job_state.results.borrow().clone(),
         };
-        match crew.job.pacing {
+        match job_state.job.pacing {
             Pacing::Closed { clients, .. } => {
                 self.begin(client.serve_closed(number, clients), Lane::lose_client);
             }
@@ -256,7 +258,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     ) {
         let lane = Rc::downgrade(self);
         let task = self.rt.spawn(async move {
-            let _alarm = Alarm::new(|| {
+            let _alarm = PanicGuard::new(|| {
                 if let Some(lane) = lane.upgrade() {
                     ring(&lane);
                 }
@@ -273,19 +275,19 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
-    async fn dispatch(self: Rc<Self>, crew: &Rc<Crew>) {
-        let Some(gate) = &crew.gate else { return };
+    async fn dispatch(self: Rc<Self>, job_state: &Rc<JobState>) {
+        let Some(gate) = &job_state.gate else { return };
         loop {
-            crew.due.arm(gate.borrow().next_due());
-            crew.due.fired().await;
+            job_state.due.arm(gate.borrow().next_due());
+            job_state.due.fired().await;
             let now = self.rt.now();
             gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
-            self.heed_files(crew);
-            self.heed_full_queue(gate);
-            self.refuse_without_connections(crew);
+            self.check_files(job_state);
+            self.check_full_queue(gate);
+            self.refuse_without_connections(job_state);
             gate.borrow_mut().assign(now);
-            self.cut_corners(&mut gate.borrow_mut(), now);
-            self.grow(crew, gate.borrow().waiting());
+            self.apply_dishonest_rules(&mut gate.borrow_mut(), now);
+            self.grow(job_state, gate.borrow().waiting());
             if gate.borrow().is_over() {
                 return;
             }
@@ -294,7 +296,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// Drops waiting requests as a dishonest generator does; only under rules other than the honest
     /// ones.
-    fn cut_corners(&self, gate: &mut Gate, now: Stamp) {
+    fn apply_dishonest_rules(&self, gate: &mut Gate, now: Stamp) {
         let window = self.zero + self.common.plan.warmup.known();
         let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
         if resets || !R::MAKES_UP_MISSED_ARRIVALS {
@@ -304,56 +306,59 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Adds clients to an open job whose requests wait for a connection.
-    fn grow(self: &Rc<Self>, crew: &Rc<Crew>, waiting: usize) {
-        let coming = crew.coming() as usize;
-        let room = AT_ONCE.saturating_sub(self.link(crew).pressure());
+    fn grow(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
+        let coming = job_state.coming() as usize;
+        let room = AT_ONCE.saturating_sub(self.link(job_state).pressure());
         let more = waiting.saturating_sub(coming).min(room);
         for _ in 0..more {
-            if crew.may_grow() && !self.link(crew).is_down() {
-                self.add_client(crew, crew.clients.get(), None);
+            if job_state.may_grow() && !self.link(job_state).is_down() {
+                self.add_client(job_state, job_state.clients.get(), None);
             }
         }
     }
 
     /// Returns the link to the target of a job.
-    pub(crate) fn link(&self, crew: &Crew) -> &Link {
-        self.links.of(crew.job.target)
+    pub(crate) fn link(&self, job_state: &JobState) -> &Link {
+        self.links.of(job_state.job.target)
     }
 
     /// Connects and prepares the job's statements.
-    pub(crate) async fn connect(&self, crew: &Crew) -> (Result<D::Connection, Error>, Change) {
-        let driver = self.common.drivers.of(crew.job.target);
-        self.link(crew).attempt(driver, &self.rt, &crew.texts).await
+    pub(crate) async fn connect(
+        &self,
+        job_state: &JobState,
+    ) -> (Result<D::Connection, Error>, Change) {
+        let driver = self.common.drivers.of(job_state.job.target);
+        self.link(job_state).attempt(driver, &self.rt, &job_state.texts).await
     }
 
     /// Connects for one request and prepares its statements, without a limit and without a pause.
     pub(crate) async fn connect_at_once(
         &self,
-        crew: &Crew,
+        job_state: &JobState,
         texts: &[Text],
     ) -> Result<D::Connection, Error> {
-        let driver = self.common.drivers.of(crew.job.target);
-        let link = self.link(crew);
+        let driver = self.common.drivers.of(job_state.job.target);
+        let link = self.link(job_state);
         let (connection, change) = link.attempt_at_once(driver, &self.rt, texts).await;
-        self.note_change(change, connection.as_ref().err(), crew);
+        self.note_change(change, connection.as_ref().err(), job_state);
         connection
     }
 
     /// Ends the run if a file of a job cannot be read to its end.
-    pub(crate) fn heed_files(&self, crew: &Crew) {
-        let failure = match &crew.gate {
+    pub(crate) fn check_files(&self, job_state: &JobState) {
+        let failure = match &job_state.gate {
             Some(gate) => gate.borrow_mut().take_failure(),
-            None => crew.feeds.borrow_mut().take_failure(),
+            None => job_state.feeds.borrow_mut().take_failure(),
         };
         let Some((part, why)) = failure else { return };
-        let part = crew.parts.part(part);
+        let part = job_state.parts.part(part);
         let file = part.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
         let section = part.job.section();
         let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
         self.stop.ask(Reason::FileFailed);
-        self.heed_stop();
+        self.check_stop();
     }
 
     /// Returns the longest stall that the plan allows.
@@ -367,36 +372,36 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Records a file of a closed job that yielded nothing during the whole job.
-    pub(crate) fn note_silence(&self, crew: &Crew, part: usize) {
-        if !crew.feeds.borrow_mut().take_silence(part) {
+    pub(crate) fn note_silence(&self, job_state: &JobState, part: usize) {
+        if !job_state.feeds.borrow_mut().take_no_input(part) {
             return;
         }
-        let part = crew.parts.part(part);
-        let (kind, text) = (EventKind::FileFailed, part.starved());
+        let part = job_state.parts.part(part);
+        let (kind, text) = (EventKind::FileFailed, part.no_input_message());
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
     }
 
     /// Fails waiting arrivals at once while the target refuses connections and the job has none
     /// left, unless the job lets them wait.
-    pub(crate) fn refuse_without_connections(&self, crew: &Crew) {
-        let fail = match crew.job.on_outage {
+    pub(crate) fn refuse_without_connections(&self, job_state: &JobState) {
+        let fail = match job_state.job.on_outage {
             OnOutage::Fail => true,
             OnOutage::Wait => false,
         };
-        let is_cut_off = self.link(crew).is_down() && crew.connected.get() == 0;
+        let is_cut_off = self.link(job_state).is_down() && job_state.connected.get() == 0;
         // Requests that open their own connections are refused by the target itself.
-        let nobody = fail && is_cut_off && crew.keeps_connections();
-        if let (true, Some(gate)) = (nobody, &crew.gate) {
+        let nobody = fail && is_cut_off && job_state.keeps_connections();
+        if let (true, Some(gate)) = (nobody, &job_state.gate) {
             let mut ledger = self.ledger.borrow_mut();
-            gate.borrow_mut().refuse_waiting(self.rt.now(), &crew.job.accepted, &mut ledger);
+            gate.borrow_mut().refuse_waiting(self.rt.now(), &job_state.job.accepted, &mut ledger);
         }
     }
 
     /// Records the effect of an attempt to connect; `why` is its error if it failed.
-    pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, crew: &Crew) {
+    pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, job_state: &JobState) {
         let (kind, server, at, verb) = match change {
             Change::None => return,
-            Change::StillAway => return self.note_reason(why, crew),
+            Change::StillAway => return self.note_reason(why, job_state),
             Change::OutageBegan { server, since } => {
                 (EventKind::OutageBegan, server, since, "refuses connections")
             }
@@ -404,8 +409,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 (EventKind::OutageEnded, server, self.rt.now(), "accepts connections again")
             }
         };
-        let mut target = in_words(&self.common.plan, crew.job.target);
-        if let Some(address) = self.common.drivers.of(crew.job.target).nodes().get(server) {
+        let mut target = in_words(&self.common.plan, job_state.job.target);
+        if let Some(address) = self.common.drivers.of(job_state.job.target).nodes().get(server) {
             target = format!("{address} of {target}");
         }
         let text = match why.filter(|_| kind == EventKind::OutageBegan) {
@@ -416,24 +421,24 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Records the reason for which an unreachable server still refuses, if the reason is new.
-    fn note_reason(&self, why: Option<&Error>, crew: &Crew) {
+    fn note_reason(&self, why: Option<&Error>, job_state: &JobState) {
         let why = why.filter(|error| error.class() != Class::Disconnect);
-        if let Some(error) = why.filter(|error| crew.is_news(error.code())) {
-            self.note_refusal(error, crew);
+        if let Some(error) = why.filter(|error| job_state.is_news(error.code())) {
+            self.note_refusal(error, job_state);
         }
     }
 
-    fn note_refusal(&self, error: &Error, crew: &Crew) {
+    fn note_refusal(&self, error: &Error, job_state: &JobState) {
         let text = format!("while reconnecting: {error}");
         let kind = EventKind::FirstError;
-        self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
+        self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
     }
 
     /// Limits the job to its current connections, because the server accepts no more.
-    pub(crate) fn note_connection_limit(&self, crew: &Crew, error: &Error) {
-        if crew.most_clients.get() > crew.connected.get() {
-            crew.most_clients.set(crew.connected.get());
-            let consequence = match crew.job.pacing {
+    pub(crate) fn note_connection_limit(&self, job_state: &JobState, error: &Error) {
+        if job_state.most_clients.get() > job_state.connected.get() {
+            job_state.most_clients.set(job_state.connected.get());
+            let consequence = match job_state.job.pacing {
                 Pacing::Closed { .. } => ", and clients without one send nothing",
                 Pacing::Open { .. }
                 | Pacing::Queue { .. }
@@ -441,17 +446,17 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 | Pacing::Replay
                 | Pacing::Part { .. } => "",
             };
-            let connections = crew.connected.get();
+            let connections = job_state.connected.get();
             let text = format!("{connections} connections are the limit{consequence}: {error}");
             let kind = EventKind::ConnectionLimit;
-            self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
+            self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
         }
     }
 
     /// Pauses after the database refused a session for a reason that may pass.
-    pub(crate) async fn pause_after(&self, error: &Error, crew: &Crew) {
-        if crew.is_news(error.code()) {
-            self.note_refusal(error, crew);
+    pub(crate) async fn pause_after(&self, error: &Error, job_state: &JobState) {
+        if job_state.is_news(error.code()) {
+            self.note_refusal(error, job_state);
         }
         let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
         self.rt.sleep_until(until).await;
@@ -488,7 +493,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             if self.common.files.is_broken() {
                 self.stop.ask(Reason::FileFailed);
             }
-            self.heed_stop();
+            self.check_stop();
             if now >= self.stop.end() {
                 return self.stop.end();
             }
@@ -502,18 +507,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// its requests. Early last arrivals do not end a run before that.
     fn horizon(&self) -> Nanos {
         let plan = &self.common.plan;
-        let open_ended = plan.leaders().filter(|place| !plan.ends_with_its_requests(*place));
+        let open_ended = plan.counting_jobs().filter(|place| !plan.has_fixed_request_count(*place));
         let jobs = open_ended.map(|place| &plan.jobs[place]);
         jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 
     fn turn(&self, now: Stamp) {
-        let gauges = || self.crews.iter().map(|crew| crew.gauge()).collect();
+        let gauges = || self.crews.iter().map(|job_state| job_state.gauge()).collect();
         self.ledger.borrow_mut().turn(now, gauges);
     }
 
     /// Agrees with the other lanes on an end of the schedule if a stop was asked for.
-    pub(crate) fn heed_stop(&self) {
+    pub(crate) fn check_stop(&self) {
         if self.stop.is_asked() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
             // The request that found a queue full was due before the end.
@@ -524,23 +529,23 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
-    fn heed_full_queue(&self, gate: &RefCell<Gate>) {
+    fn check_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_asked() {
             self.stop.ask(Reason::QueueFull);
-            self.heed_stop();
+            self.check_stop();
         }
     }
 
     /// Lets no request begin at `end` or later.
     fn stop_all_at(&self, end: Stamp) {
         self.ledger.borrow_mut().end_at(end);
-        for crew in &self.crews {
-            let own = crew.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
-            crew.end.set(end.min(own));
-            if let Some(gate) = &crew.gate {
+        for job_state in &self.crews {
+            let own = job_state.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
+            job_state.end.set(end.min(own));
+            if let Some(gate) = &job_state.gate {
                 gate.borrow_mut().end_at(end);
             } else if self.stop.is_asked() {
-                crew.seats.borrow().iter().for_each(|seat| seat.end_pause_by(end));
+                job_state.seats.borrow().iter().for_each(|seat| seat.end_pause_by(end));
             }
         }
     }
@@ -551,7 +556,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.stop_all_at(end);
         self.give_up_at.set(end + self.common.plan.drain);
         // The dispatchers notice what was due before the end, and that the schedule is over.
-        self.crews.iter().for_each(|crew| crew.due.arm(now));
+        self.crews.iter().for_each(|job_state| job_state.due.arm(now));
         self.expire_all();
         while self.clients.get() > 0 && now < self.give_up_at.get() {
             self.alarm.arm((now + HOUSEKEEPING).min(self.give_up_at.get()));
@@ -581,18 +586,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// Gives up everything in flight when the drain is over, at the latest.
     fn expire_all(&self) {
-        for crew in &self.crews {
-            crew.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
+        for job_state in &self.crews {
+            job_state.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
         }
     }
 
     fn give_up_waiting(&self, now: Stamp) {
-        for crew in &self.crews {
-            if let Some(gate) = &crew.gate {
+        for job_state in &self.crews {
+            if let Some(gate) = &job_state.gate {
                 let mut gate = gate.borrow_mut();
                 gate.give_up(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
                 gate.assign(now);
-                crew.due.arm(now);
+                job_state.due.arm(now);
             }
         }
     }
@@ -603,36 +608,36 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             let kind = EventKind::Interrupted;
             self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
         }
-        let ways = self.links.iter().map(|(target, link)| Way {
+        let target_states = self.links.iter().map(|(target, link)| TargetState {
             target,
             lost_since: link.down_since(),
             answered_at: link.answered_at(),
         });
-        let ways = ways.collect();
+        let target_states = target_states.collect();
         self.ledger.into_inner().finish();
         let panic = self.panic.into_inner();
-        Ended { zero: self.zero, at: end.since(self.zero), ways, panic }
+        Ended { zero: self.zero, at: end.since(self.zero), target_states, panic }
     }
 }
 
 /// Returns the value generators of a client: one for each part, and for a mix one more for its
 /// pauses.
-fn generators(crew: &Crew, started: WallTime, dialect: Dialect) -> Vec<Generator> {
-    let parts = crew.parts.all().iter().map(|part| &part.job);
-    let pauses = (!crew.job.mix.is_empty()).then_some(&*crew.job);
+fn generators(job_state: &JobState, started: WallTime, dialect: Dialect) -> Vec<Generator> {
+    let parts = job_state.parts.all().iter().map(|part| &part.job);
+    let pauses = (!job_state.job.mix.is_empty()).then_some(&*job_state.job);
     let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
     made.collect()
 }
 
 /// Makes one job's state on one lane; `files` and `hands` are those of the lane for all jobs.
-fn crew<D: Driver>(
+fn job_state<D: Driver>(
     rt: &Rt,
     common: &Common<D>,
     share: Share,
     zero: Stamp,
     place: usize,
     (files, hands): (&mut [Option<LaneFeed>], &mut Hands),
-) -> Crew {
+) -> JobState {
     let plan = &common.plan;
     let job = &plan.jobs[place];
     let (parts, texts) = Parts::of(plan, place, common.drivers.of(job.target).dialect());
@@ -651,7 +656,7 @@ fn crew<D: Driver>(
         let feeds = std::mem::take(&mut feeds);
         RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
     });
-    Crew {
+    JobState {
         job: Arc::new(job.clone()),
         index,
         first_node: None,

@@ -20,7 +20,7 @@ use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
-use crate::crew::prepare;
+use crate::job_state::prepare;
 use crate::parts::Text;
 
 /// Maximum number of connections of a lane that are opened at the same time.

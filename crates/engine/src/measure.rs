@@ -10,10 +10,10 @@ use rt::Rt;
 
 use crate::error::Failed;
 use crate::lane::{Common, Ended, Lane, Outlets};
-use crate::news::News;
+use crate::news::RunEvent;
 use crate::opening::open;
 use crate::pacer::Share;
-use crate::panics::Alarm;
+use crate::panics::PanicGuard;
 use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 
@@ -26,7 +26,7 @@ const LEAD: Nanos = Nanos::from_millis(50);
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.
-pub(crate) struct Meeting {
+pub(crate) struct StartBarrier {
     lanes: u16,
     ready: AtomicU16,
     /// [`Stamp::NEVER`] until time zero is known.
@@ -35,9 +35,9 @@ pub(crate) struct Meeting {
     failed: Mutex<Option<Failed>>,
 }
 
-impl Meeting {
-    pub(crate) fn new(lanes: u16) -> Meeting {
-        Meeting {
+impl StartBarrier {
+    pub(crate) fn new(lanes: u16) -> StartBarrier {
+        StartBarrier {
             lanes,
             ready: AtomicU16::new(0),
             zero: AtomicU64::new(Stamp::NEVER.0),
@@ -93,35 +93,35 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
     common: Common<D>,
     share: Share,
     outlets: Outlets,
-    meeting: Arc<Meeting>,
+    barrier: Arc<StartBarrier>,
 ) -> Option<Ended> {
-    let _alarm = Alarm::new(|| {
+    let _alarm = PanicGuard::new(|| {
         common.stop.note_panic();
         common.stop.end_by(rt.now());
-        meeting.give_up(None);
+        barrier.give_up(None);
     });
     let opened = match unless_ended_at_once(open(&rt, &common, share), &rt, &common.stop).await {
         Some(Ok(opened)) => opened,
         Some(Err(failed)) => {
-            meeting.give_up(Some(failed));
+            barrier.give_up(Some(failed));
             return None;
         }
         None => {
-            meeting.give_up(None);
+            barrier.give_up(None);
             return None;
         }
     };
     if common.stop.is_asked() {
-        meeting.give_up(None);
+        barrier.give_up(None);
     }
     let begin = |zero: Stamp| {
         common.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
         if let Some(duration) = common.plan.duration {
             common.stop.end_by(zero + duration);
         }
-        common.listener.hear(&News::TimeZero { zero, ahead: zero.since(rt.now()) });
+        common.listener.hear(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
     };
-    let Some(zero) = meeting.zero(&rt, begin).await else {
+    let Some(zero) = barrier.zero(&rt, begin).await else {
         opened.close().await;
         return None;
     };

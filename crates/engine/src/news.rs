@@ -7,7 +7,7 @@ use crate::error::Failed;
 
 /// A progress event of a run.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum RunEvent<'a> {
     /// The kind of server and its settings.
     Settings {
         /// The name of the target; `None` is the main one.
@@ -26,7 +26,7 @@ pub enum News<'a> {
         of: usize,
     },
     /// A load takes longer: all its writers have connections, or were refused.
-    LoadLasts {
+    LongLoad {
         /// The table.
         table: &'a str,
         /// Beginning of the load, on the run's clock.
@@ -48,13 +48,13 @@ pub enum News<'a> {
         elapsed: Nanos,
     },
     /// Rows of a table were inserted because the server does not allow the faster method.
-    LoadFellBack {
+    LoadFallback {
         /// The table.
         table: &'a str,
         /// The server's reason, with a remedy.
         why: &'a Error,
     },
-    /// A load ended; sent whether or not [`News::LoadLasts`] was.
+    /// A load ended; sent whether or not [`RunEvent::LongLoad`] was.
     LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
@@ -92,7 +92,7 @@ pub enum News<'a> {
     /// A statement of `[teardown]` failed; the others still run.
     TeardownFailed(Failed),
     /// The last statements of `[teardown]` are not run, because the database does not answer.
-    TeardownLeft {
+    TeardownSkipped {
         /// The number of statements before them.
         from: usize,
         /// The number of all statements.
@@ -103,7 +103,7 @@ pub enum News<'a> {
 /// A receiver of progress events.
 pub trait Listener: Send + Sync {
     /// Handles an event. Called from any thread of the run, and never on the measured path.
-    fn hear(&self, news: &News<'_>);
+    fn hear(&self, news: &RunEvent<'_>);
 }
 
 /// A listener that ignores all events.
@@ -111,5 +111,5 @@ pub trait Listener: Send + Sync {
 pub struct Silence;
 
 impl Listener for Silence {
-    fn hear(&self, _news: &News<'_>) {}
+    fn hear(&self, _news: &RunEvent<'_>) {}
 }

@@ -11,7 +11,7 @@ use crate::targets::Drivers;
 
 /// The record entry of a job at one of several servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeAccount {
+pub struct NodeEntry {
     /// The job's index in the plan.
     pub job: usize,
     /// The server's address.
@@ -20,18 +20,22 @@ pub struct NodeAccount {
 
 /// Returns the entries of a plan's jobs at single servers. They follow those of the jobs: for each
 /// job at several servers, in the order of the servers' numbers.
-pub fn node_accounts<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeAccount> {
-    plan.leaders()
+pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEntry> {
+    plan.counting_jobs()
         .flat_map(|job| {
             let nodes = drivers.of(plan.jobs[job].target).nodes();
-            nodes.into_iter().map(move |address| NodeAccount { job, address })
+            nodes.into_iter().map(move |address| NodeEntry { job, address })
         })
         .collect()
 }
 
 /// Returns the index of a job's entry at the first of its servers; the others follow. `None` if
 /// there is only one server.
-pub(crate) fn first_account(plan: &Plan, accounts: &[NodeAccount], job: usize) -> Option<JobIndex> {
+pub(crate) fn first_node_entry(
+    plan: &Plan,
+    accounts: &[NodeEntry],
+    job: usize,
+) -> Option<JobIndex> {
     let place = accounts.iter().position(|account| account.job == job)?;
     Some(JobIndex((plan.jobs.len() + place) as u16))
 }

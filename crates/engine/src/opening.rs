@@ -9,8 +9,8 @@ use record::JobIndex;
 use rt::Rt;
 use workload::{Job, Pacing, Plan, Reconnect};
 
-use crate::crew::prepare;
 use crate::error::{Failed, Place};
+use crate::job_state::prepare;
 use crate::lane::Common;
 use crate::link::AT_ONCE;
 use crate::pacer::Share;

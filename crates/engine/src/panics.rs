@@ -2,7 +2,7 @@
 //!
 //! A panic is a bug in this program or in a driver. It ends the run, which reports it: otherwise
 //! the run would wait for the task that panicked, and the effect would look like a slow database.
-//! An [`Alarm`] notices a panic that unwinds past it; the message is available where the task or
+//! An [`PanicGuard`] notices a panic that unwinds past it; the message is available where the task or
 //! the thread is joined.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,16 +10,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rt::Panic;
 
 /// A guard that calls a function if a panic unwinds past it.
-pub(crate) struct Alarm<F: FnMut()>(F);
+pub(crate) struct PanicGuard<F: FnMut()>(F);
 
-impl<F: FnMut()> Alarm<F> {
+impl<F: FnMut()> PanicGuard<F> {
     /// Makes a guard. `ring` is called during unwinding and must not panic.
-    pub(crate) fn new(ring: F) -> Alarm<F> {
-        Alarm(ring)
+    pub(crate) fn new(ring: F) -> PanicGuard<F> {
+        PanicGuard(ring)
     }
 }
 
-impl<F: FnMut()> Drop for Alarm<F> {
+impl<F: FnMut()> Drop for PanicGuard<F> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             (self.0)();
@@ -35,7 +35,7 @@ pub(crate) fn in_words(panic: &Panic) -> String {
 }
 
 /// Calls a function. Returns its result, or the message if it panicked.
-pub(crate) fn caught<T>(something: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn catch_panic<T>(something: impl FnOnce() -> T) -> Result<T, String> {
     // State that the function left inconsistent is not used any more.
     catch_unwind(AssertUnwindSafe(something)).map_err(|panic| in_words(&panic))
 }
@@ -46,20 +46,20 @@ mod tests {
 
     #[test]
     fn a_panic_is_told_in_its_own_words() {
-        assert_eq!(caught(|| 1), Ok(1));
-        assert_eq!(caught(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
-        assert_eq!(caught(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));
-        let mute = caught(|| std::panic::panic_any(7));
+        assert_eq!(catch_panic(|| 1), Ok(1));
+        assert_eq!(catch_panic(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
+        assert_eq!(catch_panic(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));
+        let mute = catch_panic(|| std::panic::panic_any(7));
         assert_eq!(mute, Err::<(), _>("something panicked without a word".to_owned()));
     }
 
     #[test]
     fn an_alarm_rings_for_a_panic_alone() {
         let mut rung = 0;
-        drop(Alarm::new(|| rung += 1));
+        drop(PanicGuard::new(|| rung += 1));
         assert_eq!(rung, 0);
-        let unwound = caught(|| {
-            let _alarm = Alarm::new(|| rung += 1);
+        let unwound = catch_panic(|| {
+            let _alarm = PanicGuard::new(|| rung += 1);
             panic!("unwinds");
         });
         assert_eq!((unwound, rung), (Err::<(), _>("unwinds".to_owned()), 1));

@@ -112,7 +112,7 @@ impl Parts {
     ) -> (Request, usize) {
         let place = self.choose(request.number());
         match self.is_mix(place) {
-            true => (ledger.take_part(request, self.parts[place].index), place),
+            true => (ledger.assign_part(request, self.parts[place].index), place),
             false => (request, place),
         }
     }
@@ -130,7 +130,7 @@ impl Part {
     }
 
     /// Returns the message for requests that were due while the part's file had nothing for them.
-    pub(crate) fn starved(&self) -> String {
+    pub(crate) fn no_input_message(&self) -> String {
         let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
             "the file `{file}` of [{}] had nothing for requests that waited for it when the run \

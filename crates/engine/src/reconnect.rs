@@ -50,13 +50,13 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Begins a request by connecting for it.
     pub(crate) async fn connect_own(&mut self, course: &mut Course) -> Begun {
         self.work.reply.reset();
-        let waits = match self.crew.job.on_outage {
+        let waits = match self.job_state.job.on_outage {
             OnOutage::Fail => false,
             OnOutage::Wait => true,
         };
         loop {
-            if waits && self.lane.link(&self.crew).is_down() {
-                if !self.outlast_pause().await {
+            if waits && self.lane.link(&self.job_state).is_down() {
+                if !self.wait_for_backoff().await {
                     return Begun::TooLate;
                 }
                 course.assigned = self.lane.rt.now();
@@ -73,7 +73,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 Some(Err(error))
                     if waits
                         && error.class() != Class::TooManyConnections
-                        && self.lane.link(&self.crew).is_down() =>
+                        && self.lane.link(&self.job_state).is_down() =>
                 {
                     course.sent = None;
                 }
@@ -87,17 +87,17 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Waits until the next attempt is allowed. Returns false if the run ends first.
-    async fn outlast_pause(&self) -> bool {
+    async fn wait_for_backoff(&self) -> bool {
         self.seat.expire_at(self.lane.give_up_at.get());
-        let pause = self.lane.link(&self.crew).pause(&self.lane.rt);
+        let pause = self.lane.link(&self.job_state).pause(&self.lane.rt);
         unless_fired(pin!(pause), &self.seat.expiry).await.is_some()
     }
 
     /// Connects for a request that began at `sent`; returns `None` if its time is over first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
-        let texts = &self.crew.texts[self.present().texts.clone()];
-        let connecting = Box::pin(self.lane.connect_at_once(&self.crew, texts));
+        let texts = &self.job_state.texts[self.present().texts.clone()];
+        let connecting = Box::pin(self.lane.connect_at_once(&self.job_state, texts));
         unless_fired(connecting, &self.seat.expiry).await
     }
 
@@ -108,7 +108,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.seat.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed at the end of the run is dropped.
         let _is_closed = unless_fired(pin!(connection.close()), &self.seat.expiry).await;
-        self.crew.connected.set(self.crew.connected.get() - 1);
+        self.job_state.connected.set(self.job_state.connected.get() - 1);
         self.lane.rt.now()
     }
 }

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use base::Stamp;
-use record::{FileHealth, JobIndex, Pace, ResultsFile, ResultsHand, Unwritten, Written};
+use record::{FileHealth, JobIndex, Pace, ResultsFile, ResultsHandle, Unwritten, Written};
 use workload::{Job, Plan};
 
 use crate::error::{Failed, Place};
@@ -38,7 +38,7 @@ struct OneFile {
 }
 
 /// A lane's sinks for the results files, one entry for each job of the plan.
-pub(crate) type Hands = Vec<Option<ResultsHand>>;
+pub(crate) type Hands = Vec<Option<ResultsHandle>>;
 
 impl Results {
     /// Opens the results files of a plan.

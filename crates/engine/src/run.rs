@@ -10,15 +10,15 @@ use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
 use crate::account;
-use crate::control::{Control, Loaded, Prepared, Stumbled};
+use crate::control::{Control, Loaded, PrepareError, Prepared};
 use crate::error::Failed;
 use crate::feed::{FileRemark, Files};
 use crate::lane::{Common, Ended, LaneOutlet, Outlets};
-use crate::measure::{Meeting, lane};
-use crate::news::{Listener, News};
+use crate::measure::{StartBarrier, lane};
+use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
 use crate::pacer::Share;
-use crate::panics::{caught, in_words};
+use crate::panics::{catch_panic, in_words};
 use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
@@ -155,15 +155,15 @@ pub fn run_by<D: Driver, R: Rules>(
         stop: stop.clone(),
         listener,
         files: FileHealth::default(),
-        has_account: Arc::default(),
+        has_server_stats: Arc::default(),
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
-        caught(|| run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets)))
+        catch_panic(|| run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
-        really::<D, R>(&common, options, outlets)
+        run_in_real_time::<D, R>(&common, options, outlets)
     };
     finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
@@ -218,28 +218,28 @@ async fn as_tasks<D: Driver, R: Rules>(
     common: &Common<D>,
     outlets: Vec<Outlets>,
 ) -> Result<Course, Failed> {
-    let meeting = Arc::new(Meeting::new(outlets.len() as u16));
+    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
-            let (common, meeting) = (common.clone(), Arc::clone(&meeting));
-            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlets, meeting))
+            let (common, barrier) = (common.clone(), Arc::clone(&barrier));
+            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlets, barrier))
         })
         .collect();
     let mut ended = Vec::new();
     for lane in lanes {
         ended.push(lane.outcome().await);
     }
-    conclude(ended, &meeting, &common.stop)
+    conclude(ended, &barrier, &common.stop)
 }
 
 /// Runs the control phases on this thread and the lanes on threads of their own.
-fn really<D: Driver, R: Rules>(
+fn run_in_real_time<D: Driver, R: Rules>(
     common: &Common<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
     let on_this_thread = rt::Options::default();
-    let begun = caught(|| {
+    let begun = catch_panic(|| {
         run_real(&on_this_thread, |rt| async move { before(&rt, common, options).await })
     });
     let loaded = match begun.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
@@ -252,7 +252,7 @@ fn really<D: Driver, R: Rules>(
     });
     let reason = common.stop.reason();
     let torn_down =
-        caught(|| run_real(&on_this_thread, |rt| async move { after(&rt, common).await }));
+        catch_panic(|| run_real(&on_this_thread, |rt| async move { after(&rt, common).await }));
     let finished = finished(reason, loaded, phase)?;
     match torn_down {
         Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
@@ -269,14 +269,14 @@ fn on_threads<D: Driver, R: Rules>(
     options: &Options,
     outlets: Vec<Outlets>,
 ) -> Result<Course, Failed> {
-    let meeting = Arc::new(Meeting::new(outlets.len() as u16));
+    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
             .map(|(share, outlets)| {
-                let (common, meeting) = (common.clone(), Arc::clone(&meeting));
-                let theirs = Arc::clone(&meeting);
+                let (common, barrier) = (common.clone(), Arc::clone(&barrier));
+                let theirs = Arc::clone(&barrier);
                 let name = format!("lane-{}", share.lane);
-                let run = move || on_thread::<D, R>(common, options, share, outlets, meeting);
+                let run = move || on_thread::<D, R>(common, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // The other lanes would wait for it.
                 thread.map_err(|error| theirs.give_up(Some(Failed::System(error))))
@@ -285,7 +285,7 @@ fn on_threads<D: Driver, R: Rules>(
         let threads = threads.into_iter().flatten();
         threads.map(std::thread::ScopedJoinHandle::join).collect()
     });
-    conclude(ended, &meeting, &common.stop)
+    conclude(ended, &barrier, &common.stop)
 }
 
 fn on_thread<D: Driver, R: Rules>(
@@ -293,7 +293,7 @@ fn on_thread<D: Driver, R: Rules>(
     options: &Options,
     share: Share,
     outlets: Outlets,
-    meeting: Arc<Meeting>,
+    barrier: Arc<StartBarrier>,
 ) -> Option<Ended> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
@@ -305,8 +305,8 @@ fn on_thread<D: Driver, R: Rules>(
         (false, false) => Wait::Sleep,
     };
     let thread = rt::Options { cpu, wait };
-    let ours = Arc::clone(&meeting);
-    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, meeting)) {
+    let ours = Arc::clone(&barrier);
+    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, barrier)) {
         Ok(ended) => ended,
         Err(error) => {
             ours.give_up(Some(Failed::System(error)));
@@ -326,7 +326,7 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
 /// Combines the lanes' outcomes into that of the whole run.
 fn conclude(
     lanes: Vec<Result<Option<Ended>, Panic>>,
-    meeting: &Meeting,
+    barrier: &StartBarrier,
     stop: &Stop,
 ) -> Result<Course, Failed> {
     let mut panic = None;
@@ -338,13 +338,13 @@ fn conclude(
         }
     }
     let panic = panic.or_else(|| ended.iter().find_map(|lane| lane.panic.clone()));
-    if let Some(failed) = meeting.take_failure() {
+    if let Some(failed) = barrier.take_failure() {
         return Err(failed);
     }
     let last = ended.iter().max_by_key(|lane| lane.at);
     let last = last.map(|last| (last.zero, last.at));
     // If all lanes panicked, the end that they had agreed on is still known.
-    let last = last.or_else(|| meeting.known_zero().map(|zero| (zero, stop.end().since(zero))));
+    let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
     match (last, panic) {
         (None, Some(words)) => Err(Failed::Panicked(words)),
         (last, panic) => {
@@ -358,13 +358,13 @@ fn conclude(
 /// Returns the targets that were unreachable at the end: one refused a client and answered no
 /// request afterwards. A lane with idle clients cannot tell either way.
 fn lost(lanes: &[Ended]) -> Vec<JobTarget> {
-    let ways = || lanes.iter().flat_map(|lane| &lane.ways);
+    let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {
-        let ways = || ways().filter(|way| way.target == *target);
-        let since = ways().filter_map(|way| way.lost_since).min();
-        since.is_some_and(|since| ways().all(|way| way.answered_at <= since))
+        let target_states = || target_states().filter(|way| way.target == *target);
+        let since = target_states().filter_map(|way| way.lost_since).min();
+        since.is_some_and(|since| target_states().all(|way| way.answered_at <= since))
     };
-    let first = lanes.first().map(|lane| lane.ways.as_slice()).unwrap_or_default();
+    let first = lanes.first().map(|lane| lane.target_states.as_slice()).unwrap_or_default();
     first.iter().map(|way| way.target).filter(is_lost).collect()
 }
 
@@ -395,7 +395,7 @@ async fn before<D: Driver>(
     });
     if matches!(begun, Ok(Begun::Ready(_))) {
         unless_ended(account::open(rt, common), rt, &common.stop).await;
-        common.listener.hear(&News::Opening);
+        common.listener.hear(&RunEvent::Opening);
     }
     begun
 }
@@ -407,7 +407,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
             let reason = control.common.stop.reason();
             (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }
-        Err(Stumbled { failed, setup_done }) => (Err(failed), setup_done),
+        Err(PrepareError { failed, setup_done }) => (Err(failed), setup_done),
     };
     if setup_done {
         control.tear_down().await;
@@ -417,7 +417,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
 
 /// Runs everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
-    common.listener.hear(&News::Ended);
+    common.listener.hear(&RunEvent::Ended);
     unless_ended_at_once(account::close(rt, common), rt, &common.stop).await;
     unless_ended_at_once(Control { rt, common }.tear_down(), rt, &common.stop).await;
 }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_ends_with_the_others_and_not_they_with_it() {
+    fn run_stops_with_its_set_but_does_not_stop_it() {
         let all = Stop::default();
         let one = all.of_one_run();
         one.ask(Reason::QueueFull);

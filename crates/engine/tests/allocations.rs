@@ -12,7 +12,7 @@ use base::{Nanos, Rate};
 use driver::{Driver, Null, Simulated};
 use engine::{Drivers, LaneOutlet, Options, Silence, Stop, run};
 use record::{
-    Grid, JobIndex, Logged, MemoryOutlet, OpFormat, OpLog, OpLogPlan, OpLogTold, Pace, Totals,
+    Grid, JobIndex, Logged, MemoryOutlet, OpFormat, OpLog, OpLogPlan, OpLogReport, Pace, Totals,
 };
 use sim::{Config, Service};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -179,7 +179,7 @@ fn invariant_3_requests_with_an_op_log_allocate_nothing() {
             true => count_logged(&plan, server(plan.seed), true, Some(&log)),
             false => count_logged(&plan, Null, false, Some(&log)),
         };
-        let OpLogTold { rows, dropped, failure, .. } = log.finish(|| true);
+        let OpLogReport { rows, dropped, failure, .. } = log.finish(|| true);
         assert_eq!((completed, rows + dropped, failure), (requests, requests, None));
         allocations
     };

@@ -7,7 +7,7 @@ use record::{Archive, Counts, Interval, JobIndex, Kind, RecordError};
 pub(crate) const DATABASE: &str = "database";
 
 /// The setting that says why a record has no server statistics.
-pub(crate) const NO_ACCOUNT: &str = "database.account";
+pub(crate) const NO_STATISTICS: &str = "database.account";
 
 /// Returns the server statistics of a record; `jobs` is the number of jobs in its plan.
 pub(crate) fn account(
@@ -16,7 +16,7 @@ pub(crate) fn account(
     jobs: usize,
 ) -> Result<Account, RecordError> {
     let settings = archive.settings()?;
-    let refused = settings.into_iter().find(|(name, _)| name == NO_ACCOUNT);
+    let refused = settings.into_iter().find(|(name, _)| name == NO_STATISTICS);
     let counts = observed.iter().filter(|observed| observed.component == DATABASE);
     let jobs = archive.jobs().take(jobs).map(|job| answered(archive, job));
     Ok(Account {

@@ -24,23 +24,23 @@ const SLEEPS: usize = 300;
 
 /// A reason why a server could not be examined.
 #[derive(Debug)]
-pub enum Unexamined {
+pub enum ExamineError {
     /// No driver can be created for its URL.
     Error(Error),
     /// It cannot be reached.
     Unreachable(driver::Error),
 }
 
-impl fmt::Display for Unexamined {
+impl fmt::Display for ExamineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unexamined::Error(error) => error.fmt(f),
-            Unexamined::Unreachable(error) => error.fmt(f),
+            ExamineError::Error(error) => error.fmt(f),
+            ExamineError::Unreachable(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Unexamined {}
+impl std::error::Error for ExamineError {}
 
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub struct Examined {
 ///
 /// # Errors
 /// No driver can be created for the target, or it cannot be reached.
-pub fn examine(target: Option<&Target>) -> Result<Examined, Unexamined> {
+pub fn examine(target: Option<&Target>) -> Result<Examined, ExamineError> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
@@ -68,19 +68,20 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, Unexamined> {
 }
 
 /// Connects to a server and reads its settings; changes nothing there.
-fn look_at(target: &Target) -> Result<Server, Unexamined> {
+fn look_at(target: &Target) -> Result<Server, ExamineError> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
     // A database file that does not exist must not be created, except a temporary one.
     let loaded = target.endpoint != Endpoint::Temporary;
     let options = Options { loaded, ..Options::in_real_time() };
-    let looked = with_drivers(&plan, target, &options, Looking).map_err(Unexamined::Error)?;
-    looked.map_err(Unexamined::Unreachable)
+    let looked =
+        with_drivers(&plan, target, &options, ExamineServer).map_err(ExamineError::Error)?;
+    looked.map_err(ExamineError::Unreachable)
 }
 
-struct Looking;
+struct ExamineServer;
 
-impl WithDrivers for Looking {
+impl WithDrivers for ExamineServer {
     type Output = Result<Server, driver::Error>;
 
     fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {

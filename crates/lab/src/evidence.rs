@@ -9,10 +9,10 @@ use analyze::{
 use base::Nanos;
 use hdrhistogram::Histogram;
 use record::{
-    Archive, Balance, Counts, EndKind, FALLBACK, HIGHEST, Interval, IntervalCounts, JobIndex, Kind,
-    Pace, RecordError, Series, SeriesReadings,
+    Archive, Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, IntervalCounts,
+    JobIndex, Kind, Pace, RecordError, Series, SeriesReadings,
 };
-use workload::{Overrides, Plan, Unread, Warmup};
+use workload::{NoFiles, Overrides, Plan, Warmup};
 
 use crate::unread_plan::{self, NODE};
 use crate::{observation, surroundings};
@@ -115,7 +115,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let mut completions = vec![0.0; steps.len()];
     let mut series = Vec::new();
     let mut asks_evenly = false;
-    let places = run.plan.leaders();
+    let places = run.plan.counting_jobs();
     for place in places.filter(|place| keeps_its_level(&run.plan.jobs[*place], run.end())) {
         let job = JobIndex(place as u16);
         let Counted { steps: counted, given_up } = counted(archive, run, job)?;
@@ -149,7 +149,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
 /// record, returns a plan built from the header, and the reason.
 fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
-    let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &Unread);
+    let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &NoFiles);
     let names = header.jobs.iter().filter(|job| job.model != NODE).map(|job| job.name.as_str());
     let has_jobs = |plan: &Plan| plan.jobs.iter().map(|job| job.name.as_str()).eq(names.clone());
     let why = match plan {
@@ -260,7 +260,7 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
 struct Responses<'a> {
     archive: &'a Archive,
     job: JobIndex,
-    given_up: GivenUp,
+    given_up: OpenAtKill,
 }
 
 impl Responses<'_> {
@@ -276,7 +276,7 @@ impl Responses<'_> {
 #[derive(Default)]
 struct Counted {
     steps: Vec<Step>,
-    given_up: GivenUp,
+    given_up: OpenAtKill,
 }
 
 fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, RecordError> {
@@ -287,7 +287,7 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
         next = row.interval.saturating_add(1);
         let Some(place) = run.steps.of(row.interval) else { return Ok(()) };
         let IntervalCounts { interval, mut counts, ends, gauge } = row;
-        if is_cut_off(run) {
+        if was_killed(run) {
             let age = run.end().saturating_sub(archive.grid().end(interval));
             counted.given_up.note(interval, age, &mut counts);
         }
@@ -303,7 +303,7 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
 }
 
 /// Returns true if the generator ended without recording the outcome of open requests.
-fn is_cut_off(run: &Evidence) -> bool {
+fn was_killed(run: &Evidence) -> bool {
     matches!(run.ended, None | Some(HowEnded::InternalError))
 }
 
@@ -321,9 +321,9 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
 /// due at the end of its interval. For requests of the last interval that is zero; they have no
 /// time, since a zero would lower the quantiles.
 #[derive(Default)]
-struct GivenUp(Vec<(Interval, Nanos, u64)>);
+struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
 
-impl GivenUp {
+impl OpenAtKill {
     /// Counts the requests that are open in an interval as unsent.
     fn note(&mut self, interval: Interval, age: Nanos, counts: &mut Counts) {
         let (open, balance) = (counts.open(), counts.balance);
@@ -367,7 +367,7 @@ fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
 }
 
 fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {
-    let of_table = |name: &str| name.strip_prefix(FALLBACK) == Some(table);
+    let of_table = |name: &str| name.strip_prefix(INSERT_REASON_PREFIX) == Some(table);
     settings.iter().find(|(name, _)| of_table(name)).map(|(_, why)| why.clone())
 }
 

@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
 use driver::{Count, Driver};
 use engine::{
-    Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
-    node_accounts,
+    Drivers, Failed, Finished, LaneOutlet, Listener, NodeEntry, Options, Reason, RunEvent, Stop,
+    node_entries,
 };
 use observe::{DatabaseWatch, Scope, Whose};
 use record::{
-    End, EndKind, Event, EventKind, FALLBACK, Header, JobHeader, LiveView, Load, Logged, Notes,
-    OpLog, OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder,
-    TargetText,
+    End, EndKind, Event, EventKind, Header, INSERT_REASON_PREFIX, JobHeader, LiveView, Load,
+    Logged, Notes, OpLog, OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind,
+    Recorder, TargetText,
 };
 use workload::{JobTarget, Observe, Placeholders, Plan, Warmup};
 
-use crate::account::{DATABASE, NO_ACCOUNT};
+use crate::account::{DATABASE, NO_STATISTICS};
 use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
-use crate::observation::{self, Ears, Watches};
-use crate::open_files::{TooManyFiles, make_room};
+use crate::observation::{self, ObservationSink, Watches};
+use crate::open_files::{TooManyFiles, raise_file_limit};
 use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
 use crate::unread_plan::NODE;
@@ -224,8 +224,8 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             }
         };
         let lanes = order.options.threads.max(1);
-        make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;
-        let header = header(&order, node_accounts(&order.plan, &drivers));
+        raise_file_limit(&order.plan, &drivers, lanes).map_err(Error::Files)?;
+        let header = header(&order, node_entries(&order.plan, &drivers));
         let recorder = order.record.create(&header).map_err(Error::Record)?;
         recorder.notes().hide(order.plan.secrets());
         let op_log = match op_log(&order, header.pace) {
@@ -239,19 +239,23 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             recorder.notes().setting(name, value);
         }
         watch(recorder.live());
-        let ears = Ears::of(&recorder);
-        let database =
-            observation::of_database(&order.plan, drivers.main.as_ref(), Whose::Ours, &ears);
+        let observations = ObservationSink::of(&recorder);
+        let database = observation::of_database(
+            &order.plan,
+            drivers.main.as_ref(),
+            Whose::Ours,
+            &observations,
+        );
         if !order.options.is_virtual {
-            observation::note_other_targets(&order.plan, &ears);
+            observation::note_other_targets(&order.plan, &observations);
         }
-        let scribe = Arc::new(Scribe {
+        let recording_listener = Arc::new(RecordingListener {
             notes: recorder.notes(),
             next: listener,
             started: order.options.started,
             is_virtual: order.options.is_virtual,
             measures: !order.plan.jobs.is_empty(),
-            ears,
+            observations,
             scope: observation::scope(&order.plan, &reached),
             observe: order.plan.observe.clone(),
             watched: Mutex::new(Watched { begin: database, machines: None, database: None }),
@@ -265,16 +269,20 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             }
         };
         if order.options.spin {
-            scribe.notes.setting(SPIN, YES);
+            recording_listener.notes.setting(SPIN, YES);
         }
-        let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
+        let listener = Arc::clone(&recording_listener) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
-        scribe.end_watches();
-        let op_log_loss =
-            op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
-        let done =
-            conclude(&order.plan, recorder, finished, scribe.was_reached.load(Ordering::Relaxed))?;
+        recording_listener.end_watches();
+        let op_log_loss = op_log
+            .and_then(|op_log| close(op_log, &finished, &recording_listener.notes, &order.stop));
+        let done = conclude(
+            &order.plan,
+            recorder,
+            finished,
+            recording_listener.was_reached.load(Ordering::Relaxed),
+        )?;
         Ok(Done { op_log_loss, ..done })
     }
 
@@ -404,7 +412,7 @@ fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
 }
 
 /// Builds the record's header; `nodes` are the per-node statistics of jobs.
-fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
+fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
     let Order { plan, options, .. } = order;
     let plan = &*plan.shown();
     let job = |(place, job): (usize, &workload::Job)| JobHeader {
@@ -415,7 +423,7 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };
-    let account = |NodeAccount { job, address }: NodeAccount| JobHeader {
+    let account = |NodeEntry { job, address }: NodeEntry| JobHeader {
         name: format!("{}@{address}", plan.jobs[job].name),
         model: NODE.to_owned(),
         arrival: None,
@@ -454,7 +462,7 @@ struct Watched {
 }
 
 /// A listener that writes the run's events into the record and passes them on.
-struct Scribe {
+struct RecordingListener {
     notes: Notes,
     next: Arc<dyn Listener>,
     started: WallTime,
@@ -462,7 +470,7 @@ struct Scribe {
     /// True if the plan has a job to measure.
     measures: bool,
     /// The sink of the observers.
-    ears: Ears,
+    observations: ObservationSink,
     /// The processes to observe, from time zero to the end.
     scope: Scope,
     /// The other hosts to observe, and the sampling interval.
@@ -473,15 +481,15 @@ struct Scribe {
     was_reached: AtomicBool,
 }
 
-impl Scribe {
+impl RecordingListener {
     /// Starts the observers, unless time is simulated.
-    fn begin_watches(&self, zero: Stamp, ears: &Ears) {
+    fn begin_watches(&self, zero: Stamp, observations: &ObservationSink) {
         if self.is_virtual {
             return;
         }
         let mut watched = self.watched.lock().expect("nothing panics here");
-        watched.machines = Some(Watches::begin(zero, &self.scope, &self.observe, ears));
-        watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, ears));
+        watched.machines = Some(Watches::begin(zero, &self.scope, &self.observe, observations));
+        watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
     }
 
     fn end_database(&self) {
@@ -507,7 +515,7 @@ impl Scribe {
                     |count: &Count| Reading::of(DATABASE, count.metric, count.unit, count.value);
                 self.notes.readings(at, counts.iter().map(reading).collect());
             }
-            Err(why) => self.notes.setting(NO_ACCOUNT, why.as_str()),
+            Err(why) => self.notes.setting(NO_STATISTICS, why.as_str()),
         }
     }
 
@@ -517,10 +525,10 @@ impl Scribe {
     }
 }
 
-impl Listener for Scribe {
-    fn hear(&self, news: &News<'_>) {
+impl Listener for RecordingListener {
+    fn hear(&self, news: &RunEvent<'_>) {
         match news {
-            News::Settings { target, settings } => {
+            RunEvent::Settings { target, settings } => {
                 // Settings are the first thing that is read from a target.
                 self.was_reached.store(true, Ordering::Relaxed);
                 for (name, value) in settings {
@@ -530,37 +538,37 @@ impl Listener for Scribe {
                     }
                 }
             }
-            News::LoadLasts { table, began, elapsed } => {
-                self.begin_watches(*began + *elapsed, &self.ears.of_load(table, *elapsed));
+            RunEvent::LongLoad { table, began, elapsed } => {
+                self.begin_watches(*began + *elapsed, &self.observations.of_load(table, *elapsed));
             }
-            News::LoadFellBack { table, why } => {
-                self.notes.setting(format!("{FALLBACK}{table}"), why.to_string());
+            RunEvent::LoadFallback { table, why } => {
+                self.notes.setting(format!("{INSERT_REASON_PREFIX}{table}"), why.to_string());
             }
-            News::LoadEnds => self.end_watches(),
-            News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
+            RunEvent::LoadEnds => self.end_watches(),
+            RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),
                 length: *elapsed,
                 rows: *rows,
                 bytes: *bytes,
             }),
-            News::TimeZero { zero, ahead } => {
+            RunEvent::TimeZero { zero, ahead } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
                 self.notes.time_zero(self.now().after(*ahead));
                 if self.measures {
-                    self.begin_watches(*zero, &self.ears);
+                    self.begin_watches(*zero, &self.observations);
                 }
             }
-            News::Account(account) => self.note_account(account),
-            News::Ended => self.end_database(),
-            News::Setup { .. }
-            | News::Counting { .. }
-            | News::AwaitingWriter { .. }
-            | News::WriterCame { .. }
-            | News::Opening
-            | News::Teardown { .. }
-            | News::TeardownFailed(_)
-            | News::TeardownLeft { .. } => {}
+            RunEvent::Account(account) => self.note_account(account),
+            RunEvent::Ended => self.end_database(),
+            RunEvent::Setup { .. }
+            | RunEvent::Counting { .. }
+            | RunEvent::AwaitingWriter { .. }
+            | RunEvent::WriterCame { .. }
+            | RunEvent::Opening
+            | RunEvent::Teardown { .. }
+            | RunEvent::TeardownFailed(_)
+            | RunEvent::TeardownSkipped { .. } => {}
         }
         self.next.hear(news);
     }

@@ -17,7 +17,7 @@ use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
 use crate::experiment::{Error, RecordPlace};
-use crate::observation::{self, Ears, Watches};
+use crate::observation::{self, ObservationSink, Watches};
 use crate::surroundings;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
@@ -38,7 +38,7 @@ pub enum Watched {
 }
 
 /// The parameters of an observation: program, target, limits and record.
-pub struct ForeignOrder {
+pub struct ObserveOrder {
     /// The program.
     pub watched: Watched,
     /// A description of the program for the record, without secrets.
@@ -119,9 +119,9 @@ impl std::error::Error for Unwatched {}
 ///
 /// # Errors
 /// Nothing was observed, and there is no record.
-pub fn observe(order: ForeignOrder) -> Result<Seen, Unwatched> {
+pub fn observe(order: ObserveOrder) -> Result<Seen, Unwatched> {
     if let Watched::Process(number) = order.watched
-        && !is_there(number)
+        && !process_exists(number)
     {
         return Err(Unwatched::NoProcess(number));
     }
@@ -151,7 +151,7 @@ fn watching(observe: &Observe) -> Plan {
 }
 
 struct Watching {
-    order: ForeignOrder,
+    order: ObserveOrder,
 }
 
 impl WithDrivers for Watching {
@@ -203,7 +203,7 @@ impl Watching {
             }
         };
         let told = Mutex::new(BTreeSet::new());
-        let ears = Ears::of(&recorder).warning(Arc::new(move |what, why| {
+        let observations = ObservationSink::of(&recorder).warning(Arc::new(move |what, why| {
             let text = warning(what, why);
             let is_new = told.lock().is_ok_and(|mut told| told.insert(what.to_owned()));
             text.filter(|_| is_new).iter().for_each(|text| warn(text));
@@ -213,17 +213,20 @@ impl Watching {
         let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
         // A component that cannot be observed is noted as missing; the program does not wait for
         // it.
-        let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
+        let watches = Watches::begin(zero, &scope, &plan.observe, &observations);
         let whose = match program.number() {
             Some(_) => Whose::Program(scope.clone()),
-            None => Whose::Everyones,
+            None => Whose::AllClients,
         };
-        let database = observation::of_database(&plan, main.as_ref(), whose, &ears);
-        let database = database.and_then(|begin| begin(zero, &ears));
+        let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
+        let database = database.and_then(|begin| begin(zero, &observations));
         let until = order.duration.map(|duration| zero + duration);
         let (seen, stop) = (&mut program, &order.stop);
         let waited = run_real(&rt::Options::default(), async |rt| {
-            while seen.goes_on() && !stop.is_asked() && until.is_none_or(|until| rt.now() < until) {
+            while seen.is_running()
+                && !stop.is_asked()
+                && until.is_none_or(|until| rt.now() < until)
+            {
                 rt.sleep_until(rt.now() + PATIENCE).await;
             }
         });
@@ -267,19 +270,19 @@ impl Program {
         self.number
     }
 
-    fn goes_on(&mut self) -> bool {
-        let goes_on = match (&mut self.child, self.number) {
+    fn is_running(&mut self) -> bool {
+        let is_running = match (&mut self.child, self.number) {
             (Some(child), _) => {
                 // If its state cannot be read, stop waiting for it.
                 let asked = child.try_wait();
                 self.status = asked.as_ref().ok().copied().flatten();
                 asked.is_ok() && self.status.is_none()
             }
-            (None, Some(number)) => is_there(number),
+            (None, Some(number)) => process_exists(number),
             (None, None) => true,
         };
-        self.is_over.store(!goes_on, Ordering::Relaxed);
-        goes_on
+        self.is_over.store(!is_running, Ordering::Relaxed);
+        is_running
     }
 
     fn status(&self) -> Option<ExitStatus> {
@@ -297,13 +300,13 @@ impl Program {
 
 /// Returns true if the process exists and has not ended; one that was not yet waited for has a `Z`
 /// or an `X` after its name (`proc_pid_stat(5)`).
-fn is_there(number: u32) -> bool {
+fn process_exists(number: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{number}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-fn header(order: &ForeignOrder, plan: &Plan) -> Header {
+fn header(order: &ObserveOrder, plan: &Plan) -> Header {
     Header {
         assay: order.version.clone(),
         commit: order.commit.clone(),
@@ -329,12 +332,12 @@ mod tests {
     fn a_process_that_has_ended_and_was_not_waited_for_is_not_there() {
         let mut child = Command::new("true").spawn().expect("a program");
         let number = child.id();
-        while is_there(number) {
+        while process_exists(number) {
             std::thread::yield_now();
         }
         assert!(std::path::Path::new(&format!("/proc/{number}")).exists());
         child.wait().expect("its end");
-        assert!(!is_there(number) && is_there(std::process::id()));
+        assert!(!process_exists(number) && process_exists(std::process::id()));
     }
 
     #[test]

@@ -20,10 +20,10 @@ mod surroundings;
 mod target;
 mod unread_plan;
 
-pub use doctor::{Examined, Unexamined, examine};
+pub use doctor::{ExamineError, Examined, examine};
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
-pub use foreign::{ForeignOrder, Seen, Unwatched, Watched, observe};
+pub use foreign::{ObserveOrder, Seen, Unwatched, Watched, observe};
 pub use observe::remote;
 pub use open_files::TooManyFiles;
 pub use target::{TargetProblem, admit, admit_all, password_file_for_any_host};

@@ -6,7 +6,7 @@ use base::{Nanos, Stamp, TargetKind};
 use driver::Driver;
 use observe::environment::network;
 use observe::{
-    Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, Watch, Whereabouts,
+    Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, ServerLocation, Watch,
     Whose,
 };
 use record::{LiveView, Notes, Recorder};
@@ -29,11 +29,11 @@ const SQLITE: &str = "sqlite";
 pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
-    let named = processes.iter().map(|number| Whereabouts::Process(*number));
-    let mut servers: Vec<Whereabouts> = named.collect();
+    let named = processes.iter().map(|number| ServerLocation::Process(*number));
+    let mut servers: Vec<ServerLocation> = named.collect();
     for Reached { target, .. } in main {
         match target.kind {
-            TargetKind::Sqlite => servers.push(Whereabouts::Threads(SQLITE)),
+            TargetKind::Sqlite => servers.push(ServerLocation::Threads(SQLITE)),
             TargetKind::Postgres | TargetKind::Mysql => {
                 servers.extend(network::whereabouts(target))
             }
@@ -46,7 +46,7 @@ pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
 /// The sink of all observers: writes readings into the record and shows the busiest components in
 /// the live view.
 #[derive(Clone)]
-pub(crate) struct Ears {
+pub(crate) struct ObservationSink {
     notes: Notes,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
@@ -60,20 +60,24 @@ pub(crate) struct Ears {
 /// A callback that receives a component that cannot be observed, and the reason.
 pub(crate) type Warn = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-impl Ears {
-    pub(crate) fn of(recorder: &Recorder) -> Ears {
+impl ObservationSink {
+    pub(crate) fn of(recorder: &Recorder) -> ObservationSink {
         let (notes, live) = (recorder.notes(), recorder.live());
-        Ears { notes, live, busiest: Arc::default(), load: None, warn: None }
+        ObservationSink { notes, live, busiest: Arc::default(), load: None, warn: None }
     }
 
     /// Returns a sink for a table that has been filled for `elapsed`.
-    pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> Ears {
-        Ears { busiest: Arc::default(), load: Some((table.into(), elapsed)), ..self.clone() }
+    pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> ObservationSink {
+        ObservationSink {
+            busiest: Arc::default(),
+            load: Some((table.into(), elapsed)),
+            ..self.clone()
+        }
     }
 
     /// Returns a sink that also reports missing components at once.
-    pub(crate) fn warning(self, warn: Warn) -> Ears {
-        Ears { warn: Some(warn), ..self }
+    pub(crate) fn warning(self, warn: Warn) -> ObservationSink {
+        ObservationSink { warn: Some(warn), ..self }
     }
 
     /// Takes a sample; `at` is the time since observation began, at time zero or during a load.
@@ -109,11 +113,16 @@ pub(crate) struct Watches {
 impl Watches {
     /// Starts observing at time zero. An observer that cannot be started does not stop the run; the
     /// checks say what is missing.
-    pub(crate) fn begin(zero: Stamp, scope: &Scope, observe: &Observe, ears: &Ears) -> Watches {
-        let heard = ears.clone();
+    pub(crate) fn begin(
+        zero: Stamp,
+        scope: &Scope,
+        observe: &Observe,
+        observations: &ObservationSink,
+    ) -> Watches {
+        let heard = observations.clone();
         let here = Watch::begin(zero, scope.clone(), move |at, sample| heard.hear(at, sample));
         let there = observe.hosts.iter().filter_map(|host| {
-            let (host, heard) = (remote(host), ears.clone());
+            let (host, heard) = (remote(host), observations.clone());
             let tell = move |at, sample| heard.hear(at, sample);
             RemoteWatch::begin(zero, host, scope.clone(), tell).ok()
         });
@@ -138,40 +147,42 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
 }
 
 /// Starts to observe the database at an instant.
-pub(crate) type Begin = Box<dyn Fn(Stamp, &Ears) -> Option<DatabaseWatch> + Send>;
+pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWatch> + Send>;
 
 /// Returns a function that starts to observe the main target; `None` if that is switched off, or
-/// the target is no database. Reports missing components to `ears`.
+/// the target is no database. Reports missing components to `observations`.
 pub(crate) fn of_database<D: Driver>(
     plan: &Plan,
     main: Option<&D>,
     whose: Whose,
-    ears: &Ears,
+    observations: &ObservationSink,
 ) -> Option<Begin> {
     let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();
     let every = plan.observe.every;
     if driver.nodes().len() > 1 {
         let mut sample = Sample::default();
         sample.missing(DATABASE, "the URL names several servers, and only one can be watched");
-        ears.hear(Nanos::ZERO, sample);
+        observations.hear(Nanos::ZERO, sample);
         return None;
     }
     // An observer that cannot be started does not stop the run; the report says what is missing.
-    Some(Box::new(move |zero, ears| {
-        let (driver, ears, whose) = (driver.clone(), ears.clone(), whose.clone());
-        DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| ears.hear(at, sample))
-            .ok()
+    Some(Box::new(move |zero, observations| {
+        let (driver, observations, whose) = (driver.clone(), observations.clone(), whose.clone());
+        DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| {
+            observations.hear(at, sample)
+        })
+        .ok()
     }))
 }
 
 /// Notes that the other targets are not observed.
-pub(crate) fn note_other_targets(plan: &Plan, ears: &Ears) {
+pub(crate) fn note_other_targets(plan: &Plan, observations: &ObservationSink) {
     let is_real = |named: &&NamedTarget| named.target.kind != TargetKind::Sim;
     for named in plan.named_targets().filter(is_real) {
         let mut sample = Sample::default();
         let what = format!("{DATABASE} of target {}", named.name);
         sample.missing(what, "only the main target's database and processes are looked at");
-        ears.hear(Nanos::ZERO, sample);
+        observations.hear(Nanos::ZERO, sample);
     }
 }
 

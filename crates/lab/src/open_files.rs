@@ -14,7 +14,7 @@ use workload::Plan;
 
 /// Files that a run opens besides connections and threads: the record with its journal, the op-log,
 /// control connections, and the connection that cancels abandoned statements.
-const BESIDE: u64 = 24;
+const OTHER_FILES: u64 = 24;
 
 /// Files of a thread that waits for I/O: lanes, control and cancellation.
 const PER_THREAD: u64 = 4;
@@ -59,24 +59,27 @@ impl std::error::Error for TooManyFiles {}
 
 /// Checks that the run may open the files it starts with, and raises the soft limit if it may need
 /// more.
-pub(crate) fn make_room<D: Driver>(
+pub(crate) fn raise_file_limit<D: Driver>(
     plan: &Plan,
     drivers: &Drivers<D>,
     lanes: u16,
 ) -> Result<(), TooManyFiles> {
-    let begins = Crowd::of(plan, drivers, |place| connections_at_start(plan, place, lanes));
+    let begins =
+        ConnectionCount::of(plan, drivers, |place| connections_at_start(plan, place, lanes));
     if begins.files == 0 {
         return Ok(());
     }
     let threads = PER_THREAD * (u64::from(lanes) + OTHER_THREADS);
     let files = plan.jobs.iter().flat_map(|job| [job.feed.is_some(), job.results.is_some()]);
-    let beside = open_now() + BESIDE + threads + files.filter(|is_open| *is_open).count() as u64;
+    let beside =
+        open_now() + OTHER_FILES + threads + files.filter(|is_open| *is_open).count() as u64;
     let limit = getrlimit(Resource::Nofile);
     let (needed, allowed) = (beside + begins.files, limit.maximum.unwrap_or(u64::MAX));
     if needed > allowed {
         return Err(TooManyFiles { connections: begins.connections, needed, allowed });
     }
-    let at_most = Crowd::of(plan, drivers, |place| connections_at_most(plan, &plan.jobs[place]));
+    let at_most =
+        ConnectionCount::of(plan, drivers, |place| connections_at_most(plan, &plan.jobs[place]));
     if limit.current.is_some_and(|current| current < beside + at_most.files) {
         // If raising fails, the old limit applies, and the run reports when it is reached.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -86,28 +89,32 @@ pub(crate) fn make_room<D: Driver>(
 
 /// Connections that are open at the same time, and the files they need.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Crowd {
+struct ConnectionCount {
     files: u64,
     connections: u64,
 }
 
-impl Crowd {
+impl ConnectionCount {
     /// Returns the larger of the connections of all jobs and those of the largest load: tables are
     /// filled one after the other, before the jobs begin.
-    fn of<D: Driver>(plan: &Plan, drivers: &Drivers<D>, of_job: impl Fn(usize) -> u32) -> Crowd {
-        let crowd = |connections: u32, driver: &D| Crowd {
+    fn of<D: Driver>(
+        plan: &Plan,
+        drivers: &Drivers<D>,
+        of_job: impl Fn(usize) -> u32,
+    ) -> ConnectionCount {
+        let crowd = |connections: u32, driver: &D| ConnectionCount {
             files: u64::from(connections) * u64::from(driver.files()),
             connections: connections.into(),
         };
         let driver = |place: usize| drivers.of(plan.jobs[place].target);
-        let jobs = plan.leaders().map(|place| crowd(of_job(place), driver(place)));
-        let jobs = jobs.fold(Crowd::default(), |all, job| Crowd {
+        let jobs = plan.counting_jobs().map(|place| crowd(of_job(place), driver(place)));
+        let jobs = jobs.fold(ConnectionCount::default(), |all, job| ConnectionCount {
             files: all.files + job.files,
             connections: all.connections + job.connections,
         });
         let loads = plan.loads.iter();
         let writers = loads.filter_map(|load| Some(crowd(load.writers, drivers.main.as_ref()?)));
-        writers.fold(jobs, Crowd::max)
+        writers.fold(jobs, ConnectionCount::max)
     }
 }
 

@@ -174,8 +174,8 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     });
     match made {
         Ok(kinds) => Ok(hand_over(plan, &kinds, reached, work)),
-        Err(Unmade::Unreachable(error)) => Ok(work.unreachable(error)),
-        Err(Unmade::Impossible(problem)) => Err(Error::Target(problem)),
+        Err(OpenError::Unreachable(error)) => Ok(work.unreachable(error)),
+        Err(OpenError::Impossible(problem)) => Err(Error::Target(problem)),
     }
 }
 
@@ -200,20 +200,20 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
 }
 
 /// A reason why a driver cannot be created.
-enum Unmade {
+enum OpenError {
     /// The target is unreachable.
     Unreachable(driver::Error),
     /// The URL asks for something impossible.
     Impossible(TargetProblem),
 }
 
-fn named(unmade: Unmade, name: &str) -> Unmade {
-    match unmade {
-        Unmade::Unreachable(error) => {
+fn named(open_error: OpenError, name: &str) -> OpenError {
+    match open_error {
+        OpenError::Unreachable(error) => {
             let message = format!("[target {name}]: {}", error.message());
-            Unmade::Unreachable(driver::Error::new(error.class(), error.code(), message))
+            OpenError::Unreachable(driver::Error::new(error.class(), error.code(), message))
         }
-        Unmade::Impossible(problem) => Unmade::Impossible(problem.of(name)),
+        OpenError::Impossible(problem) => OpenError::Impossible(problem.of(name)),
     }
 }
 
@@ -224,7 +224,7 @@ fn make(
     seed: Seed,
     options: &Options,
     servers: &mut Vec<testbed::Server>,
-) -> Result<(Kind, Target), Unmade> {
+) -> Result<(Kind, Target), OpenError> {
     // With `--loaded`, the database must exist already.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
     let open = |target| {
@@ -234,19 +234,19 @@ fn make(
         })
     };
     let kind = match target.kind {
-        TargetKind::Sim => match simulation(target).map_err(Unmade::Impossible)? {
+        TargetKind::Sim => match simulation(target).map_err(OpenError::Impossible)? {
             None => Kind::Null(Null),
             Some(config) => Kind::Simulated(Simulated::new(config, seed)),
         },
-        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade)?,
-        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade)?,
+        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(open_error)?,
+        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(open_error)?,
         TargetKind::Mysql => {
-            Mysql::open(target, options.files.clone()).map(Kind::Mysql).map_err(unmade)?
+            Mysql::open(target, options.files.clone()).map(Kind::Mysql).map_err(open_error)?
         }
         TargetKind::Testbed => {
             let started = testbed::start(target);
-            let (server, reached) =
-                started.map_err(|problem| Unmade::Impossible(TargetProblem::Testbed(problem)))?;
+            let (server, reached) = started
+                .map_err(|problem| OpenError::Impossible(TargetProblem::Testbed(problem)))?;
             servers.push(server);
             return make(&reached, seed, options, servers);
         }
@@ -254,10 +254,10 @@ fn make(
     Ok((kind, target.clone()))
 }
 
-fn unmade(error: driver::Error) -> Unmade {
+fn open_error(error: driver::Error) -> OpenError {
     match error.class() {
-        Class::Disconnect => Unmade::Unreachable(error),
-        _ => Unmade::Impossible(TargetProblem::Database(error)),
+        Class::Disconnect => OpenError::Unreachable(error),
+        _ => OpenError::Impossible(TargetProblem::Database(error)),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use base::{Nanos, Rate, Seed, Span, Target};
 use record::{Header, JobHeader};
-use workload::{Job, Overrides, Pacing, Piece, Plan, Portion, Statement, Warmup};
+use workload::{Job, MixPart, Overrides, Pacing, Piece, Plan, Statement, Warmup};
 
 /// The model of per-node statistics in a record, which are no job of the plan.
 pub(crate) const NODE: &str = "node";
@@ -20,7 +20,7 @@ pub(crate) fn of(header: &Header) -> Plan {
         let Some(of) = mix_of(&jobs[..place], &jobs[place].name) else { continue };
         let section = jobs[place].name[jobs[of].name.len() + 1..].to_owned();
         jobs[place].pacing = Pacing::Part { of, section };
-        jobs[of].mix.push(Portion { job: place, weight: 1 });
+        jobs[of].mix.push(MixPart { job: place, weight: 1 });
     }
     Plan {
         target: Target::parse(header.target.as_str()).ok(),

@@ -8,14 +8,14 @@ use record::{Busy, Component, Part, Series, Side};
 use crate::sample::Sample;
 
 /// Smallest share of its time in use from which a component is reported.
-const WORTH_A_WORD: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 /// Age at which a reading expires, as a multiple of the time between the component's last two
 /// readings: a database that has ended is not busy.
-const FORGOTTEN: f64 = 2.5;
+const EXPIRY_INTERVALS: f64 = 2.5;
 
 /// Shortest age at which a reading expires.
-const REMEMBERED: Nanos = Nanos::from_secs(3);
+const LEAST_EXPIRY: Nanos = Nanos::from_secs(3);
 
 /// The last readings, and each component's share of time in use.
 #[derive(Debug, Default)]
@@ -34,8 +34,8 @@ struct Told {
 
 impl Told {
     fn is_over(self, now: Nanos) -> bool {
-        let span = Nanos::from_secs_f64(self.every.as_secs_f64() * FORGOTTEN);
-        now.saturating_sub(self.at) > span.max(REMEMBERED)
+        let span = Nanos::from_secs_f64(self.every.as_secs_f64() * EXPIRY_INTERVALS);
+        now.saturating_sub(self.at) > span.max(LEAST_EXPIRY)
     }
 }
 
@@ -61,7 +61,7 @@ impl Busiest {
         self.shares.retain(|_, told| !told.is_over(at));
         let busiest = self.shares.iter().max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
         let (name, share) = (busiest.0.clone(), busiest.1.share);
-        (share >= WORTH_A_WORD).then_some(Busy { name, share })
+        (share >= LEAST_SHARE).then_some(Busy { name, share })
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_idles_is_not_worth_a_word() {
+    fn idle_component_is_not_reported() {
         let mut busiest = Busiest::default();
         assert_eq!(busiest.see(at(1), &Sample::default()), None);
         let idle = sample(&[(Part::Processes(Side::Generator), "busiest", 0.001)]);

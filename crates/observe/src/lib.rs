@@ -31,5 +31,5 @@ pub use database::{DatabaseWatch, Whose};
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
 pub use sample::{Missing, Sample, Source};
-pub use scope::{COMMAND, ENDED, PERIOD, Scope, Whereabouts};
+pub use scope::{COMMAND, ENDED, PERIOD, Scope, ServerLocation};
 pub use watch::Watch;

@@ -48,9 +48,9 @@ impl Sample {
 
 /// Names already reported as missing. Each is reported once.
 #[derive(Debug, Default)]
-pub(crate) struct Known(BTreeSet<String>);
+pub(crate) struct ReportedMissing(BTreeSet<String>);
 
-impl Known {
+impl ReportedMissing {
     /// Removes from a sample what has been reported as missing before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_once() {
-        let mut known = Known::default();
+        let mut known = ReportedMissing::default();
         let look = || {
             let mut sample = Sample::default();
             sample.missing("disk sda", "no permission");

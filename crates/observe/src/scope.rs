@@ -21,12 +21,12 @@ pub struct Scope {
     /// Root process of the tree that sends the requests; `None` means this process.
     pub generator: Option<u32>,
     /// Locations of the database's processes.
-    pub servers: Vec<Whereabouts>,
+    pub servers: Vec<ServerLocation>,
 }
 
 /// Location of a process of the database on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum ServerLocation {
     /// A process that listens on this TCP port.
     Port(u16),
     /// A server on another machine that listens on this port; only the sockets to it are here.

@@ -11,7 +11,7 @@ use crate::host::tcp::Tcp;
 use crate::host::wall_clock::WallClock;
 use crate::process::Processes;
 use crate::process::lanes::Lanes;
-use crate::sample::{Known, Sample, Source};
+use crate::sample::{ReportedMissing, Sample, Source};
 use crate::scope::Scope;
 use crate::sockets::Sockets;
 
@@ -19,7 +19,7 @@ use crate::sockets::Sockets;
 pub(crate) struct Sources {
     root: Root,
     sources: Vec<Box<dyn Source>>,
-    known: Known,
+    known: ReportedMissing,
 }
 
 impl Sources {
@@ -38,7 +38,7 @@ impl Sources {
             Box::new(Processes::of(scope)),
             Box::new(Sockets::of(scope)),
         ];
-        Sources { root, sources, known: Known::default() }
+        Sources { root, sources, known: ReportedMissing::default() }
     }
 
     /// Samples all sources.

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_component_is_none() {
+    fn unknown_component_name_is_none() {
         for text in ["", "lane-0", "database", "cpu x", "cpu", "db1/lane-0", "/"] {
             assert_eq!(Component::parse(text), None, "{text:?}");
         }

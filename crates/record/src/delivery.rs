@@ -3,7 +3,7 @@
 use base::Nanos;
 
 use crate::grid::Interval;
-use crate::spool::OpLane;
+use crate::spool::OpLogHandle;
 use crate::tally::{Sample, Tally};
 
 /// The index of a job in the plan.
@@ -256,7 +256,7 @@ pub trait Outlet {
     fn is_broken(&self) -> bool;
 
     /// Returns the lane's writer of the op-log, if there is one. Called once.
-    fn ops(&mut self) -> Option<OpLane> {
+    fn ops(&mut self) -> Option<OpLogHandle> {
         None
     }
 }
@@ -274,7 +274,7 @@ impl<O: Outlet + ?Sized> Outlet for Box<O> {
         (**self).is_broken()
     }
 
-    fn ops(&mut self) -> Option<OpLane> {
+    fn ops(&mut self) -> Option<OpLogHandle> {
         (**self).ops()
     }
 }

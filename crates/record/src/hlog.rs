@@ -9,7 +9,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use base::{WallTime, is_obeyed, printable};
+use base::{WallTime, is_terminal_control, printable};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
@@ -61,7 +61,7 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
 pub fn hlog_tag(job: &str, kind: Kind) -> String {
     let mut tag = String::with_capacity(job.len() + 16);
     for character in job.chars() {
-        if is_obeyed(character) || character.is_whitespace() || ",%".contains(character) {
+        if is_terminal_control(character) || character.is_whitespace() || ",%".contains(character) {
             let mut bytes = [0; 4];
             for byte in character.encode_utf8(&mut bytes).bytes() {
                 tag.push_str(&format!("%{byte:02X}"));

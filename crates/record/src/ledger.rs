@@ -13,8 +13,8 @@ use crate::delivery::{
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
 use crate::life::Life;
-use crate::spool::{OpLane, OpRow};
-use crate::tally::{Effort, Sample, Tally, UNANSWERED};
+use crate::spool::{OpLogHandle, OpRow};
+use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 
 /// A request that is due and has no outcome. It cannot be copied or constructed directly: only
 /// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
@@ -49,7 +49,7 @@ impl Request {
     ///
     /// The engine never calls it: tests use it to plant this fault and show that the oracles detect
     /// it.
-    pub fn as_if_meant_for(self, at: Stamp) -> Request {
+    pub fn with_intended_start(self, at: Stamp) -> Request {
         Request { intended: at, noticed: at, ..self }
     }
 }
@@ -68,7 +68,7 @@ pub struct Ending<'a> {
     /// D: time when the last byte of the last answer was read, or the request was given up.
     pub done: Stamp,
     /// Rows, bytes and retries of the request.
-    pub effort: Effort,
+    pub effort: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
     /// Index of the pseudo-job that counts the requests of one of several servers, if there are
@@ -88,7 +88,14 @@ pub struct Dispatch {
 impl Ending<'_> {
     /// Creates the end of a request that was never sent.
     pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
-        Ending { outcome, sent: None, done, effort: Effort::default(), statements: &[], node: None }
+        Ending {
+            outcome,
+            sent: None,
+            done,
+            effort: RequestWork::default(),
+            statements: &[],
+            node: None,
+        }
     }
 }
 
@@ -98,13 +105,13 @@ pub struct Ledger<O> {
     zero: Stamp,
     grid: Grid,
     /// The end of the schedule, once known.
-    behind: Option<Behind>,
+    behind: Option<AfterSchedule>,
     present: Interval,
-    jobs: Vec<JobBook>,
+    jobs: Vec<JobCounting>,
     late: Box<LateBatch>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
-    ops: Option<OpLane>,
+    ops: Option<OpLogHandle>,
     outlet: O,
 }
 
@@ -112,12 +119,12 @@ pub struct Ledger<O> {
 /// middle of one: a window that ends with the schedule counts ends within it exactly, to the
 /// nanosecond.
 #[derive(Clone, Copy, Debug)]
-struct Behind {
+struct AfterSchedule {
     end: Stamp,
     first: Interval,
 }
 
-struct JobBook {
+struct JobCounting {
     statements: u16,
     cell: Box<Cell>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
@@ -130,7 +137,7 @@ impl<O: Outlet> Ledger<O> {
         let jobs = statements
             .iter()
             .enumerate()
-            .map(|(job, &statements)| JobBook {
+            .map(|(job, &statements)| JobCounting {
                 statements,
                 cell: new_cell(JobIndex(job as u16), 0, statements),
                 spares: Vec::new(),
@@ -159,7 +166,7 @@ impl<O: Outlet> Ledger<O> {
     pub fn end_at(&mut self, end: Stamp) {
         self.behind = (end != Stamp::NEVER).then(|| {
             let last = Nanos(end.since(self.zero).0.saturating_sub(1));
-            Behind { end, first: self.grid.interval(last).saturating_add(1) }
+            AfterSchedule { end, first: self.grid.interval(last).saturating_add(1) }
         });
     }
 
@@ -187,7 +194,7 @@ impl<O: Outlet> Ledger<O> {
 
     /// Assigns a request of a mix to one of its parts: from here on it counts in both.
     #[inline]
-    pub fn take_part(&mut self, request: Request, part: JobIndex) -> Request {
+    pub fn assign_part(&mut self, request: Request, part: JobIndex) -> Request {
         debug_assert!(request.part.is_none(), "a request is one part of its mix");
         self.count_arrival(part, request.intended);
         Request { part: Some(part), ..request }
@@ -390,7 +397,7 @@ mod tests {
                 outcome: Outcome::Completed,
                 sent: Some(dispatch),
                 done: at(done),
-                effort: Effort { rows: 1, ..Effort::default() },
+                effort: RequestWork { rows: 1, ..RequestWork::default() },
                 statements: &service,
                 node: None,
             },
@@ -420,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_after_the_schedule_does_not_count_in_its_last_interval() {
+    fn end_after_schedule_counts_in_a_later_interval() {
         let (mut ledger, outlet) = ledger();
         ledger.end_at(Stamp((5_000 + 2_500) * MS));
         request(&mut ledger, 2_100, 2_499);
@@ -482,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_about_the_interval_that_has_ended() {
+    fn turn_delivers_gauges_of_the_ended_interval() {
         let mut turns = Vec::new();
         let grid = Grid::new(Nanos::from_secs(1), None);
         let mut ledger = Ledger::new(0, Stamp(0), grid, &[0], Turns(&mut turns));

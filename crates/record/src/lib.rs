@@ -39,8 +39,8 @@ pub use delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };
 pub use facts::{
-    ClientSample, End, EndKind, FALLBACK, Header, JobHeader, Load, Pace, Reading, Series,
-    TargetText,
+    ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace, Reading,
+    Series, TargetText,
 };
 pub use grid::{Grid, Interval};
 pub use histogram::{HIGHEST, Histograms, Kind};
@@ -49,9 +49,9 @@ pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
 pub use recorder::{Busy, Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
 pub use spool::{
-    FileHealth, Logged, OpFormat, OpLane, OpLog, OpLogError, OpLogPlan, OpLogTold, ResultsFile,
-    ResultsHand, Unwritten, Written,
+    FileHealth, Logged, OpFormat, OpLog, OpLogError, OpLogHandle, OpLogPlan, OpLogReport,
+    ResultsFile, ResultsHandle, Unwritten, Written,
 };
-pub use tally::{Effort, Failures, Sample, Tally, UNANSWERED};
+pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
 pub use times::Times;
 pub use totals::{JobTotals, MemoryOutlet, Totals};

@@ -16,12 +16,12 @@ pub struct Sample {
     /// Its outcome.
     pub outcome: Outcome,
     /// Rows, bytes and retries of the request.
-    pub effort: Effort,
+    pub effort: RequestWork,
 }
 
 /// The work of a request, over all its attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct RequestWork {
     /// Rows returned or affected.
     pub rows: u64,
     /// Bytes sent.
@@ -102,7 +102,7 @@ impl Tally {
 impl Counts {
     /// Counts a request, without its times.
     pub fn record(&mut self, sample: &Sample) {
-        let Effort { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.effort;
+        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.effort;
         self.balance.settle(&sample.outcome);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
@@ -227,7 +227,7 @@ mod tests {
         let [intended, noticed, assigned, sent_at, done] = [0, 10, 30, 60, 100].map(Stamp);
         let life = Life { intended, noticed, assigned, sent: sent_at, done };
         let effort =
-            Effort { rows: 2, bytes_sent: 5, bytes_received: 9, retries: 1, busy_waits: 3 };
+            RequestWork { rows: 2, bytes_sent: 5, bytes_received: 9, retries: 1, busy_waits: 3 };
         Sample { life, sent, outcome, effort }
     }
 

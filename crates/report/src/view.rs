@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analyze::{Component, Evidence, LoadSummary, Summary};
 use base::{Nanos, Seed, Target, TargetKind, WallTime};
 use observe::environment::{ASSAY, UNKNOWN};
-use record::{Archive, End, OpLogTold, Pace, RecordError};
+use record::{Archive, End, OpLogReport, Pace, RecordError};
 use workload::NamedTarget;
 
 /// A run, ready to be reported.
@@ -95,7 +95,7 @@ pub struct About {
     /// End of the run; `None` if it was killed.
     pub ended: Option<End>,
     /// Report of the op-log, if there was one.
-    pub op_log: Option<OpLogTold>,
+    pub op_log: Option<OpLogReport>,
     /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
 }

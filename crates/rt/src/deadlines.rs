@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_given_back_does_not_haunt_its_next_owner() {
+    fn released_timer_slot_is_clean_for_its_next_owner() {
         let mut deadlines = Deadlines::default();
         let first = deadlines.add();
         deadlines.arm(first, Stamp(10));

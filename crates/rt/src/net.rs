@@ -100,8 +100,8 @@ impl<T: AsFd> Source<T> {
         let read = self.poll_io(Direction::Read, context, receive);
         if let Poll::Ready(Ok(count)) = read {
             match count < room.len() {
-                true => self.has_been_emptied(Direction::Read),
-                false => self.has_been_filled(),
+                true => self.mark_drained(Direction::Read),
+                false => self.note_full_read(),
             }
         }
         read
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens() {
+    fn connecting_without_a_listener_is_refused() {
         let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
         let refused = run_real(&Options::default(), |rt| async move {
             connect::<TcpStream>(&rt, free).await.err().map(|error| error.kind())
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_is_given_back_hears_nothing_of_its_last_owner() {
+    fn released_socket_slot_ignores_events_of_its_last_owner() {
         on_loopback(async |rt, client, server| {
             write(&client, b"for somebody else").await.unwrap();
             drop(server);

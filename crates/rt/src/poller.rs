@@ -113,7 +113,7 @@ impl Poller {
 
     /// Polls the kernel for events and wakes the tasks that wait for them, then those of the
     /// resting sockets. Waits for the first event if `waits`.
-    pub(crate) fn take_news(&self, waits: bool) {
+    pub(crate) fn poll_kernel(&self, waits: bool) {
         let mut events = self.events.borrow_mut();
         events.clear();
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -155,7 +155,7 @@ impl Poller {
     }
 
     /// Adds a source of the executor itself that only wakes the thread and has no state.
-    pub(crate) fn add_nameless(&self, source: impl AsFd) -> io::Result<()> {
+    pub(crate) fn add_wakeup(&self, source: impl AsFd) -> io::Result<()> {
         let key = EventData::new_u64(key(u32::MAX, 0));
         Ok(epoll::add(&self.epoll, source, key, EventFlags::IN | EventFlags::ET)?)
     }
@@ -256,13 +256,13 @@ impl<T: AsFd> Source<T> {
     /// shorter than its buffer. The next attempt then waits without a system call in vain, unless
     /// the kernel has reported that the peer has finished.
     #[inline]
-    pub fn has_been_emptied(&self, direction: Direction) {
+    pub fn mark_drained(&self, direction: Direction) {
         self.with_side(direction, |side| (side.is_ready, side.full_reads) = (side.has_ended, 0));
     }
 
     /// Records that a read has filled its buffer, which means there may be more. After
     /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
-    pub(crate) fn has_been_filled(&self) {
+    pub(crate) fn note_full_read(&self) {
         let is_spent = self.with_side(Direction::Read, |side| {
             side.full_reads += 1;
             let is_spent = side.full_reads == FULL_READS;

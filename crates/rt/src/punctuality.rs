@@ -41,7 +41,7 @@ const FIRST_LEAD: Nanos = Nanos::from_micros(50);
 const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
 
 /// Delay above which a wake-up is ignored: another process had the processor.
-const NO_WAKING: Nanos = Nanos::from_millis(1);
+const IGNORED_DELAY: Nanos = Nanos::from_millis(1);
 
 /// The lead grows by 1/`GROWS_BY` of its shortfall, and otherwise shrinks by 1/`SHRINKS_BY` of
 /// itself. It settles where the kernel is later about once in fifty times.
@@ -59,22 +59,22 @@ pub(crate) enum Next {
 
 /// A thread's estimate of how late it is woken.
 #[derive(Debug)]
-pub(crate) struct Punctuality {
+pub(crate) struct WakeTiming {
     wait: Wait,
     /// Time before a deadline for which the timer is set.
     lead: Nanos,
     /// Time for which it may spin.
     saved: Nanos,
     /// Instant at which `saved` was updated.
-    reckoned: Stamp,
+    updated_at: Stamp,
     /// True if it has spun since.
     is_spinning: bool,
 }
 
-impl Punctuality {
-    pub(crate) fn new(wait: Wait, now: Stamp) -> Punctuality {
+impl WakeTiming {
+    pub(crate) fn new(wait: Wait, now: Stamp) -> WakeTiming {
         let (lead, saved) = (FIRST_LEAD, Nanos::ZERO);
-        Punctuality { wait, lead, saved, reckoned: now, is_spinning: false }
+        WakeTiming { wait, lead, saved, updated_at: now, is_spinning: false }
     }
 
     /// Returns the next action until a deadline.
@@ -88,7 +88,7 @@ impl Punctuality {
     }
 
     fn early(&mut self, now: Stamp, deadline: Stamp) -> Next {
-        self.reckon(now);
+        self.update_saved(now);
         let left = deadline.since(now);
         self.is_spinning = left <= self.lead && self.saved > Nanos::ZERO;
         match self.is_spinning {
@@ -101,9 +101,9 @@ impl Punctuality {
     }
 
     /// Adds the spinning time earned since the last call, and subtracts the time spent.
-    fn reckon(&mut self, now: Stamp) {
-        let passed = now.since(self.reckoned);
-        self.reckoned = now;
+    fn update_saved(&mut self, now: Stamp) {
+        let passed = now.since(self.updated_at);
+        self.updated_at = now;
         let earned = Nanos(passed.0 / SPINS_ONE_IN);
         self.saved = (self.saved + earned).min(MOST_SAVED);
         if self.is_spinning {
@@ -119,7 +119,7 @@ impl Punctuality {
             return;
         }
         let late = now.since(armed);
-        if late > NO_WAKING {
+        if late > IGNORED_DELAY {
             return;
         }
         let late = late.min(LONGEST_LEAD);
@@ -140,8 +140,8 @@ mod tests {
 
     /// Returns the state of a thread that has slept 2,000 times for 10 ms, with these delays in
     /// turn, in microseconds.
-    fn experienced(late: &[u64]) -> Punctuality {
-        let mut it = Punctuality::new(Wait::WakeEarly, Stamp::ZERO);
+    fn experienced(late: &[u64]) -> WakeTiming {
+        let mut it = WakeTiming::new(Wait::WakeEarly, Stamp::ZERO);
         for round in 0..2_000u64 {
             let deadline = Stamp::ZERO + Nanos::from_millis(10 * (round + 1));
             let now = Stamp::ZERO + Nanos::from_millis(10 * round);
@@ -156,7 +156,7 @@ mod tests {
         for (late, expected) in [(10, 5..=10), (60, 55..=60), (180, 170..=180)] {
             let mut it = experienced(&[late]);
             assert!(expected.contains(&(it.lead.0 / 1_000)), "{it:?}");
-            let now = it.reckoned + us(100);
+            let now = it.updated_at + us(100);
             let deadline = now + Nanos::from_millis(3);
             assert_eq!(it.next(now, deadline), Next::SleepUntil(Stamp(deadline.0 - it.lead.0)));
             let near = Stamp(deadline.0 - us(3).0);
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn it_spins_for_a_tenth_of_its_time_at_most() {
         let mut it = experienced(&[200]);
-        let start = it.reckoned;
+        let start = it.updated_at;
         let (mut now, mut spun, mut wakings) = (start, Nanos::ZERO, 0u64);
         // A deadline each 300 µs: waking 200 µs early each time would be two thirds of the time.
         while now.since(start) < Nanos::from_secs(2) {
@@ -206,7 +206,7 @@ mod tests {
     fn work_is_not_taken_for_spinning() {
         let mut it = experienced(&[100]);
         let saved = it.saved;
-        let mut now = it.reckoned;
+        let mut now = it.updated_at;
         for _ in 0..100 {
             let deadline = now + us(50);
             assert_eq!(it.next(now, deadline), Next::Spin);
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn others_sleep_until_the_deadline_or_not_at_all() {
         let deadline = Stamp::ZERO + Nanos::from_millis(1);
-        let mut sleeper = Punctuality::new(Wait::Sleep, Stamp::ZERO);
+        let mut sleeper = WakeTiming::new(Wait::Sleep, Stamp::ZERO);
         assert_eq!(sleeper.next(Stamp::ZERO, deadline), Next::SleepUntil(deadline));
-        let mut spinner = Punctuality::new(Wait::Spin, Stamp::ZERO);
+        let mut spinner = WakeTiming::new(Wait::Spin, Stamp::ZERO);
         assert_eq!(spinner.next(Stamp::ZERO, deadline), Next::Spin);
     }
 }

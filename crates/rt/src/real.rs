@@ -18,8 +18,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use nix::unistd::Pid;
 
 use crate::poller::Poller;
-use crate::punctuality::{Next, Punctuality, Wait};
-use crate::tasks::{self, Foreign, Idle, Tasks};
+use crate::punctuality::{Next, Wait, WakeTiming};
+use crate::tasks::{self, Idle, Tasks, WakeQueue};
 use crate::{Mode, Rt};
 
 /// The options of a thread.
@@ -45,7 +45,7 @@ pub fn run_real<F: Future>(
     let tasks = Rc::new(Tasks::default());
     let poller = Rc::new(Poller::new()?);
     let rt = Rt::new(Mode::Real(Rc::clone(&poller)), Rc::clone(&tasks));
-    let mut park = Park::new(rt.clone(), poller, Arc::clone(tasks.foreign()), options.wait)?;
+    let mut park = RealIdle::new(rt.clone(), poller, Arc::clone(tasks.wake_queue()), options.wait)?;
     match tasks::run(&tasks, program(rt), &mut park) {
         Ok(output) => Ok(output),
         Err(never) => match never {},
@@ -70,32 +70,37 @@ fn bind_to(cpu: usize) -> io::Result<()> {
 }
 
 /// The idle behavior of the real executor.
-struct Park {
+struct RealIdle {
     rt: Rt,
     poller: Rc<Poller>,
-    foreign: Arc<Foreign>,
+    wake_queue: Arc<WakeQueue>,
     timer: TimerFd,
     /// The setting of the kernel's timer.
     armed: Stamp,
-    punctuality: Punctuality,
+    punctuality: WakeTiming,
 }
 
-impl Park {
-    fn new(rt: Rt, poller: Rc<Poller>, foreign: Arc<Foreign>, wait: Wait) -> io::Result<Park> {
+impl RealIdle {
+    fn new(
+        rt: Rt,
+        poller: Rc<Poller>,
+        wake_queue: Arc<WakeQueue>,
+        wait: Wait,
+    ) -> io::Result<RealIdle> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
         // Neither is ever read: the registration is edge-triggered, and setting the timer again
         // clears its count, which makes a read a useless system call.
-        poller.add_nameless(&timer)?;
+        poller.add_wakeup(&timer)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let bell = EventFd::from_value_and_flags(0, flags)?;
-        poller.add_nameless(&bell)?;
-        foreign.set_bell(move || {
+        poller.add_wakeup(&bell)?;
+        wake_queue.set_bell(move || {
             // It fails only after 2^64 rings.
             let _ = bell.write(1);
         });
-        let punctuality = Punctuality::new(wait, Monotonic.now());
-        Ok(Park { rt, poller, foreign, timer, armed: Stamp::NEVER, punctuality })
+        let punctuality = WakeTiming::new(wait, Monotonic.now());
+        Ok(RealIdle { rt, poller, wake_queue, timer, armed: Stamp::NEVER, punctuality })
     }
 
     /// Fires the timers that are due; returns the earliest deadline if none was.
@@ -122,12 +127,12 @@ impl Park {
 /// A timer has fired, and a task may be ready.
 struct Fired;
 
-impl Idle for Park {
+impl Idle for RealIdle {
     type Error = std::convert::Infallible;
 
     fn glance(&mut self) {
         let has_resting = self.poller.has_resting();
-        self.poller.take_news(false);
+        self.poller.poll_kernel(false);
         if has_resting {
             // While they find something to read, the thread never goes idle.
             self.rt.tick(Monotonic.now());
@@ -140,12 +145,12 @@ impl Idle for Park {
             // A task is usually ready now, and setting the kernel's timer would be useless.
             Err(Fired) => return Ok(()),
             Ok(_) if self.poller.has_resting() => {
-                self.poller.take_news(false);
+                self.poller.poll_kernel(false);
                 return Ok(());
             }
             Ok(Some(at)) => match self.punctuality.next(now, at) {
                 Next::Spin => {
-                    self.poller.take_news(false);
+                    self.poller.poll_kernel(false);
                     return Ok(());
                 }
                 Next::SleepUntil(wake) => {
@@ -155,9 +160,9 @@ impl Idle for Park {
             },
             Ok(None) => None,
         };
-        if self.foreign.may_sleep() {
-            self.poller.take_news(true);
-            self.foreign.has_woken();
+        if self.wake_queue.may_sleep() {
+            self.poller.poll_kernel(true);
+            self.wake_queue.has_woken();
             let now = Monotonic.now();
             if let Some(armed) = armed {
                 self.punctuality.woke(armed, now);
@@ -182,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_that_fires_for_nobody_holds_up_no_other() {
+    fn timer_without_a_waiter_does_not_delay_others() {
         for wait in Wait::ALL {
             let (sender, receiver) = std::sync::mpsc::sync_channel(1);
             std::thread::spawn(move || {
@@ -267,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_hears_of_other_threads() {
+    fn wake_from_another_thread_ends_a_wait() {
         use std::future::poll_fn;
         use std::sync::mpsc::sync_channel;
         use std::task::Poll;

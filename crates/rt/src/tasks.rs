@@ -40,7 +40,7 @@ pub(crate) fn run<F: Future, I: Idle>(
     main: F,
     idle: &mut I,
 ) -> Result<F::Output, I::Error> {
-    let _turn = Turn::take(tasks.foreign.executor);
+    let _turn = Turn::take(tasks.wake_queue.executor);
     // The tasks hold handles to `tasks`, which would otherwise keep itself alive.
     let _end = End(Rc::clone(tasks));
     let mut main = pin!(main);
@@ -82,7 +82,7 @@ const MAIN: TaskIndex = usize::MAX;
 pub(crate) struct Tasks {
     slots: RefCell<Vec<TaskSlot>>,
     free: RefCell<Vec<TaskIndex>>,
-    foreign: Arc<Foreign>,
+    wake_queue: Arc<WakeQueue>,
 }
 
 struct TaskSlot {
@@ -98,13 +98,13 @@ struct Running {
 
 impl Tasks {
     /// Returns the queue through which other threads wake tasks.
-    pub(crate) fn foreign(&self) -> &Arc<Foreign> {
-        &self.foreign
+    pub(crate) fn wake_queue(&self) -> &Arc<WakeQueue> {
+        &self.wake_queue
     }
 
     fn new_flag(&self, task: TaskIndex) -> Arc<TaskFlag> {
-        let foreign = Arc::clone(&self.foreign);
-        Arc::new(TaskFlag { task, queued: AtomicBool::new(false), foreign })
+        let wake_queue = Arc::clone(&self.wake_queue);
+        Arc::new(TaskFlag { task, queued: AtomicBool::new(false), wake_queue })
     }
 
     /// Starts a task.
@@ -124,9 +124,9 @@ impl Tasks {
     }
 
     fn next_ready(&self) -> Option<TaskIndex> {
-        if self.foreign.any.load(Ordering::Acquire) {
-            self.foreign.any.store(false, Ordering::SeqCst);
-            READY.with_borrow_mut(|ready| self.foreign.move_to(ready));
+        if self.wake_queue.any.load(Ordering::Acquire) {
+            self.wake_queue.any.store(false, Ordering::SeqCst);
+            READY.with_borrow_mut(|ready| self.wake_queue.move_to(ready));
         }
         READY.with_borrow_mut(VecDeque::pop_front)
     }
@@ -195,7 +195,7 @@ impl Drop for Turn {
 }
 
 /// Tasks that were woken by other threads: rare, and the only wake-ups that need a lock.
-pub(crate) struct Foreign {
+pub(crate) struct WakeQueue {
     executor: u64,
     any: AtomicBool,
     queue: Mutex<Vec<TaskIndex>>,
@@ -205,10 +205,10 @@ pub(crate) struct Foreign {
     bell: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
-impl Default for Foreign {
-    fn default() -> Foreign {
+impl Default for WakeQueue {
+    fn default() -> WakeQueue {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Foreign {
+        WakeQueue {
             executor: NEXT.fetch_add(1, Ordering::Relaxed),
             any: AtomicBool::new(false),
             queue: Mutex::default(),
@@ -218,7 +218,7 @@ impl Default for Foreign {
     }
 }
 
-impl Foreign {
+impl WakeQueue {
     /// Sets the function that wakes the executor's thread when it sleeps.
     pub(crate) fn set_bell(&self, bell: impl Fn() + Send + 'static) {
         *self.bell.lock().expect("ringing does not panic") = Some(Box::new(bell));
@@ -263,7 +263,7 @@ struct TaskFlag {
     /// True if the task is in the queue, which has it at most once however often it is woken. (Two
     /// threads that wake it at the same instant may queue it twice, which costs one poll.)
     queued: AtomicBool,
-    foreign: Arc<Foreign>,
+    wake_queue: Arc<WakeQueue>,
 }
 
 impl Wake for TaskFlag {
@@ -276,10 +276,10 @@ impl Wake for TaskFlag {
             return;
         }
         self.queued.store(true, Ordering::Relaxed);
-        if RUNNING.get() == self.foreign.executor {
+        if RUNNING.get() == self.wake_queue.executor {
             READY.with_borrow_mut(|ready| ready.push_back(self.task));
         } else {
-            self.foreign.push(self.task);
+            self.wake_queue.push(self.task);
         }
     }
 }

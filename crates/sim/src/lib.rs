@@ -12,4 +12,4 @@ mod server;
 mod stalls;
 
 pub use config::{Config, ConfigError, Service, Slowing};
-pub use server::{Answer, Fate, Hints, Refusal, Server, Session};
+pub use server::{Answer, AnswerKind, Hints, Refusal, Server, Session};

@@ -56,12 +56,12 @@ pub struct Answer {
     /// Time of the last byte.
     pub at: Stamp,
     /// Kind of the answer.
-    pub fate: Fate,
+    pub fate: AnswerKind,
 }
 
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AnswerKind {
     /// Success, with this many rows.
     Completed {
         /// Number of rows.
@@ -138,7 +138,7 @@ impl Server {
         self.forget_work_lost_in_outages(now);
         let mut draw = self.randomness.draw(self.arrivals);
         if self.broken_between(session.since, now) {
-            return Answer { at: now, fate: Fate::Disconnected };
+            return Answer { at: now, fate: AnswerKind::Disconnected };
         }
         if let Some(answer) = self.refuse_beyond_capacity(now) {
             return answer;
@@ -147,7 +147,7 @@ impl Server {
         let at = self.serve(now, self.slowed(now, service));
         let answer = Answer { at, fate: self.fate(now, hints, &mut draw) };
         match self.next_outage(now) {
-            Some(away) if away <= at => Answer { at: away, fate: Fate::Disconnected },
+            Some(away) if away <= at => Answer { at: away, fate: AnswerKind::Disconnected },
             _ => answer,
         }
     }
@@ -197,7 +197,7 @@ impl Server {
         let full = self.requests_inside(now) >= capacity as usize;
         full.then(|| Answer {
             at: now + REFUSAL,
-            fate: Fate::Failed(Class::Server, Code::new("capacity")),
+            fate: AnswerKind::Failed(Class::Server, Code::new("capacity")),
         })
     }
 
@@ -231,18 +231,18 @@ impl Server {
         }
     }
 
-    fn fate(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> Fate {
+    fn fate(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> AnswerKind {
         if let Some(code) = hints.error {
-            return Fate::Failed(Class::Conflict, code);
+            return AnswerKind::Failed(Class::Conflict, code);
         }
         let luck = draw.unit();
         let fails = now >= self.zero;
         if hints.disconnect || fails && luck < self.config.disconnects {
-            Fate::Disconnected
+            AnswerKind::Disconnected
         } else if fails && luck < self.config.disconnects + self.config.errors {
-            Fate::Failed(Class::Conflict, self.config.error_code)
+            AnswerKind::Failed(Class::Conflict, self.config.error_code)
         } else {
-            Fate::Completed { rows: hints.rows.unwrap_or(self.config.rows) }
+            AnswerKind::Completed { rows: hints.rows.unwrap_or(self.config.rows) }
         }
     }
 
@@ -290,12 +290,12 @@ mod tests {
         (server, session)
     }
 
-    fn arrive(server: &mut Server, session: Session, at: u64) -> (u64, Fate) {
+    fn arrive(server: &mut Server, session: Session, at: u64) -> (u64, AnswerKind) {
         let answer = server.arrive(session, Stamp(at * MS), &Hints::default());
         (answer.at.0 / MS, answer.fate)
     }
 
-    const OK: Fate = Fate::Completed { rows: 1 };
+    const OK: AnswerKind = AnswerKind::Completed { rows: 1 };
 
     #[test]
     fn requests_are_served_in_the_order_of_arrival() {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn beyond_the_capacity_requests_are_refused_at_once() {
         let (mut server, session) = server(Config { capacity: Some(2), ..constant(1) });
-        let refused = Fate::Failed(Class::Server, Code::new("capacity"));
+        let refused = AnswerKind::Failed(Class::Server, Code::new("capacity"));
         let ends: Vec<_> = [0, 0, 0, 1].map(|at| arrive(&mut server, session, at)).into();
         assert_eq!(ends, [(1, OK), (2, OK), (0, refused), (3, OK)]);
     }
@@ -318,10 +318,10 @@ mod tests {
         let (mut server, session) = server(Config { outages: vec![away], ..constant(1) });
         assert_eq!(arrive(&mut server, session, 8), (9, OK));
         let cut = server.arrive(session, Stamp(9 * MS + 1), &Hints::default());
-        assert_eq!(cut, Answer { at: Stamp(10 * MS), fate: Fate::Disconnected });
-        assert_eq!(arrive(&mut server, session, 12), (12, Fate::Disconnected));
+        assert_eq!(cut, Answer { at: Stamp(10 * MS), fate: AnswerKind::Disconnected });
+        assert_eq!(arrive(&mut server, session, 12), (12, AnswerKind::Disconnected));
         assert_eq!(server.connect(Stamp(15 * MS)), Err(Refusal::Away));
-        assert_eq!(arrive(&mut server, session, 25), (25, Fate::Disconnected));
+        assert_eq!(arrive(&mut server, session, 25), (25, AnswerKind::Disconnected));
         let again = server.connect(Stamp(20 * MS)).expect("the outage is over");
         assert_eq!(arrive(&mut server, again, 25), (26, OK));
     }
@@ -354,12 +354,13 @@ mod tests {
         assert!(early);
         server.time_zero(Stamp(1_000 * MS));
         let n = 20_000;
-        let fates: Vec<Fate> = (0..n).map(|i| arrive(&mut server, session, 1_000 + i).1).collect();
-        let share = |wanted: fn(&Fate) -> bool| {
+        let fates: Vec<AnswerKind> =
+            (0..n).map(|i| arrive(&mut server, session, 1_000 + i).1).collect();
+        let share = |wanted: fn(&AnswerKind) -> bool| {
             fates.iter().filter(|fate| wanted(fate)).count() as f64 / n as f64
         };
-        let errors = share(|fate| matches!(fate, Fate::Failed(..)));
-        let disconnects = share(|fate| matches!(fate, Fate::Disconnected));
+        let errors = share(|fate| matches!(fate, AnswerKind::Failed(..)));
+        let disconnects = share(|fate| matches!(fate, AnswerKind::Disconnected));
         // Five standard errors of a binomial share.
         assert!((errors - 0.1).abs() < 0.0107, "{errors}");
         assert!((disconnects - 0.05).abs() < 0.0078, "{disconnects}");
@@ -388,12 +389,12 @@ mod tests {
         let (mut server, session) = server(constant(1));
         let mut ask = |hints| server.arrive(session, Stamp::ZERO, &hints);
         let slow = ask(Hints { service: Some(Nanos(7)), rows: Some(3), ..Hints::default() });
-        assert_eq!(slow, Answer { at: Stamp(7), fate: Fate::Completed { rows: 3 } });
+        assert_eq!(slow, Answer { at: Stamp(7), fate: AnswerKind::Completed { rows: 3 } });
         let code = Code::new("1213");
         let failed = ask(Hints { error: Some(code), ..Hints::default() });
-        assert_eq!(failed.fate, Fate::Failed(Class::Conflict, code));
+        assert_eq!(failed.fate, AnswerKind::Failed(Class::Conflict, code));
         let lost = ask(Hints { disconnect: true, ..Hints::default() });
-        assert_eq!(lost.fate, Fate::Disconnected);
+        assert_eq!(lost.fate, AnswerKind::Disconnected);
     }
 
     #[test]

@@ -28,13 +28,13 @@ const TAKEN: &str = "Address already in use";
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
 /// A signal that ends a server.
-pub(crate) struct Ending {
+pub(crate) struct StopSignal {
     pub(crate) signal: Signal,
     /// Name of the signal for setpriv(1) and kill(1).
     pub(crate) name: &'static str,
 }
 
-impl Ending {
+impl StopSignal {
     /// Ends a process, if need be by force.
     pub(crate) fn of(&self, mut process: Process, folder: &mut Folder) {
         process.thaw();
@@ -51,7 +51,7 @@ pub(crate) struct Launch {
     /// Name of the program for messages.
     pub(crate) name: &'static str,
     /// Way to end it if this process is gone.
-    pub(crate) ending: Ending,
+    pub(crate) ending: StopSignal,
     /// Path of its log.
     pub(crate) log: PathBuf,
 }

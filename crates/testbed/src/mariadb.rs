@@ -6,7 +6,7 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use crate::folder::give_to;
-use crate::launch::Ending;
+use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
@@ -27,10 +27,10 @@ const SUITE: Suite = Suite {
 pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
 
 /// Orderly shutdown: sessions are ended and data is flushed.
-pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
 
 /// Shutdown that discards the data; the server has nothing outside of its folder.
-pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
+pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: "KILL" };
 
 /// The plug-in for [`Auth::Ed25519`], which comes with the server.
 const ED25519: &str = "auth_ed25519";

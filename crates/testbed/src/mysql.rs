@@ -5,7 +5,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::launch::Ending;
+use crate::launch::StopSignal;
 use crate::mariadb::grants;
 use crate::options::Tls;
 use crate::process::run;
@@ -30,10 +30,10 @@ const SUITE: Suite = Suite {
 pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
 
 /// Orderly shutdown: sessions are ended and data is flushed.
-pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
 
 /// Shutdown that discards the data; the server has nothing outside of its folder.
-pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
+pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::KILL, name: "KILL" };
 
 /// The administrator. The account has no password, but only the server's own account and root can
 /// enter the folder with the socket, and over TCP the server has no such user.

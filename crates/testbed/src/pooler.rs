@@ -8,7 +8,7 @@ use base::Secret;
 use rustix::process::Signal;
 
 use crate::folder::{Folder, give_to, write_private};
-use crate::launch::{Ending, Launch, with_a_free_port};
+use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Via;
 use crate::postgres;
 use crate::process::{Process, run};
@@ -23,10 +23,10 @@ const PGPOOL: Program = Program { name: "pgpool", source: Source::Package("pgpoo
 pub(crate) const LOG: &str = "pooler.log";
 
 /// pgbouncer: "immediate shutdown".
-const END_PGBOUNCER: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+const END_PGBOUNCER: StopSignal = StopSignal { signal: Signal::TERM, name: "TERM" };
 
 /// pgpool: "fast shutdown", which releases its shared memory.
-const END_PGPOOL: Ending = Ending { signal: Signal::INT, name: "INT" };
+const END_PGPOOL: StopSignal = StopSignal { signal: Signal::INT, name: "INT" };
 
 /// A pooler in front of a server. Dropping this does not end it.
 pub(crate) struct Pooler {
@@ -36,14 +36,14 @@ pub(crate) struct Pooler {
 }
 
 /// The parameters for starting a pooler.
-pub(crate) struct Front<'a> {
+pub(crate) struct PoolerLaunch<'a> {
     pub(crate) via: Via,
     pub(crate) options: &'a Options,
     pub(crate) site: &'a Site,
     pub(crate) password: &'a Secret,
 }
 
-impl Front<'_> {
+impl PoolerLaunch<'_> {
     /// Starts the pooler and waits until a client reaches the server through it.
     pub(crate) fn start(&self, folder: &mut Folder) -> Result<Pooler, Problem> {
         let place = self.folder();
@@ -191,13 +191,13 @@ impl Front<'_> {
 
 impl Pooler {
     /// Returns the way to end the pooler.
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> StopSignal {
         self.via.ending()
     }
 }
 
 impl Via {
-    fn ending(self) -> Ending {
+    fn ending(self) -> StopSignal {
         match self {
             Via::Pgbouncer => END_PGBOUNCER,
             Via::Pgpool { .. } => END_PGPOOL,

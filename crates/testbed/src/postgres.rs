@@ -6,7 +6,7 @@ use std::process::Command;
 use postgres_protocol::password;
 use rustix::process::Signal;
 
-use crate::launch::Ending;
+use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
@@ -31,10 +31,10 @@ const OWNER: &str = "postgres";
 pub(crate) const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 
 /// "Fast": sessions are aborted, a checkpoint is written.
-pub(crate) const STOP: Ending = Ending { signal: Signal::INT, name: "INT" };
+pub(crate) const STOP: StopSignal = StopSignal { signal: Signal::INT, name: "INT" };
 
 /// "Immediate": nothing is written, for data that is discarded. Shared memory is released.
-pub(crate) const DISCARD: Ending = Ending { signal: Signal::QUIT, name: "QUIT" };
+pub(crate) const DISCARD: StopSignal = StopSignal { signal: Signal::QUIT, name: "QUIT" };
 
 /// Returns the path of the socket; libpq expects its folder.
 pub(crate) fn socket(site: &Site) -> PathBuf {

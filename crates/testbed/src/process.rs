@@ -35,7 +35,7 @@ const SWEEPS: usize = 10;
 /// Returns the queue of a thread that starts processes and lives as long as this process. A process
 /// that should die with its parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`,
 /// prctl(2)).
-fn keeper() -> &'static SyncSender<Job> {
+fn spawner() -> &'static SyncSender<Job> {
     static KEEPER: OnceLock<SyncSender<Job>> = OnceLock::new();
     KEEPER.get_or_init(|| {
         let (jobs, work) = sync_channel::<Job>(0);
@@ -54,7 +54,7 @@ type Job = (Command, SyncSender<std::io::Result<Child>>);
 fn spawn(command: Command) -> std::io::Result<Child> {
     let gone = || std::io::Error::other("the thread that starts programs has ended");
     let (answer, child) = sync_channel(1);
-    keeper().send((command, answer)).map_err(|_| gone())?;
+    spawner().send((command, answer)).map_err(|_| gone())?;
     child.recv().map_err(|_| gone())?
 }
 
@@ -177,12 +177,12 @@ impl Process {
             return frozen;
         }
         self.signal(Signal::STOP);
-        until_still(Pid::from_child(&self.child));
+        wait_until_stopped(Pid::from_child(&self.child));
         for _ in 0..SWEEPS {
             let mut is_complete = true;
             for pid in descendants(self.child.id()) {
                 if !frozen.contains(&pid) && kill_process(pid, Signal::STOP).is_ok() {
-                    until_still(pid);
+                    wait_until_stopped(pid);
                     frozen.push(pid);
                     is_complete = false;
                 }
@@ -224,7 +224,7 @@ impl Process {
 
 /// Waits until a process that was sent SIGSTOP has stopped or is gone: a signal takes effect only
 /// once the process gets a processor, or returns from disk I/O.
-fn until_still(pid: Pid) {
+fn wait_until_stopped(pid: Pid) {
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
     let end = Monotonic.now() + LONGEST_DEATH;
     while Monotonic.now() < end {

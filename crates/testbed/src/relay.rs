@@ -192,24 +192,24 @@ fn relay(
     run_real(&rt::Options::default(), |rt| async move {
         let told = Source::new(&rt, told)?;
         let links = Rc::new(RefCell::new(Vec::new()));
-        let road = Road { rt, server, shared, links };
+        let road = RelayContext { rt, server, shared, links };
         let mut listener = Some(Source::new(&road.rt, listener)?);
         loop {
             match heard(&road.rt, &told, listener.as_ref()).await? {
-                Heard::Client(client) => {
+                RelayEvent::Client(client) => {
                     drop(road.rt.spawn(road.clone().connect(client)));
                     continue;
                 }
-                Heard::End => return Ok(()),
-                Heard::Word(REFUSE) => listener = None,
-                Heard::Word(ACCEPT) => {
+                RelayEvent::End => return Ok(()),
+                RelayEvent::Word(REFUSE) => listener = None,
+                RelayEvent::Word(ACCEPT) => {
                     if listener.is_none() {
                         let again = TcpListener::bind(address)?;
                         again.set_nonblocking(true)?;
                         listener = Some(Source::new(&road.rt, again)?);
                     }
                 }
-                Heard::Word(_) => road.cut(),
+                RelayEvent::Word(_) => road.cut(),
             }
             poll_fn(|context| told.poll_write(context, &[0])).await?;
         }
@@ -217,7 +217,7 @@ fn relay(
 }
 
 /// An event that the relay waits for.
-enum Heard {
+enum RelayEvent {
     Client(Source<TcpStream>),
     Word(u8),
     End,
@@ -227,17 +227,17 @@ async fn heard(
     rt: &Rt,
     told: &Source<UnixStream>,
     listener: Option<&Source<TcpListener>>,
-) -> io::Result<Heard> {
+) -> io::Result<RelayEvent> {
     poll_fn(|context| {
         let mut word = [0];
         match told.poll_read(context, &mut word) {
-            Poll::Ready(Ok(0)) => return Poll::Ready(Ok(Heard::End)),
-            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(Heard::Word(word[0]))),
+            Poll::Ready(Ok(0)) => return Poll::Ready(Ok(RelayEvent::End)),
+            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(RelayEvent::Word(word[0]))),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => {}
         }
         match listener {
-            Some(listener) => rt::poll_accept(rt, listener, context).map_ok(Heard::Client),
+            Some(listener) => rt::poll_accept(rt, listener, context).map_ok(RelayEvent::Client),
             None => Poll::Pending,
         }
     })
@@ -246,7 +246,7 @@ async fn heard(
 
 /// State shared by all connections.
 #[derive(Clone)]
-struct Road {
+struct RelayContext {
     rt: Rt,
     server: SocketAddr,
     shared: Arc<Shared>,
@@ -265,7 +265,7 @@ impl Link {
     }
 }
 
-impl Road {
+impl RelayContext {
     async fn connect(self, client: Source<TcpStream>) {
         // If the server cannot be reached, the client's connection is closed.
         let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
@@ -280,7 +280,7 @@ impl Road {
         for (link, from, to, direction) in [up, down] {
             let (road, rt) = (self.clone(), self.rt.clone());
             drop(rt.spawn(async move {
-                let mut pass = Pass { road: &road, from, to, direction };
+                let mut pass = Forwarder { road: &road, from, to, direction };
                 match pass.run().await {
                     // One side has ended its stream, but may still read.
                     Ok(true) => drop(pass.to.get().shutdown(Shutdown::Write)),
@@ -307,14 +307,14 @@ fn again(stream: &Source<TcpStream>) -> io::Result<TcpStream> {
 }
 
 /// One direction of a connection.
-struct Pass<'r> {
-    road: &'r Road,
+struct Forwarder<'r> {
+    road: &'r RelayContext,
     from: Rc<Source<TcpStream>>,
     to: Rc<Source<TcpStream>>,
     direction: Direction,
 }
 
-impl Pass<'_> {
+impl Forwarder<'_> {
     /// Passes bytes until the sender ends its stream (`true`) or the connection is cut (`false`).
     async fn run(&mut self) -> io::Result<bool> {
         let mut bytes = vec![0; READ];

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use base::{Address, Endpoint, Secret, Target, TargetKind};
 
 use crate::folder::{Folder, random_hex};
-use crate::launch::{Ending, Launch, with_a_free_port};
+use crate::launch::{Launch, StopSignal, with_a_free_port};
 use crate::options::Tls;
-use crate::pooler::{self, Front, Pooler};
+use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
@@ -249,7 +249,7 @@ impl Server {
         self.launch()
     }
 
-    fn end(&mut self, ending: &Ending) {
+    fn end(&mut self, ending: &StopSignal) {
         if let Some(process) = self.process.take() {
             ending.of(process, &mut self.folder);
         }
@@ -259,7 +259,7 @@ impl Server {
     fn front(&mut self) -> Result<(), Problem> {
         let Some(via) = self.options.via else { return Ok(()) };
         let Server { options, site, password, folder, .. } = self;
-        let front = Front { via, options, site, password };
+        let front = PoolerLaunch { via, options, site, password };
         self.pooler = Some(front.start(folder)?);
         Ok(())
     }

@@ -28,7 +28,7 @@ pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
 /// # Errors
 /// As [`start`].
 pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), Problem> {
-    let Asked { options, tls } = Asked::of(target)?;
+    let ParsedUrl { options, tls } = ParsedUrl::of(target)?;
     let server = Server::start(&options.rights(rights))?;
     let mut reached = server.url();
     if tls == Some("require") {
@@ -42,18 +42,18 @@ pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), P
 /// # Errors
 /// The mistakes.
 pub fn check(target: &Target) -> Result<Options, Problem> {
-    Asked::of(target).map(|asked| asked.options)
+    ParsedUrl::of(target).map(|asked| asked.options)
 }
 
 /// A parsed URL.
-struct Asked {
+struct ParsedUrl {
     options: Options,
     /// The value of `tls`.
     tls: Option<&'static str>,
 }
 
-impl Asked {
-    fn of(target: &Target) -> Result<Asked, Problem> {
+impl ParsedUrl {
+    fn of(target: &Target) -> Result<ParsedUrl, Problem> {
         let mut reader = Reader { target, mistakes: Vec::new() };
         let asked = reader.read();
         if let Err(problem) = asked.options.check() {
@@ -70,7 +70,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self) -> Asked {
+    fn read(&mut self) -> ParsedUrl {
         let mut options = Options::new(self.kind()).rights(Rights::Ordinary);
         options.settings = self.settings("server.");
         options.via_settings = self.settings("via.");
@@ -80,7 +80,7 @@ impl Reader<'_> {
             options.tls = Tls::Server;
         }
         options.via = self.via();
-        Asked { options, tls }
+        ParsedUrl { options, tls }
     }
 
     fn kind(&mut self) -> Kind {

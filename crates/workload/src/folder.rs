@@ -19,7 +19,7 @@ pub trait Folder {
 
     /// Returns true if the file is known not to exist. Used for files that are read only during a
     /// run.
-    fn lacks(&self, name: &str) -> bool {
+    fn is_known_missing(&self, name: &str) -> bool {
         let _ = name;
         false
     }
@@ -33,9 +33,9 @@ pub trait Folder {
 
 /// A folder without files, for plans that are only displayed, as those of records are.
 #[derive(Clone, Copy, Debug)]
-pub struct Unread;
+pub struct NoFiles;
 
-impl Folder for Unread {
+impl Folder for NoFiles {
     fn read(&self, _: &str, _: u64) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::NotFound.into())
     }

@@ -34,12 +34,12 @@ use base::Diagnostic;
 pub use base::Placeholders;
 pub use check::{MOST_CONNECTIONS, Overrides, Rates, check};
 pub use expr::{Expr, Pause};
-pub use folder::{Folder, Unread};
+pub use folder::{Folder, NoFiles};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobTarget, Let, Load,
-    LoadMethod, Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing,
-    Param, Piece, Plan, Portion, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side,
+    LoadMethod, Metric, MixPart, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull,
+    Pacing, Param, Piece, Plan, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side,
     Slo, Statement, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};

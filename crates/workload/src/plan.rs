@@ -204,7 +204,7 @@ pub struct Job {
     /// The statements of a request, in order; empty only if the job has a mix instead.
     pub statements: Vec<Statement>,
     /// The sections that take turns in its requests, instead of statements of its own.
-    pub mix: Vec<Portion>,
+    pub mix: Vec<MixPart>,
     /// Order and grouping of the statements of a request.
     pub flow: Flow,
     /// The file from which its requests get their values, or their times and statements.
@@ -240,7 +240,7 @@ pub struct Job {
 
 /// A section that takes part in a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Portion {
+pub struct MixPart {
     /// Its index among the jobs of the plan.
     pub job: usize,
     /// Weight with which it is chosen, in proportion to the others.
@@ -381,7 +381,7 @@ impl Plan {
     }
 
     /// Returns the index of the job whose pacing a job follows: its mix, or itself.
-    pub fn leader_of(&self, place: usize) -> usize {
+    pub fn pacing_index_of(&self, place: usize) -> usize {
         match self.jobs[place].pacing {
             Pacing::Part { of, .. } => of,
             Pacing::Open { .. }
@@ -394,26 +394,26 @@ impl Plan {
 
     /// Returns the job whose pacing a job follows: its mix, or itself.
     pub fn leader(&self, place: usize) -> &Job {
-        &self.jobs[self.leader_of(place)]
+        &self.jobs[self.pacing_index_of(place)]
     }
 
     /// Returns the indexes of the jobs that count every request once: all except the parts of
     /// mixes.
-    pub fn leaders(&self) -> impl Iterator<Item = usize> {
-        (0..self.jobs.len()).filter(|place| self.leader_of(*place) == *place)
+    pub fn counting_jobs(&self) -> impl Iterator<Item = usize> {
+        (0..self.jobs.len()).filter(|place| self.pacing_index_of(*place) == *place)
     }
 
     /// Returns true if a job ends after a fixed number of requests: its `count`, or those of its
     /// file.
-    pub fn ends_with_its_requests(&self, place: usize) -> bool {
+    pub fn has_fixed_request_count(&self, place: usize) -> bool {
         let leader = self.leader(place);
         let parts = leader.mix.iter().map(|portion| &self.jobs[portion.job]);
         leader.count.is_some() || parts.chain([leader]).any(|job| job.feed.is_some())
     }
 
     /// Returns true if the run lasts as long as its only job.
-    pub fn lasts_as_its_only_job(&self) -> bool {
-        self.duration.is_none() && self.leaders().count() == 1
+    pub fn ends_with_its_only_job(&self) -> bool {
+        self.duration.is_none() && self.counting_jobs().count() == 1
     }
 
     /// Returns the requests per second that the schedule offers a job between two instants after

@@ -8,7 +8,7 @@ use std::fmt::{Display, Write as _};
 
 use base::{Code, Dialect, Target, TargetKind};
 
-use crate::check::{self, Printed};
+use crate::check::{self, PrintedSyntax};
 use crate::expr::{Expr, Node, is_name, text};
 use crate::feed::Format;
 use crate::generate::{Column, Family, Uniform};
@@ -42,7 +42,8 @@ impl Plan {
         if self.observe != Observe::default() || self.does_nothing() {
             self.observe.print(&mut out);
         }
-        let main = Printed::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
+        let main =
+            PrintedSyntax::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
         fixed("setup", &self.setup, main, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
         for (place, job) in self.jobs.iter().enumerate() {
@@ -145,7 +146,7 @@ impl Page {
     }
 }
 
-fn fixed(name: &str, statements: &[FixedStatement], printed: Printed, out: &mut Page) {
+fn fixed(name: &str, statements: &[FixedStatement], printed: PrintedSyntax, out: &mut Page) {
     if statements.is_empty() {
         return;
     }
@@ -274,7 +275,7 @@ impl Job {
     fn print_command(&self, out: &mut Page) {
         for command in &self.statements {
             let expr = |expr: &Expr| printed(expr, &self.lets);
-            let text = written(&command.pieces, Printed::Command, expr);
+            let text = written(&command.pieces, PrintedSyntax::Command, expr);
             out.key("command", text);
         }
     }
@@ -287,7 +288,7 @@ impl Job {
             out.key("pipeline", "yes");
         }
         self.print_answers(out);
-        let as_sql = Printed::Sql { dialect, placeholders: self.feed.is_some() };
+        let as_sql = PrintedSyntax::Sql { dialect, placeholders: self.feed.is_some() };
         for statement in &self.statements {
             let expr = |expr: &Expr| printed(expr, &self.lets);
             out.key("query", written(&statement.pieces, as_sql, expr));
@@ -490,7 +491,7 @@ pub(crate) fn skeleton(pieces: &[Piece]) -> (String, Vec<usize>) {
 ///
 /// Its texts are copied unchanged if the statement then parses to the same pieces. Otherwise all of
 /// them are spliced in, because half of a literal has another meaning than the whole.
-fn written(pieces: &[Piece], printed: Printed, expr: impl Fn(&Expr) -> String) -> String {
+fn written(pieces: &[Piece], printed: PrintedSyntax, expr: impl Fn(&Expr) -> String) -> String {
     let plain = joined(pieces, escaped, &expr);
     let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');
     if is_one_line && printed.has_pieces(&plain, pieces) {

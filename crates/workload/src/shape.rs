@@ -152,7 +152,7 @@ impl Shape {
         match self {
             Shape::Sine { mean, amplitude, period } => {
                 let whole = u128::from(mean.0) * u128::from(t.0 - t.0 % period.0);
-                let wave = inverse::Wave::new(*mean, *amplitude, *period);
+                let wave = inverse::SinePosition::new(*mean, *amplitude, *period);
                 Expected(whole + wave.expected((t.0 % period.0) as f64) as u128)
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {

@@ -16,13 +16,13 @@ pub(crate) struct Sink {
     kept: Vec<Diagnostic>,
     errors: usize,
     dropped: usize,
-    aside: Option<Aside>,
+    aside: Option<ReferencedFile>,
 }
 
 /// A file other than the one that is checked. Diagnostics about its text name it in words, and
 /// point to the line of the workload file that names it.
 #[derive(Clone, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct ReferencedFile {
     /// Its name.
     pub(crate) name: String,
     /// Its text, to which the spans of diagnostics refer.
@@ -31,7 +31,7 @@ pub(crate) struct Aside {
     pub(crate) named_at: Option<Span>,
 }
 
-impl Aside {
+impl ReferencedFile {
     fn about(&self, diagnostic: Diagnostic) -> Diagnostic {
         let Some(span) = diagnostic.span else {
             let message = format!("in {}: {}", wording::quoted(&self.name), diagnostic.message);
@@ -58,7 +58,7 @@ impl Sink {
     }
 
     /// Sets the file that later diagnostics are about; `None` is the checked file itself.
-    pub(crate) fn turn_to(&mut self, aside: Option<Aside>) {
+    pub(crate) fn set_file(&mut self, aside: Option<ReferencedFile>) {
         self.aside = aside;
     }
 
@@ -109,7 +109,7 @@ mod tests {
     use base::Span;
 
     #[test]
-    fn the_hundred_and_first_diagnostic_is_counted_and_not_made() {
+    fn diagnostics_beyond_the_limit_are_only_counted() {
         let mut sink = Sink::default();
         for at in (0..KEPT).rev() {
             sink.warning(|| Diagnostic::warning(Span::new(at, at), "odd"));

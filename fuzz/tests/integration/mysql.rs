@@ -5,8 +5,8 @@ use fuzz::{mysql, run_kept};
 use crate::support;
 
 /// Returns the bytes that one side sent in the exchanges whose names begin with `prefix`.
-fn said(side: char, prefix: &str) -> Vec<Vec<u8>> {
-    support::said("lib/wire-mysql/tests/fixtures", side, prefix)
+fn bytes_sent_by(side: char, prefix: &str) -> Vec<Vec<u8>> {
+    support::bytes_sent_by("lib/wire-mysql/tests/fixtures", side, prefix)
 }
 
 /// Returns a packet with a payload shorter than 64 KiB.
@@ -33,26 +33,26 @@ fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
         &[0, 64, 1, 1, 1, 1],
         &[7, 2, 3, 3, 3, 3],
     ];
-    let mut corpus = behind(&heads, &said('<', "text"));
-    corpus.extend(behind(&heads, &said('<', "execute")));
-    corpus.extend(behind(&[&[3, 5, 3, 2, 1, 0]], &said('<', "bulk")));
+    let mut corpus = behind(&heads, &bytes_sent_by('<', "text"));
+    corpus.extend(behind(&heads, &bytes_sent_by('<', "execute")));
+    corpus.extend(behind(&[&[3, 5, 3, 2, 1, 0]], &bytes_sent_by('<', "bulk")));
     // Bits 5 and above: the number of packets of a file; the file that is refused has none. After
     // its statement, there are further bytes or none.
     let files: [&[u8]; 3] =
         [&[0x07, 5, 1, 4, 4, 4], &[0x27, 5, 2, 4, 4, 4], &[0x27, 5, 1, 0, 0, 0]];
-    corpus.extend(behind(&files, &said('<', "file")));
+    corpus.extend(behind(&files, &bytes_sent_by('<', "file")));
     run_kept("mysql_replies", &corpus, mysql::replies, 20_000);
 }
 
 #[test]
 fn logins_of_any_bytes_are_done_or_refused() {
-    let mut bytes = said('<', "login");
-    bytes.extend(said('>', "login"));
+    let mut bytes = bytes_sent_by('<', "login");
+    bytes.extend(bytes_sent_by('>', "login"));
     // The messages alone, without packet headers.
     bytes.extend(bytes.clone().iter().map(|bytes| bytes[4..].to_vec()));
     bytes.push(include_bytes!("../../../lib/wire-mysql/tests/keys/public.pem").to_vec());
     // Other messages that may follow a handshake.
-    let handshake = said('<', "login-native")[0].clone();
+    let handshake = bytes_sent_by('<', "login-native")[0].clone();
     let greeting = &handshake[..4 + usize::from(handshake[0])];
     let sha2 =
         [packet(2, b"\xFEcaching_sha2_password\0abcdefghijklmnopqrst\0"), packet(4, b"\x01\x04")];
@@ -67,8 +67,8 @@ fn logins_of_any_bytes_are_done_or_refused() {
 
 #[test]
 fn commands_of_any_bytes_are_read_or_refused() {
-    let mut bytes = said('>', "execute");
-    bytes.extend(said('>', "bulk"));
-    bytes.extend(said('>', "session"));
+    let mut bytes = bytes_sent_by('>', "execute");
+    bytes.extend(bytes_sent_by('>', "bulk"));
+    bytes.extend(bytes_sent_by('>', "session"));
     run_kept("mysql_commands", &behind(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
 }

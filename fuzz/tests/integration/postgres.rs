@@ -3,13 +3,13 @@
 
 use fuzz::{postgres, run, run_kept};
 
-use crate::support::{bytes_of, said};
+use crate::support::{bytes_of, bytes_sent_by};
 
 const FIXTURES: &str = "lib/wire-postgres/tests/fixtures";
 
 #[test]
 fn postgres_servers_of_any_bytes_are_read_or_refused() {
-    let corpus = said(FIXTURES, '<', "");
+    let corpus = bytes_sent_by(FIXTURES, '<', "");
     run_kept("postgres_backend", &corpus, postgres::backend, 6_000);
     run_kept("postgres_replies", &corpus, postgres::replies, 3_000);
     run_kept("postgres_startup", &corpus, postgres::startup, 3_000);
@@ -17,7 +17,7 @@ fn postgres_servers_of_any_bytes_are_read_or_refused() {
 
 #[test]
 fn postgres_clients_of_any_bytes_are_read_or_refused() {
-    let corpus = said(FIXTURES, '>', "");
+    let corpus = bytes_sent_by(FIXTURES, '>', "");
     run_kept("postgres_frontend", &corpus, postgres::frontend, 6_000);
     run(&corpus, postgres::startup, 3_000);
 }

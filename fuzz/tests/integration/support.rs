@@ -20,17 +20,17 @@ pub(crate) fn files_in(folder: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Returns the bytes that one side, a client (`>`) or a server (`<`), sent in the recorded
 /// exchanges whose names begin with `prefix`.
-pub(crate) fn said(folder: &str, side: char, prefix: &str) -> Vec<Vec<u8>> {
+pub(crate) fn bytes_sent_by(folder: &str, side: char, prefix: &str) -> Vec<Vec<u8>> {
     let files = files_in(folder).into_iter().filter(|(name, _)| name.starts_with(prefix));
-    let said: Vec<Vec<u8>> = files
+    let bytes_sent_by: Vec<Vec<u8>> = files
         .map(|(_, file)| {
             let text = String::from_utf8(file).expect("hex is ASCII");
             text.lines().filter_map(|line| line.strip_prefix(side)).flat_map(unhex).collect()
         })
         .filter(|bytes: &Vec<u8>| !bytes.is_empty())
         .collect();
-    assert!(!said.is_empty(), "nobody says anything in {folder}/{prefix}…");
-    said
+    assert!(!bytes_sent_by.is_empty(), "nobody says anything in {folder}/{prefix}…");
+    bytes_sent_by
 }
 
 fn unhex(text: &str) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::ops::BitOr;
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::error::{ErrorKind, WireError};
 use crate::put;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// The first byte of an OK packet.
 pub(crate) const OK: u8 = 0x00;
@@ -93,10 +93,10 @@ impl<'a> OkPacket<'a> {
 
     #[inline(never)]
     fn decode_long(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         match take.u8("OK, first byte")? {
             OK | EOF => {}
-            _ => return Err(Take::new(payload).fault(ErrorKind::Value, "OK, first byte")),
+            _ => return Err(FieldReader::new(payload).fault(ErrorKind::Value, "OK, first byte")),
         }
         let affected_rows = take.length("OK, affected rows")?;
         let last_insert_id = take.length("OK, last insert id")?;
@@ -132,13 +132,13 @@ impl<'a> OkPacket<'a> {
 /// of the payload. MySQL and MariaDB write its length nevertheless; go-mysql-server does not.
 #[cold]
 fn info<'a>(
-    take: &mut Take<'a>,
+    take: &mut FieldReader<'a>,
     status: Status,
     agreed: Negotiated,
 ) -> Result<&'a [u8], WireError> {
     if !agreed.has(Capabilities::SESSION_TRACK) {
         let rest = take.rest();
-        let mut counted = Take::new(rest);
+        let mut counted = FieldReader::new(rest);
         let info = counted.text("OK, info").ok().filter(|_| counted.is_empty());
         return Ok(info.unwrap_or(rest));
     }
@@ -169,9 +169,9 @@ impl EofPacket {
     /// `Truncated`, `Value` or `Trailing`.
     #[inline]
     pub fn decode(payload: &[u8]) -> Result<EofPacket, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("EOF, first byte")? != EOF {
-            return Err(Take::new(payload).fault(ErrorKind::Value, "EOF, first byte"));
+            return Err(FieldReader::new(payload).fault(ErrorKind::Value, "EOF, first byte"));
         }
         let warnings = take.u16("EOF, warnings")?;
         let status = Status(take.u16("EOF, status")?);
@@ -204,9 +204,9 @@ impl<'a> ErrPacket<'a> {
     /// # Errors
     /// `Truncated` or `Value`.
     pub fn decode(payload: &'a [u8]) -> Result<ErrPacket<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("ERR, first byte")? != ERR {
-            return Err(Take::new(payload).fault(ErrorKind::Value, "ERR, first byte"));
+            return Err(FieldReader::new(payload).fault(ErrorKind::Value, "ERR, first byte"));
         }
         let code = take.u16("ERR, code")?;
         let sqlstate = match take.peek() {

@@ -101,7 +101,7 @@ pub(crate) struct Proof<'a> {
 
 /// The state of an authentication in progress.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Talk {
+pub(crate) enum AuthState {
     /// Waiting for OK or ERR only.
     Over,
     /// `caching_sha2_password`: waiting for the result of the server's cache lookup.
@@ -119,45 +119,53 @@ const ASK_KEY: &[u8] = &[2];
 
 impl Proof<'_> {
     /// Returns the response to the first data of a method, and the next state.
-    pub(crate) fn begin(&self, method: Method, data: &[u8]) -> Result<(Vec<u8>, Talk), WireError> {
+    pub(crate) fn begin(
+        &self,
+        method: Method,
+        data: &[u8],
+    ) -> Result<(Vec<u8>, AuthState), WireError> {
         match method {
-            Method::Native => Ok((native_answer(self.password, &nonce(data)?), Talk::Over)),
+            Method::Native => Ok((native_answer(self.password, &nonce(data)?), AuthState::Over)),
             Method::CachingSha2 => {
                 let nonce = nonce(data)?;
-                Ok((sha2_answer(self.password, &nonce), Talk::Sha2(nonce)))
+                Ok((sha2_answer(self.password, &nonce), AuthState::Sha2(nonce)))
             }
-            Method::Ed25519 => Ok((self.ed25519(data)?, Talk::Over)),
-            Method::Clear if self.channel == Channel::Tls => Ok((self.clear(), Talk::Over)),
+            Method::Ed25519 => Ok((self.ed25519(data)?, AuthState::Over)),
+            Method::Clear if self.channel == Channel::Tls => Ok((self.clear(), AuthState::Over)),
             Method::Clear => Err(fault(ErrorKind::Insecure, 0, "mysql_clear_password")),
         }
     }
 
     /// Returns the response to more data of the method, if any.
-    pub(crate) fn go_on(&self, talk: &mut Talk, data: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
+    pub(crate) fn continue_auth(
+        &self,
+        talk: &mut AuthState,
+        data: &[u8],
+    ) -> Result<Option<Vec<u8>>, WireError> {
         match (*talk, data) {
-            (Talk::Sha2(_), KNOWN) => {
-                *talk = Talk::Over;
+            (AuthState::Sha2(_), KNOWN) => {
+                *talk = AuthState::Over;
                 Ok(None)
             }
-            (Talk::Sha2(nonce), FULL) => self.full(talk, nonce).map(Some),
-            (Talk::Sha2Key(nonce), key) => {
-                *talk = Talk::Over;
+            (AuthState::Sha2(nonce), FULL) => self.full(talk, nonce).map(Some),
+            (AuthState::Sha2Key(nonce), key) => {
+                *talk = AuthState::Over;
                 encrypt(self.password.0, &nonce, key, self.seed).map(Some)
             }
-            (Talk::Sha2(_), _) => Err(fault(ErrorKind::Value, 1, "auth more data")),
-            (Talk::Over, _) => Err(fault(ErrorKind::Order, 0, "auth more data")),
+            (AuthState::Sha2(_), _) => Err(fault(ErrorKind::Value, 1, "auth more data")),
+            (AuthState::Over, _) => Err(fault(ErrorKind::Order, 0, "auth more data")),
         }
     }
 
-    fn full(&self, talk: &mut Talk, nonce: Nonce) -> Result<Vec<u8>, WireError> {
-        *talk = Talk::Over;
+    fn full(&self, talk: &mut AuthState, nonce: Nonce) -> Result<Vec<u8>, WireError> {
+        *talk = AuthState::Over;
         match (self.channel, self.server_key) {
             (Channel::Tls | Channel::Local, _) => Ok(self.clear()),
             (Channel::Open, ServerKey::Known(key)) => {
                 encrypt(self.password.0, &nonce, key, self.seed)
             }
             (Channel::Open, ServerKey::Ask) => {
-                *talk = Talk::Sha2Key(nonce);
+                *talk = AuthState::Sha2Key(nonce);
                 Ok(ASK_KEY.to_vec())
             }
             (Channel::Open, ServerKey::Refuse) => {

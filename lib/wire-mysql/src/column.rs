@@ -5,7 +5,7 @@
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::error::{ErrorKind, WireError};
 use crate::put;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// The type of a column or a value ("enum_field_types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl<'a> ColumnDefinition<'a> {
         payload: &'a [u8],
         agreed: Negotiated,
     ) -> Result<ColumnDefinition<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         let _catalog = take.text("column definition, catalog")?;
         let schema = take.text("column definition, schema")?;
         let table = take.text("column definition, table")?;

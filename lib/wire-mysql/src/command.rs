@@ -5,7 +5,7 @@
 use crate::error::{ErrorKind, WireError};
 use crate::execute::{BulkExecuteCommand, ExecuteCommand, StatementId};
 use crate::frame;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 const QUIT: u8 = 0x01;
 const INIT_DB: u8 = 0x02;
@@ -51,7 +51,7 @@ impl<'a> Command<'a> {
     /// # Errors
     /// `Truncated`, `Trailing`, or `Unsupported` for all other commands.
     pub fn decode(payload: &'a [u8]) -> Result<Command<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         let command = match take.u8("command, first byte")? {
             QUIT => Command::Quit,
             INIT_DB => Command::InitDatabase(take.rest()),
@@ -63,7 +63,7 @@ impl<'a> Command<'a> {
             RESET => Command::Reset(StatementId(take.u32("COM_STMT_RESET, statement")?)),
             RESET_CONNECTION => Command::ResetConnection,
             BULK_EXECUTE => Command::BulkExecute(BulkExecuteCommand::decode(&mut take)?),
-            _ => return Err(Take::new(payload).fault(ErrorKind::Unsupported, "command")),
+            _ => return Err(FieldReader::new(payload).fault(ErrorKind::Unsupported, "command")),
         };
         take.end("command")?;
         Ok(command)

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::frame;
 use crate::put;
 use crate::row::{Field, bit, bitmap_bytes, set_bit};
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// A prepared statement of a session, identified by the server's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,12 +149,12 @@ impl Execute {
             return Ok(1);
         }
         out.truncate(start);
-        Ok(self.append_freely(out, values))
+        Ok(self.append_general(out, values))
     }
 
     /// Appends an execution with NULLs, texts or new types.
     #[inline(never)]
-    fn append_freely<'v, I>(&mut self, out: &mut Vec<u8>, values: I) -> u8
+    fn append_general<'v, I>(&mut self, out: &mut Vec<u8>, values: I) -> u8
     where
         I: ExactSizeIterator<Item = Parameter<'v>> + Clone,
     {
@@ -263,7 +263,7 @@ impl BoundTypes {
 
     fn take(
         &mut self,
-        take: &mut Take<'_>,
+        take: &mut FieldReader<'_>,
         parameters: u16,
         field: &'static str,
     ) -> Result<(), WireError> {
@@ -288,7 +288,7 @@ pub struct ExecuteCommand<'a> {
 }
 
 impl<'a> ExecuteCommand<'a> {
-    pub(crate) fn decode(take: &mut Take<'a>) -> Result<ExecuteCommand<'a>, WireError> {
+    pub(crate) fn decode(take: &mut FieldReader<'a>) -> Result<ExecuteCommand<'a>, WireError> {
         let id = StatementId(take.u32("COM_STMT_EXECUTE, statement")?);
         take.u8("COM_STMT_EXECUTE, flags")?;
         take.u32("COM_STMT_EXECUTE, iterations")?;
@@ -306,7 +306,7 @@ impl<'a> ExecuteCommand<'a> {
         bound: &mut BoundTypes,
         mut value: impl FnMut(Field<'a>),
     ) -> Result<(), WireError> {
-        let mut take = Take::new(self.body);
+        let mut take = FieldReader::new(self.body);
         if parameters == 0 {
             return take.end("COM_STMT_EXECUTE");
         }
@@ -412,7 +412,7 @@ pub struct BulkExecuteCommand<'a> {
 }
 
 impl<'a> BulkExecuteCommand<'a> {
-    pub(crate) fn decode(take: &mut Take<'a>) -> Result<BulkExecuteCommand<'a>, WireError> {
+    pub(crate) fn decode(take: &mut FieldReader<'a>) -> Result<BulkExecuteCommand<'a>, WireError> {
         let id = StatementId(take.u32("COM_STMT_BULK_EXECUTE, statement")?);
         let flags = take.u16("COM_STMT_BULK_EXECUTE, flags")?;
         Ok(BulkExecuteCommand { id, has_types: flags & SEND_TYPES != 0, body: take.rest() })
@@ -428,7 +428,7 @@ impl<'a> BulkExecuteCommand<'a> {
         bound: &mut BoundTypes,
         mut value: impl FnMut(u64, Field<'a>),
     ) -> Result<(), WireError> {
-        let mut take = Take::new(self.body);
+        let mut take = FieldReader::new(self.body);
         if self.has_types {
             bound.take(&mut take, parameters, "COM_STMT_BULK_EXECUTE, types")?;
         }

@@ -40,7 +40,7 @@ impl Header {
 
     /// Returns true if the payload continues in the next packet.
     #[inline]
-    pub fn goes_on(self) -> bool {
+    pub fn continues_in_next(self) -> bool {
         self.length == MAX_PAYLOAD
     }
 }
@@ -145,14 +145,14 @@ impl Payloads {
             check_sequence(self.sequence, header).map_err(|error| error.behind(used))?;
             self.sequence = self.sequence.wrapping_add(1);
             used = used.saturating_add(HEADER).saturating_add(payload.len());
-            if !header.goes_on() && !self.is_joining {
+            if !header.continues_in_next() && !self.is_joining {
                 return Ok(Taken { used, sequence: self.sequence, payload: Some(payload) });
             }
             if self.joined.len().saturating_add(payload.len()) > MAX_JOINED {
                 return Err(fault(ErrorKind::TooLong, used, "packets of one payload"));
             }
             self.joined.extend_from_slice(payload);
-            self.is_joining = header.goes_on();
+            self.is_joining = header.continues_in_next();
             if !self.is_joining {
                 return Ok(Taken { used, sequence: self.sequence, payload: Some(&self.joined) });
             }

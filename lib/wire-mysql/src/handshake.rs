@@ -7,7 +7,7 @@ use crate::answer::Status;
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::error::{ErrorKind, WireError, fault};
 use crate::put;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// The bytes from the server that are mixed into the password.
 pub type Nonce = [u8; 20];
@@ -46,7 +46,7 @@ impl<'a> Handshake<'a> {
     /// # Errors
     /// `Truncated`, `Value`; `Unsupported` for another version.
     pub fn decode(payload: &'a [u8]) -> Result<Handshake<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("handshake, version")? != VERSION {
             return Err(fault(ErrorKind::Unsupported, 0, "handshake, version"));
         }
@@ -64,7 +64,7 @@ impl<'a> Handshake<'a> {
         let lower = u32::from(low) | u32::from(high) << 16;
         let offered = Capabilities::of_halves(lower, upper);
         let length = u64::from(length).saturating_sub(NONCE_PARTS.0 as u64).max(13);
-        let second = Take::new(take.bytes(length, "handshake, nonce")?)
+        let second = FieldReader::new(take.bytes(length, "handshake, nonce")?)
             .array::<{ NONCE_PARTS.1 }>("handshake, nonce")?;
         let method = if offered.contains(Capabilities::PLUGIN_AUTH) {
             name_or_rest(take.rest())
@@ -122,7 +122,7 @@ pub struct SslRequest {
 const SSL_REQUEST: usize = 32;
 
 impl SslRequest {
-    fn take(take: &mut Take<'_>) -> Result<SslRequest, WireError> {
+    fn take(take: &mut FieldReader<'_>) -> Result<SslRequest, WireError> {
         let lower = take.u32("client's first packet, capabilities")?;
         let max_packet = take.u32("client's first packet, longest payload")?;
         let collation = take.u8("client's first packet, collation")?;
@@ -180,7 +180,7 @@ impl<'a> ClientHello<'a> {
     /// # Errors
     /// `Truncated`, `Value`, `Trailing`; `Unsupported` for protocols before 4.1.
     pub fn decode(payload: &'a [u8]) -> Result<ClientHello<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         let client = SslRequest::take(&mut take)?;
         if payload.len() == SSL_REQUEST && client.wanted.contains(Capabilities::SSL) {
             return Ok(ClientHello::Ssl(client));
@@ -195,7 +195,10 @@ impl<'a> HandshakeResponse<'a> {
         Negotiated::of(offered, self.client.wanted)
     }
 
-    fn take(client: SslRequest, take: &mut Take<'a>) -> Result<HandshakeResponse<'a>, WireError> {
+    fn take(
+        client: SslRequest,
+        take: &mut FieldReader<'a>,
+    ) -> Result<HandshakeResponse<'a>, WireError> {
         let has = |capability| client.wanted.contains(capability);
         let user = take.until_nul("handshake response, user")?;
         let answer = if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
@@ -276,7 +279,7 @@ fn put_name(out: &mut Vec<u8>, name: &[u8], field: &'static str) -> Result<(), W
 }
 
 fn pairs(list: &[u8]) -> Result<Vec<Attribute<'_>>, WireError> {
-    let mut take = Take::new(list);
+    let mut take = FieldReader::new(list);
     let mut pairs = Vec::new();
     while !take.is_empty() {
         let name = take.text("handshake response, name of an attribute")?;
@@ -304,7 +307,7 @@ impl<'a> AuthSwitchRequest<'a> {
     /// `Truncated`, `Value`; `Unsupported` for the request to use the method of 1999, which has no
     /// method name.
     pub fn decode(payload: &'a [u8]) -> Result<AuthSwitchRequest<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("auth switch, first byte")? != AUTH_SWITCH {
             return Err(fault(ErrorKind::Value, 0, "auth switch, first byte"));
         }
@@ -333,7 +336,7 @@ impl<'a> AuthMoreData<'a> {
     /// # Errors
     /// `Truncated` or `Value`.
     pub fn decode(payload: &'a [u8]) -> Result<AuthMoreData<'a>, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("auth more data, first byte")? != AUTH_MORE {
             return Err(fault(ErrorKind::Value, 0, "auth more data, first byte"));
         }

@@ -3,7 +3,7 @@
 //! Protocol manual: "Connection Phase".
 
 use crate::answer::{ERR, ErrPacket, OK, OkPacket, Status};
-use crate::auth::{Channel, Method, Password, Proof, ServerKey, Talk};
+use crate::auth::{AuthState, Channel, Method, Password, Proof, ServerKey};
 use crate::capabilities::{Capabilities, Negotiated, REQUIRED};
 use crate::error::{ErrorKind, WireError, fault};
 use crate::frame::{self, Payloads, Taken};
@@ -42,7 +42,7 @@ pub struct LoginOptions<'a> {
 pub enum LoginStep {
     /// Send the appended bytes, and read more.
     NeedBytes,
-    /// Send the appended bytes, begin TLS, then call [`Login::tls_is_on`].
+    /// Send the appended bytes, begin TLS, then call [`Login::tls_started`].
     StartTls,
     /// The session is open.
     Done(Session),
@@ -88,7 +88,7 @@ pub struct Login<'a> {
     state: State,
     session: Session,
     hello: Hello,
-    talk: Talk,
+    talk: AuthState,
     switches: u8,
     /// Sequence number of the next packet from either side.
     sequence: u8,
@@ -128,7 +128,7 @@ impl<'a> Login<'a> {
                 status: Status::default(),
             },
             hello: Hello { nonce: [0; 20], method: Method::Native },
-            talk: Talk::Over,
+            talk: AuthState::Over,
             switches: 0,
             sequence: 0,
         }
@@ -180,7 +180,7 @@ impl<'a> Login<'a> {
     ///
     /// # Errors
     /// `Order` if TLS was not requested; `Value` for a user, database or method with a zero byte.
-    pub fn tls_is_on(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
+    pub fn tls_started(&mut self, out: &mut Vec<u8>) -> Result<(), WireError> {
         if self.state != State::Tls {
             return Err(fault(ErrorKind::Order, 0, "TLS that was not asked for"));
         }
@@ -305,7 +305,7 @@ impl<'a> Login<'a> {
             Some(&AUTH_SWITCH) => Some(self.switched(&AuthSwitchRequest::decode(payload)?)?),
             Some(&AUTH_MORE) => {
                 let AuthMoreData(data) = AuthMoreData::decode(payload)?;
-                self.proof().go_on(&mut self.talk, data)?
+                self.proof().continue_auth(&mut self.talk, data)?
             }
             _ => return Err(fault(ErrorKind::Order, 0, "packet of the login")),
         };

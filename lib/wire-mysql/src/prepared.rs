@@ -4,7 +4,7 @@
 
 use crate::error::{ErrorKind, WireError};
 use crate::execute::StatementId;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// A prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ impl Prepared {
     /// # Errors
     /// `Truncated`, `Value` or `Trailing`.
     pub fn decode(payload: &[u8]) -> Result<Prepared, WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         if take.u8("prepare OK, first byte")? != 0 {
-            return Err(Take::new(payload).fault(ErrorKind::Value, "prepare OK, first byte"));
+            return Err(FieldReader::new(payload).fault(ErrorKind::Value, "prepare OK, first byte"));
         }
         let id = StatementId(take.u32("prepare OK, statement")?);
         let columns = take.u16("prepare OK, columns")?;

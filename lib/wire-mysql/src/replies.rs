@@ -37,7 +37,7 @@ use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, whole};
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// The kind of reply to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct Replies {
     sequence: u8,
     /// True if the payload of the previous packet, which is skipped, continues in this one.
     is_continued: bool,
-    inside: Inside,
+    inside: PartialPacket,
     /// Number of outstanding definitions.
     definitions: u64,
     /// Number of column definitions of a prepared statement, which follow those of the parameters.
@@ -115,7 +115,7 @@ enum State {
 
 /// An incomplete packet.
 #[derive(Clone, Copy, Debug, Default)]
-struct Inside {
+struct PartialPacket {
     /// The received bytes of its header and of the first byte of its payload.
     head: [u8; HEADER + 1],
     length: u8,
@@ -133,7 +133,7 @@ impl Replies {
             state: State::Idle,
             sequence: 0,
             is_continued: false,
-            inside: Inside::default(),
+            inside: PartialPacket::default(),
             definitions: 0,
             columns: 0,
             rows: 0,
@@ -176,7 +176,7 @@ impl Replies {
     /// Returns the sequence number of the next packet if the server waits for a file; it must be
     /// passed to [`file_data`](crate::file_data) and [`file_end`](crate::file_end). An empty file
     /// refuses the request.
-    pub fn file_is_wanted(&self) -> Option<u8> {
+    pub fn wanted_file(&self) -> Option<u8> {
         (self.state == State::File).then_some(self.sequence)
     }
 
@@ -185,7 +185,7 @@ impl Replies {
     ///
     /// # Errors
     /// `Order` if the server did not ask for a file.
-    pub fn file_was_sent(&mut self, sequence: u8) -> Result<(), WireError> {
+    pub fn file_sent(&mut self, sequence: u8) -> Result<(), WireError> {
         if self.state != State::File {
             return Err(fault(ErrorKind::Order, 0, "content of a file"));
         }
@@ -204,7 +204,7 @@ impl Replies {
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
         if self.inside.length != 0 {
-            rest = self.resumed(bytes, rest, sink)?;
+            rest = self.resume_packet(bytes, rest, sink)?;
         }
         while !matches!(self.state, State::Idle | State::File) {
             if !sink.wants_rows() {
@@ -221,7 +221,7 @@ impl Replies {
                     behind
                 }
                 None if rest.is_empty() => return Ok(bytes.len()),
-                None => self.resumed(bytes, rest, sink)?,
+                None => self.resume_packet(bytes, rest, sink)?,
             };
         }
         if !rest.is_empty() && self.state == State::Idle {
@@ -339,7 +339,8 @@ impl Replies {
         payload: &[u8],
         sink: &mut S,
     ) -> Result<(), WireError> {
-        let is_usual = header.sequence == self.sequence && !header.goes_on() && !self.is_continued;
+        let is_usual =
+            header.sequence == self.sequence && !header.continues_in_next() && !self.is_continued;
         if !is_usual {
             return self.unusual_packet(header, payload, sink);
         }
@@ -367,7 +368,7 @@ impl Replies {
             self.skip(header, sink);
             return Ok(());
         }
-        if header.goes_on() {
+        if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
         self.payload(payload, sink).map_err(|error| error.behind(HEADER))
@@ -394,7 +395,8 @@ impl Replies {
         }
         match self.state {
             State::Rows => {
-                (header.goes_on() || !sink.wants_rows()) && self.is_row(first, header.goes_on())
+                (header.continues_in_next() || !sink.wants_rows())
+                    && self.is_row(first, header.continues_in_next())
             }
             State::Columns => !sink.wants_columns() && is_definition(first),
             State::Parameters => is_definition(first),
@@ -412,13 +414,13 @@ impl Replies {
 
     /// Returns true if a packet among rows, which is not a continuation, is a row.
     #[inline]
-    fn is_row(&self, first: Option<u8>, goes_on: bool) -> bool {
+    fn is_row(&self, first: Option<u8>, continues_in_next: bool) -> bool {
         match (first, self.kind) {
             (Some(OK), _) => true,
             (Some(ERR) | None, _) => false,
             (Some(_), ReplyKind::Binary) => false,
             // A value of 16 MB fills a packet completely; no OK packet is that long.
-            (Some(EOF), _) => goes_on,
+            (Some(EOF), _) => continues_in_next,
             (Some(_), _) => true,
         }
     }
@@ -437,12 +439,12 @@ impl Replies {
                 _ => self.definition_is_done(sink),
             }
         }
-        self.is_continued = header.goes_on();
+        self.is_continued = header.continues_in_next();
     }
 
     /// Processes the incomplete packet, or its next part. Returns the remaining bytes.
     #[inline(never)]
-    fn resumed<'b, S: Sink>(
+    fn resume_packet<'b, S: Sink>(
         &mut self,
         bytes: &'b [u8],
         rest: &'b [u8],
@@ -474,7 +476,7 @@ impl Replies {
             return Ok(at);
         }
         let is_gathered = self.inside.is_gathered;
-        self.inside = Inside::default();
+        self.inside = PartialPacket::default();
         if is_gathered {
             self.gathered(header, sink)
                 .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
@@ -524,7 +526,7 @@ impl Replies {
     /// Processes a packet that was buffered completely.
     #[cold]
     fn gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
-        if header.goes_on() {
+        if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
         let mut payload = std::mem::take(&mut self.gathered);
@@ -604,7 +606,7 @@ impl Replies {
 
     #[cold]
     fn long_column_count(&self, payload: &[u8]) -> Result<(u64, bool), WireError> {
-        let mut take = Take::new(payload);
+        let mut take = FieldReader::new(payload);
         let count = take.length("column count")?;
         let has_definitions = !self.agreed.has(Capabilities::CACHE_METADATA)
             || take.u8("column count, metadata follow")? != 0;
@@ -782,7 +784,7 @@ fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
     Err(fault(ErrorKind::Order, 0, "packet behind the last reply"))
 }
 
-impl Inside {
+impl PartialPacket {
     /// Returns the header if it and the first byte of the payload have been received.
     fn header(&self) -> Option<Header> {
         let [head @ .., _] = self.head;

@@ -6,7 +6,7 @@
 use crate::column::{ColumnKind, ColumnType};
 use crate::error::{ErrorKind, WireError};
 use crate::put;
-use crate::take::Take;
+use crate::take::FieldReader;
 
 /// A row as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) const NULL: u8 = 0xFB;
 impl<'a> TextRow<'a> {
     /// Returns its values in order, `None` for NULL.
     pub fn fields(self) -> impl Iterator<Item = Result<Option<&'a [u8]>, WireError>> {
-        let mut take = Take::new(self.0);
+        let mut take = FieldReader::new(self.0);
         std::iter::from_fn(move || {
             let first = take.peek()?;
             if first == NULL {
@@ -107,7 +107,7 @@ impl<'a> BinaryRow<'a> {
         self,
         columns: &'k [ColumnKind],
     ) -> Result<impl Iterator<Item = Result<Field<'a>, WireError>> + use<'a, 'k>, WireError> {
-        let mut take = Take::new(self.0);
+        let mut take = FieldReader::new(self.0);
         take.u8("binary row, first byte")?;
         let bits = columns.len().saturating_add(ROW_BITS);
         let bitmap = take.bytes(bitmap_bytes(bits) as u64, "binary row, NULL bitmap")?;
@@ -150,7 +150,7 @@ impl<'a> BinaryRow<'a> {
 
 impl<'a> Field<'a> {
     pub(crate) fn take(
-        take: &mut Take<'a>,
+        take: &mut FieldReader<'a>,
         kind: ColumnKind,
         field: &'static str,
     ) -> Result<Field<'a>, WireError> {

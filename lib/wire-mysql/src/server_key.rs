@@ -47,14 +47,14 @@ pub(crate) fn encrypt(
     let modulus = BigUint::from_bytes_be(&key.modulus);
     let exponent = BigUint::from_bytes_be(&key.exponent);
     PublicKey::new(modulus, exponent)
-        .encrypt_block(message, Pkcs1OaepPadding::new(Once(seed)))
+        .encrypt_block(message, Pkcs1OaepPadding::new(CallerBytes(seed)))
         .map_err(|_| wrong)
 }
 
 /// A random number generator that returns the caller's bytes.
-struct Once(Seed);
+struct CallerBytes(Seed);
 
-impl Rng for Once {
+impl Rng for CallerBytes {
     type Error = Infallible;
 
     fn fill(&mut self, places: &mut [u8]) -> Result<(), Infallible> {

@@ -8,15 +8,15 @@ type Field = &'static str;
 
 /// A partially read payload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Take<'a> {
+pub(crate) struct FieldReader<'a> {
     rest: &'a [u8],
     whole: usize,
 }
 
-impl<'a> Take<'a> {
+impl<'a> FieldReader<'a> {
     #[inline]
-    pub(crate) fn new(payload: &'a [u8]) -> Take<'a> {
-        Take { rest: payload, whole: payload.len() }
+    pub(crate) fn new(payload: &'a [u8]) -> FieldReader<'a> {
+        FieldReader { rest: payload, whole: payload.len() }
     }
 
     /// Returns the number of bytes read.
@@ -157,14 +157,14 @@ mod tests {
             (&[0xFD, 1, 2], Err((ErrorKind::Truncated, 1))),
             (&[], Err((ErrorKind::Truncated, 0))),
         ] {
-            let found = Take::new(bytes).length("a length");
+            let found = FieldReader::new(bytes).length("a length");
             assert_eq!(found.map_err(|error| (error.kind, error.offset)), expected, "{bytes:?}");
         }
     }
 
     #[test]
     fn a_text_longer_than_the_payload_is_refused() {
-        let mut take = Take::new(&[0xFE, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
+        let mut take = FieldReader::new(&[0xFE, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
         assert_eq!(take.text("a text").map_err(|error| error.offset), Err(9));
     }
 }

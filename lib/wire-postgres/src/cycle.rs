@@ -23,12 +23,12 @@ use crate::{ErrorKind, Object, WireError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     is_query: bool,
-    left: Left,
+    left: OutstandingReplies,
 }
 
 /// Numbers of messages of the extended protocol whose replies are outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Left {
+struct OutstandingReplies {
     parses: u32,
     statements: u32,
     portals: u32,
@@ -37,10 +37,10 @@ struct Left {
     closes: u32,
 }
 
-impl Left {
+impl OutstandingReplies {
     #[inline]
     fn is_nothing(self) -> bool {
-        let Left { parses, statements, portals, binds, executes, closes } = self;
+        let OutstandingReplies { parses, statements, portals, binds, executes, closes } = self;
         parses | statements | portals | binds | executes | closes == 0
     }
 }
@@ -52,7 +52,14 @@ impl Cycle {
     /// A single Sync.
     pub const SYNC: Cycle = Cycle {
         is_query: false,
-        left: Left { parses: 0, statements: 0, portals: 0, binds: 0, executes: 0, closes: 0 },
+        left: OutstandingReplies {
+            parses: 0,
+            statements: 0,
+            portals: 0,
+            binds: 0,
+            executes: 0,
+            closes: 0,
+        },
     };
 
     /// The Bind and the Execute of one statement, and a Sync.
@@ -119,7 +126,7 @@ enum State {
     /// The reply to the first statement of a Query.
     Query,
     /// The reply to a further statement of a Query, or its end.
-    Queried,
+    NextStatement,
     /// The server waits for COPY's data.
     CopyIn,
     /// The server sends COPY's data.
@@ -179,8 +186,8 @@ impl Grammar {
     /// Processes the end of a command of a Query, or of a COPY.
     fn queried(&mut self) -> bool {
         match (self.state, self.cycle.is_query) {
-            (State::Query | State::Queried | State::Rows | State::Copied, true) => {
-                self.state = State::Queried;
+            (State::Query | State::NextStatement | State::Rows | State::Copied, true) => {
+                self.state = State::NextStatement;
                 true
             }
             (State::Copied, false) => {
@@ -204,7 +211,7 @@ impl Grammar {
     pub(crate) fn ready(&mut self) -> bool {
         let permits = match self.state {
             State::Between => self.cycle.left.is_nothing(),
-            State::Queried | State::Failed => true,
+            State::NextStatement | State::Failed => true,
             _ => false,
         };
         if permits {
@@ -250,7 +257,7 @@ impl Grammar {
                 self.state = State::Between;
                 true
             }
-            (tag::ROW_DESCRIPTION, State::Query | State::Queried) => {
+            (tag::ROW_DESCRIPTION, State::Query | State::NextStatement) => {
                 self.state = State::Rows;
                 true
             }
@@ -275,7 +282,7 @@ impl Grammar {
     /// Begins a COPY. Returns true if it is allowed.
     fn copies(&mut self, direction: State, returned: u64) -> bool {
         match std::mem::replace(&mut self.state, direction) {
-            State::Query | State::Queried => true,
+            State::Query | State::NextStatement => true,
             State::Rows => !self.cycle.is_query && returned == 0,
             _ => false,
         }
@@ -289,7 +296,9 @@ impl Grammar {
             (tag::READY_FOR_QUERY, State::Between) => "ReadyForQuery before all answers",
             (tag::READY_FOR_QUERY, _) => "ReadyForQuery without CommandComplete",
             (tag::DATA_ROW, State::Between) => "DataRow without BindComplete",
-            (tag::DATA_ROW, State::Query | State::Queried) => "DataRow without RowDescription",
+            (tag::DATA_ROW, State::Query | State::NextStatement) => {
+                "DataRow without RowDescription"
+            }
             (tag::COMMAND_COMPLETE, State::Between) => "CommandComplete without BindComplete",
             (tag::COMMAND_COMPLETE, State::CopyIn) => "CommandComplete before CopyDone",
             (_, State::Idle) => "a message without a request",

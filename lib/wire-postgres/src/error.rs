@@ -39,7 +39,7 @@ pub enum ErrorKind {
     Unexpected,
     /// Bytes after the answer to an SSLRequest: an attacker may have inserted them before
     /// encryption began.
-    Stuffed,
+    InjectedBytes,
 }
 
 impl WireError {
@@ -71,7 +71,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::ZeroByte => "a zero byte within a string",
             ErrorKind::Value => "a value that the protocol does not know",
             ErrorKind::Unexpected => "a message that cannot come now",
-            ErrorKind::Stuffed => "bytes that came before the encryption began",
+            ErrorKind::InjectedBytes => "bytes that came before the encryption began",
         };
         f.write_str(text)
     }

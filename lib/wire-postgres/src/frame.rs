@@ -25,7 +25,7 @@ pub(crate) const REPORT: u32 = 16 << 20;
 
 /// Longest body of a message of rows or of COPY, and of a client's message, in bytes: the limit of
 /// an Int32.
-pub(crate) const ENDLESS: u32 = i32::MAX as u32 - 4;
+pub(crate) const MAX_BODY: u32 = i32::MAX as u32 - 4;
 
 /// A framed message.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub(crate) fn header(header: &[u8; HEADER]) -> Option<(u8, u32)> {
     let [tag, length @ ..] = header;
     // A length less than that of the length field itself wraps to a value above the limit.
     let length = u32::from_be_bytes(*length).wrapping_sub(4);
-    (length <= ENDLESS).then_some((*tag, length))
+    (length <= MAX_BODY).then_some((*tag, length))
 }
 
 /// Returns the error for a message with an invalid length, which begins at `at`.
@@ -54,7 +54,12 @@ pub(crate) fn not_a_length(at: usize) -> WireError {
 
 /// Checks a body's length against the limit of its message type; `None` means an unknown type.
 #[inline]
-pub(crate) fn permit(tag: u8, length: u32, limit: Option<u32>, at: usize) -> Result<(), WireError> {
+pub(crate) fn check_length(
+    tag: u8,
+    length: u32,
+    limit: Option<u32>,
+    at: usize,
+) -> Result<(), WireError> {
     match limit {
         Some(limit) if length <= limit => Ok(()),
         Some(_) => {
@@ -73,7 +78,7 @@ pub(crate) fn first<'a>(
 ) -> Result<Option<Frame<'a>>, WireError> {
     let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() else { return Ok(None) };
     let (tag, length) = header(head).ok_or_else(|| not_a_length(0))?;
-    permit(tag, length, limit(tag), 0)?;
+    check_length(tag, length, limit(tag), 0)?;
     let body = usize::try_from(length).ok().and_then(|length| rest.get(..length));
     Ok(body.map(|body| Frame { tag, body, length: HEADER.saturating_add(body.len()) }))
 }

@@ -98,7 +98,7 @@ pub use copy::{CopyText, copy_text_fields};
 pub use cycle::Cycle;
 pub use error::{ErrorKind, WireError};
 pub use list::{Item, Items, List};
-pub use reception::{Policy, Reception, Visit};
+pub use reception::{LoginProgress, Policy, ServerLogin};
 pub use replies::{Completion, Replies, Sink};
 pub use report::{OwnedReport, Report, ReportField, Severity, SqlState};
 pub use startup::{Channel, Login, Session, Startup, StartupError};

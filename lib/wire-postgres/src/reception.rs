@@ -38,34 +38,34 @@ impl std::fmt::Debug for Policy<'_> {
 
 /// The state of a client that begins a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visit {
+pub enum LoginProgress {
     /// More bytes are needed; the appended bytes are to be sent.
     Waits,
     /// The client requests TLS. The server appends [`answer_ssl`](crate::answer_ssl), and continues
     /// after encryption has begun or was refused. Bytes after the request are not encrypted: a
     /// server that accepts must not read them (CVE-2021-23214).
-    AsksForTls,
+    TlsRequested,
     /// The client requests encryption with GSSAPI; the reply is the same.
-    AsksForGss,
+    GssRequested,
     /// The client requests the cancellation of another session's statement, and disconnects.
-    Cancels(BackendKey),
+    CancelRequested(BackendKey),
     /// The client is authenticated. The server appends its settings, its key and ReadyForQuery.
-    Enters,
+    Authenticated,
     /// The client was rejected; the error is appended, and the connection is to be closed.
-    Leaves,
+    LoginRejected,
 }
 
 /// A client's login on the server's side: reads the client's messages and appends the replies.
 #[derive(Clone, Debug)]
-pub struct Reception<'p> {
+pub struct ServerLogin<'p> {
     policy: Policy<'p>,
     user: Option<Vec<u8>>,
 }
 
-impl<'p> Reception<'p> {
+impl<'p> ServerLogin<'p> {
     /// Creates the state before the client's first byte.
-    pub fn new(policy: Policy<'p>) -> Reception<'p> {
-        Reception { policy, user: None }
+    pub fn new(policy: Policy<'p>) -> ServerLogin<'p> {
+        ServerLogin { policy, user: None }
     }
 
     /// Returns the name of the user, once it is known.
@@ -78,7 +78,11 @@ impl<'p> Reception<'p> {
     ///
     /// # Errors
     /// The bytes are not a valid client message.
-    pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, Visit), WireError> {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, LoginProgress), WireError> {
         match self.user.take() {
             None => self.first(bytes, out),
             Some(user) => {
@@ -89,14 +93,18 @@ impl<'p> Reception<'p> {
         }
     }
 
-    fn first(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, Visit), WireError> {
+    fn first(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, LoginProgress), WireError> {
         let Some((packet, used)) = StartupPacket::decode(bytes)? else {
-            return Ok((0, Visit::Waits));
+            return Ok((0, LoginProgress::Waits));
         };
         let visit = match packet {
-            StartupPacket::SslRequest => Visit::AsksForTls,
-            StartupPacket::GssEncRequest => Visit::AsksForGss,
-            StartupPacket::CancelRequest(key) => Visit::Cancels(key),
+            StartupPacket::SslRequest => LoginProgress::TlsRequested,
+            StartupPacket::GssEncRequest => LoginProgress::GssRequested,
+            StartupPacket::CancelRequest(key) => LoginProgress::CancelRequested(key),
             StartupPacket::Startup(startup) => self.greet(startup, out)?,
         };
         Ok((used, visit))
@@ -106,7 +114,7 @@ impl<'p> Reception<'p> {
         &mut self,
         startup: frontend::Startup<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Visit, WireError> {
+    ) -> Result<LoginProgress, WireError> {
         if startup.version.major != ProtocolVersion::V3_0.major {
             let why = format!("unsupported frontend protocol {}", startup.version);
             return refuse(out, "0A000", &why);
@@ -126,11 +134,11 @@ impl<'p> Reception<'p> {
             Policy::Trust => enter(out),
             Policy::Cleartext { .. } => {
                 backend::authentication_cleartext_password(out);
-                Visit::Waits
+                LoginProgress::Waits
             }
             Policy::Md5 { salt, .. } => {
                 backend::authentication_md5_password(out, salt);
-                Visit::Waits
+                LoginProgress::Waits
             }
         })
     }
@@ -140,7 +148,7 @@ impl<'p> Reception<'p> {
         bytes: &[u8],
         user: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Visit), WireError> {
+    ) -> Result<(usize, LoginProgress), WireError> {
         // Other messages may be long; an unauthenticated client must not make the server wait for
         // them.
         if bytes.first().is_some_and(|first| *first != tag::PASSWORD) {
@@ -148,7 +156,7 @@ impl<'p> Reception<'p> {
         }
         let Some((frontend::Message::Password(body), used)) = frontend::Message::decode(bytes)?
         else {
-            return Ok((0, Visit::Waits));
+            return Ok((0, LoginProgress::Waits));
         };
         let given = frontend::Message::password(body)?;
         let is_right = match self.policy {
@@ -168,13 +176,13 @@ impl<'p> Reception<'p> {
     }
 }
 
-fn enter(out: &mut Vec<u8>) -> Visit {
+fn enter(out: &mut Vec<u8>) -> LoginProgress {
     backend::authentication_ok(out);
-    Visit::Enters
+    LoginProgress::Authenticated
 }
 
-fn refuse(out: &mut Vec<u8>, sqlstate: &str, why: &str) -> Result<Visit, WireError> {
+fn refuse(out: &mut Vec<u8>, sqlstate: &str, why: &str) -> Result<LoginProgress, WireError> {
     let fields = [(b'S', "FATAL"), (b'V', "FATAL"), (b'C', sqlstate), (b'M', why)];
     backend::error_response(out, fields)?;
-    Ok(Visit::Leaves)
+    Ok(LoginProgress::LoginRejected)
 }

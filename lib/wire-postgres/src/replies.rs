@@ -34,7 +34,7 @@ pub trait Sink {
     /// [`setting`](Sink::setting) are to be called. Otherwise these messages are skipped, whatever
     /// their length.
     #[inline]
-    fn wants_news(&self) -> bool {
+    fn wants_notices(&self) -> bool {
         false
     }
 
@@ -181,7 +181,7 @@ impl Replies {
     pub fn read(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<usize, WireError> {
         let mut rest = bytes;
         if self.skip > 0 {
-            rest = self.pass_over(bytes);
+            rest = self.skip_body(bytes);
         }
         self.needed = HEADER;
         while let Some((head, behind)) = rest.split_first_chunk::<HEADER>() {
@@ -226,7 +226,7 @@ impl Replies {
             self.unwanted(tag, length, at, sink)?;
             return Ok(true);
         }
-        frame::permit(tag, length, backend::limit(tag), at)?;
+        frame::check_length(tag, length, backend::limit(tag), at)?;
         self.needed = (length as usize).saturating_add(HEADER);
         Ok(false)
     }
@@ -256,7 +256,7 @@ impl Replies {
     }
 
     /// Returns the bytes after the skipped body.
-    fn pass_over<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+    fn skip_body<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         match bytes.split_at_checked(self.skip) {
             Some((_, rest)) => {
                 self.skip = 0;
@@ -329,7 +329,7 @@ impl Replies {
         if is_passed_over(tag, length, sink) {
             return self.unwanted(tag, length, at, sink);
         }
-        frame::permit(tag, length, backend::limit(tag), at)?;
+        frame::check_length(tag, length, backend::limit(tag), at)?;
         let message = backend::decode_body(tag, body, at.saturating_add(HEADER))?;
         self.grammar.message(tag, self.returned, at)?;
         match message {
@@ -381,7 +381,7 @@ fn is_passed_over(tag: u8, length: u32, sink: &impl Sink) -> bool {
         }
         tag::ROW_DESCRIPTION => !sink.wants_data(),
         tag::NOTICE_RESPONSE | tag::NOTIFICATION_RESPONSE | tag::PARAMETER_STATUS => {
-            !sink.wants_news()
+            !sink.wants_notices()
         }
         _ => false,
     }

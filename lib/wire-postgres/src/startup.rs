@@ -163,13 +163,13 @@ pub struct Startup<'l> {
 /// The next expected message.
 enum State {
     /// The first authentication request, or immediately AuthenticationOk.
-    Question,
+    AuthRequest,
     /// The next step of SCRAM.
     Scram(Box<ScramSha256>),
     /// The server's proof that it knows the password.
     Proof(Box<ScramSha256>),
     /// AuthenticationOk; further requests are not allowed.
-    Verdict,
+    AuthResult,
     /// Settings, the key, and ReadyForQuery.
     Settings,
     /// No message: the session has begun.
@@ -196,7 +196,7 @@ impl<'l> Startup<'l> {
         let parameters = names.chain(login.settings.iter().copied());
         let parameters = parameters.map(|(name, value)| (name, value.as_bytes()));
         frontend::startup(out, ProtocolVersion::V3_0, parameters)?;
-        Ok(Startup { login, state: State::Question, session: Session::default(), skip: 0 })
+        Ok(Startup { login, state: State::AuthRequest, session: Session::default(), skip: 0 })
     }
 
     /// Reads bytes, appends the replies, and returns the number of bytes consumed. It stops after
@@ -265,16 +265,16 @@ impl<'l> Startup<'l> {
         out: &mut Vec<u8>,
         at: usize,
     ) -> Result<(), StartupError> {
-        let state = std::mem::replace(&mut self.state, State::Verdict);
+        let state = std::mem::replace(&mut self.state, State::AuthResult);
         self.state = match (state, question) {
-            (State::Question | State::Verdict, Authentication::Ok) => State::Settings,
-            (State::Question, question) => self.first_answer(question, out)?,
+            (State::AuthRequest | State::AuthResult, Authentication::Ok) => State::Settings,
+            (State::AuthRequest, question) => self.first_answer(question, out)?,
             (State::Scram(scram), Authentication::SaslContinue { data }) => {
                 State::Proof(next_step(scram, data, out)?)
             }
             (State::Proof(mut scram), Authentication::SaslFinal { data }) => {
                 scram.finish(data).map_err(|error| StartupError::Scram(error.to_string()))?;
-                State::Verdict
+                State::AuthResult
             }
             // A server that accepts the client before it has proved itself may be an impostor.
             (State::Scram(_) | State::Proof(_), Authentication::Ok) => {
@@ -297,12 +297,12 @@ impl<'l> Startup<'l> {
             }
             Authentication::CleartextPassword => {
                 frontend::password(out, self.password()?)?;
-                Ok(State::Verdict)
+                Ok(State::AuthResult)
             }
             Authentication::Md5Password { salt } => {
                 let hash = md5_hash(self.login.user.as_bytes(), self.password()?, salt);
                 frontend::password(out, hash.as_bytes())?;
-                Ok(State::Verdict)
+                Ok(State::AuthResult)
             }
             Authentication::Sasl { mechanisms } => self.begin_scram(mechanisms, out),
             question => Err(StartupError::Method(match question.method() {

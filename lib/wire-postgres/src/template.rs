@@ -14,7 +14,7 @@
 use crate::frame::{self, count, message, string};
 use crate::frontend;
 use crate::tags::frontend as tag;
-use crate::value::{self, Fit};
+use crate::value::{self, EncodedForm};
 use crate::{
     Cycle, Format, Oid, ParameterType, Replies, Value, ValueError, ValueErrorKind, WireError,
 };
@@ -173,11 +173,11 @@ impl Template {
             let Some(value) = given.next() else { return Err(missing(parameter)) };
             let fit = match request.get_mut(slot.value..) {
                 Some(place) => value::patch(place, slot.kind, value),
-                None => Ok(Fit::Text),
+                None => Ok(EncodedForm::Text),
             };
             match fit {
-                Ok(Fit::Binary) => {}
-                Ok(Fit::Null | Fit::Text) => {
+                Ok(EncodedForm::Binary) => {}
+                Ok(EncodedForm::Null | EncodedForm::Text) => {
                     out.truncate(start);
                     return self.fill_parts(out, start, values);
                 }
@@ -255,12 +255,12 @@ fn append(
     out.extend(std::iter::repeat_n(0, usize::from(width)));
     let place = out.get_mut(body..).unwrap_or_default();
     match value::patch(place, slot.kind, value)? {
-        Fit::Binary => {}
-        Fit::Null => {
+        EncodedForm::Binary => {}
+        EncodedForm::Null => {
             out.truncate(at);
             out.extend_from_slice(&(-1_i32).to_be_bytes());
         }
-        Fit::Text => {
+        EncodedForm::Text => {
             out.truncate(body);
             value::append_text(out, value);
             let length = i32::try_from(out.len().saturating_sub(body))

@@ -27,7 +27,7 @@ pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
     };
     match bytes.len() {
         1 => Ok(Some(answer)),
-        _ => Err(WireError::new(ErrorKind::Stuffed, 1, context)),
+        _ => Err(WireError::new(ErrorKind::InjectedBytes, 1, context)),
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
         check(b"", Ok(None));
         check(b"S", Ok(Some(SslAnswer::Accepted)));
         check(b"N", Ok(Some(SslAnswer::Refused)));
-        check(b"SR", Err(ErrorKind::Stuffed));
-        check(b"NR", Err(ErrorKind::Stuffed));
+        check(b"SR", Err(ErrorKind::InjectedBytes));
+        check(b"NR", Err(ErrorKind::InjectedBytes));
         check(b"E\0\0\0\x08", Err(ErrorKind::Value));
     }
 

@@ -154,7 +154,7 @@ impl std::error::Error for ValueError {}
 
 /// The way in which a value fits the slot of its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum EncodedForm {
     /// The value was written in binary.
     Binary,
     /// The value is NULL, which has no width.
@@ -169,7 +169,7 @@ pub(crate) fn patch(
     place: &mut [u8],
     kind: ParameterType,
     value: Value<'_>,
-) -> Result<Fit, ValueErrorKind> {
+) -> Result<EncodedForm, ValueErrorKind> {
     match (kind, value) {
         (ParameterType::Int8, Value::Int(int)) => Ok(put(place, int.to_be_bytes())),
         (ParameterType::Int4, Value::Int(int)) => match i32::try_from(int) {
@@ -177,7 +177,7 @@ pub(crate) fn patch(
             Err(_) => Err(ValueErrorKind::OutOfRange(kind)),
         },
         (ParameterType::Float8, Value::Real(real)) => Ok(put(place, real.to_be_bytes())),
-        (_, Value::Null) => Ok(Fit::Null),
+        (_, Value::Null) => Ok(EncodedForm::Null),
         (_, Value::Int(int)) => patch_int(place, kind, int),
         (_, Value::Real(real)) => patch_real(place, kind, real),
         (_, Value::Text(text)) => patch_text(place, kind, text),
@@ -185,18 +185,22 @@ pub(crate) fn patch(
 }
 
 #[inline]
-fn put<const N: usize>(place: &mut [u8], bytes: [u8; N]) -> Fit {
+fn put<const N: usize>(place: &mut [u8], bytes: [u8; N]) -> EncodedForm {
     match place.first_chunk_mut::<N>() {
         Some(place) => {
             *place = bytes;
-            Fit::Binary
+            EncodedForm::Binary
         }
         // A template reserves the width of the type; the fallback to text is always correct.
-        None => Fit::Text,
+        None => EncodedForm::Text,
     }
 }
 
-fn patch_int(place: &mut [u8], kind: ParameterType, int: i64) -> Result<Fit, ValueErrorKind> {
+fn patch_int(
+    place: &mut [u8],
+    kind: ParameterType,
+    int: i64,
+) -> Result<EncodedForm, ValueErrorKind> {
     let far = |_| ValueErrorKind::OutOfRange(kind);
     Ok(match kind {
         ParameterType::Int8 => put(place, int.to_be_bytes()),
@@ -214,7 +218,7 @@ fn patch_int(place: &mut [u8], kind: ParameterType, int: i64) -> Result<Fit, Val
         | ParameterType::Timestamp
         | ParameterType::TimestampTz
         | ParameterType::Uuid => return Err(ValueErrorKind::NotOfType(kind)),
-        ParameterType::Text => Fit::Text,
+        ParameterType::Text => EncodedForm::Text,
     })
 }
 
@@ -222,7 +226,11 @@ fn patch_int(place: &mut [u8], kind: ParameterType, int: i64) -> Result<Fit, Val
 /// those below its negative.
 const BEYOND_INT8: f64 = 9_223_372_036_854_775_808.0;
 
-fn patch_real(place: &mut [u8], kind: ParameterType, real: f64) -> Result<Fit, ValueErrorKind> {
+fn patch_real(
+    place: &mut [u8],
+    kind: ParameterType,
+    real: f64,
+) -> Result<EncodedForm, ValueErrorKind> {
     match kind {
         ParameterType::Float8 => Ok(put(place, real.to_be_bytes())),
         ParameterType::Float4 => {
@@ -250,17 +258,21 @@ fn patch_real(place: &mut [u8], kind: ParameterType, real: f64) -> Result<Fit, V
         | ParameterType::Timestamp
         | ParameterType::TimestampTz
         | ParameterType::Uuid => Err(ValueErrorKind::NotOfType(kind)),
-        ParameterType::Text => Ok(Fit::Text),
+        ParameterType::Text => Ok(EncodedForm::Text),
     }
 }
 
-fn patch_text(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit, ValueErrorKind> {
+fn patch_text(
+    place: &mut [u8],
+    kind: ParameterType,
+    text: &str,
+) -> Result<EncodedForm, ValueErrorKind> {
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     // A text that is not a plain ISO time may be valid for the server: `now`, another style, a zone
     // name.
     let or_text = |stamp: Option<i64>, place: &mut [u8]| match stamp {
         Some(stamp) => put(place, stamp.to_be_bytes()),
-        None => Fit::Text,
+        None => EncodedForm::Text,
     };
     Ok(match kind {
         ParameterType::Int2 | ParameterType::Int4 | ParameterType::Int8 | ParameterType::Oid => {
@@ -278,16 +290,20 @@ fn patch_text(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit, 
         },
         ParameterType::Date => match temporal::date(text) {
             Some(days) => put(place, days.to_be_bytes()),
-            None => Fit::Text,
+            None => EncodedForm::Text,
         },
         ParameterType::Time => or_text(temporal::time(text), place),
         ParameterType::Timestamp => or_text(temporal::timestamp(text), place),
         ParameterType::TimestampTz => or_text(temporal::timestamptz(text), place),
-        ParameterType::Text => Fit::Text,
+        ParameterType::Text => EncodedForm::Text,
     })
 }
 
-fn patch_digits(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit, ValueErrorKind> {
+fn patch_digits(
+    place: &mut [u8],
+    kind: ParameterType,
+    text: &str,
+) -> Result<EncodedForm, ValueErrorKind> {
     if let Ok(int) = text.parse::<i64>() {
         return patch_int(place, kind, int);
     }
@@ -298,7 +314,7 @@ fn patch_digits(place: &mut [u8], kind: ParameterType, text: &str) -> Result<Fit
         && unsigned.starts_with(|c: char| c.is_ascii_digit());
     match (is_number, is_newer) {
         (true, _) => Err(ValueErrorKind::OutOfRange(kind)),
-        (false, true) => Ok(Fit::Text),
+        (false, true) => Ok(EncodedForm::Text),
         (false, false) => Err(ValueErrorKind::NotOfType(kind)),
     }
 }
@@ -388,9 +404,9 @@ mod tests {
     fn bytes(kind: ParameterType, value: Value<'_>) -> Result<Vec<u8>, ValueErrorKind> {
         let mut place = vec![0; usize::from(kind.width().unwrap_or(0))];
         match patch(&mut place, kind, value)? {
-            Fit::Binary => Ok(place),
-            Fit::Null => Ok(b"NULL".to_vec()),
-            Fit::Text => {
+            EncodedForm::Binary => Ok(place),
+            EncodedForm::Null => Ok(b"NULL".to_vec()),
+            EncodedForm::Text => {
                 let mut text = b"text ".to_vec();
                 append_text(&mut text, value);
                 Ok(text)

@@ -48,11 +48,11 @@ struct Measured {
 
 fn measure(root: &Path) -> Result<Measured, String> {
     let after = |case: &str, requests: u64| {
-        let text = said(root, &[case, &requests.to_string()])?;
+        let text = output_of(root, &[case, &requests.to_string()])?;
         let peak = text.split_whitespace().nth(1).and_then(|peak| peak.parse().ok());
         peak.ok_or_else(|| format!("bench {case} said `{text}`"))
     };
-    let input = said(root, &["input"])?;
+    let input = output_of(root, &["input"])?;
     let factor = input.trim().parse().map_err(|_| format!("bench input said `{input}`"))?;
     Ok(Measured {
         few: after("memory", FEW)?,
@@ -63,7 +63,7 @@ fn measure(root: &Path) -> Result<Measured, String> {
     })
 }
 
-fn said(root: &Path, arguments: &[&str]) -> Result<String, String> {
+fn output_of(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(super::program(root))
         .args(arguments)
         .output()

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_declared_must_exist() {
+    fn declared_dependency_must_exist() {
         assert_eq!(
             check("base:\nrt: base\nlua: base\nengine: base lua rt\n", &tree()),
             [

@@ -23,7 +23,7 @@ const ALLOWED: [(&str, &str); 2] = [
 const PLANTED: &str = concat!("as_if_", "meant_for");
 
 /// The file with the faults that `assay selftest` plants.
-const PLANTED_BY_THE_PROGRAM: &str = "crates/lab/src/selftest/rules.rs";
+const SELFTEST_FAULTS_FILE: &str = "crates/lab/src/selftest/rules.rs";
 
 pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
             }
         }
         let planted = line.contains(PLANTED) && !line.contains("fn ");
-        let may_be = path.contains("/tests/") || path == PLANTED_BY_THE_PROGRAM;
+        let may_be = path.contains("/tests/") || path == SELFTEST_FAULTS_FILE;
         if planted && path.ends_with(".rs") && !may_be {
             complaints.push(format!("{place}: `{PLANTED}` is for tests"));
         }
@@ -73,7 +73,7 @@ mod tests {
     fn planted_faults_stay_in_the_tests() {
         let call = format!("request.{PLANTED}(at)\n");
         assert_eq!(check("crates/a/tests/b.rs", &call), [""; 0]);
-        assert_eq!(check(PLANTED_BY_THE_PROGRAM, &call), [""; 0]);
+        assert_eq!(check(SELFTEST_FAULTS_FILE, &call), [""; 0]);
         let complaint = format!("crates/a/src/b.rs:1: `{PLANTED}` is for tests");
         assert_eq!(check("crates/a/src/b.rs", &call), [complaint]);
     }

@@ -19,7 +19,7 @@ use crate::machine::Processors;
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// The resources that a program used, and its output.
-pub(crate) struct Ran {
+pub(crate) struct ProgramRun {
     pub(crate) status: ExitStatus,
     pub(crate) elapsed: Duration,
     /// Processor time in user mode, of all its threads and the children that it waited for.
@@ -44,7 +44,7 @@ pub(crate) struct Ran {
 ///
 /// # Errors
 /// Fails if it cannot be started or does not end in time.
-pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failure> {
+pub(crate) fn run(mut command: Command, patience: Duration) -> Result<ProgramRun, Failure> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -80,7 +80,7 @@ pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failu
     let micros = |time: nix::sys::time::TimeVal| {
         Duration::from_micros(time.num_microseconds().unsigned_abs())
     };
-    Ok(Ran {
+    Ok(ProgramRun {
         status,
         elapsed,
         user: micros(after.user_time() - before.user_time()),
@@ -112,7 +112,7 @@ fn resident(pid: Pid) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, patience: Duration) -> Result<Ran, Failure> {
+    fn shell(script: &str, patience: Duration) -> Result<ProgramRun, Failure> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         run(command, patience)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
-use crate::child::{self, Ran};
+use crate::child::{self, ProgramRun};
 use crate::options::Options;
 use crate::publish::{Extent, Publication};
 use crate::runners::{Length, Runner};
@@ -50,7 +50,7 @@ enum Tool {
 const CALLS: &str = "raw_syscalls:sys_enter";
 const INSTRUCTIONS: &str = "instructions:u";
 
-fn perf(ran: &Ran, event: &str) -> Result<u64, Failure> {
+fn perf(ran: &ProgramRun, event: &str) -> Result<u64, Failure> {
     parse::perf(&ran.stderr, event).ok_or_else(|| "not permitted here".into())
 }
 
@@ -105,7 +105,7 @@ impl Tool {
     }
 
     /// Returns the number of events that it counted.
-    fn events(self, ran: &Ran, servers: &Servers) -> Result<u64, Failure> {
+    fn events(self, ran: &ProgramRun, servers: &Servers) -> Result<u64, Failure> {
         match self {
             Tool::Strace => {
                 parse::strace(&std::fs::read_to_string(servers.folder().join("calls.txt"))?)
@@ -161,7 +161,7 @@ fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> R
     for database in options.databases() {
         let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
         for runner in Runner::ALL.into_iter().filter(|runner| options.wants_runner(*runner)) {
-            let counted = match runner.lacks(&cell) {
+            let counted = match runner.unsupported_reason(&cell) {
                 None => first_count(tools, runner, &cell, servers),
                 Some(reason) => Err(reason.into()),
             };
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_counted_has_a_row_that_says_why() {
+    fn uncounted_runner_has_a_row_with_the_reason() {
         let cell = Cell::prepared(Database::Mariadb, USUAL_CONNECTIONS, false);
         let check = |runner: Runner, counted, expected: &str| {
             assert_eq!(row(&cell, runner, &counted), expected);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, Database, Statement};
-use crate::child::Ran;
+use crate::child::ProgramRun;
 use crate::runners::Runner;
 
 /// One run of one load generator.
@@ -22,7 +22,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Combines the resources of a program with its number of queries and the load average at its
     /// start.
-    pub(crate) fn new(queries: u64, ran: &Ran, load: f64) -> Sample {
+    pub(crate) fn new(queries: u64, ran: &ProgramRun, load: f64) -> Sample {
         Sample {
             queries,
             elapsed_s: ran.elapsed.as_secs_f64(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_connecting_takes_is_taken_off() {
+    fn connection_cost_is_subtracted() {
         let cell = Cell {
             database: Database::Postgres,
             statement: Statement::Prepared,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::counts::Count;
 use crate::figures::{Raw, Spread};
-use crate::load::{self, Filled, Filler, Filling};
+use crate::load::{self, LoadKey, LoadRun, Loader};
 use crate::memory::Memory;
 use crate::open::{self, OpenRaw, Rated};
 use crate::options::{Measure, Options};
@@ -52,7 +52,7 @@ struct Results {
     syscalls: Vec<Count>,
     open: Vec<OpenRaw>,
     memory: Vec<Memory>,
-    load: Vec<Filled>,
+    load: Vec<LoadRun>,
     /// Remarks on results that are missing or unreadable.
     remarks: Vec<String>,
 }
@@ -222,8 +222,8 @@ fn goals(results: &Results) -> Vec<Goal> {
     goals.extend(to_rivals);
     goals.push(cheapest(rounds));
     goals.extend(open_loops(open));
-    goals.extend(crowds(memory));
-    goals.extend(fillings(load));
+    goals.extend(memory_goals(memory));
+    goals.extend(load_goals(load));
     goals
 }
 
@@ -274,7 +274,7 @@ impl Ratio {
     fn goal(self, rounds: &[Raw]) -> Goal {
         Goal::of(self.text, Bound::AtMost(self.most), |database| {
             let mut cells = cells(database, JUDGED_CONNECTIONS);
-            cells.retain(|cell| self.of.can(cell) && self.to.can(cell));
+            cells.retain(|cell| self.of.supports(cell) && self.to.supports(cell));
             by_connections(&cells, |cell| {
                 Some(total(cell, self.of, rounds)? / total(cell, self.to, rounds)?)
             })
@@ -328,7 +328,9 @@ fn cheapest(rounds: &[Raw]) -> Goal {
 fn cheapest_rival(cell: &Cell, rounds: &[Raw]) -> Option<f64> {
     let rivals = Runner::ALL.into_iter().filter(|runner| match runner {
         Runner::Limit | Runner::Assay => false,
-        Runner::Pgbench | Runner::Sysbench | Runner::Slap | Runner::Dbbench => runner.can(cell),
+        Runner::Pgbench | Runner::Sysbench | Runner::Slap | Runner::Dbbench => {
+            runner.supports(cell)
+        }
     });
     let totals: Option<Vec<f64>> = rivals.map(|rival| total(cell, rival, rounds)).collect();
     totals?.into_iter().min_by(f64::total_cmp)
@@ -371,7 +373,7 @@ fn lag_figure(rated: Rated, open: &[OpenRaw]) -> Figure {
     }
 }
 
-fn crowds(memory: &[Memory]) -> [Goal; 2] {
+fn memory_goals(memory: &[Memory]) -> [Goal; 2] {
     let of = |text, tls: bool, most_mb| {
         Goal::of(text, Bound::AtMost(most_mb), |database| {
             let is_judged = |memory: &&Memory| {
@@ -389,12 +391,12 @@ fn crowds(memory: &[Memory]) -> [Goal; 2] {
     ]
 }
 
-fn fillings(load: &[Filled]) -> [Goal; 3] {
+fn load_goals(load: &[LoadRun]) -> [Goal; 3] {
     let of = |text, filler, other| {
         Goal::of(text, Bound::AtLeast(0.95), |database| {
             let figure = |writers| Figure {
                 label: if writers == 1 { "1 writer".into() } else { format!("{writers} writers") },
-                value: Filling { database, writers, filler }.to(other, load),
+                value: LoadKey { database, writers, filler }.to(other, load),
             };
             Vec::from(load::WRITERS.map(figure))
         })
@@ -402,11 +404,11 @@ fn fillings(load: &[Filled]) -> [Goal; 3] {
     [
         of(
             "rows/s loaded to `\\copy` and `LOAD DATA`, both with one commit per writer",
-            Filler::AssayAtOnce,
-            Filler::Own,
+            Loader::AssayAtOnce,
+            Loader::Own,
         ),
-        of("the same, both with one per 1,000 rows", Filler::Assay, Filler::OwnInBatches),
-        of("the same, Assay with one per 1,000 rows, those with one", Filler::Assay, Filler::Own),
+        of("the same, both with one per 1,000 rows", Loader::Assay, Loader::OwnInBatches),
+        of("the same, Assay with one per 1,000 rows, those with one", Loader::Assay, Loader::Own),
     ]
 }
 
@@ -504,12 +506,12 @@ mod tests {
             tls,
             peak_rss_bytes,
         };
-        let filling = |filler| Filling { database: Database::Postgres, writers: 4, filler };
+        let filling = |filler| LoadKey { database: Database::Postgres, writers: 4, filler };
         let results = Results {
             memory: vec![crowd(false, 64_000_001), crowd(true, 50_000_000)],
             load: vec![
-                load::tests::filled(filling(Filler::Own), 1, 1.0),
-                load::tests::filled(filling(Filler::AssayAtOnce), 1, 2.0),
+                load::tests::filled(filling(Loader::Own), 1, 1.0),
+                load::tests::filled(filling(Loader::AssayAtOnce), 1, 2.0),
             ],
             ..Results::default()
         };

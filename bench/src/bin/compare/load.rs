@@ -31,7 +31,7 @@ const BATCH: u32 = 1_000;
 /// A program that fills the table, and its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Filler {
+pub(crate) enum Loader {
     /// The database's own client with one file, and so one commit, for each writer.
     Own,
     /// The same client with a file for every thousand rows.
@@ -42,35 +42,35 @@ pub(crate) enum Filler {
     AssayAtOnce,
 }
 
-impl Filler {
-    const ALL: [Filler; 4] =
-        [Filler::Own, Filler::AssayAtOnce, Filler::OwnInBatches, Filler::Assay];
+impl Loader {
+    const ALL: [Loader; 4] =
+        [Loader::Own, Loader::AssayAtOnce, Loader::OwnInBatches, Loader::Assay];
 
     fn word(self, database: Database) -> &'static str {
         match (self, database) {
-            (Filler::Own, Database::Postgres) => "psql \\copy",
-            (Filler::Own, Database::Mariadb) => "LOAD DATA LOCAL",
-            (Filler::OwnInBatches, Database::Postgres) => "psql \\copy, 1,000 rows at a time",
-            (Filler::OwnInBatches, Database::Mariadb) => "LOAD DATA LOCAL, 1,000 rows at a time",
-            (Filler::Assay, _) => "assay load",
-            (Filler::AssayAtOnce, _) => "assay load, one commit per writer",
+            (Loader::Own, Database::Postgres) => "psql \\copy",
+            (Loader::Own, Database::Mariadb) => "LOAD DATA LOCAL",
+            (Loader::OwnInBatches, Database::Postgres) => "psql \\copy, 1,000 rows at a time",
+            (Loader::OwnInBatches, Database::Mariadb) => "LOAD DATA LOCAL, 1,000 rows at a time",
+            (Loader::Assay, _) => "assay load",
+            (Loader::AssayAtOnce, _) => "assay load, one commit per writer",
         }
     }
 
     /// Returns the variant of the database's own client that commits as often.
-    pub(crate) fn rival(self) -> Filler {
+    pub(crate) fn rival(self) -> Loader {
         match self {
-            Filler::Own | Filler::AssayAtOnce => Filler::Own,
-            Filler::OwnInBatches | Filler::Assay => Filler::OwnInBatches,
+            Loader::Own | Loader::AssayAtOnce => Loader::Own,
+            Loader::OwnInBatches | Loader::Assay => Loader::OwnInBatches,
         }
     }
 }
 
 /// One filling of the table.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Filled {
+pub(crate) struct LoadRun {
     database: Database,
-    filler: Filler,
+    filler: Loader,
     writers: u32,
     round: usize,
     rows: u32,
@@ -80,33 +80,33 @@ pub(crate) struct Filled {
 
 /// The key of fillings that form one row of the table.
 #[derive(Clone, Copy)]
-pub(crate) struct Filling {
+pub(crate) struct LoadKey {
     pub(crate) database: Database,
     pub(crate) writers: u32,
-    pub(crate) filler: Filler,
+    pub(crate) filler: Loader,
 }
 
-impl Filling {
-    fn of(self, runs: &[Filled]) -> impl Iterator<Item = &Filled> {
-        let Filling { database, writers, filler } = self;
+impl LoadKey {
+    fn of(self, runs: &[LoadRun]) -> impl Iterator<Item = &LoadRun> {
+        let LoadKey { database, writers, filler } = self;
         runs.iter().filter(move |run| {
             run.database == database && run.writers == writers && run.filler == filler
         })
     }
 
     /// Returns the rows per second.
-    fn rate(self, runs: &[Filled]) -> Option<Spread> {
+    fn rate(self, runs: &[LoadRun]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| f64::from(run.rows) / run.elapsed_s))
     }
 
     /// Returns the processor time per row in microseconds.
-    fn cost(self, runs: &[Filled]) -> Option<Spread> {
+    fn cost(self, runs: &[LoadRun]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
     /// Returns its rate as a fraction of that of another filler with as many writers.
-    pub(crate) fn to(self, other: Filler, runs: &[Filled]) -> Option<f64> {
-        let other = Filling { filler: other, ..self }.rate(runs)?;
+    pub(crate) fn to(self, other: Loader, runs: &[LoadRun]) -> Option<f64> {
+        let other = LoadKey { filler: other, ..self }.rate(runs)?;
         Some(self.rate(runs)?.median / other.median)
     }
 }
@@ -154,23 +154,23 @@ struct Task<'t> {
 
 impl Task<'_> {
     /// Measures all rounds and returns the rows of the table.
-    fn rows(&self, raws: &mut Vec<Filled>) -> Result<String, Failure> {
+    fn rows(&self, raws: &mut Vec<LoadRun>) -> Result<String, Failure> {
         let folder = tempfile::tempdir_in(self.servers.folder())?;
         let files = self.files(folder.path())?;
         let first = raws.len();
         for round in 1..=self.options.rounds {
-            for filler in Filler::ALL {
+            for filler in Loader::ALL {
                 raws.push(self.fill(filler, &files, round)?);
             }
             complain(format!("{}: round {round}", self.database.word()));
         }
         let (name, writers, runs) = (self.database.name(), self.writers, &raws[first..]);
         let mut text = String::new();
-        for filler in Filler::ALL {
-            let filling = Filling { database: self.database, writers, filler };
+        for filler in Loader::ALL {
+            let filling = LoadKey { database: self.database, writers, filler };
             let Some(Spread { median, lowest, highest }) = filling.rate(runs) else { continue };
             let cost = filling.cost(runs).map_or(0.0, |cost| cost.median);
-            let [own, rival] = [Filler::Own, filler.rival()]
+            let [own, rival] = [Loader::Own, filler.rival()]
                 .map(|other| filling.to(other, runs).unwrap_or(f64::NAN));
             text.push_str(&format!(
                 "| {name} | {writers} | {} | {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} \
@@ -224,14 +224,14 @@ impl Task<'_> {
         }
     }
 
-    fn fill(&self, filler: Filler, files: &Files, round: usize) -> Result<Filled, Failure> {
+    fn fill(&self, filler: Loader, files: &Files, round: usize) -> Result<LoadRun, Failure> {
         let server = self.servers.of(self.database)?;
         let table = "drop table if exists filled; create table filled (id int primary key, k int \
                      not null, c char(120) not null, pad char(60) not null)";
         server.execute(self.database, table)?;
         let command = match filler {
-            Filler::Own => self.own(server, files.whole.iter().map(|path| self.statement(path))),
-            Filler::OwnInBatches => {
+            Loader::Own => self.own(server, files.whole.iter().map(|path| self.statement(path))),
+            Loader::OwnInBatches => {
                 let word = match self.database {
                     Database::Postgres => "\\i",
                     Database::Mariadb => "source",
@@ -239,8 +239,8 @@ impl Task<'_> {
                 let scripts = files.in_batches.iter();
                 self.own(server, scripts.map(|path| format!("{word} {}", path.display())))
             }
-            Filler::Assay => self.assay(server, None)?,
-            Filler::AssayAtOnce => {
+            Loader::Assay => self.assay(server, None)?,
+            Loader::AssayAtOnce => {
                 self.assay(server, Some(self.options.rows.div_ceil(self.writers)))?
             }
         };
@@ -249,7 +249,7 @@ impl Task<'_> {
             let line = ran.stderr.lines().find(|line| !line.trim().is_empty());
             return Err(line.unwrap_or("no message").trim().to_owned().into());
         }
-        Ok(Filled {
+        Ok(LoadRun {
             database: self.database,
             filler,
             writers: self.writers,
@@ -306,22 +306,22 @@ pub(crate) mod tests {
     use super::*;
 
     /// Returns a filling of a thousand rows.
-    pub(crate) fn filled(filling: Filling, round: usize, elapsed_s: f64) -> Filled {
-        let Filling { database, writers, filler } = filling;
-        Filled { database, filler, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }
+    pub(crate) fn filled(filling: LoadKey, round: usize, elapsed_s: f64) -> LoadRun {
+        let LoadKey { database, writers, filler } = filling;
+        LoadRun { database, filler, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }
     }
 
     #[test]
     fn a_filling_is_compared_with_another_of_as_many_writers() {
-        let filling = |writers, filler| Filling { database: Database::Postgres, writers, filler };
-        let (assay, own) = (filling(4, Filler::Assay), filling(4, Filler::Own));
-        let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Filler::Own), 1, 9.0)];
-        assert_eq!(assay.to(Filler::Own, &runs), None);
+        let filling = |writers, filler| LoadKey { database: Database::Postgres, writers, filler };
+        let (assay, own) = (filling(4, Loader::Assay), filling(4, Loader::Own));
+        let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Loader::Own), 1, 9.0)];
+        assert_eq!(assay.to(Loader::Own, &runs), None);
         runs.extend([filled(assay, 1, 4.0), filled(assay, 2, 2.5), filled(assay, 3, 1.0)]);
-        assert!((assay.to(Filler::Own, &runs).expect("both") - 0.8).abs() < 1e-9);
+        assert!((assay.to(Loader::Own, &runs).expect("both") - 0.8).abs() < 1e-9);
         assert!((assay.cost(&runs).expect("rounds").median - 10.0).abs() < 1e-9);
-        assert_eq!(assay.to(Filler::OwnInBatches, &runs), None);
-        assert_eq!(filling(1, Filler::Assay).to(Filler::Own, &runs), None);
+        assert_eq!(assay.to(Loader::OwnInBatches, &runs), None);
+        assert_eq!(filling(1, Loader::Assay).to(Loader::Own, &runs), None);
     }
 
     #[test]

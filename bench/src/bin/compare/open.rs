@@ -429,7 +429,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_a_request_takes_is_set_beside_the_bare_loop_without_connecting() {
+    fn request_cost_is_compared_with_the_bare_loop() {
         let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         assert!((limit.per_s - 50_000.0).abs() < 1e-6, "{limit:?}");
         assert!((limit.processor_us - 6.0).abs() < 1e-9, "{limit:?}");
@@ -453,7 +453,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_again() {
+    fn raw_results_round_trip() {
         let written = serde_json::to_string(&rounds()).expect("raw numbers");
         let read: Vec<OpenRaw> = serde_json::from_str(&written).expect("the same");
         assert_eq!(serde_json::to_string(&read).expect("raw numbers"), written);

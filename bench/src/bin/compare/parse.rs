@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn missing_count_is_an_error() {
         let error = pgbench("connection refused").expect_err("no number").to_string();
         assert!(error.contains("number of transactions"), "{error}");
         assert!(assay("{}").is_err() && limit("").is_err() && dbbench("").is_err());

@@ -28,7 +28,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
     let mut progress = Progress::default();
     for round in 1..=options.rounds {
         for cell in &cells {
-            let able = Runner::ALL.into_iter().filter(|runner| runner.can(cell));
+            let able = Runner::ALL.into_iter().filter(|runner| runner.supports(cell));
             let mut able: Vec<Runner> =
                 able.filter(|runner| options.wants_runner(*runner)).collect();
             // Rotate, or one load generator would always run right after the most demanding one.

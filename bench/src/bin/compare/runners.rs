@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::cells::{Cell, Database, Statement};
-use crate::child::{self, Ran};
+use crate::child::{self, ProgramRun};
 use crate::figures::Sample;
 use crate::machine;
 use crate::parse;
@@ -70,7 +70,7 @@ impl Runner {
     }
 
     /// Returns the reason why it does not support a cell, or `None` if it does.
-    pub(crate) fn lacks(self, cell: &Cell) -> Option<&'static str> {
+    pub(crate) fn unsupported_reason(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
             | (Runner::Pgbench, Database::Postgres, _)
@@ -82,8 +82,8 @@ impl Runner {
     }
 
     /// Returns true if it supports a cell.
-    pub(crate) fn can(self, cell: &Cell) -> bool {
-        self.lacks(cell).is_none()
+    pub(crate) fn supports(self, cell: &Cell) -> bool {
+        self.unsupported_reason(cell).is_none()
     }
 
     /// Returns true if it takes a number of queries instead of a duration.
@@ -153,7 +153,12 @@ impl Runner {
     }
 
     /// Returns the number of queries that it made, read from its output.
-    pub(crate) fn queries(self, ran: &Ran, cell: &Cell, length: Length) -> Result<u64, Failure> {
+    pub(crate) fn queries(
+        self,
+        ran: &ProgramRun,
+        cell: &Cell,
+        length: Length,
+    ) -> Result<u64, Failure> {
         // Assay's exit code also reports a verdict, such as that of a run on a busy machine.
         let is_judged = self == Runner::Assay && matches!(ran.status.code(), Some(1 | 3));
         if !ran.status.success() && !is_judged {
@@ -442,7 +447,7 @@ mod tests {
 
     #[test]
     fn each_does_what_it_can() {
-        let able = |cell: &Cell| Runner::ALL.iter().filter(|runner| runner.can(cell)).count();
+        let able = |cell: &Cell| Runner::ALL.iter().filter(|runner| runner.supports(cell)).count();
         let counts: Vec<usize> = Cell::all().iter().map(able).collect();
         let (postgres, mariadb) = counts.split_at(16);
         assert_eq!(postgres, [5; 16]);

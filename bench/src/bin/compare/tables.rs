@@ -110,7 +110,7 @@ fn row(
 fn remarks(cells: &[Cell], gaps: &[Gap]) -> String {
     let mut lines = Vec::new();
     let Some(first) = cells.first() else { return String::new() };
-    for runner in Runner::ALL.into_iter().filter(|runner| runner.can(first)) {
+    for runner in Runner::ALL.into_iter().filter(|runner| runner.supports(first)) {
         if let Some(note) = runner.note(first) {
             lines.push(format!("* {} {note}.", runner.word()));
         }

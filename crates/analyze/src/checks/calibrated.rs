@@ -5,7 +5,7 @@
 
 use record::Kind;
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 use crate::surroundings::{Calibration, Route};
 
@@ -33,7 +33,7 @@ pub(crate) struct Use {
     pub(crate) share: f64,
 }
 
-impl Findings<'_> {
+impl CheckInput<'_> {
     /// Returns the calibration of this machine, or the reason why there is none.
     fn calibration(&self) -> Result<&Calibration, &'static str> {
         match (&self.evidence.surroundings.calibration, self.evidence.is_virtual) {

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use record::Kind;
 use workload::{Pacing, Schedule};
 
-use super::{Findings, punctual};
+use super::{CheckInput, punctual};
 use crate::check::{Check, Status};
 
 /// Value that A² exceeds once in a thousand times if the gaps are those of the process.
@@ -55,7 +55,7 @@ impl Deviation {
     }
 }
 
-impl Findings<'_> {
+impl CheckInput<'_> {
     /// Checks that arrivals came as far apart as those of a Poisson process.
     pub(super) fn gaps(&self) -> Check {
         let places = self.places().filter(|place| self.is_steady(*place));

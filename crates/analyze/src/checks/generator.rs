@@ -6,7 +6,7 @@
 
 use base::Nanos;
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 use crate::evidence::{Growth, Observed};
 
@@ -44,9 +44,9 @@ pub(crate) struct Lane<'a> {
     pub(crate) waited: f64,
 }
 
-impl Findings<'_> {
+impl CheckInput<'_> {
     /// Returns the reason why there are no observations beside the requests; `None` if there are.
-    pub(super) fn why_not_watched(&self) -> Option<&'static str> {
+    pub(super) fn reason_not_observed(&self) -> Option<&'static str> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
             (true, _) => Some("time was simulated"),
             (false, true) => Some("the record says nothing of what went on beside the requests"),
@@ -56,7 +56,7 @@ impl Findings<'_> {
 
     /// Checks that the process did not stall.
     pub(super) fn stall(&self) -> Check {
-        if let Some(why) = self.why_not_watched() {
+        if let Some(why) = self.reason_not_observed() {
             return Check::not_possible("stall", why);
         }
         let window = self.evidence.window();
@@ -156,7 +156,7 @@ impl Findings<'_> {
         let growth = |metric| self.growth_of(self.evidence.observed("host", metric)?);
         let stolen = growth("stolen").zip(growth("processors"));
         let Some((stolen, all)) = stolen.filter(|(_, all)| all.by > 0.0) else {
-            let why = self.why_not_watched().unwrap_or("/proc/stat could not be read");
+            let why = self.reason_not_observed().unwrap_or("/proc/stat could not be read");
             return Check::not_possible("stolen-time", why);
         };
         let share = stolen.by / all.by;
@@ -205,7 +205,7 @@ impl Findings<'_> {
 
     fn why_no_threads(&self) -> &'static str {
         let was_read = || self.evidence.observed.iter().any(|one| one.component.starts_with(LANES));
-        match self.why_not_watched() {
+        match self.reason_not_observed() {
             Some(why) => why,
             None if was_read() => "the run was too short: threads are looked at once a second",
             None => "/proc/self/task/*/schedstat could not be read",

@@ -8,7 +8,7 @@ use base::Nanos;
 use record::{EventKind, Kind};
 use workload::{Pacing, Reconnect};
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 
 /// Fraction of the clients that may be missing.
@@ -28,7 +28,7 @@ struct Busy<'a> {
     allowed: f64,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that the times of closed jobs add up to the time of their clients.
     pub(super) fn little(&self) -> Check {
         let jobs = self.places().filter_map(|place| self.busy(place));

@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 use crate::evidence::Observed;
 
@@ -20,10 +20,10 @@ const FEWEST_READINGS: usize = 5;
 /// larger than it would be for independent numbers (3.3 for 1 in 1,000).
 const SIGNIFICANT: f64 = 5.0;
 
-impl Findings<'_> {
+impl CheckInput<'_> {
     /// Checks that the wall clock was not set.
     pub(super) fn wall_clock(&self) -> Check {
-        if let Some(why) = self.why_not_watched() {
+        if let Some(why) = self.reason_not_observed() {
             return Check::not_possible("wall-clock", why);
         }
         let steps = self.evidence.observed("host", "wall-clock").map(|clock| self.steps_of(clock));
@@ -62,14 +62,14 @@ impl Findings<'_> {
 
     /// Checks that the processors were equally fast in all thirds of the window.
     pub(super) fn frequency(&self) -> Check {
-        if let Some(why) = self.why_not_watched() {
+        if let Some(why) = self.reason_not_observed() {
             return Check::not_possible("frequency", why);
         }
         let Some(observed) = self.evidence.observed("host", "frequency") else {
             let why = "the system does not tell the processors' frequency";
             return Check::not_possible("frequency", why);
         };
-        let Some([(earlier, from), (later, to)]) = self.unlike_thirds(observed) else {
+        let Some([(earlier, from), (later, to)]) = self.most_different_thirds(observed) else {
             let why = format!("a third of the window has fewer than {FEWEST_READINGS} readings");
             return Check::not_possible("frequency", why);
         };
@@ -90,7 +90,7 @@ impl Findings<'_> {
 
     /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
     /// with a material difference take precedence. `None` if a third has too few readings.
-    fn unlike_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
+    fn most_different_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
         let begins = [window.start, window.start + third, window.end.saturating_sub(third)];

@@ -30,7 +30,7 @@ const ERRORS_INVALID: f64 = 0.01;
 const UNSENT_ALLOWED: f64 = 0.05;
 
 /// Input of the checks: the evidence, and its sums over the window.
-pub(crate) struct Findings<'a> {
+pub(crate) struct CheckInput<'a> {
     pub(crate) evidence: &'a Evidence,
     /// Counts by job.
     pub(crate) counts: Vec<Counts>,
@@ -45,11 +45,11 @@ struct Backlog {
     arrivals: Vec<f64>,
 }
 
-impl<'a> Findings<'a> {
-    pub(crate) fn new(evidence: &'a Evidence) -> Findings<'a> {
+impl<'a> CheckInput<'a> {
+    pub(crate) fn new(evidence: &'a Evidence) -> CheckInput<'a> {
         let window = evidence.steps.window();
         let counts = evidence.jobs.iter().map(|job| job.counts(window.clone())).collect();
-        Findings { evidence, counts }
+        CheckInput { evidence, counts }
     }
 
     /// Returns the jobs that count every request once.
@@ -65,7 +65,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn places(&self) -> impl Iterator<Item = usize> + Clone {
         let plan = &self.evidence.plan;
         let known = self.evidence.jobs.len();
-        (0..known).filter(|place| plan.leader_of(*place) == *place)
+        (0..known).filter(|place| plan.pacing_index_of(*place) == *place)
     }
 
     /// Returns the counts of all jobs together.
@@ -131,7 +131,7 @@ impl<'a> Findings<'a> {
     /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
     /// run ended before most of its requests were sent.
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
-        let place = self.evidence.plan.leader_of(place);
+        let place = self.evidence.plan.pacing_index_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
         // A backlog that built up after the target was lost says nothing of its capacity.
         let is_lost = self.evidence.ended == Some(HowEnded::TargetLost);
@@ -157,7 +157,7 @@ impl<'a> Findings<'a> {
     /// Returns true if the run has waited for all requests of a job: it completed, and no file that
     /// failed kept requests back.
     fn was_waited_for(&self, place: usize) -> bool {
-        let leader = |job: usize| self.evidence.plan.leader_of(job);
+        let leader = |job: usize| self.evidence.plan.pacing_index_of(job);
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
                 && event.job.is_some_and(|job| leader(job.0.into()) == place)
@@ -432,7 +432,7 @@ impl<'a> Findings<'a> {
             );
             return check.found(Status::Suspect, sentence);
         }
-        if let Some(check) = self.left_in_line() {
+        if let Some(check) = self.unsent_check() {
             return check;
         }
         let sentence = match steepest {
@@ -462,7 +462,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Returns a finding if jobs left too many requests unsent and no backlog grew.
-    fn left_in_line(&self) -> Option<Check> {
+    fn unsent_check(&self) -> Option<Check> {
         let places = || self.places().filter(|place| self.has_schedule(*place));
         if places().any(|place| self.grows(place)) {
             return None;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use base::Nanos;
 use workload::{Arrival, Schedule};
 
-use super::Findings;
+use super::CheckInput;
 use crate::backlog::Arrivals;
 use crate::check::{Check, Status};
 
@@ -58,7 +58,7 @@ fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that as many requests came due as the schedules say.
     pub(super) fn rate(&self) -> Check {
         let jobs = self.places().count();
@@ -100,7 +100,7 @@ impl<'a> Findings<'a> {
     fn difference(&self, place: usize, jobs: usize) -> Option<Difference<'a>> {
         let job = &self.evidence.plan.jobs[place];
         // These end with their requests, and not with the window.
-        if self.evidence.plan.ends_with_its_requests(place) {
+        if self.evidence.plan.has_fixed_request_count(place) {
             return None;
         }
         let (schedule, batch) = job.arrivals()?;
@@ -158,7 +158,7 @@ impl<'a> Findings<'a> {
     fn is_due_by_the_clock(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let is_recorded = matches!(job.arrivals(), None | Some((Schedule::Recorded(_), _)));
-        !is_recorded && !self.evidence.plan.ends_with_its_requests(place)
+        !is_recorded && !self.evidence.plan.has_fixed_request_count(place)
     }
 
     /// Returns the steps of the window, except a last one that is cut off.
@@ -256,7 +256,7 @@ impl<'a> Findings<'a> {
         let job = &self.evidence.plan.jobs[place];
         let stays = job.start <= self.evidence.steps.warmup()
             && job.stop.is_none_or(|stop| stop >= self.evidence.end())
-            && !self.evidence.plan.ends_with_its_requests(place);
+            && !self.evidence.plan.has_fixed_request_count(place);
         stays && matches!(job.arrivals(), Some((Schedule::Poisson(_), _)))
     }
 

@@ -2,7 +2,7 @@
 
 use workload::JobTarget;
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 use crate::limiter::{OtherPrograms, other_programs, sees_database};
 use crate::surroundings::Place;
@@ -10,11 +10,11 @@ use crate::surroundings::Place;
 /// Fraction of a machine's processors that other programs may use.
 const ALLOWED: f64 = 0.05;
 
-impl Findings<'_> {
+impl CheckInput<'_> {
     /// Checks the fraction of the processors that other programs used.
     pub(super) fn other_programs(&self) -> Check {
         const NAME: &str = "other-programs";
-        if let Some(why) = self.why_not_watched().or_else(|| self.why_not_told_apart()) {
+        if let Some(why) = self.reason_not_observed().or_else(|| self.reason_not_distinguished()) {
             return Check::not_possible(NAME, why);
         }
         let others = other_programs(self.evidence);
@@ -35,7 +35,7 @@ impl Findings<'_> {
 
     /// Returns the reason why a database cannot be distinguished from other programs; `None` if
     /// it can.
-    fn why_not_told_apart(&self) -> Option<&'static str> {
+    fn reason_not_distinguished(&self) -> Option<&'static str> {
         let plan = &self.evidence.plan;
         let named = (0..plan.targets.len()).map(JobTarget::Named);
         let mut asked = named.filter(|target| plan.asks(*target));

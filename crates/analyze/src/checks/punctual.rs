@@ -3,7 +3,7 @@
 use base::Nanos;
 use record::Kind;
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 use crate::evidence::JobEvidence;
 
@@ -51,7 +51,7 @@ impl Lag<'_> {
     }
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that nearly all requests, and most of them, were sent at their intended times.
     pub(super) fn send_lag(&self) -> Check {
         let lags = self.jobs().filter_map(|(job, evidence, _)| lags_of(job, evidence)).flatten();

@@ -7,7 +7,7 @@
 use base::units::grouped;
 use workload::{Job, JobTarget, Reconnect};
 
-use super::Findings;
+use super::CheckInput;
 use crate::account::Answered;
 use crate::check::{Check, Status};
 use crate::evidence::HowEnded;
@@ -80,10 +80,10 @@ impl Compared {
     }
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that the server committed what it confirmed to the client, and nothing else.
     pub(super) fn commits(&self) -> Check {
-        if let Some(why) = self.why_no_account() {
+        if let Some(why) = self.reason_no_counters() {
             return Check::not_possible("commits", why);
         }
         let compared = match self.compared() {
@@ -134,7 +134,7 @@ impl<'a> Findings<'a> {
 
     /// Counts the checkpoints in the run.
     pub(super) fn checkpoints(&self) -> Check {
-        if let Some(why) = self.why_no_account() {
+        if let Some(why) = self.reason_no_counters() {
             return Check::not_possible("checkpoints", why);
         }
         let account = &self.evidence.account;
@@ -162,10 +162,10 @@ impl<'a> Findings<'a> {
 
     /// Returns the reason why the server's counters are unknown or meaningless; `None` if they can
     /// be judged.
-    fn why_no_account(&self) -> Option<String> {
+    fn reason_no_counters(&self) -> Option<String> {
         let account = &self.evidence.account;
         let plan = &self.evidence.plan;
-        let mut targets = plan.leaders().map(|place| plan.jobs[place].target);
+        let mut targets = plan.counting_jobs().map(|place| plan.jobs[place].target);
         let first = targets.next();
         let is_one = targets.all(|target| Some(target) == first);
         let why = if self.evidence.is_virtual {
@@ -182,7 +182,7 @@ impl<'a> Findings<'a> {
             "the server's account was not read behind the run"
         } else if matches!(self.evidence.ended, None | Some(HowEnded::InternalError)) {
             "the run was cut off, and nobody knows what was open"
-        } else if self.began_anew() {
+        } else if self.counters_were_reset() {
             "the server was started again, or its statistics were reset, while the run went on"
         } else {
             return None;
@@ -191,7 +191,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Returns true if the server's counters were reset between the readings.
-    fn began_anew(&self) -> bool {
+    fn counters_were_reset(&self) -> bool {
         let account = &self.evidence.account;
         let since = account.growth("counted-since");
         let moved = since.is_some_and(|by| by != 0.0);

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::Findings;
+use super::CheckInput;
 use crate::backlog::trend;
 use crate::check::{Check, Status};
 use crate::distribution::Distribution;
-use crate::warmup::{Cut, WarmupEnd, comes_and_goes, varies};
+use crate::warmup::{Cut, WarmupEnd, is_intermittent, varies};
 
 /// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -41,7 +41,7 @@ struct Change<'a> {
     at_s: Option<f64>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that response times did not drift.
     pub(super) fn drift(&self) -> Check {
         self.change("drift", DRIFT_MATTERS, |place, medians, _| {
@@ -110,7 +110,7 @@ impl<'a> Findings<'a> {
     /// Returns the reason why times may change by intent; `None` if there is none.
     fn why_not_steady(&self) -> Option<&'static str> {
         let jobs = &self.evidence.plan.jobs;
-        if jobs.iter().any(|job| comes_and_goes(job, self.evidence.window())) {
+        if jobs.iter().any(|job| is_intermittent(job, self.evidence.window())) {
             return Some("jobs come and go");
         }
         jobs.iter().any(varies).then_some("the rate varies by intent")
@@ -130,7 +130,7 @@ impl<'a> Findings<'a> {
                 Status::Suspect,
                 format!("the run ended before the end of its warm-up could be found: {measured}"),
             ),
-            WarmupEnd::NothingLasts => check.found(
+            WarmupEnd::NoSteadyJob => check.found(
                 Status::Suspect,
                 format!("no job asked evenly from the begin to the end: {measured}"),
             ),

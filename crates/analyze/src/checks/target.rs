@@ -6,7 +6,7 @@ use base::Nanos;
 use record::{Event, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
-use super::Findings;
+use super::CheckInput;
 use crate::check::{Check, Status};
 
 /// Fraction of its connections that a job may lack on average. A connection that is reopened at
@@ -27,7 +27,7 @@ impl Connections<'_> {
     }
 }
 
-impl<'a> Findings<'a> {
+impl<'a> CheckInput<'a> {
     /// Checks that the target was reachable all the time.
     pub(super) fn outage(&self) -> Check {
         let outages = self.outages();
@@ -116,7 +116,7 @@ impl<'a> Findings<'a> {
             | Pacing::Replay
             | Pacing::Part { .. } => return None,
         };
-        let ends_early = self.evidence.plan.ends_with_its_requests(place);
+        let ends_early = self.evidence.plan.has_fixed_request_count(place);
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;
         if asked == 0 || ends_early || !keeps_them {
             return None;

@@ -2,10 +2,10 @@
 
 use record::{Part, Side};
 
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::suspect::{number, percent};
-use super::{Component, Scene, Suspect};
-use crate::phases::{Figure, PhaseName, comes_and_goes};
+use super::{Component, LimiterInput, Suspect};
+use crate::phases::{Figure, PhaseName, is_intermittent};
 
 /// Fraction of the window that the work must last to limit the result.
 const GOES_ON: f64 = 0.2;
@@ -23,23 +23,23 @@ const ROLES: [(&str, &[&str]); 3] = [
     ("base backup", &["walsender"]),
 ];
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the background work that takes what the requests lack; `found` are the other
     /// suspects.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
-        if self.demand.by == Asker::Program {
+        if self.demand.by == LoadSource::Program {
             // Sessions of others take nothing from a program that pauses.
             let is_told = self.knows_sessions_of_program() && !self.program_pauses();
-            let strangers = is_told.then(|| self.strangers()).flatten();
-            return [strangers, self.named_work(found)].into_iter().flatten().collect();
+            let other_sessions = is_told.then(|| self.other_sessions()).flatten();
+            return [other_sessions, self.named_work(found)].into_iter().flatten().collect();
         }
-        let found = [self.strangers(), self.named_work(found), self.job_that_comes_and_goes()];
+        let found = [self.other_sessions(), self.named_work(found), self.job_that_comes_and_goes()];
         found.into_iter().flatten().collect()
     }
 
     /// Returns a suspect if sessions of others keep the processors busy.
-    fn strangers(&self) -> Option<Suspect> {
-        let others = self.signals.per_look(&Part::Sessions, "others")?;
+    fn other_sessions(&self) -> Option<Suspect> {
+        let others = self.signals.per_sample(&Part::Sessions, "others")?;
         let may = self.database_processors()?;
         let wants = self.database_wants()?;
         let share = others / may;
@@ -66,7 +66,7 @@ impl Scene<'_, '_> {
     /// Returns the background work that the database named most often, and the fraction of samples
     /// with it.
     fn work_in_the_background(&self) -> Option<(&str, f64)> {
-        self.signals.all_per_look(&Part::Background).first().copied()
+        self.signals.all_per_sample(&Part::Background).first().copied()
     }
 
     /// Returns a suspect if work that the database names takes much of its processor time or of its
@@ -115,11 +115,12 @@ impl Scene<'_, '_> {
 
     /// Returns true if a job is a closed one that ran all the time: its lost throughput went to
     /// something else.
-    fn takes_what_it_gets(&self, name: &str) -> bool {
+    fn is_permanent_closed_job(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let place = plan.jobs.iter().position(|job| job.name == name);
-        place
-            .is_some_and(|place| !self.findings.has_schedule(place) && !comes_and_goes(plan, place))
+        place.is_some_and(|place| {
+            !self.findings.has_schedule(place) && !is_intermittent(plan, place)
+        })
     }
 
     /// Returns a suspect if an intermittent job clearly reduces the throughput of closed jobs.
@@ -132,7 +133,7 @@ impl Scene<'_, '_> {
             let change = effects.changes.iter().find(|change| {
                 change.phase == PhaseName::During
                     && change.figure == Figure::Throughput
-                    && self.takes_what_it_gets(&change.job)
+                    && self.is_permanent_closed_job(&change.job)
             })?;
             if share < GOES_ON || change.to > change.from * LEFT {
                 return None;

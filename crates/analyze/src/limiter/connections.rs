@@ -3,9 +3,9 @@
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
 
-use super::demand::{Asker, clients};
+use super::demand::{LoadSource, clients};
 use super::suspect::percent;
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 
 /// Minimum fraction of the requests under way without a session for them to count as waiting for
 /// one.
@@ -17,10 +17,10 @@ const FEWEST_POOLED: f64 = 3.0;
 /// Fraction of the sessions of a pool that idle, up to which the pool has none to spare.
 const FREE: f64 = 0.3;
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the suspects among limits of connections.
     pub(super) fn connections(&self) -> Vec<Suspect> {
-        if self.demand.by == Asker::Load {
+        if self.demand.by == LoadSource::Load {
             // Refusals are reported for jobs only, and few writers make no pool.
             return Vec::new();
         }
@@ -30,8 +30,8 @@ impl Scene<'_, '_> {
             None => self.refused_requests().or_else(|| self.refused_clients()),
         };
         let pool = match self.demand.by {
-            Asker::Program => self.pool_of_program(),
-            Asker::Jobs | Asker::Load => self.pool(),
+            LoadSource::Program => self.pool_of_program(),
+            LoadSource::Jobs | LoadSource::Load => self.pool(),
         };
         [refused, pool].into_iter().flatten().collect()
     }

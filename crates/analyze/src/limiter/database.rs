@@ -2,10 +2,10 @@
 
 use record::{Part, Side};
 
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::suspect::{number, percent};
 use super::waits::{Wait, Waiting};
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 use crate::surroundings::Place;
 
 /// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
@@ -21,7 +21,7 @@ const MEMORY_LACKED: f64 = 0.1;
 /// Times of a disk's operations, of both kinds.
 const TIMES: [&str; 2] = ["read-time", "write-time"];
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the suspects among the database's resources and waits.
     pub(super) fn database(&self) -> Vec<Suspect> {
         let found = [
@@ -40,23 +40,23 @@ impl Scene<'_, '_> {
 
     /// Returns the mean number of client sessions at work.
     pub(super) fn active(&self) -> Option<f64> {
-        self.signals.per_look(&Part::Sessions, "active")
+        self.signals.per_sample(&Part::Sessions, "active")
     }
 
     /// Returns the mean number of idle sessions, within a transaction or not.
     pub(super) fn idle_sessions(&self) -> Option<f64> {
-        let of = |metric| self.signals.per_look(&Part::Sessions, metric);
+        let of = |metric| self.signals.per_sample(&Part::Sessions, metric);
         Some(of("idle")? + of("idle-in-transaction").unwrap_or(0.0))
     }
 
     fn one_session(&self) -> Option<Suspect> {
-        (self.demand.by == Asker::Program).then(|| self.one_session_works())?
+        (self.demand.by == LoadSource::Program).then(|| self.one_session_works())?
     }
 
     /// Returns a number of waiting sessions as a fraction of the requests' time.
     pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
-        if let Asker::Program = self.demand.by
+        if let LoadSource::Program = self.demand.by
             && let Some(asked) = self.asked_sessions()
         {
             // Between an answer and the next request of a session nothing waits in the database.
@@ -68,8 +68,8 @@ impl Scene<'_, '_> {
     fn locks(&self) -> Option<Suspect> {
         let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Lock)?;
         let share = self.share_of_requests(waiting);
-        let tables = self.signals.all_per_look(&Part::Locks);
-        let statements = self.signals.all_per_look(&Part::Statements);
+        let tables = self.signals.all_per_sample(&Part::Locks);
+        let statements = self.signals.all_per_sample(&Part::Statements);
         let table = tables.first().map_or(String::new(), |(name, _)| format!(" of table {name}"));
         let statement =
             statements.first().map_or(String::new(), |(text, _)| format!(", most with `{text}`"));

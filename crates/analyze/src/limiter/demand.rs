@@ -3,7 +3,7 @@
 use record::Kind;
 use workload::{JobTarget, Pacing, Plan};
 
-use crate::checks::Findings;
+use crate::checks::CheckInput;
 use crate::evidence::{LoadEvidence, Step};
 
 /// Clients of closed jobs, and their requests in the window.
@@ -26,7 +26,7 @@ impl Closed {
 
 /// The source of the database's load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Asker {
+pub(super) enum LoadSource {
     /// Jobs of a run, in its window.
     Jobs,
     /// Load of a table, before the jobs begin.
@@ -40,7 +40,7 @@ pub(super) enum Asker {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Demand {
     /// Source of the load.
-    pub(super) by: Asker,
+    pub(super) by: LoadSource,
     /// True if there is a job with a schedule that asks for more than it gets.
     pub(super) is_overloaded: bool,
     /// Closed jobs; those without a schedule.
@@ -64,13 +64,13 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn of(findings: &Findings<'_>) -> Demand {
+    pub(super) fn of(findings: &CheckInput<'_>) -> Demand {
         let evidence = findings.evidence;
         let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
         let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
         let (mut count, mut received, mut answers) = (0, 0, 0);
         for place in findings.places() {
-            demand.by = Asker::Jobs;
+            demand.by = LoadSource::Jobs;
             let job = &evidence.plan.jobs[place];
             demand.is_overloaded |= findings.is_overloaded(place);
             // Requests to other targets and programs do not load the observed database.
@@ -119,7 +119,7 @@ impl Demand {
         let writers = asked.map_or(1.0, |asked| f64::from(asked.writers)).min(batches.max(1.0));
         let per_s = batches / load.took.as_secs_f64().max(f64::MIN_POSITIVE);
         Demand {
-            by: Asker::Load,
+            by: LoadSource::Load,
             closed: Closed { clients: writers, in_flight: writers, per_s },
             in_flight: writers,
             per_s,

@@ -4,9 +4,9 @@ use record::{Part, Side};
 use workload::{JobTarget, Piece};
 
 use super::database::WAIT_DECIDES;
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::suspect::number;
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
@@ -14,7 +14,7 @@ use crate::surroundings::Route;
 /// others to wait for its statements.
 const HOLDER_RUNS: f64 = 0.6;
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns a suspect of an embedded database, which shows no sessions: a request that is under
     /// way and neither runs nor waits for a processor waits for the disk, or for another writer.
     pub(super) fn embedded(&self) -> Option<Suspect> {
@@ -52,9 +52,9 @@ impl Scene<'_, '_> {
         let Evidence { plan, surroundings, .. } = self.findings.evidence;
         let is_inside = |target| surroundings.asked(target).route == Some(Route::Sqlite);
         match self.demand.by {
-            Asker::Jobs => plan.jobs.iter().all(|job| is_inside(job.target)),
-            Asker::Load => is_inside(JobTarget::Main),
-            Asker::Program => false,
+            LoadSource::Jobs => plan.jobs.iter().all(|job| is_inside(job.target)),
+            LoadSource::Load => is_inside(JobTarget::Main),
+            LoadSource::Program => false,
         }
     }
 
@@ -80,6 +80,6 @@ impl Scene<'_, '_> {
                 _ => None,
             });
             text.is_some_and(|text| !reads.iter().any(|word| text.starts_with(word)))
-        }) || self.demand.by == Asker::Load
+        }) || self.demand.by == LoadSource::Load
     }
 }

@@ -2,9 +2,9 @@
 
 use record::{Part, Side};
 
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::suspect::percent;
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 
 /// Minimum fraction of the window for which a thread without spare time ran or was runnable.
 pub(super) const FULL: f64 = 0.8;
@@ -18,36 +18,36 @@ pub(super) const KEPT_WAITING: f64 = 0.2;
 /// Minimum fraction of the time of clients without input for their source to be the limiter.
 const STARVED: f64 = 0.5;
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the suspects among the load generator's resources.
     pub(super) fn generator(&self) -> Vec<Suspect> {
         match self.demand.by {
-            Asker::Jobs => {
+            LoadSource::Jobs => {
                 let found = [self.waiting_thread(), self.full_thread(), self.slow_feed()];
                 found.into_iter().flatten().collect()
             }
-            Asker::Load => self.loader().into_iter().collect(),
-            Asker::Program => self.program(),
+            LoadSource::Load => self.loader().into_iter().collect(),
+            LoadSource::Program => self.program(),
         }
     }
 
     /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.by {
-            Asker::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
-            Asker::Load => self.loader_share(),
-            Asker::Program => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
+            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
+            LoadSource::Load => self.loader_share(),
+            LoadSource::Program => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
         }
     }
 
     /// Returns the largest fraction of the window in which a thread ran or was runnable.
     pub(super) fn generator_wants(&self) -> Option<f64> {
         match self.demand.by {
-            Asker::Jobs => {
+            LoadSource::Jobs => {
                 self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
             }
-            Asker::Load => Some(self.loader_share()? + self.loader_waited()),
-            Asker::Program => self.generator_share(),
+            LoadSource::Load => Some(self.loader_share()? + self.loader_waited()),
+            LoadSource::Program => self.generator_share(),
         }
     }
 

@@ -7,12 +7,12 @@
 use base::Nanos;
 use record::{Part, Side};
 
-use super::demand::{Asker, Demand};
+use super::demand::{Demand, LoadSource};
 use super::generator::{FULL, KEPT_WAITING};
 use super::signals::Signals;
 use super::suspect::{number, percent};
-use super::{Component, Scene, Seen, Suspect};
-use crate::checks::Findings;
+use super::{Component, LimiterInput, Seen, Suspect};
+use crate::checks::CheckInput;
 use crate::evidence::LoadEvidence;
 
 /// Shortest load with a limiter. Observation begins when a load is known to last, and within this
@@ -34,7 +34,7 @@ const AT_WORK: f64 = 0.5;
 const UNREAD: f64 = 0.2;
 
 /// Names the limiter of the load of a table.
-pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Suspect {
+pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Suspect {
     let unknown = |why: &str| Suspect::new(Component::Unknown, 1.0, why);
     if findings.evidence.is_virtual {
         return unknown("time was simulated");
@@ -46,14 +46,15 @@ pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Susp
         return unknown("nothing was observed meanwhile");
     }
     let demand = Demand::of_load(&findings.evidence.plan, load);
-    let scene = Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
+    let scene =
+        LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
     scene.ranked("a load takes what it can get").swap_remove(0)
 }
 
 /// Returns the observations of each component while a table was filled.
-pub(crate) fn seen_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Seen {
+pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Seen {
     let demand = Demand::of_load(&findings.evidence.plan, load);
-    Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
+    LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
 }
 
 /// Returns the processor time of the database while a table was filled, from the first sample on;
@@ -64,14 +65,14 @@ pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     Some(Nanos::from_secs_f64(signals.grown(&server, "user")? + signals.grown(&server, "system")?))
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the fraction of a processor that the thread which generates and sends the rows used;
     /// `None` if this is no load, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
         let part = Part::Processes(Side::Generator);
         let observing = self.signals.rate(&part, "observing").unwrap_or(0.0);
         let used = self.signals.used_processors(&part).map(|used| (used - observing).max(0.0));
-        used.filter(|_| self.demand.by == Asker::Load)
+        used.filter(|_| self.demand.by == LoadSource::Load)
     }
 
     /// Returns the fraction of the time in which threads of the load generator lacked a processor.
@@ -106,8 +107,8 @@ impl Scene<'_, '_> {
     }
 
     /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
-    pub(super) fn narrow_way_there(&self) -> Option<Suspect> {
-        if self.demand.by != Asker::Load {
+    pub(super) fn bandwidth_to_server(&self) -> Option<Suspect> {
+        if self.demand.by != LoadSource::Load {
             return None;
         }
         let sockets = Part::Sockets(Side::Generator);

@@ -26,9 +26,9 @@ mod signals;
 mod suspect;
 mod waits;
 
-use crate::checks::Findings;
+use crate::checks::CheckInput;
 use crate::phases::SideEffects;
-use demand::{Asker, Closed, Demand};
+use demand::{Closed, Demand, LoadSource};
 use signals::Signals;
 
 pub use component::Component;
@@ -57,8 +57,8 @@ pub struct Limiter {
 }
 
 /// Input of the analysis.
-struct Scene<'f, 'a> {
-    findings: &'f Findings<'a>,
+struct LimiterInput<'f, 'a> {
+    findings: &'f CheckInput<'a>,
     signals: Signals<'a>,
     demand: Demand,
     side_effects: &'f [SideEffects],
@@ -69,28 +69,28 @@ enum Outcome {
     /// Every job got what it was offered.
     Satisfied,
     /// The run took what it could get, or asked for more; with the reason.
-    Greedy(&'static str),
+    Saturating(&'static str),
     /// The run does not say; with the reason.
-    Silent(&'static str),
+    Inconclusive(&'static str),
 }
 
 /// Names the limiter.
-pub(crate) fn name(findings: &Findings<'_>, side_effects: &[SideEffects]) -> Limiter {
+pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
     let signals = Signals::of(findings.evidence);
     let mut unseen = findings.evidence.unseen.clone();
     if signals.resets() > 0 {
         let why = "they began anew in the window: the server, or its statistics, were reset";
         unseen.push(("counters".to_owned(), why.to_owned()));
     }
-    let scene = Scene { demand: Demand::of(findings), findings, signals, side_effects };
+    let scene = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
     let ranked = match scene.outcome() {
         Outcome::Satisfied => vec![scene.satisfaction()],
-        Outcome::Greedy(why) => {
+        Outcome::Saturating(why) => {
             let contradiction = scene.contradiction();
             unseen.extend(contradiction.map(|why| ("sessions that seem to run".to_owned(), why)));
             scene.ranked(why)
         }
-        Outcome::Silent(why) => vec![Suspect::new(Component::Unknown, 1.0, why)],
+        Outcome::Inconclusive(why) => vec![Suspect::new(Component::Unknown, 1.0, why)],
     };
     let Suspect { component, because, evidence, .. } = ranked[0].clone();
     let is_named = component.relief().is_some();
@@ -104,28 +104,28 @@ pub(crate) fn name(findings: &Findings<'_>, side_effects: &[SideEffects]) -> Lim
     }
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
         let findings = self.findings;
         let places = || findings.places();
         let has_schedules = places().all(|place| findings.has_schedule(place));
-        let asks = self.demand.by == Asker::Jobs;
+        let asks = self.demand.by == LoadSource::Jobs;
         if !asks && !findings.evidence.loads.is_empty() {
-            Outcome::Silent("no requests were made: what limited each load is told with it")
+            Outcome::Inconclusive("no requests were made: what limited each load is told with it")
         } else if !asks {
-            Outcome::Greedy("another program asked what it wanted")
+            Outcome::Saturating("another program asked what it wanted")
         } else if findings.overloaded().next().is_some() {
-            Outcome::Greedy("requests arrive faster than they are answered")
+            Outcome::Saturating("requests arrive faster than they are answered")
         } else if findings.window_is_empty() && has_schedules {
-            Outcome::Silent("there were no requests")
+            Outcome::Inconclusive("there were no requests")
         } else if places().any(|place| findings.fails(place)) {
-            Outcome::Silent("a request that fails says nothing of what the target can do")
+            Outcome::Inconclusive("a request that fails says nothing of what the target can do")
         } else if !has_schedules {
-            Outcome::Greedy("a closed job takes what it can get")
+            Outcome::Saturating("a closed job takes what it can get")
         } else if findings.some_unsent() {
-            Outcome::Silent("some requests were never sent")
+            Outcome::Inconclusive("some requests were never sent")
         } else if places().any(|place| findings.trend(place).is_none()) {
-            Outcome::Silent(
+            Outcome::Inconclusive(
                 "the window is too short to tell whether requests arrive faster than they are \
                  answered",
             )
@@ -162,14 +162,14 @@ impl Scene<'_, '_> {
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
-        if self.demand.by == Asker::Program {
+        if self.demand.by == LoadSource::Program {
             // A program that does not ask would gain nothing from relief elsewhere.
             ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
         }
         if ranked.is_empty() {
             let concurrency = match self.demand.by {
-                Asker::Program => self.program_concurrency().or_else(|| self.lacking_side()),
-                Asker::Jobs | Asker::Load => self.concurrency(),
+                LoadSource::Program => self.program_concurrency().or_else(|| self.starved_side()),
+                LoadSource::Jobs | LoadSource::Load => self.concurrency(),
             };
             ranked.push(concurrency.unwrap_or_else(|| self.unknown(why)));
         }
@@ -183,14 +183,18 @@ impl Scene<'_, '_> {
         let service_s = self.demand.closed.service_s();
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
         // SQLite admits only one writer.
-        let may_be_more = self.demand.by != Asker::Load || !self.is_embedded();
+        let may_be_more = self.demand.by != LoadSource::Load || !self.is_embedded();
         let is_asked = !self.demand.is_overloaded && per_s > 0.0 && may_be_more;
         if !is_idle || !is_asked || self.waits_for_something() {
             return None;
         }
         let (who, what) = match self.demand.by {
-            Asker::Load if clients == 1.0 => ("one writer commits a batch at a time", "batches"),
-            Asker::Load => (&*format!("{clients} writers commit a batch at a time"), "batches"),
+            LoadSource::Load if clients == 1.0 => {
+                ("one writer commits a batch at a time", "batches")
+            }
+            LoadSource::Load => {
+                (&*format!("{clients} writers commit a batch at a time"), "batches")
+            }
             _ if clients == 1.0 => ("one client asks one request at a time", "requests"),
             _ => (&*format!("{clients} clients ask one request at a time"), "requests"),
         };

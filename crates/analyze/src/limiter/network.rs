@@ -3,7 +3,7 @@
 use record::{Part, Side};
 
 use super::suspect::{number, percent};
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 use crate::surroundings::Place;
 
 /// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
@@ -51,16 +51,16 @@ const LINK_FULL: f64 = 0.85;
 /// Fraction beyond which the reported speed is not that of the link.
 const LINK_EXCEEDED: f64 = 1.2;
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the suspects among link, bandwidth and latency.
     pub(super) fn network(&self) -> Vec<Suspect> {
-        let found = [self.link(), self.narrow_way_there(), self.way()];
+        let found = [self.link(), self.bandwidth_to_server(), self.way()];
         found.into_iter().flatten().collect()
     }
 
     /// Returns the sessions of the database that are blocked because their answers are not read.
     pub(super) fn sending_sessions(&self) -> f64 {
-        let waits = self.signals.all_per_look(&Part::Waits);
+        let waits = self.signals.all_per_sample(&Part::Waits);
         let is_sending = |name: &str| SENDING.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
@@ -74,13 +74,13 @@ impl Scene<'_, '_> {
 
     /// Returns the sessions that are blocked because the rest of their input has not arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
-        let of_it = RECEIVING.map(|name| self.signals.per_look(&Part::Waits, name));
+        let of_it = RECEIVING.map(|name| self.signals.per_sample(&Part::Waits, name));
         of_it.into_iter().flatten().sum()
     }
 
     /// Returns the name of the wait in which most of those sessions are.
     pub(super) fn receiving_event(&self) -> &'static str {
-        let sessions = |name: &str| self.signals.per_look(&Part::Waits, name).unwrap_or(0.0);
+        let sessions = |name: &str| self.signals.per_sample(&Part::Waits, name).unwrap_or(0.0);
         let [postgres, mysql] = RECEIVING;
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
@@ -123,14 +123,15 @@ impl Scene<'_, '_> {
         if service_s <= 0.0 || self.is_idle_on_the_way() {
             return None;
         }
-        let narrow = self.narrow_way().or_else(|| self.queued_way());
-        let found = narrow.or_else(|| self.long_way()).or_else(|| self.silent_way())?;
+        let narrow = self.bandwidth_to_client().or_else(|| self.network_queue());
+        let found =
+            narrow.or_else(|| self.round_trip_delay()).or_else(|| self.hidden_network_delay())?;
         let sent_again = self.signals.rate(&Part::Sockets(Side::Server), "retransmits");
         Some(found.with_any("segments_sent_again_per_s", sent_again))
     }
 
     /// Returns a suspect if answers wait for bandwidth.
-    fn narrow_way(&self) -> Option<Suspect> {
+    fn bandwidth_to_client(&self) -> Option<Suspect> {
         let server = Part::Sockets(Side::Server);
         let waiting = self.signals.mean(&server, "with-send-queue").unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
@@ -158,7 +159,7 @@ impl Scene<'_, '_> {
     /// server's data is acknowledged on arrival if it is more than a few packets (RFC 5681, section
     /// 4.2; shorter data waits for the next request). If this takes many times the shortest round
     /// trip, there is a queue.
-    fn queued_way(&self) -> Option<Suspect> {
+    fn network_queue(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
         if !is_long || !has_time || self.demand.fed_clients > 0.0 {
@@ -185,7 +186,7 @@ impl Scene<'_, '_> {
     }
 
     /// Returns a suspect if round trips take much of a request.
-    fn long_way(&self) -> Option<Suspect> {
+    fn round_trip_delay(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
         let least = self.signals.mean(&Part::Sockets(Side::Generator), "round-trip-least")?;
         let trips = self.demand.statements.max(1.0);
@@ -212,7 +213,7 @@ impl Scene<'_, '_> {
     /// Returns a suspect if requests are neither in the database, which has an idle session for
     /// each of them, nor in the load generator, which has time to spare. They are on the network
     /// though no socket shows it, as behind a relay.
-    fn silent_way(&self) -> Option<Suspect> {
+    fn hidden_network_delay(&self) -> Option<Suspect> {
         let share = self.share_on_the_way()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();
         // If the server's sockets are not seen, its sessions may idle for want of a processor while

@@ -2,11 +2,11 @@
 
 use record::{Component as Observed, Part, Side};
 
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::processors::CPU_FULL;
 use super::signals::Signals;
 use super::suspect::number;
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 use crate::evidence::Evidence;
 
 /// Fraction of a machine's processors that other programs must use to limit the result.
@@ -151,7 +151,7 @@ impl Signals<'_> {
     }
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns a suspect if other programs use the processors that requests lack.
     pub(super) fn others(&self) -> Option<Suspect> {
         let others = self.signals.other_programs_of(self.signals.server_host())?;
@@ -174,9 +174,9 @@ impl Scene<'_, '_> {
     /// Returns the mean number of threads of both sides that were runnable and had no processor.
     fn lacked_processors(&self) -> f64 {
         let generator = match self.demand.by {
-            Asker::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
-            Asker::Load => self.loader_waited(),
-            Asker::Program => {
+            LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
+            LoadSource::Load => self.loader_waited(),
+            LoadSource::Program => {
                 self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
             }
         };

@@ -3,9 +3,9 @@
 use record::{Part, Side};
 
 use super::database::WAIT_DECIDES;
-use super::demand::Asker;
+use super::demand::LoadSource;
 use super::suspect::{number, percent};
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 
 /// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
 /// kernel's scheduler.
@@ -23,7 +23,7 @@ const THROTTLED: f64 = 0.1;
 /// Minimum fraction of its quota at which a group uses all of it, if it was throttled at all.
 const USES_ALL: f64 = 0.9;
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the number of processors that the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
         self.signals.used_processors(&Part::Processes(Side::Server))
@@ -239,9 +239,9 @@ impl Scene<'_, '_> {
         let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
-        let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
+        let others = self.signals.per_sample(&Part::Sessions, "others").unwrap_or(0.0);
         // Sessions of an observed program may not be distinguishable from others'.
-        let are_known = self.demand.by != Asker::Program || self.knows_sessions_of_program();
+        let are_known = self.demand.by != LoadSource::Program || self.knows_sessions_of_program();
         (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)
     }
 }

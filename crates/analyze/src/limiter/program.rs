@@ -9,7 +9,7 @@ use record::{Part, Side};
 
 use super::generator::{FULL, KEPT_WAITING};
 use super::suspect::{number, percent};
-use super::{Component, Scene, Suspect};
+use super::{Component, LimiterInput, Suspect};
 
 /// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
 const PAUSES: f64 = 0.5;
@@ -80,7 +80,7 @@ pub(super) struct ProgramSessions {
     round_trip_s: f64,
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the suspects among the program's threads and pauses.
     pub(super) fn program(&self) -> Vec<Suspect> {
         let busy = [self.full_program(), self.waiting_program()];
@@ -177,9 +177,9 @@ impl Scene<'_, '_> {
     /// Returns the sessions of a program; `None` if they were not seen, or there were none.
     pub(super) fn program_sessions(&self) -> Option<ProgramSessions> {
         let of_program = |metric| self.signals.mean(&Part::Sockets(Side::Generator), metric);
-        let per_look = |metric| self.signals.per_look(&Part::Sessions, metric);
+        let per_sample = |metric| self.signals.per_sample(&Part::Sessions, metric);
         let looked =
-            |metric| self.signals.rate(&Part::Sessions, metric).and_then(|_| per_look(metric));
+            |metric| self.signals.rate(&Part::Sessions, metric).and_then(|_| per_sample(metric));
         let (active, idle) = (self.active()?, self.idle_sessions()?);
         // Idle sessions of other programs idle for reasons of their own.
         let not_active = of_program("connections").map(|all| (all - active).max(0.0));
@@ -211,7 +211,7 @@ impl Scene<'_, '_> {
 
     /// Returns true if sessions of the program were distinguished from those of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
-        self.signals.per_look(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
+        self.signals.per_sample(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
     }
 
     /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
@@ -266,7 +266,7 @@ impl Scene<'_, '_> {
         let sessions = self.program_sessions()?;
         // Full processors do not limit a program that gets one whenever it wants one, as its
         // database does.
-        let lacks = || Some(self.lacked_by_a_side()?.0 >= LACKED * self.asked_sessions()?);
+        let lacks = || Some(self.starved_threads()?.0 >= LACKED * self.asked_sessions()?);
         let has_time = sessions.has_time? || !lacks()?;
         if !has_time || self.waits_for_something() {
             return None;
@@ -291,9 +291,9 @@ impl Scene<'_, '_> {
 
     /// Returns a suspect if the processors are full and one side has to wait for them, if no other
     /// suspect was found.
-    pub(super) fn lacking_side(&self) -> Option<Suspect> {
+    pub(super) fn starved_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        let (lacked, component) = self.lacked_by_a_side()?;
+        let (lacked, component) = self.starved_threads()?;
         if lacked < LACKED * self.asked_sessions()? || !self.is_host_full() {
             return None;
         }
@@ -309,7 +309,7 @@ impl Scene<'_, '_> {
     }
 
     /// Returns the mean number of threads without a processor on the side that has more of them.
-    fn lacked_by_a_side(&self) -> Option<(f64, Component)> {
+    fn starved_threads(&self) -> Option<(f64, Component)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);
         Some(match by_database >= by_program {
@@ -384,7 +384,7 @@ impl ProgramSessions {
     /// the database may be the reason.
     fn reason(&self) -> Option<(Component, String)> {
         if self.sending >= self.all * PAUSES {
-            return Some(self.untaken());
+            return Some(self.cause_of_unread_answers());
         }
         if self.receiving.min(self.unsent_by_program) >= self.all * PAUSES {
             let what = "wait for rows that wait for room on the way";
@@ -403,7 +403,7 @@ impl ProgramSessions {
             return Some((Component::NetworkLatency, what));
         }
         let decides = if self.paused.is_some() { PAUSES } else { PAUSES_ON_AVERAGE };
-        if self.share() < decides || self.may_be_asked() {
+        if self.share() < decides || self.may_have_unread_requests() {
             return None;
         }
         Some((Component::GeneratorInput, self.pausing()))
@@ -411,7 +411,7 @@ impl ProgramSessions {
 
     /// Returns true if requests may wait unread at the server: many do, or its sessions may idle
     /// because they lack a processor.
-    fn may_be_asked(&self) -> bool {
+    fn may_have_unread_requests(&self) -> bool {
         // Sessions with such a request are not among those for which the program pauses.
         if self.paused.is_some() && self.sees_sockets() {
             return false;
@@ -455,7 +455,7 @@ impl ProgramSessions {
 
     /// Returns the component that does not take answers, the program or the network: an answer that
     /// has arrived and is unread waits for the program.
-    fn untaken(&self) -> (Component, String) {
+    fn cause_of_unread_answers(&self) -> (Component, String) {
         let is_there = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
         let (component, what) = match is_there {
             true => (Component::GeneratorInput, "wait for the program to read its answers"),

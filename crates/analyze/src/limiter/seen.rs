@@ -2,7 +2,7 @@
 
 use record::{Part, Side};
 
-use super::Scene;
+use super::LimiterInput;
 use super::others::OtherProgram;
 
 /// Largest number of waits that are listed.
@@ -24,7 +24,7 @@ pub struct Seen {
     pub programs: Vec<OtherProgram>,
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the observations of each component.
     pub(super) fn seen(&self) -> Seen {
         let mut waits = self.all_waits();

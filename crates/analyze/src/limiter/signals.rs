@@ -180,13 +180,13 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean number of sessions that a metric counts: per sample.
-    pub(super) fn per_look(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn per_sample(&self, part: &Part, metric: &str) -> Option<f64> {
         let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0)?;
         Some(self.rate(part, metric).unwrap_or(0.0) / looks)
     }
 
     /// Returns all metrics of a part per sample, the most frequent first.
-    pub(super) fn all_per_look(&self, part: &Part) -> Vec<(&'a str, f64)> {
+    pub(super) fn all_per_sample(&self, part: &Part) -> Vec<(&'a str, f64)> {
         let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0);
         let Some(looks) = looks else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_no_more_for_that() {
+    fn late_counter_is_rated_over_the_whole_window() {
         let late = observed(&[(9, 0.0), (10, 80.0)]);
         assert_eq!(rate(&late, &window(0, 10)), Some(8.0));
         // A counter read less often than that is not late: it was read before the window.

@@ -8,7 +8,7 @@
 
 use record::Part;
 
-use super::Scene;
+use super::LimiterInput;
 use super::database::WAIT_DECIDES;
 
 /// Wait name of a session that does not wait.
@@ -108,7 +108,7 @@ fn kind(name: &str) -> Wait {
     }
 }
 
-impl Scene<'_, '_> {
+impl LimiterInput<'_, '_> {
     /// Returns the sessions in a kind of wait; `None` if neither samples nor counters show it.
     pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let seen = self.seen_waiting(wanted);
@@ -124,7 +124,7 @@ impl Scene<'_, '_> {
 
     /// Returns the sessions that samples show.
     fn seen_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
-        let waits = self.signals.all_per_look(&Part::Waits);
+        let waits = self.signals.all_per_sample(&Part::Waits);
         let of_it: Vec<&(&str, f64)> =
             waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
         let event = of_it.first()?.0;
@@ -167,7 +167,7 @@ impl Scene<'_, '_> {
 
     /// Returns the sessions that samples show as running.
     fn shown_running(&self) -> Option<f64> {
-        self.signals.per_look(&Part::Waits, RUNNING)
+        self.signals.per_sample(&Part::Waits, RUNNING)
     }
 
     /// Returns those of them that neither had nor wanted a processor; all if that is not known.
@@ -221,7 +221,7 @@ impl Scene<'_, '_> {
     /// Returns the waits of the active sessions with the mean number of sessions, the largest
     /// first. Sessions that are shown as running but cannot run appear as `unexplained`.
     pub(super) fn all_waits(&self) -> Vec<(String, f64)> {
-        let shown = self.signals.all_per_look(&Part::Waits).into_iter();
+        let shown = self.signals.all_per_sample(&Part::Waits).into_iter();
         let shown = shown.filter(|(name, _)| *name != RUNNING);
         let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
         let hidden = hidden.map(|Waiting { sessions, event }| (event, sessions));
@@ -237,7 +237,7 @@ impl Scene<'_, '_> {
     /// Returns true if much of the requests' time is spent in waits whose remedy is unknown. Waits
     /// for the client, and those that the statement asks for, do not count.
     pub(super) fn waits_for_something(&self) -> bool {
-        let waits = self.signals.all_per_look(&Part::Waits);
+        let waits = self.signals.all_per_sample(&Part::Waits);
         let is_known =
             |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
         let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));

@@ -194,7 +194,7 @@ fn a_machine_that_does_not_tell_is_said_so() {
 }
 
 #[test]
-fn who_had_the_processor_is_told_by_where_the_database_is() {
+fn processor_wait_names_the_likely_user_by_database_location() {
     for (place, words) in [
         (Place::Inside, "another program had it instead: perhaps the database, which is on"),
         (Place::ThisHost, "another program had it instead: perhaps the database, which is on"),

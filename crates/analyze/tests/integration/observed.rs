@@ -538,7 +538,7 @@ fn a_full_host_lacks_processors_also_if_nobody_knows_who_waited() {
 }
 
 #[test]
-fn a_thread_of_somebody_else_is_not_what_ours_lack() {
+fn busy_thread_of_others_is_not_the_limiter() {
     let single = |component: &str, metric: &str, per_s: f64| {
         let mut evidence = watched();
         plant(&mut evidence, "server", "user", 0.9);

@@ -6,7 +6,7 @@ use analyze::{Component, Evidence, summarize};
 use crate::observed::{hold, names, plant, watched};
 
 /// Returns the evidence of an observed program: there are no jobs.
-fn foreign() -> Evidence {
+fn observed_program() -> Evidence {
     let mut evidence = watched();
     evidence.jobs.clear();
     evidence.plan.jobs.clear();
@@ -45,7 +45,7 @@ fn seen(evidence: &mut Evidence, seen: Seen) {
 
 /// Returns a recorded loader that sleeps between its rows: 9.8 of 10 samples saw its session wait.
 fn self_throttling_loader(wait: &str) -> Evidence {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     let looks = Seen {
         active: 10.0,
         idle: 0.0,
@@ -98,7 +98,7 @@ fn loader_whose_rows_wait_for_the_network_does_not_throttle_itself() {
 /// Returns a loader that sleeps 50 ms after every 200 inserts: 0.31 ms between an answer and the
 /// next request on average.
 fn batches() -> Evidence {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     let looks = Seen {
         active: 2.0,
         idle: 8.0,
@@ -136,7 +136,7 @@ fn pauses_between_batches_are_added_up_and_not_averaged() {
 
 #[test]
 fn one_session_that_waits_for_flushes_is_named() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     let looks = Seen {
         active: 6.0,
         idle: 4.0,
@@ -161,7 +161,7 @@ fn one_session_that_waits_for_flushes_is_named() {
 
 #[test]
 fn program_that_connects_for_each_statement_is_named_by_the_time_in_between() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     let looks = Seen {
         active: 0.6,
         idle: 0.1,
@@ -182,7 +182,7 @@ fn program_that_connects_for_each_statement_is_named_by_the_time_in_between() {
 
 #[test]
 fn program_behind_a_pool_without_a_free_session_lacks_connections() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 18.0);
     plant(&mut evidence, "sessions", "idle", 2.0);
     hold(&mut evidence, "sockets generator", "connections", 24.0);
@@ -195,7 +195,7 @@ fn program_behind_a_pool_without_a_free_session_lacks_connections() {
 
 #[test]
 fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     let looks = Seen {
         active: 10.0,
         idle: 0.0,
@@ -218,7 +218,7 @@ fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
 
 #[test]
 fn queries_of_others_limit_a_program_only_if_it_asks() {
-    let mut busy = foreign();
+    let mut busy = observed_program();
     let looks = Seen {
         active: 36.0,
         idle: 4.0,
@@ -255,7 +255,7 @@ fn remedies_for_a_program_name_no_option_of_a_run() {
 #[test]
 fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
     assert_eq!(summarize(&watched()).program, None, "a run of jobs");
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     for (component, metric, per_s) in [
         ("sockets generator", "data-sent", 90.0),
         ("sockets generator", "data-received", 60.0),
@@ -275,7 +275,7 @@ fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
 
 #[test]
 fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);
     // Its sockets say more than the statistics of a database that counts transactions.
@@ -312,7 +312,7 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
 
 #[test]
 fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
-    let mut evidence = foreign();
+    let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 18.0);
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
@@ -327,13 +327,13 @@ fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
     hold(&mut evidence, "generator", "busiest", 0.97);
     names(&evidence, Component::GeneratorThread, "97 %");
     // The sessions of others say nothing about the program's.
-    let mut beside = foreign();
+    let mut beside = observed_program();
     plant(&mut beside, "sessions", "active", 20.0);
     plant(&mut beside, "sessions", "idle", 900.0);
     assert_eq!(summarize(&beside).limiter.component, Component::GeneratorInput);
     hold(&mut beside, "sockets generator", "connections", 2.0);
     names(&beside, Component::Concurrency, "of 2.00 sessions of the database 2.00 are at work");
-    let mut busy = foreign();
+    let mut busy = observed_program();
     plant(&mut busy, "server", "user", 1.8);
     names(&busy, Component::DatabaseCpu, "processors");
 }

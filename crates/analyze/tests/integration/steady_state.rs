@@ -135,7 +135,7 @@ fn the_end_of_a_warm_up_is_said_or_doubted() {
     for (warmup, status, words) in [
         (WarmupEnd::Given, Status::NotPossible, "its length was given"),
         (WarmupEnd::TooShort, Status::Suspect, "the run ended before the end of its warm-up"),
-        (WarmupEnd::NothingLasts, Status::Suspect, "no job asked evenly"),
+        (WarmupEnd::NoSteadyJob, Status::Suspect, "no job asked evenly"),
         (found(0, None), Status::Pass, "the run was steady at once"),
         (found(10, None), Status::Pass, "the first 10s are less steady than the rest"),
         (found(30, Some(-0.07)), Status::Invalid, "there was no steady state: the second half of"),

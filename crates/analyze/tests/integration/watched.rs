@@ -123,7 +123,7 @@ fn other_programs_are_not_judged_where_the_database_is_not_told_from_them() {
 }
 
 #[test]
-fn what_nobody_has_seen_is_not_possible_and_why() {
+fn missing_observations_make_checks_not_possible() {
     let names = ["stall", "processor-wait", "generator-cpu", "stolen-time", "other-programs"];
     let mut simulated = steady(OPEN);
     simulated.is_virtual = true;

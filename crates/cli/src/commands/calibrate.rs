@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use engine::Stop;
-use lab::calibrate::{self, Calibrated, Calibration, Machine, Problem, Store, Wanted};
+use lab::calibrate::{
+    self, Calibration, CalibrationOptions, CalibrationResult, Machine, Problem, Store,
+};
 
 use crate::args::{CalibrateArgs, WireServerArgs};
 use crate::calibration;
@@ -26,7 +28,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     let store = if args.no_store { None } else { Some(prepared()?) };
     let stop = Stop::default();
     signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
-    let wanted = Wanted {
+    let wanted = CalibrationOptions {
         target,
         is_quick: args.quick,
         program: std::env::current_exe().map_err(|error| Complaint::of(&error))?,
@@ -81,8 +83,8 @@ pub(crate) fn kept() -> Option<Calibration> {
 
 fn answer(
     args: &CalibrateArgs,
-    wanted: &Wanted,
-    calibrated: &Calibrated,
+    wanted: &CalibrationOptions,
+    calibrated: &CalibrationResult,
     file: Option<&Path>,
 ) -> Result<(), Complaint> {
     let target = wanted.target.as_ref().map(ToString::to_string);

@@ -15,7 +15,7 @@ use workload::{Plan, Rates};
 use crate::args::{DbbenchArgs, FileArgs, RunArgs, Url};
 use crate::commands::answer::print;
 use crate::commands::order::quoted;
-use crate::commands::run::{self, Manner};
+use crate::commands::run::{self, RunMode};
 use crate::complain::Complaint;
 use crate::display::{Reports, Shown};
 use crate::exit::Exit;
@@ -69,8 +69,8 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
         print(&help())?;
         return Ok(Exit::Success);
     }
-    let wish = Wish::of(&typed.flags)?;
-    if wish.wants_version {
+    let flag_options = Wish::of(&typed.flags)?;
+    if flag_options.wants_version {
         print(&format!("assay {}\n", env!("ASSAY_VERSION")))?;
         return Ok(Exit::Success);
     }
@@ -80,16 +80,16 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
             Complaint::warning(format!("--{name} has no effect: {why}")).print();
         }
     }
-    wish.find_folder()?;
-    wish.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
-    let (shown, stats) = (wish.shown(), wish.stats.clone());
-    let run = wish.into_run(file);
+    flag_options.find_folder()?;
+    flag_options.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
+    let (shown, stats) = (flag_options.shown(), flag_options.stats.clone());
+    let run = flag_options.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
     let command = command(&run);
     let command = Box::new(|_: &Plan| command);
     // The server's log must show only statements that dbbench would send.
-    let manner = Manner { shown, op_log, command, needs_jobs: false, asks_beside: false };
-    run::carry_out(&run, manner)
+    let run_mode = RunMode { shown, op_log, command, needs_jobs: false, observes_database: false };
+    run::run_workload(&run, run_mode)
 }
 
 /// Returns the single file after the flags.
@@ -145,7 +145,7 @@ struct Wish {
     /// The flag that set the options.
     options_flag: &'static str,
     /// Notices about options without effect.
-    idle_options: Vec<String>,
+    ignored_options: Vec<String>,
     /// The error of an invalid URL, reported later like that of any other command.
     broken: Option<TargetError>,
     /// The given flags that need a target with a network.
@@ -162,7 +162,7 @@ struct Wish {
 
 impl Wish {
     fn of(flags: &[(&'static str, String)]) -> Result<Wish, Complaint> {
-        let mut wish = Wish {
+        let mut flag_options = Wish {
             kind: TargetKind::Mysql,
             user: Some("root".to_owned()),
             password: None,
@@ -170,7 +170,7 @@ impl Wish {
             database: None,
             options: Vec::new(),
             options_flag: "params",
-            idle_options: Vec::new(),
+            ignored_options: Vec::new(),
             broken: None,
             network: Vec::new(),
             folder: None,
@@ -182,11 +182,13 @@ impl Wish {
             wants_version: false,
         };
         for (name, value) in flags {
-            wish.hear(name, value).map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
+            flag_options
+                .hear(name, value)
+                .map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
         }
-        wish.is_possible()?;
-        wish.translate_options()?;
-        Ok(wish)
+        flag_options.is_possible()?;
+        flag_options.translate_options()?;
+        Ok(flag_options)
     }
 
     /// Translates the options into assay's, once the kind of target is known.
@@ -194,7 +196,7 @@ impl Wish {
         let given = std::mem::take(&mut self.options);
         let Translated { options, notices } = go_drivers::translate(self.kind, given)
             .map_err(|why| Complaint::new(format!("--{}: {why}", self.options_flag)))?;
-        (self.options, self.idle_options) = (options, notices);
+        (self.options, self.ignored_options) = (options, notices);
         Ok(())
     }
 
@@ -215,7 +217,7 @@ impl Wish {
     /// Returns warnings about flags that are not followed exactly, as sentences.
     fn notices(&self) -> Vec<String> {
         let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
-        let mut notices: Vec<String> = self.idle_options.iter().map(of_options).collect();
+        let mut notices: Vec<String> = self.ignored_options.iter().map(of_options).collect();
         let given = self.seconds();
         if self.reports && self.interval != Nanos::from_secs(given) {
             notices.push(format!(
@@ -457,8 +459,8 @@ mod tests {
     fn run(line: &str) -> Result<RunArgs, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let typed = go_flags::parse(FLAGS, &words)?;
-        let wish = Wish::of(&typed.flags).map_err(|complaint| format!("{complaint:?}"))?;
-        Ok(wish.into_run(PathBuf::from("load.ini")))
+        let flag_options = Wish::of(&typed.flags).map_err(|complaint| format!("{complaint:?}"))?;
+        Ok(flag_options.into_run(PathBuf::from("load.ini")))
     }
 
     fn target(line: &str) -> Target {

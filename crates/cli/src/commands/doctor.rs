@@ -1,6 +1,6 @@
 //! `assay doctor`: checks machine and server for problems that would distort a run.
 
-use lab::Unexamined;
+use lab::ExamineError;
 
 use crate::args::DoctorArgs;
 use crate::commands::answer::{print, print_document, style};
@@ -18,8 +18,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     };
     let examined = match lab::examine(target) {
         Ok(examined) => examined,
-        Err(Unexamined::Error(error)) => return Err(Complaint::of(&error)),
-        Err(Unexamined::Unreachable(error)) => {
+        Err(ExamineError::Error(error)) => return Err(Complaint::of(&error)),
+        Err(ExamineError::Unreachable(error)) => {
             Complaint::new(format!("the target could not be reached: {error}")).print();
             return Ok(Exit::Unreachable);
         }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use base::{Nanos, Target, names_secret, without_passwords};
 use engine::Stop;
-use lab::{ForeignOrder, Seen, Watched};
+use lab::{ObserveOrder, Seen, Watched};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
@@ -34,7 +34,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
     let (described, command) = (in_words(&args.command), command(args, target.as_ref()));
-    let order = ForeignOrder {
+    let order = ObserveOrder {
         watched,
         described,
         target,

@@ -19,18 +19,18 @@ use crate::workload_file::{self, Reading};
 use crate::{signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
-    let manner = Manner {
+    let run_mode = RunMode {
         shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
         op_log: args.op_log.as_deref().map(op_log),
         command: Box::new(|plan| command(args, plan)),
         needs_jobs: true,
-        asks_beside: true,
+        observes_database: true,
     };
-    carry_out(args, manner)
+    run_workload(args, run_mode)
 }
 
 /// The differences between the commands that run a workload file.
-pub(crate) struct Manner<'a> {
+pub(crate) struct RunMode<'a> {
     /// The display of the run's progress.
     pub(crate) shown: Shown,
     /// A file with one row per request.
@@ -40,12 +40,12 @@ pub(crate) struct Manner<'a> {
     /// True if a file without jobs is refused, because nothing would be measured.
     pub(crate) needs_jobs: bool,
     /// True if the database may be observed with queries that are not in the file.
-    pub(crate) asks_beside: bool,
+    pub(crate) observes_database: bool,
 }
 
 /// Runs a workload file and prints the answer, for any command.
-pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Complaint> {
-    let Manner { shown, op_log, command, needs_jobs, asks_beside } = manner;
+pub(crate) fn run_workload(args: &RunArgs, run_mode: RunMode<'_>) -> Result<Exit, Complaint> {
+    let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
     let mut file = workload_file::read(&args.file, reading)?;
     if needs_jobs && file.plan.jobs.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Comp
                         fills its tables";
         return Err(Complaint::new(sentence));
     }
-    file.plan.observe.database &= asks_beside;
+    file.plan.observe.database &= observes_database;
     if !args.allow_commands {
         trust::refuse_programs(&file, args.file.url.is_some())?;
     }

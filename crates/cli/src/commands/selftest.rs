@@ -6,7 +6,7 @@ use crate::args::SelftestArgs;
 use crate::commands::answer::{print, print_document};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::findings::{Found, Tested};
+use crate::findings::{Found, SelftestResult};
 use crate::stderr;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
@@ -19,13 +19,13 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
     let tested = if args.real {
         let found = selftest::over_the_wire(depth, &mut tell);
         let found = found.map_err(|error| Complaint::of(&error))?;
-        Tested { depth: None, found: Found::Oracles(found) }
+        SelftestResult { depth: None, found: Found::Oracles(found) }
     } else if args.mutations {
         let found = selftest::mutations(depth, &mut tell);
-        Tested { depth: Some(depth), found: Found::Mutations(found) }
+        SelftestResult { depth: Some(depth), found: Found::Mutations(found) }
     } else {
         let found = selftest::oracles(depth, &mut tell);
-        Tested { depth: Some(depth), found: Found::Oracles(found) }
+        SelftestResult { depth: Some(depth), found: Found::Oracles(found) }
     };
     if args.json {
         print_document(&tested.json())?;

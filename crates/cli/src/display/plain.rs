@@ -38,7 +38,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
 /// The lines written so far, to avoid repetitions.
 #[derive(Default)]
 struct Lines {
-    said: Option<Phrase>,
+    said: Option<PhaseLine>,
     /// The pipes that were already reported as waiting for a writer.
     awaited: Vec<String>,
     /// The time of the latest report, in seconds after time zero.
@@ -49,7 +49,7 @@ impl Lines {
     /// Returns the new lines.
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
-        let phrase = Phrase::of(state);
+        let phrase = PhaseLine::of(state);
         let is_new = self.said.as_ref().is_none_or(|said| said.is_followed_by(&phrase));
         if is_new && state.phase != Phase::Starting {
             lines.push(phrase.line.clone());
@@ -93,7 +93,7 @@ impl State {
 
 /// The line about a phase, with the data to recognise repetitions.
 #[derive(Clone, Debug)]
-struct Phrase {
+struct PhaseLine {
     /// The phase without its changing parts.
     key: String,
     /// Progress, if the phase is a load.
@@ -118,8 +118,8 @@ impl Part {
     }
 }
 
-impl Phrase {
-    fn of(state: &State) -> Phrase {
+impl PhaseLine {
+    fn of(state: &State) -> PhaseLine {
         let line = match &state.phase {
             Phase::Running { .. } => running(state),
             Phase::Starting
@@ -136,11 +136,11 @@ impl Phrase {
             }
             _ => (line.clone(), None),
         };
-        Phrase { key, part, line }
+        PhaseLine { key, part, line }
     }
 
     /// Returns true if `next` is worth a new line.
-    fn is_followed_by(&self, next: &Phrase) -> bool {
+    fn is_followed_by(&self, next: &PhaseLine) -> bool {
         match (self.part, next.part) {
             (Some(part), Some(next_part)) if self.key == next.key => part.is_followed_by(next_part),
             (_, _) => self.key != next.key,

@@ -258,7 +258,7 @@ a-…       2,998  9.20 ms";
         };
         let lines = lines(&picture, Size { height: 23, width: 79 });
         assert_eq!(lines.len(), 6, "{lines:?}");
-        assert!(lines.iter().all(|line| !line.contains(base::is_obeyed)), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains(base::is_terminal_control)), "{lines:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::liar::{Asked, Liar, Talk};
+use crate::liar::{Asked, FaultyServer, Talk};
 use crate::support::{MM1, Place, Ran, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
@@ -183,9 +183,9 @@ fn what_cannot_be_calibrated_is_said_so() {
 /// One server that sends nothing, one that prepares nothing and one that executes nothing.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
-    let silent = |kind, part| Liar::endless(Asked(kind, part), Talk::Silence);
+    let silent = |kind, part| FaultyServer::endless(Asked(kind, part), Talk::Silence);
     for (server, words) in [
-        (Liar::babbling(b""), "did not let anybody in within 300ms"),
+        (FaultyServer::babbling(b""), "did not let anybody in within 300ms"),
         (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),
         (silent(b'E', "\0"), "`select 1` is not answered within "),
     ] {

@@ -19,7 +19,7 @@ use testbed::{Options, Server};
 
 use crate::support::{Place, Running};
 use Number::{Exactly, For, Rate};
-use Who::{Assay, Dbbench};
+use Program::{Assay, Dbbench};
 
 /// A file, and the expectations of its run.
 #[derive(Clone, Copy)]
@@ -312,7 +312,7 @@ const SLACK_S: f64 = 0.5;
 const MOST_DROPPED: u64 = 2;
 
 /// A lock held exclusively by a case that would slow others that use the server.
-static CALM: RwLock<()> = RwLock::new(());
+static SERVER_LOCK: RwLock<()> = RwLock::new(());
 
 /// The password of the accounts, each of which owns only one empty database of a private server.
 /// Dbbench takes it only as a flag.
@@ -472,12 +472,12 @@ fn begun(text: &str) -> Vec<Begun> {
 
 /// The program that sends the statements.
 #[derive(Debug, Clone, Copy)]
-enum Who {
+enum Program {
     Assay,
     Dbbench,
 }
 
-impl Who {
+impl Program {
     /// Returns the number of requests that a job with a rate may send. Assay sends late requests
     /// late. Dbbench drops them, which its own times must show, and may send one more or less at
     /// the very end.
@@ -514,7 +514,7 @@ impl Case {
     }
 
     /// Runs the file with one of the programs.
-    fn left_by(&self, who: Who) -> Left {
+    fn left_by(&self, who: Program) -> Left {
         let (place, account) = (self.place(), account());
         let port = server().port().to_string();
         let (mut command, codes) = match who {
@@ -554,7 +554,7 @@ impl Case {
 
     /// Checks that the statements are those of the file, in the right number and with the right
     /// effect.
-    fn judge(&self, who: Who, left: &Left) {
+    fn judge(&self, who: Program, left: &Left) {
         let Left { logged, begun, made, .. } = left;
         for ((_, number), logged) in self.sent.iter().zip(logged) {
             let (count, length_s) = (logged.count, logged.length_s());
@@ -583,10 +583,10 @@ impl Case {
 
     fn run(&self) {
         if self.is_heavy {
-            let _alone = CALM.write().unwrap_or_else(PoisonError::into_inner);
+            let _alone = SERVER_LOCK.write().unwrap_or_else(PoisonError::into_inner);
             self.run_both();
         } else {
-            let _beside_others = CALM.read().unwrap_or_else(PoisonError::into_inner);
+            let _beside_others = SERVER_LOCK.read().unwrap_or_else(PoisonError::into_inner);
             self.run_both();
         }
     }

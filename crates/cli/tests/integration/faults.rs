@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
-use crate::liar::{Liar, Lie};
+use crate::liar::{FaultyAnswer, FaultyServer};
 use crate::support::{Place, Ran, Running, assert_balanced, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
@@ -84,9 +84,9 @@ fn a_run_that_is_not_let_in_says_by_whom_and_what_helps() {
         check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
         let nobody = format!("127.0.0.1:{}", free_port());
         check(format!("{scheme}://{nobody}/d"), &nobody, &["no server listens there; start it"]);
-        let web = Liar::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
+        let web = FaultyServer::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
         check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
-        let silent = Liar::babbling(b"").address();
+        let silent = FaultyServer::babbling(b"").address();
         let url = format!("{scheme}://{silent}/d?connect-timeout=300ms");
         check(url, &silent, &["within 300ms", "`connect-timeout="]);
     }
@@ -173,7 +173,7 @@ fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
         (Kind::Mariadb, b"\x07\0\0\x01\0\0".to_vec(), true, ends),
     ] {
         let said = String::from_utf8_lossy(&bytes[..8.min(bytes.len())]).into_owned();
-        let liar = Liar::start(kind, Lie { bytes, hangs_up });
+        let liar = FaultyServer::start(kind, FaultyAnswer { bytes, hangs_up });
         let place = Place::with(&format!("{READ}prepare = no\n"));
         let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
         let more = ["--duration", "2s", "--quiet"];
@@ -190,7 +190,8 @@ fn half_an_answer_is_waited_for_no_longer_than_the_timeout() {
     for (kind, bytes) in
         [(Kind::Postgres, &b"C\0\0\0\x0dSEL"[..]), (Kind::Mariadb, b"\x07\0\0\x01\0\0")]
     {
-        let liar = Liar::start(kind, Lie { bytes: bytes.to_vec(), hangs_up: false });
+        let liar =
+            FaultyServer::start(kind, FaultyAnswer { bytes: bytes.to_vec(), hangs_up: false });
         let place = Place::with(&format!("{READ}prepare = no\ntimeout = 100ms\n"));
         let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
         let ran = Ran::of(&mut command(&place, &url, PASSWORD, &["--duration", "2s", "--quiet"]));

@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 
-use crate::liar::{Asked, Liar, Talk};
+use crate::liar::{Asked, FaultyServer, Talk};
 use crate::support::{Place, Ran, Running, assert_balanced, job};
 
 const FLOODS: [Talk; 2] = [Talk::Notices, Talk::Rows];
@@ -10,13 +10,13 @@ const FLOODS: [Talk; 2] = [Talk::Notices, Talk::Rows];
 /// The statement whose answer never ends.
 const ODD: Asked = Asked(b'Q', "odd");
 
-fn start(place: &Place, server: &Liar) -> Running {
+fn start(place: &Place, server: &FaultyServer) -> Running {
     let url = format!("postgres://ann@{}/shop", server.address());
     place.start(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url])
 }
 
 /// Ends a run by a single signal once an endless answer has begun.
-fn interrupted(workload: &str, server: &Liar) -> Ran {
+fn interrupted(workload: &str, server: &FaultyServer) -> Ran {
     let place = Place::with(workload);
     let run = start(&place, server);
     server.is_asked();
@@ -31,7 +31,7 @@ fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
                     timeout = 200ms\n\
                     [other]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n";
     for talk in FLOODS {
-        let server = Liar::endless(ODD, talk);
+        let server = FaultyServer::endless(ODD, talk);
         let summary = start(&Place::with(workload), &server).ends().json();
         assert_balanced(&summary);
         for (name, code) in [("limited", "timeout"), ("other", "drain")] {
@@ -50,7 +50,7 @@ fn one_signal_ends_a_run_whose_answers_have_no_end() {
     let setup = "[setup]\nquery = select 'odd'\n[read]\nquery = select 1\n";
     for talk in FLOODS {
         for workload in [measured, setup] {
-            let ran = interrupted(workload, &Liar::endless(ODD, talk)).expect(130);
+            let ran = interrupted(workload, &FaultyServer::endless(ODD, talk)).expect(130);
             assert_eq!(ran.json()["run"]["ended"], "interrupted", "{talk:?}: {workload}");
         }
     }
@@ -59,7 +59,7 @@ fn one_signal_ends_a_run_whose_answers_have_no_end() {
 #[test]
 fn one_signal_ends_a_load_whose_answer_has_no_end() {
     let load = "[load odd]\nrows = 10\ncolumns = id: row()\n[read]\nquery = select 1\n";
-    let server = Liar::endless(Asked(b'Q', "copy odd"), Talk::Notices);
+    let server = FaultyServer::endless(Asked(b'Q', "copy odd"), Talk::Notices);
     let summary = interrupted(load, &server).expect(130).json();
     assert_eq!(summary["run"]["ended"], "interrupted");
     assert_eq!(summary["loads"][0]["rows"], 0);
@@ -70,7 +70,7 @@ fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
     let workload = "duration = 300ms\n[read]\nquery = select 1\nevery = 100ms\n\
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
     for talk in [Talk::Silence, Talk::Notices, Talk::Rows] {
-        let ran = interrupted(workload, &Liar::endless(ODD, talk));
+        let ran = interrupted(workload, &FaultyServer::endless(ODD, talk));
         // Everything was measured before.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
         assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);

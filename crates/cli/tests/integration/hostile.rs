@@ -3,7 +3,7 @@
 
 use testbed::Kind;
 
-use crate::liar::{Liar, Refuses};
+use crate::liar::{FaultyServer, Refuses};
 use crate::support::{Place, Ran};
 
 /// A message that clears the screen, renames the window, changes colours and writing direction, and
@@ -17,7 +17,7 @@ const SHOWN: &str = "no\u{fffd}[2J";
 /// Runs a command against a server that refuses one thing with [`WORDS`], and checks its output and
 /// files.
 fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
-    let server = Liar::refusing(kind, refuses, WORDS);
+    let server = FaultyServer::refusing(kind, refuses, WORDS);
     let place = Place::with(workload);
     let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
     let url = format!("{scheme}://ann@{}/shop", server.address());
@@ -45,7 +45,7 @@ fn harmless(ran: &Ran, at: &str) {
     for text in [&ran.stdout, &ran.stderr] {
         // Lines of CSV tables end with both characters.
         let text = text.replace("\r\n", "\n");
-        let acts = |c: char| c != '\n' && base::is_obeyed(c);
+        let acts = |c: char| c != '\n' && base::is_terminal_control(c);
         assert!(!text.contains(acts), "{at}: {text:?}");
         let forged =
             |line: &str| line.starts_with("VALID: 20 checks") || line.starts_with("error: forged");

@@ -12,7 +12,7 @@ use crate::support::PATIENCE;
 
 /// The replacement for some of the answers.
 #[derive(Clone)]
-pub(crate) struct Lie {
+pub(crate) struct FaultyAnswer {
     /// The bytes it sends.
     pub(crate) bytes: Vec<u8>,
     /// True if it then closes the connection; otherwise it stays silent.
@@ -48,22 +48,22 @@ const EVERY: u64 = 40;
 
 /// A server that accepts every login and answers every statement with "done", or misbehaves. It
 /// lives as long as the process.
-pub(crate) struct Liar {
+pub(crate) struct FaultyServer {
     port: u16,
     answers: Arc<AtomicU64>,
 }
 
-impl Liar {
+impl FaultyServer {
     /// Starts a server that replaces some answers.
-    pub(crate) fn start(kind: Kind, lie: Lie) -> Liar {
-        Liar::serving(move |stream, answers| {
+    pub(crate) fn start(kind: Kind, lie: FaultyAnswer) -> FaultyServer {
+        FaultyServer::serving(move |stream, answers| {
             let _ = converse(stream, kind, &lie, answers);
         })
     }
 
     /// Starts a server that refuses something in these words.
-    pub(crate) fn refusing(kind: Kind, refuses: Refuses, words: &'static str) -> Liar {
-        Liar::serving(move |stream, _| {
+    pub(crate) fn refusing(kind: Kind, refuses: Refuses, words: &'static str) -> FaultyServer {
+        FaultyServer::serving(move |stream, _| {
             let _ = match kind {
                 Kind::Postgres => refuse_in_postgres(stream, refuses, words),
                 Kind::Mariadb | Kind::Mysql => refuse_in_mysql(stream, refuses, words),
@@ -72,8 +72,8 @@ impl Liar {
     }
 
     /// Starts a server that sends these bytes to every client, and nothing more.
-    pub(crate) fn babbling(bytes: &'static [u8]) -> Liar {
-        Liar::serving(move |mut stream, _| {
+    pub(crate) fn babbling(bytes: &'static [u8]) -> FaultyServer {
+        FaultyServer::serving(move |mut stream, _| {
             let _ = stream.write_all(bytes);
             // Until the client closes the connection.
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
@@ -81,8 +81,8 @@ impl Liar {
     }
 
     /// Starts a PostgreSQL server whose answer to some messages never ends.
-    pub(crate) fn endless(asked: Asked, talk: Talk) -> Liar {
-        Liar::serving(move |stream, answers| {
+    pub(crate) fn endless(asked: Asked, talk: Talk) -> FaultyServer {
+        FaultyServer::serving(move |stream, answers| {
             let _ = talk_in_postgres(stream, asked, talk, answers);
         })
     }
@@ -98,7 +98,7 @@ impl Liar {
         }
     }
 
-    fn serving(serve: impl Fn(TcpStream, &AtomicU64) + Send + Sync + 'static) -> Liar {
+    fn serving(serve: impl Fn(TcpStream, &AtomicU64) + Send + Sync + 'static) -> FaultyServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (serve, answers) = (Arc::new(serve), Arc::new(AtomicU64::new(0)));
@@ -109,7 +109,7 @@ impl Liar {
                 std::thread::spawn(move || serve(stream, &given));
             }
         });
-        Liar { port, answers }
+        FaultyServer { port, answers }
     }
 
     pub(crate) fn address(&self) -> String {
@@ -121,7 +121,7 @@ impl Liar {
 fn converse(
     mut stream: TcpStream,
     kind: Kind,
-    lie: &Lie,
+    lie: &FaultyAnswer,
     answers: &AtomicU64,
 ) -> std::io::Result<()> {
     let mut room = [0; 4_096];

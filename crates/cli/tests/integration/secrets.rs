@@ -7,7 +7,7 @@ use crate::support::Place;
 const PASSWORD: &str = "s3cr3t-Pa55";
 
 /// A port on which nothing listens.
-const NOBODY: u16 = 1;
+const UNUSED_PORT: u16 = 1;
 
 fn assert_silent(what: &str, bytes: &[u8]) {
     let found = bytes.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes());
@@ -18,7 +18,7 @@ fn assert_silent(what: &str, bytes: &[u8]) {
 fn invariant_8_a_password_is_in_no_complaint_and_in_no_plan() {
     let place = Place::with("duration = 1s\n[read]\nquery = select 1\n");
     for url in [
-        format!("postgres://ann:{PASSWORD}@localhost:{NOBODY}/db"),
+        format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db"),
         format!("postgres://ann:{PASSWORD}@localhost:x/db"),
         format!("postgrs://ann:{PASSWORD}@localhost/db"),
         format!("ann:{PASSWORD}@localhost"),
@@ -63,7 +63,7 @@ fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
 #[test]
 fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 10\n");
-    let url = format!("postgres://ann:{PASSWORD}@localhost:{NOBODY}/db");
+    let url = format!("postgres://ann:{PASSWORD}@localhost:{UNUSED_PORT}/db");
     let warned =
         place.assay(&["run", "w.ini", "--json", "--url", &url, "--out", "none.assay"]).expect(4);
     assert!(warned.stderr.contains("list of processes"), "{}", warned.stderr);
@@ -88,7 +88,7 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
 /// Returns a workload whose password comes from parameters, and is also sent in a statement.
 fn of_parameters(setup: &str) -> String {
     format!(
-        "url = postgres://ann:${{pw}}@localhost:{NOBODY}/db\nduration = 2s\n[params]\nbase = x\n\
+        "url = postgres://ann:${{pw}}@localhost:{UNUSED_PORT}/db\nduration = 2s\n[params]\nbase = x\n\
          pw = ${{base}}-{PASSWORD}\n[setup]\n{setup}\n[read]\nquery = select ${{pw}}\nrate = 10\n"
     )
 }

@@ -19,12 +19,12 @@ const RUN_ELSEWHERE: &[&str] = &["accounts", "mixed", "mixed-dbbench", "mixed-ma
 
 /// A command in a file's comment, with its expected exit code.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct DocumentedCommand {
     pub(crate) words: Vec<String>,
     code: i32,
 }
 
-impl Told {
+impl DocumentedCommand {
     fn has(&self, word: &str) -> bool {
         self.words.iter().any(|other| other == word)
     }
@@ -50,12 +50,12 @@ impl Told {
 }
 
 /// Returns the commands of a comment: `;     assay run hello.ini # exit code 1`.
-pub(crate) fn told(text: &str) -> Vec<Told> {
+pub(crate) fn told(text: &str) -> Vec<DocumentedCommand> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
         let (command, remark) = line.split_once(" # exit code ").unwrap_or((line, "0"));
         let words = command.split_whitespace().map(|word| word.trim_matches('\'').to_owned());
-        Told { words: words.collect(), code: remark.trim().parse().unwrap() }
+        DocumentedCommand { words: words.collect(), code: remark.trim().parse().unwrap() }
     };
     lines.map(command).collect()
 }
@@ -70,7 +70,7 @@ fn idle(summary: &Value) -> Vec<&str> {
 /// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
 /// is no fault of the file.
 #[track_caller]
-fn judge(name: &str, told: &Told, ran: Ran) {
+fn judge(name: &str, told: &DocumentedCommand, ran: Ran) {
     let codes = if told.is_exact() { vec![told.code] } else { vec![told.code, 1, 3] };
     assert!(codes.contains(&ran.code), "{name}: {told:?} ends with {}: {}", ran.code, ran.stderr);
     assert!(!ran.stderr.contains("warning"), "{name}: {told:?}: {}", ran.stderr);
@@ -128,11 +128,12 @@ fn a_workload_that_does_not_do_what_it_says_is_noticed() {
     let text =
         "; A.\n;     assay run w.ini --url 'sim:mm1?a=b' --virtual # exit code 1\nassay run\n";
     let words = ["run", "w.ini", "--url", "sim:mm1?a=b", "--virtual"].map(str::to_owned).to_vec();
-    assert_eq!(told(text), [Told { words, code: 1 }]);
+    assert_eq!(told(text), [DocumentedCommand { words, code: 1 }]);
     let job = "[read]\nquery = select 1\nrate = 100\n";
     let idle = "[idle]\nquery = select 1\nevery = 10s\n";
     let is_noticed = |workload: &str, url: &str, code: i32| {
-        let told = Told { words: vec!["run".to_owned(), "--virtual".to_owned()], code };
+        let told =
+            DocumentedCommand { words: vec!["run".to_owned(), "--virtual".to_owned()], code };
         let ran = Place::with(workload).virtually(url, &["--quiet"]);
         std::panic::catch_unwind(move || judge("w", &told, ran)).is_err()
     };

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::witness::Witness;
+use crate::witness::ReferenceProbe;
 
 /// The checks that may object because others use the machine; any other objection is a false alarm.
 const OF_THE_MACHINE: [&str; 6] =
@@ -60,7 +60,7 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let _machine = alone();
     let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
     std::fs::write(place.path().join("w.ini"), WARM_CACHE).unwrap();
-    let witness = Witness::begin();
+    let witness = ReferenceProbe::begin();
     let document = run(place.path(), "w.ini", "testbed:postgres", &[]);
     let machine = witness.end();
     let is_of = |names: &[&str], check: &Value| names.iter().any(|name| check["name"] == *name);

@@ -19,7 +19,7 @@ const SPAN: usize = 1500;
 const STEADY: f64 = 1.05;
 
 /// A probe that is independent of the database and of the run.
-pub(crate) struct Witness {
+pub(crate) struct ReferenceProbe {
     over: SyncSender<()>,
     asks: JoinHandle<Vec<Nanos>>,
 }
@@ -31,8 +31,8 @@ pub(crate) struct Machine {
 }
 
 #[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
-impl Witness {
-    pub(crate) fn begin() -> Witness {
+impl ReferenceProbe {
+    pub(crate) fn begin() -> ReferenceProbe {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (far, _) = listener.accept().unwrap();
@@ -42,7 +42,7 @@ impl Witness {
         thread::spawn(move || echo(far));
         let (over, asked_to_end) = mpsc::sync_channel(1);
         let asks = thread::spawn(move || ask(near, &asked_to_end));
-        Witness { over, asks }
+        ReferenceProbe { over, asks }
     }
 
     pub(crate) fn end(self) -> Machine {

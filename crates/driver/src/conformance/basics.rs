@@ -3,14 +3,14 @@
 use base::{Clock, Nanos};
 
 use super::bench::{ensure, execute, ran, work};
-use super::{Bench, Finding, Fixture, Verdict};
+use super::{CaseContext, Finding, Fixture, Verdict};
 use crate::{Connection, Driver, StatementId, Step, Work};
 
 /// Number of connections open at the same time.
 pub(super) const MANY: usize = 64;
 
 /// Checks that connections open, work and close, more than once.
-pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     for _ in 0..2 {
         bench.returns(1).await?;
     }
@@ -19,7 +19,7 @@ pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: Bench<'_, F>
 
 /// Checks that ids count from 0, and that a rejected statement takes none.
 pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
-    bench: Bench<'_, F>,
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;
     for place in 0..3 {
@@ -31,7 +31,7 @@ pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
 }
 
 /// Checks that S and D are readings of the caller's clock, taken during the call.
-pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(1)).await?;
     for _ in 0..3 {
@@ -49,7 +49,7 @@ pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: Bench<'_, F>) -> 
 
 /// Checks that each statement, and no other step, has a time, and that their sum is within S and D.
 pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
-    bench: Bench<'_, F>,
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(1)).await?;
@@ -63,7 +63,7 @@ pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
 }
 
 /// Checks that the rows of all statements of a request are counted together.
-pub async fn rows_are_counted<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn rows_are_counted<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let three = connection.prepare(&bench.fixture.returning(3)).await?;
     let five = connection.prepare(&bench.fixture.returning(5)).await?;
@@ -77,7 +77,7 @@ pub async fn rows_are_counted<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
 }
 
 /// Checks that a reset reply keeps nothing of the previous run.
-pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let statement = connection.prepare(&bench.fixture.returning(2)).await?;
     let mut work = work([execute(statement)], &[]);
@@ -103,7 +103,7 @@ pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: Bench<'_, F>) -> Ver
 }
 
 /// Checks that a text needs no preparation and may differ each time.
-pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     for rows in [1, 4] {
         let mut work = Work::default();
@@ -120,7 +120,7 @@ pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> 
 /// Checks that settings include the server, have unique names and no empty values, as records
 /// require.
 pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
-    bench: Bench<'_, F>,
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;
     let settings = connection.settings().await;
@@ -139,7 +139,9 @@ pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
 }
 
 /// Checks that connections do not interfere with each other.
-pub async fn many_connections_work_at_the_same_time<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn many_connections_work_at_the_same_time<F: Fixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let opening: Vec<_> = (0..MANY)
         .map(|_| {
             let (driver, rt) = (bench.fixture.driver(), bench.rt.clone());

@@ -8,7 +8,7 @@ use std::task::Poll;
 use base::{Clock, Nanos, Placeholders, Value};
 use rt::{Options, Rt, run_real, run_virtual};
 
-use super::{Fixture, Keeper, Refused};
+use super::{Fixture, Refused, StoringFixture};
 use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
 /// The result of a case.
@@ -60,7 +60,7 @@ const LONGEST_CASE: Nanos = Nanos::from_secs(60);
 /// If the operating system grants no runtime.
 pub fn in_real_time<F: Fixture>(
     fixture: &F,
-    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+    case: impl AsyncFnOnce(CaseContext<'_, F>) -> Verdict,
 ) -> Verdict {
     let options = Options::default();
     run_real(&options, |rt| supervise(fixture, rt, case)).expect("the system grants a runtime")
@@ -72,7 +72,7 @@ pub fn in_real_time<F: Fixture>(
 /// The misbehaviour of the driver.
 pub fn in_virtual_time<F: Fixture>(
     fixture: &F,
-    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+    case: impl AsyncFnOnce(CaseContext<'_, F>) -> Verdict,
 ) -> Verdict {
     run_virtual(|rt| supervise(fixture, rt, case))
         .unwrap_or_else(|deadlock| Err(Finding::new(deadlock.to_string())))
@@ -81,9 +81,9 @@ pub fn in_virtual_time<F: Fixture>(
 async fn supervise<F: Fixture>(
     fixture: &F,
     rt: Rt,
-    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+    case: impl AsyncFnOnce(CaseContext<'_, F>) -> Verdict,
 ) -> Verdict {
-    let mut verdict = pin!(case(Bench { fixture, rt: rt.clone() }));
+    let mut verdict = pin!(case(CaseContext { fixture, rt: rt.clone() }));
     let timer = rt.timer();
     timer.arm(rt.now() + LONGEST_CASE);
     poll_fn(|context| match verdict.as_mut().poll(context) {
@@ -140,7 +140,7 @@ pub(super) async fn dropped_after<T>(future: impl Future, other: impl Future<Out
 }
 
 /// A fixture and a runtime, passed to each case.
-pub struct Bench<'a, F> {
+pub struct CaseContext<'a, F> {
     /// The fixture.
     pub fixture: &'a F,
     /// The clock and the task spawner.
@@ -156,7 +156,7 @@ pub(super) const TABLE: &str = "kept";
 /// Names of its columns.
 pub(super) const COLUMNS: [&str; 4] = ["id", "number", "ratio", "words"];
 
-impl<F: Fixture> Bench<'_, F> {
+impl<F: Fixture> CaseContext<'_, F> {
     pub(super) async fn connect(&self) -> Result<ConnectionOf<F>, Error> {
         self.fixture.driver().connect(&self.rt).await
     }
@@ -191,7 +191,7 @@ impl<F: Fixture> Bench<'_, F> {
     }
 }
 
-impl<F: Keeper> Bench<'_, F> {
+impl<F: StoringFixture> CaseContext<'_, F> {
     /// Connects, and creates the table with one row: 1, 0, NULL, NULL.
     pub(super) async fn with_table(&self) -> Result<ConnectionOf<F>, Error> {
         let mut connection = self.connect().await?;

@@ -3,12 +3,12 @@
 use base::{Class, Clock};
 
 use super::bench::{dropped_after, ensure, execute, ran, refused, work};
-use super::{Bench, Finding, Fixture, Verdict};
+use super::{CaseContext, Finding, Fixture, Verdict};
 use crate::Connection;
 
 /// Checks that the database's error message is passed on, and that the connection stays usable.
 pub async fn a_rejected_statement_is_explained_and_the_connection_lives_on<F: Fixture>(
-    bench: Bench<'_, F>,
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;
     let rejected = bench.fixture.rejected();
@@ -26,7 +26,7 @@ pub async fn a_rejected_statement_is_explained_and_the_connection_lives_on<F: Fi
 /// Checks that the reply contains the statements before the failing one, and that later ones are
 /// not run.
 pub async fn a_failing_statement_ends_the_request_and_the_connection_lives_on<F: Fixture>(
-    bench: Bench<'_, F>,
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.connect().await?;
     let failing = bench.fixture.failing();
@@ -54,7 +54,7 @@ pub async fn a_failing_statement_ends_the_request_and_the_connection_lives_on<F:
 }
 
 /// Checks that the class of a lost connection's error tells the engine to open another one.
-pub async fn a_lost_connection_says_so<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_lost_connection_says_so<F: Fixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.connect().await?;
     let text = bench.fixture.sever();
     let lost = match connection.prepare(&text).await {
@@ -75,7 +75,9 @@ pub async fn a_lost_connection_says_so<F: Fixture>(bench: Bench<'_, F>) -> Verdi
 
 /// Checks that a request can be given up at any moment: before it is sent, in transit, or while it
 /// runs.
-pub async fn an_abandoned_request_hurts_nobody<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+pub async fn abandoned_request_leaves_other_connections_usable<F: Fixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     for others in [0, 1, 10] {
         let mut connection = bench.connect().await?;
         let endless = connection.prepare(&bench.fixture.endless()).await?;

@@ -3,7 +3,7 @@
 use base::{Class, Dialect, Value, Values};
 
 use super::bench::{COLUMNS, TABLE, ensure, number};
-use super::{Bench, Finding, Keeper, Verdict};
+use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Batches, Connection, Driver, Duplicates, Insert, Method};
 
 const METHODS: [Method; 4] = [Method::Auto, Method::Insert, Method::Copy, Method::LoadData];
@@ -66,7 +66,9 @@ fn into(duplicates: Duplicates) -> Insert<'static> {
 
 /// Checks that batches of all sizes are written completely, that texts are unchanged, and that each
 /// commit is reported.
-pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn every_way_of_loading_writes_every_row<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
     let into = into(Duplicates::Fail);
@@ -106,7 +108,9 @@ pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F
 }
 
 /// Checks that column names may contain placeholders.
-pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_load_fills_columns_of_any_name<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.connect().await?;
     let names = ["a?b", "?", "$1", "words"].map(|name| match driver.dialect() {
@@ -115,7 +119,7 @@ pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) ->
     });
     let columns = names.each_ref().map(String::as_str);
     let kinds = {
-        let Bench { fixture, .. } = &bench;
+        let CaseContext { fixture, .. } = &bench;
         [fixture.integer(), fixture.integer(), fixture.real(), fixture.text()]
     };
     let described: Vec<String> =
@@ -141,7 +145,9 @@ pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) ->
 }
 
 /// Checks that a duplicate key makes the load fail, skips the row, or replaces the existing row.
-pub async fn a_load_treats_duplicates_as_it_was_asked<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_load_treats_duplicates_as_it_was_asked<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
     for method in METHODS {
@@ -175,7 +181,9 @@ pub async fn a_load_treats_duplicates_as_it_was_asked<F: Keeper>(bench: Bench<'_
 }
 
 /// Checks that a missing table is reported by the database, and that the connection stays usable.
-pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn refused_load_leaves_connection_usable<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;
     let into = Insert { table: "no_such_table", ..into(Duplicates::Fail) };
@@ -197,8 +205,8 @@ pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>)
 
 /// Checks a load whose second batch of three fails: the first is stored and was reported, nothing
 /// of the others is left, and the connection stays usable.
-pub async fn a_load_keeps_the_batches_before_one_that_fails<F: Keeper>(
-    bench: Bench<'_, F>,
+pub async fn a_load_keeps_the_batches_before_one_that_fails<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;

@@ -2,9 +2,9 @@
 //!
 //! All drivers pass the same suite. A [`Fixture`] provides the parts that differ between databases:
 //! a statement that is rejected, one that never ends, a way to lose a connection. A driver whose
-//! database keeps data passes the cases for a [`Keeper`] as well.
+//! database keeps data passes the cases for a [`StoringFixture`] as well.
 //!
-//! A case is a function from a [`Bench`] to a [`Verdict`], independent of the test harness:
+//! A case is a function from a [`CaseContext`] to a [`Verdict`], independent of the test harness:
 //! [`in_real_time`] and [`in_virtual_time`] run one. The macros
 //! [`conformance_cases!`](crate::conformance_cases) and
 //! [`conformance_keeper_cases!`](crate::conformance_keeper_cases) list the names of the cases, from
@@ -17,7 +17,7 @@ mod loads;
 mod transactions;
 mod values;
 
-pub use bench::{Bench, Finding, Verdict, in_real_time, in_virtual_time};
+pub use bench::{CaseContext, Finding, Verdict, in_real_time, in_virtual_time};
 
 use base::Class;
 
@@ -50,7 +50,7 @@ pub trait Fixture {
 
 /// The parts of the suite that depend on a database that keeps data. The database is empty at
 /// first.
-pub trait Keeper: Fixture {
+pub trait StoringFixture: Fixture {
     /// Returns the type of a column of 64-bit integers.
     fn integer(&self) -> &'static str;
 
@@ -99,7 +99,7 @@ macro_rules! conformance_cases {
             a_rejected_statement_is_explained_and_the_connection_lives_on
             a_failing_statement_ends_the_request_and_the_connection_lives_on
             a_lost_connection_says_so
-            an_abandoned_request_hurts_nobody
+            abandoned_request_leaves_other_connections_usable
         }
     };
 }
@@ -124,7 +124,7 @@ macro_rules! conformance_keeper_cases {
             every_way_of_loading_writes_every_row
             a_load_fills_columns_of_any_name
             a_load_treats_duplicates_as_it_was_asked
-            a_load_that_is_refused_hurts_nobody
+            refused_load_leaves_connection_usable
             a_load_keeps_the_batches_before_one_that_fails
             an_error_rolls_the_whole_transaction_back
             a_transaction_sent_at_once_is_one_transaction

@@ -6,12 +6,14 @@ use super::basics::MANY;
 use super::bench::{
     TABLE, both, count, dropped_after, ensure, execute, execute_with, number, ran, work,
 };
-use super::{Bench, Finding, Keeper, Verdict};
+use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Connection, Driver, Error, Reply, Step};
 
 /// Checks that an error restores the state before the transaction, and that the connection is out
 /// of it.
-pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn an_error_rolls_the_whole_transaction_back<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     let insert = bench.prepare_insert(&mut connection).await?;
     let row = |first| execute_with(insert, first, 2);
@@ -30,8 +32,8 @@ pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'
 
 /// Checks that a pipelined transaction behaves as it would step by step: each statement is counted
 /// and has a time, and the first error undoes all of it.
-pub async fn a_transaction_sent_at_once_is_one_transaction<F: Keeper>(
-    bench: Bench<'_, F>,
+pub async fn a_transaction_sent_at_once_is_one_transaction<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.with_table().await?;
     let insert = bench.prepare_insert(&mut connection).await?;
@@ -61,7 +63,9 @@ pub async fn a_transaction_sent_at_once_is_one_transaction<F: Keeper>(
 }
 
 /// Checks that another connection sees nothing of an open transaction and all of a committed one.
-pub async fn a_transaction_is_seen_when_it_is_committed<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_transaction_is_seen_when_it_is_committed<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut writer = bench.with_table().await?;
     let mut reader = bench.connect().await?;
     let update = bench.prepare_update(&mut writer).await?;
@@ -86,7 +90,7 @@ pub async fn a_transaction_is_seen_when_it_is_committed<F: Keeper>(bench: Bench<
 const MEETINGS: u32 = 12;
 
 /// Checks that the second of two writing transactions waits for the first, and that both succeed.
-pub async fn writers_wait_for_each_other<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn writers_wait_for_each_other<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut first = bench.with_table().await?;
     let mut second = bench.connect().await?;
     let first_update = bench.prepare_update(&mut first).await?;
@@ -119,7 +123,11 @@ pub async fn writers_wait_for_each_other<F: Keeper>(bench: Bench<'_, F>) -> Verd
 }
 
 /// Returns true if a request waited for the other transaction to commit.
-fn has_waited<F: Keeper>(bench: &Bench<'_, F>, waiting: &Reply, commit: &Reply) -> bool {
+fn has_waited<F: StoringFixture>(
+    bench: &CaseContext<'_, F>,
+    waiting: &Reply,
+    commit: &Reply,
+) -> bool {
     if bench.fixture.counts_waits() {
         return waiting.busy_waits > 0;
     }
@@ -127,7 +135,9 @@ fn has_waited<F: Keeper>(bench: &Bench<'_, F>, waiting: &Reply, commit: &Reply) 
 }
 
 /// Checks that a lock timeout is an error of a class that is worth retrying.
-pub async fn a_lock_that_stays_is_a_conflict<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_lock_that_stays_is_a_conflict<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut holder = bench.with_table().await?;
     let mut impatient = bench.fixture.impatient().connect(&bench.rt).await?;
     let holds = bench.prepare_update(&mut holder).await?;
@@ -156,8 +166,8 @@ pub async fn a_lock_that_stays_is_a_conflict<F: Keeper>(bench: Bench<'_, F>) -> 
 
 /// Checks that an abandoned connection releases its locks, whatever it was doing in its
 /// transaction.
-pub async fn an_abandoned_transaction_gives_its_locks_back<F: Keeper>(
-    bench: Bench<'_, F>,
+pub async fn an_abandoned_transaction_gives_its_locks_back<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut witness = bench.with_table().await?;
     let update = bench.prepare_update(&mut witness).await?;
@@ -188,7 +198,9 @@ pub async fn an_abandoned_transaction_gives_its_locks_back<F: Keeper>(
 }
 
 /// Checks that each of many writers gets its turn.
-pub async fn many_connections_write_at_the_same_time<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn many_connections_write_at_the_same_time<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut witness = bench.with_table().await?;
     let mut writers = Vec::new();
     for _ in 0..MANY {

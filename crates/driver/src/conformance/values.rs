@@ -3,7 +3,7 @@
 use base::{Class, Dialect, Field, RowPart, Rows, Value};
 
 use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
-use super::{Bench, Finding, Keeper, Verdict};
+use super::{CaseContext, Finding, StoringFixture, Verdict};
 use crate::{Connection, Driver, Step, Work};
 
 /// A value that is sent and expected back.
@@ -55,7 +55,9 @@ impl Sent<'_> {
 }
 
 /// Checks each type, its limits, and texts that a careless driver would misread.
-pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn values_come_back_as_they_went<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let megabyte = "0123456789abcdeß".repeat(1 << 16);
     let sent = [
         Sent::Null,
@@ -98,7 +100,9 @@ pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Ve
 
 /// Checks that any text in quotes is read back unchanged: sessions must keep the quoting rules by
 /// which unprepared requests are written.
-pub async fn literals_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn literals_come_back_as_they_went<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let ascii: String = (1..128).map(char::from).collect();
     let sent = [
         "it's 'quoted', \"quoted\" and `quoted`",
@@ -162,7 +166,7 @@ async fn clear(connection: &mut impl Connection) -> Verdict {
 
 /// Checks that a text of a thousand bytes counts as slightly more than a thousand bytes, in both
 /// directions.
-pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn bytes_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     let write = format!("update {TABLE} set words = ? where id = 1");
     let write = bench.prepare(&mut connection, &write).await?;
@@ -186,8 +190,8 @@ pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
 
 /// Checks that rows are captured if they are wanted, including those of a request that failed later
 /// on.
-pub async fn returned_rows_are_captured_when_they_are_wanted<F: Keeper>(
-    bench: Bench<'_, F>,
+pub async fn returned_rows_are_captured_when_they_are_wanted<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
 ) -> Verdict {
     let mut connection = bench.with_table().await?;
     let odd = "a,\"b\"\n";
@@ -237,7 +241,7 @@ fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
 
 /// Checks that a statement without result rows counts its own changed rows, and not those of the
 /// previous statement.
-pub async fn affected_rows_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn affected_rows_are_counted<F: StoringFixture>(bench: CaseContext<'_, F>) -> Verdict {
     let mut connection = bench.with_table().await?;
     for (text, rows) in [
         (format!("insert into {TABLE} (id) values (2), (3), (4)"), 3),
@@ -254,7 +258,9 @@ pub async fn affected_rows_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdic
 }
 
 /// Checks that a wrong number of values in a workload can be detected before the run.
-pub async fn placeholders_are_counted_when_prepared<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn placeholders_are_counted_when_prepared<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     for (text, wanted) in [
         (format!("select number from {TABLE}"), 0),
@@ -272,7 +278,9 @@ pub async fn placeholders_are_counted_when_prepared<F: Keeper>(bench: Bench<'_, 
 }
 
 /// Checks that missing values are not made up, and that excess values are not ignored.
-pub async fn a_wrong_number_of_values_is_an_error<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_wrong_number_of_values_is_an_error<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     let statement = bench.prepare_insert(&mut connection).await?;
     for given in [0, 1, 3] {
@@ -289,7 +297,9 @@ pub async fn a_wrong_number_of_values_is_an_error<F: Keeper>(bench: Bench<'_, F>
 }
 
 /// Checks that a second statement in a text is refused. It would be run unmeasured, or not at all.
-pub async fn two_statements_in_one_text_are_refused<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn two_statements_in_one_text_are_refused<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     let text = format!("delete from {TABLE}; delete from {TABLE}");
     let class = connection.prepare(&text).await.err().map(|e| e.class());
@@ -300,7 +310,9 @@ pub async fn two_statements_in_one_text_are_refused<F: Keeper>(bench: Bench<'_, 
 }
 
 /// Checks that NULL is not a text, and that columns have the names given by the query.
-pub async fn a_query_as_text_returns_names_and_values<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_query_as_text_returns_names_and_values<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     let query = format!("select id as one, words as two, 'x y' as three from {TABLE}");
     let table = connection.query_text(&query).await?;
@@ -311,7 +323,9 @@ pub async fn a_query_as_text_returns_names_and_values<F: Keeper>(bench: Bench<'_
 }
 
 /// Checks that a duplicate key has its own class, and a code that a workload can accept.
-pub async fn a_duplicate_key_is_a_violated_constraint<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+pub async fn a_duplicate_key_is_a_violated_constraint<F: StoringFixture>(
+    bench: CaseContext<'_, F>,
+) -> Verdict {
     let mut connection = bench.with_table().await?;
     let insert = bench.prepare_insert(&mut connection).await?;
     let mut work = work([execute_with(insert, 0, 2)], &[Value::Int(1); 2]);

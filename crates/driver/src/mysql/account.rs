@@ -99,7 +99,7 @@ impl MysqlConnection {
     /// Waits until there are no more sessions that may be ours than at the first reading, and
     /// returns whether that happened: the end of a session is a counted command.
     async fn await_others(&mut self) -> Result<bool, String> {
-        if !self.beside().knows_strangers() {
+        if !self.beside().knows_other_sessions() {
             // Sessions of ours that were closed just before must not be taken for other clients'.
             self.read_settled().await?;
         }
@@ -107,7 +107,7 @@ impl MysqlConnection {
         for _ in 0..POLLS {
             let told = self.ask_or_say_why(OTHERS).await?;
             let others = told.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
-            if others <= self.beside().strangers(others) {
+            if others <= self.beside().other_sessions(others) {
                 return Ok(true);
             }
             rt.sleep(POLL).await;

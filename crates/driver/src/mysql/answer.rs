@@ -120,7 +120,7 @@ pub(super) struct Answer<'a> {
     /// Columns of the current statement.
     pub(super) columns: &'a mut Columns,
     /// True if the server sends the columns only once, and they must be kept.
-    pub(super) is_said_once: bool,
+    pub(super) are_columns_sent_once: bool,
     /// Number of columns of the current result.
     pub(super) count: u64,
     pub(super) outcome: Outcome,
@@ -134,7 +134,7 @@ impl Sink for Answer<'_> {
 
     #[inline]
     fn wants_columns(&self) -> bool {
-        self.is_said_once || self.capture.is_wanted()
+        self.are_columns_sent_once || self.capture.is_wanted()
     }
 
     #[inline]
@@ -179,14 +179,14 @@ impl Sink for Answer<'_> {
 
 /// The complete reply to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
-pub(super) struct Whole {
+pub(super) struct FullReply {
     pub(super) outcome: Outcome,
     pub(super) prepared: Option<Prepared>,
     pub(super) columns: Columns,
     pub(super) table: TableReader,
 }
 
-impl Sink for Whole {
+impl Sink for FullReply {
     fn wants_rows(&self) -> bool {
         true
     }
@@ -246,7 +246,7 @@ impl Ended for Answer<'_> {
     }
 }
 
-impl Ended for Whole {
+impl Ended for FullReply {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }

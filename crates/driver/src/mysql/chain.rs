@@ -49,7 +49,7 @@ impl Chain<'_> {
 }
 
 /// The sink for the replies to a chain.
-struct Links<'a> {
+struct PipelineSink<'a> {
     statements: &'a mut [Statement],
     /// Columns of unprepared statements.
     texts: &'a mut Columns,
@@ -70,7 +70,7 @@ struct Links<'a> {
     outcome: Outcome,
 }
 
-impl Links<'_> {
+impl PipelineSink<'_> {
     /// Returns the columns of the statement that is being answered.
     fn columns(&mut self) -> &mut Columns {
         match self.steps.as_slice().first() {
@@ -85,7 +85,7 @@ impl Links<'_> {
     }
 }
 
-impl Sink for Links<'_> {
+impl Sink for PipelineSink<'_> {
     #[inline]
     fn wants_columns(&self) -> bool {
         self.wants_columns
@@ -94,12 +94,12 @@ impl Sink for Links<'_> {
     #[inline]
     fn columns(&mut self, _count: u64, is_known: bool) {
         if !is_known && self.wants_columns {
-            Links::columns(self).clear();
+            PipelineSink::columns(self).clear();
         }
     }
 
     fn column(&mut self, column: &ColumnDefinition<'_>) -> Result<(), WireError> {
-        Links::columns(self).push(column);
+        PipelineSink::columns(self).push(column);
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl Sink for Links<'_> {
     }
 }
 
-impl Ended for Links<'_> {
+impl Ended for PipelineSink<'_> {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
@@ -155,14 +155,14 @@ impl Line {
     /// The session is over.
     async fn exchange_links(
         &mut self,
-        links: &mut Links<'_>,
+        links: &mut PipelineSink<'_>,
         reply: &mut Reply,
     ) -> Result<(), Error> {
         while !self.replies.is_idle() {
             let read = self.turn(links, reply).await;
             reply.done = read.map_err(|lost| last_words(links.outcome.error.take(), lost))?;
-            if self.replies.file_is_wanted().is_some() {
-                return Err(faults::babble(self.channel.address(), "it wants a file"));
+            if self.replies.wanted_file().is_some() {
+                return Err(faults::protocol_violation(self.channel.address(), "it wants a file"));
             }
         }
         Ok(())
@@ -179,7 +179,7 @@ impl MysqlConnection {
             return false;
         }
         let Chain { begins, inner, commits: _ } = Chain::of(&work.steps);
-        begins != self.is_held
+        begins != self.is_autocommit_off
             && inner.len() <= MOST_STEPS
             && inner.iter().all(|step| self.is_link(*step, work))
     }
@@ -206,18 +206,18 @@ impl MysqlConnection {
         let Chain { begins, inner, commits } = Chain::of(&work.steps);
         if begins {
             self.line.append_query(HOLD)?;
-            self.is_held = true;
+            self.is_autocommit_off = true;
         }
         for &step in inner {
             self.append(step, &work.values)?;
         }
         reply.sent.get_or_insert(began);
         self.is_in_transaction = true;
-        let mut links = Links {
+        let mut links = PipelineSink {
             statements: &mut self.statements,
             texts: &mut self.columns,
             steps: inner.iter(),
-            wants_columns: self.says_columns_once,
+            wants_columns: self.sends_columns_once,
             is_first: begins,
             answered: 0,
             rows: 0,
@@ -240,7 +240,7 @@ impl MysqlConnection {
     /// Commits, and turns autocommit on again.
     async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
         let (done, _) = self.ask_text(RELEASE, reply).await?;
-        self.is_held = false;
+        self.is_autocommit_off = false;
         reply.done = done;
         Ok(())
     }
@@ -264,5 +264,5 @@ impl MysqlConnection {
 /// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
 fn last_words(said: Option<Box<Refusal>>, lost: Error) -> Error {
-    said.map_or(lost, |refusal| faults::fault(&refusal).as_last_words())
+    said.map_or(lost, |refusal| faults::fault(&refusal).as_disconnect())
 }

@@ -154,12 +154,12 @@ pub(super) fn remedy(code: u16) -> &'static str {
 /// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn junk(address: &Address, error: &WireError) -> Error {
-    babble(address, &error.to_string())
+    protocol_violation(address, &error.to_string())
 }
 
 /// Builds the same error from a description.
 #[cold]
-pub(super) fn babble(address: &Address, why: &str) -> Error {
+pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
     Error::disconnect(format!("{address} does not speak MySQL's protocol: {why}"))
 }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_for_what_he_is_need_not_try_again() {
+    fn login_refused_by_identity_is_final() {
         for (code, state, class) in [
             (1045, b"28000", Class::Statement),
             (1044, b"42000", Class::Statement),

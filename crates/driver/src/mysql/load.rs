@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base::{Class, Code, Value, Values};
 use wire_mysql::{Refusal, file_data};
 
-use super::answer::Whole;
+use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::load::{Begun, InsertWords, PIECE, insert_rows, no_method};
@@ -151,10 +151,10 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<u16, Error> {
         self.line.append_query(text)?;
-        let mut whole = Whole::default();
+        let mut whole = FullReply::default();
         while !self.line.replies.is_idle() {
             self.line.turn(&mut whole, reply).await?;
-            if let Some(sequence) = self.line.replies.file_is_wanted() {
+            if let Some(sequence) = self.line.replies.wanted_file() {
                 self.send_rows(sequence, batches, rows, reply).await?;
             }
         }
@@ -187,7 +187,7 @@ impl MysqlConnection {
     /// only warns when the file comes from a client.
     async fn first_warning(&mut self, reply: &mut Reply) -> Error {
         let found = match self.ask_text("show warnings limit 1", reply).await {
-            Ok((_, Whole { table, .. })) => {
+            Ok((_, FullReply { table, .. })) => {
                 table.into_table().rows.into_iter().next().unwrap_or_default()
             }
             Err(error) => return error,

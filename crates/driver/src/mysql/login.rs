@@ -12,7 +12,7 @@ use wire_mysql::{
 
 use super::{Site, TrustedKey, faults};
 use crate::Error;
-use crate::net::{Address, Channel, Farewell, LOGIN, Service, Silence, TlsMode};
+use crate::net::{Address, AwaitedGreeting, Cancellation, Channel, LOGIN, Service, TlsMode};
 
 /// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
 /// is a key of a few kilobytes.
@@ -33,7 +33,7 @@ pub(super) async fn log_in(
     site: &Site,
     place: usize,
     peer: Option<SocketAddr>,
-    silence: &Silence,
+    silence: &AwaitedGreeting,
 ) -> Result<(Channel, Session), Error> {
     let service = &site.service;
     let mut channel = service.connect(rt, place, peer).await?;
@@ -69,7 +69,7 @@ pub(super) async fn log_in(
             LoginStep::NeedBytes => may_go_on(&address, channel.unread())?,
             LoginStep::StartTls => {
                 channel.start_tls(&service.tls, mode).await?;
-                login.tls_is_on(channel.out()).map_err(fails)?;
+                login.tls_started(channel.out()).map_err(fails)?;
                 channel.flush().await;
             }
             LoginStep::Done(session) => return Ok((channel, session)),
@@ -84,7 +84,7 @@ fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
     match unread.first_chunk().map(|head| Header::decode(*head)) {
         Some(Header { length, .. }) if length > LONGEST => {
             let why = format!("it announces a packet of {length} bytes in its login");
-            Err(faults::babble(address, &why))
+            Err(faults::protocol_violation(address, &why))
         }
         Some(_) | None => Ok(()),
     }
@@ -176,11 +176,12 @@ pub(super) struct Kill {
     pub(super) thread_id: u32,
 }
 
-impl Farewell for Kill {
+impl Cancellation for Kill {
     async fn say(self, rt: &Rt) {
         let Kill { site, place, peer, thread_id } = self;
         let say = async {
-            let (mut channel, _) = log_in(rt, &site, place, peer, &Silence::default()).await?;
+            let (mut channel, _) =
+                log_in(rt, &site, place, peer, &AwaitedGreeting::default()).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;

@@ -27,8 +27,8 @@ use base::{Dialect, Stamp, Target};
 use confine::Files;
 use rt::Rt;
 
-use crate::given::{Given, refusal};
-use crate::net::{Farewells, Kind, PasswordFile, Service, Silence};
+use crate::given::{UrlOption, refusal};
+use crate::net::{AwaitedGreeting, CancelService, Kind, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;
@@ -45,7 +45,7 @@ const KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct Mysql {
     site: Arc<Site>,
-    farewells: Farewells<Kill>,
+    farewells: CancelService<Kill>,
 }
 
 /// State shared by all connections.
@@ -103,11 +103,11 @@ impl Mysql {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
         let site = Site { service, key: key.read()?, files: files.into() };
-        Ok(Mysql { site: Arc::new(site), farewells: Farewells::new() })
+        Ok(Mysql { site: Arc::new(site), farewells: CancelService::new() })
     }
 }
 
-fn read_option(given: Given<'_>, key: &mut KeyOption) -> Result<(), Error> {
+fn read_option(given: UrlOption<'_>, key: &mut KeyOption) -> Result<(), Error> {
     *key = match given.value {
         "ask" => KeyOption::Ask,
         _ => KeyOption::File(given.path()?),
@@ -147,7 +147,7 @@ impl Driver for Mysql {
         true
     }
 
-    fn keeps_account(&self) -> bool {
+    fn has_activity_counters(&self) -> bool {
         true
     }
 
@@ -166,7 +166,7 @@ impl Driver for Mysql {
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
         let service = &self.site.service;
         let place = service.addresses.take_turn();
-        let silence = Silence::default();
+        let silence = AwaitedGreeting::default();
         let session = async {
             let (channel, session) = login::log_in(rt, &self.site, place, None, &silence).await?;
             MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await

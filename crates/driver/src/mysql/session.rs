@@ -11,11 +11,11 @@ use wire_mysql::{
     file_end,
 };
 
-use super::answer::{Answer, Columns, Ended, Outcome, Whole};
+use super::answer::{Answer, Columns, Ended, FullReply, Outcome};
 use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, Site, chain, faults, script, settings};
-use crate::account::{Beside, Count};
+use crate::account::{Count, OwnTraffic};
 use crate::net::{ANSWERING, Channel, Known, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
@@ -29,14 +29,14 @@ pub struct MysqlConnection {
     /// Columns of unprepared statements.
     pub(super) columns: Columns,
     /// True if the server sends the columns of a statement only once.
-    pub(super) says_columns_once: bool,
+    pub(super) sends_columns_once: bool,
     /// True if the server accepts files.
     pub(super) takes_files: bool,
     /// True if the server has requested rows of the current load.
     pub(super) has_sent_rows: bool,
     pub(super) is_in_transaction: bool,
     /// True if autocommit is off because of a [pipelined transaction](super::chain).
-    pub(super) is_held: bool,
+    pub(super) is_autocommit_off: bool,
     thread_id: u32,
     version: String,
 }
@@ -103,7 +103,7 @@ impl Line {
     ) -> Result<Stamp, Error> {
         loop {
             let read_at = self.turn(sink, reply).await?;
-            if let Some(sequence) = self.replies.file_is_wanted() {
+            if let Some(sequence) = self.replies.wanted_file() {
                 self.send_file(sequence, sink.outcome(), grant, reply).await?;
             }
             if self.replies.is_idle() {
@@ -205,14 +205,14 @@ impl Line {
     pub(super) async fn end_file(&mut self, sequence: u8, reply: &mut Reply) -> Result<(), Error> {
         let answer = file_end(self.channel.out(), sequence);
         self.send(reply).await;
-        let sent = self.replies.file_was_sent(answer);
+        let sent = self.replies.file_sent(answer);
         sent.map_err(|error| faults::junk(self.channel.address(), &error))
     }
 }
 
 impl MysqlConnection {
     /// Returns the counters of all sessions' traffic beside requests.
-    pub(super) fn beside(&self) -> &Beside {
+    pub(super) fn beside(&self) -> &OwnTraffic {
         &self.driver.site.service.beside
     }
 
@@ -243,11 +243,11 @@ impl MysqlConnection {
             place,
             statements: Vec::new(),
             columns: Columns::default(),
-            says_columns_once: agreed.has(Capabilities::CACHE_METADATA),
+            sends_columns_once: agreed.has(Capabilities::CACHE_METADATA),
             takes_files: agreed.has(Capabilities::LOCAL_FILES),
             has_sent_rows: false,
             is_in_transaction: false,
-            is_held: false,
+            is_autocommit_off: false,
             thread_id,
             version: String::from_utf8_lossy(&server_version).into_owned(),
         };
@@ -269,7 +269,7 @@ impl MysqlConnection {
         step: Step,
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
-        let MysqlConnection { driver, line, statements, columns, is_held, .. } = self;
+        let MysqlConnection { driver, line, statements, columns, is_autocommit_off, .. } = self;
         let grant = |statement| Grant { statement, files: &driver.site.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
@@ -289,7 +289,7 @@ impl MysqlConnection {
             }
             Step::ExecuteText { text } => values.text_at(text),
             Step::Begin => "begin",
-            Step::Commit if *is_held => chain::RELEASE,
+            Step::Commit if *is_autocommit_off => chain::RELEASE,
             Step::Commit => "commit",
         };
         line.append_query(text)?;
@@ -299,7 +299,7 @@ impl MysqlConnection {
     /// Runs the steps one by one; each is sent when the previous one is answered.
     async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
-        let is_said_once = self.says_columns_once;
+        let are_columns_sent_once = self.sends_columns_once;
         // One clock reading is the end of a step and the beginning of the next.
         let mut at = self.line.rt.now();
         for &step in steps.iter() {
@@ -307,7 +307,7 @@ impl MysqlConnection {
             let Running { line, columns, grant } = self.append(step, values)?;
             reply.sent.get_or_insert(at);
             let outcome = Outcome::default();
-            let mut answer = Answer { capture, columns, is_said_once, count: 0, outcome };
+            let mut answer = Answer { capture, columns, are_columns_sent_once, count: 0, outcome };
             let done = line.exchange(&mut answer, grant, reply).await?;
             reply.done = done;
             let outcome = answer.outcome;
@@ -320,7 +320,7 @@ impl MysqlConnection {
                 reply.statements.push(done.since(at));
                 reply.rows = reply.rows.saturating_add(outcome.rows);
             } else if step == Step::Commit {
-                self.is_held = false;
+                self.is_autocommit_off = false;
             }
             at = done;
         }
@@ -369,7 +369,7 @@ impl MysqlConnection {
         &mut self,
         text: &str,
         reply: &mut Reply,
-    ) -> Result<(Stamp, Whole), Error> {
+    ) -> Result<(Stamp, FullReply), Error> {
         self.line.append_query(text)?;
         self.ask(text, reply).await
     }
@@ -379,10 +379,10 @@ impl MysqlConnection {
         &mut self,
         text: &str,
         reply: &mut Reply,
-    ) -> Result<(Stamp, Whole), Error> {
+    ) -> Result<(Stamp, FullReply), Error> {
         let site = Arc::clone(&self.driver.site);
         let grant = Grant { statement: text, files: &site.files };
-        let mut whole = Whole::default();
+        let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
         self.note(whole.outcome.status);
         match error_of(std::mem::take(&mut whole.outcome)) {
@@ -417,13 +417,16 @@ impl Connection for MysqlConnection {
         let mut reply = Reply::default();
         let prepared = self.ask("", &mut reply);
         let statement = match site.service.session_in_time(&rt, place, PREPARING, prepared).await {
-            Ok((_, Whole { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
+            Ok((_, FullReply { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
                 columns,
                 loads: script::loaded_file(text).map_or("", |_| text).into(),
             },
             Ok(_) => {
-                return Err(faults::babble(self.line.channel.address(), "nothing is prepared"));
+                return Err(faults::protocol_violation(
+                    self.line.channel.address(),
+                    "nothing is prepared",
+                ));
             }
             Err(error) if faults::may_be_text(&error) && !script::has_placeholders(text) => {
                 Statement::Text(text.into())
@@ -448,11 +451,11 @@ impl Connection for MysqlConnection {
             true => self.take_chain(work).await,
         };
         let Err(error) = taken else { return Ok(()) };
-        let ended = match self.is_held {
+        let ended = match self.is_autocommit_off {
             false => self.roll_back(error, &mut work.reply).await,
             true => self.roll_chain_back(error, &mut work.reply).await,
         };
-        Err(ended.told_by(self.line.channel.address()))
+        Err(ended.with_source(self.line.channel.address()))
     }
 
     async fn await_session(&mut self) -> Result<(), Error> {
@@ -505,7 +508,7 @@ impl Connection for MysqlConnection {
     }
 
     async fn close(mut self) {
-        self.beside().said_farewell();
+        self.beside().sent_termination();
         Command::Quit.append(self.line.channel.out());
         self.line.channel.flush().await;
     }

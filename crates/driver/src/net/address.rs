@@ -226,7 +226,7 @@ mod tests {
     /// A name may resolve to another host each time; a request about a session must not reach a
     /// host that the session is not on.
     #[test]
-    fn whoever_has_a_session_is_found_without_the_name() {
+    fn known_peer_is_reached_without_name_lookup() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let peer = listener.local_addr().expect("an address");
         let elsewhere = Address::Tcp("no.such.host.invalid".to_owned(), 1);

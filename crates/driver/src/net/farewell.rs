@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LIMIT: usize = 10_000;
 
 /// A cancellation to send to a server.
-pub(crate) trait Farewell: Send + 'static {
+pub(crate) trait Cancellation: Send + 'static {
     /// Sends it, on a connection of its own. Failures are ignored.
     fn say(self, rt: &Rt) -> impl Future<Output = ()>;
 }
@@ -27,11 +27,11 @@ pub(crate) trait Farewell: Send + 'static {
 /// A thread that sends cancellations, started with the first one. Clones share it; dropping the
 /// last clone waits for its end.
 #[derive(Debug)]
-pub(crate) struct Farewells<F>(Arc<Speaker<F>>);
+pub(crate) struct CancelService<F>(Arc<Speaker<F>>);
 
-impl<F> Clone for Farewells<F> {
-    fn clone(&self) -> Farewells<F> {
-        Farewells(Arc::clone(&self.0))
+impl<F> Clone for CancelService<F> {
+    fn clone(&self) -> CancelService<F> {
+        CancelService(Arc::clone(&self.0))
     }
 }
 
@@ -45,10 +45,10 @@ struct Thread<F> {
     end: Receiver<()>,
 }
 
-impl<F: Farewell> Farewells<F> {
+impl<F: Cancellation> CancelService<F> {
     /// Creates a service without a thread.
-    pub(crate) fn new() -> Farewells<F> {
-        Farewells(Arc::new(Speaker(Mutex::new(None))))
+    pub(crate) fn new() -> CancelService<F> {
+        CancelService(Arc::new(Speaker(Mutex::new(None))))
     }
 
     /// Queues a cancellation and returns without waiting for it.
@@ -64,7 +64,7 @@ impl<F: Farewell> Farewells<F> {
     }
 }
 
-impl<F: Farewell> Thread<F> {
+impl<F: Cancellation> Thread<F> {
     /// Starts the thread; `None` if the operating system grants none, and then cancellations are
     /// dropped.
     fn start() -> Option<Thread<F>> {
@@ -81,7 +81,7 @@ impl<F: Farewell> Thread<F> {
 }
 
 /// Sends the cancellations one by one. Blocking between them is fine: the thread has no other work.
-async fn say_all<F: Farewell>(rt: Rt, incoming: Receiver<F>) {
+async fn say_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
     while let Ok(farewell) = incoming.recv() {
         farewell.say(&rt).await;
     }
@@ -112,7 +112,7 @@ mod tests {
 
     struct Count(Arc<AtomicU32>);
 
-    impl Farewell for Count {
+    impl Cancellation for Count {
         async fn say(self, rt: &Rt) {
             rt.sleep(base::Nanos::from_millis(1)).await;
             self.0.fetch_add(1, Ordering::Relaxed);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_is_to_be_said_is_said_before_the_last_driver_ends() {
         let said = Arc::new(AtomicU32::new(0));
-        let farewells = Farewells::new();
+        let farewells = CancelService::new();
         let clone = farewells.clone();
         for _ in 0..10 {
             clone.say(Count(Arc::clone(&said)));

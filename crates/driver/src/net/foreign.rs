@@ -2,7 +2,7 @@
 
 /// The counterpart, in a URL, of an option of another client.
 #[derive(Clone, Copy)]
-enum Means {
+enum Counterpart {
     /// This option of ours, with the same value.
     Is(&'static str),
     /// A mode of `tls`, chosen by the value.
@@ -15,13 +15,13 @@ enum Means {
     Words(&'static str),
 }
 
-use Means::{Is, Span, Tls, TlsIf, Words};
+use Counterpart::{Is, Span, Tls, TlsIf, Words};
 
 const ELSEWHERE: &str = "write it before the `?`: `USER@HOST:PORT/DATABASE`";
 
 /// The other clients' options and their counterparts. Names are in lower case without `-` and `_`,
 /// from libpq, JDBC, MySQL's clients and drivers in Go and Python.
-const KNOWN: &[(&str, Means)] = &[
+const KNOWN: &[(&str, Counterpart)] = &[
     ("sslmode", Tls),
     ("ssl", TlsIf),
     ("usessl", TlsIf),

@@ -26,11 +26,11 @@ mod tls;
 
 pub(crate) use address::{Address, Addresses, Host};
 pub(crate) use channel::Channel;
-pub(crate) use farewell::{Farewell, Farewells, hung_up};
+pub(crate) use farewell::{CancelService, Cancellation, hung_up};
 pub(crate) use known::{Known, UNKNOWN, told, value};
 pub(crate) use options::{Options, TlsMode};
 pub(crate) use password::{Found, Owner, PasswordFile, file_for_any_host, find_password};
 pub(crate) use service::{
-    ANSWERING, Kind, LOGIN, PREPARING, Service, Silence, TELLING, owes_an_answer,
+    ANSWERING, AwaitedGreeting, Kind, LOGIN, PREPARING, Service, TELLING, owes_an_answer,
 };
 pub(crate) use tls::Tls;

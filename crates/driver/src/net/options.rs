@@ -7,7 +7,7 @@ use base::Nanos;
 use super::Address;
 use super::foreign::remedy;
 use crate::Error;
-use crate::given::{Given, refusal, unknown};
+use crate::given::{UrlOption, refusal, unknown};
 
 /// Encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Options {
         kind: &str,
         options: &'o [(String, String)],
         own: &[&'static str],
-        mut take: impl FnMut(Given<'o>) -> Result<(), Error>,
+        mut take: impl FnMut(UrlOption<'o>) -> Result<(), Error>,
     ) -> Result<Options, Error> {
         let mut parsed = Options {
             tls: None,
@@ -77,7 +77,7 @@ impl Options {
         };
         let (mut certificate, mut key) = (None, None);
         for (name, value) in options {
-            let given = Given { name, value };
+            let given = UrlOption { name, value };
             match name.as_str() {
                 "tls" => parsed.tls = Some(tls(given)?),
                 "tls-ca" => parsed.tls_ca = Some(given.path()?),
@@ -131,21 +131,21 @@ impl Options {
 }
 
 /// Builds the error of an unknown option, with advice if another client has it.
-fn unknown_option(kind: &str, given: Given<'_>, known: &[&'static str], name: &str) -> Error {
+fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str], name: &str) -> Error {
     match remedy(name, given.value) {
         Some(remedy) => refusal(format!("{kind} has no option `{name}`: {remedy}")),
         None => unknown(kind, name, known),
     }
 }
 
-fn limit(given: Given<'_>) -> Result<Nanos, Error> {
+fn limit(given: UrlOption<'_>) -> Result<Nanos, Error> {
     match given.span()? {
         Nanos::ZERO => Err(given.is("is no time at all")),
         span => Ok(span),
     }
 }
 
-fn tls(given: Given<'_>) -> Result<TlsMode, Error> {
+fn tls(given: UrlOption<'_>) -> Result<TlsMode, Error> {
     Ok(match given.word(&TlsMode::WORDS)? {
         "off" => TlsMode::Off,
         "require" => TlsMode::Require,

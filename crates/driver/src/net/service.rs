@@ -13,8 +13,8 @@ use super::{
     find_password,
 };
 use crate::Error;
-use crate::account::Beside;
-use crate::given::{Given, refusal};
+use crate::account::OwnTraffic;
+use crate::given::{UrlOption, refusal};
 
 /// Task of a server during a login, in messages about a timeout.
 pub(crate) const LOGIN: &str = "let anybody in";
@@ -62,7 +62,7 @@ pub(crate) struct Service {
     pub(crate) user: String,
     pub(crate) database: Option<String>,
     /// Counters of its sessions' traffic beside requests.
-    pub(crate) beside: Beside,
+    pub(crate) beside: OwnTraffic,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
     /// True from time zero on, after a run has opened its initial connections.
@@ -71,9 +71,9 @@ pub(crate) struct Service {
 
 /// A flag for a server that speaks first: set from the accepted connection until its greeting.
 #[derive(Debug, Default)]
-pub(crate) struct Silence(Cell<bool>);
+pub(crate) struct AwaitedGreeting(Cell<bool>);
 
-impl Silence {
+impl AwaitedGreeting {
     /// Records that the server has accepted the connection.
     pub(crate) fn begin(&self) {
         self.0.set(true);
@@ -93,7 +93,7 @@ impl Kind {
     pub(crate) fn check<'t>(
         &self,
         target: &'t Target,
-        take: impl FnMut(Given<'t>) -> Result<(), Error>,
+        take: impl FnMut(UrlOption<'t>) -> Result<(), Error>,
     ) -> Result<Options, Error> {
         if let Some(name) = with_a_zero_byte(target) {
             return Err(refusal(format!("the {name} in the URL has a zero byte (`%00`)")));
@@ -113,7 +113,7 @@ impl Kind {
     pub(crate) fn open<'t>(
         &self,
         target: &'t Target,
-        take: impl FnMut(Given<'t>) -> Result<(), Error>,
+        take: impl FnMut(UrlOption<'t>) -> Result<(), Error>,
     ) -> Result<Service, Error> {
         let options = self.check(target, take)?;
         let addresses = Addresses::of(target, self.port, options.socket.clone());
@@ -145,7 +145,7 @@ impl Kind {
             tls,
             user,
             database,
-            beside: Beside::default(),
+            beside: OwnTraffic::default(),
             answered,
             has_begun: AtomicBool::default(),
         })
@@ -219,7 +219,7 @@ impl Service {
         &self,
         rt: &Rt,
         place: usize,
-        silence: &Silence,
+        silence: &AwaitedGreeting,
         login: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;

@@ -83,7 +83,7 @@ impl Sink for Answer<'_> {
 
 /// The complete answer to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
-pub(super) struct Whole {
+pub(super) struct FullReply {
     pub(super) outcome: Outcome,
     /// Rows stored by the last command, if the server has reported their number.
     pub(super) stored: Option<u64>,
@@ -92,7 +92,7 @@ pub(super) struct Whole {
     pub(super) table: TableReader,
 }
 
-impl Sink for Whole {
+impl Sink for FullReply {
     fn complete(&mut self, completion: Completion<'_>) {
         self.stored = match completion {
             Completion::Done { tag, .. } => tag.rows(),
@@ -148,7 +148,7 @@ impl Ended for Answer<'_> {
     }
 }
 
-impl Ended for Whole {
+impl Ended for FullReply {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }

@@ -3,7 +3,7 @@
 use base::{Placeholders, Values};
 use wire_postgres::{CopyText, frontend};
 
-use super::answer::Whole;
+use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::given::refusal;
@@ -112,7 +112,7 @@ impl PostgresConnection {
             false => 0,
         };
         while has_batch {
-            let (mut told, mut batch) = (Whole::default(), Batch::default());
+            let (mut told, mut batch) = (FullReply::default(), Batch::default());
             self.append_query(&text)?;
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
@@ -154,7 +154,7 @@ impl PostgresConnection {
     ///
     /// # Errors
     /// The session is over, or the server has completed the command without any data.
-    async fn wait_for_copy(&mut self, told: &mut Whole) -> Result<(), Error> {
+    async fn wait_for_copy(&mut self, told: &mut FullReply) -> Result<(), Error> {
         while !told.outcome.wants_data && told.outcome.error.is_none() {
             self.receive(told).await?;
             self.read(told, &mut Reply::default())?;
@@ -168,7 +168,7 @@ impl PostgresConnection {
 
     /// Ends a COPY after an error, discards the rows not yet sent, and returns the error.
     #[cold]
-    async fn give_up_copy(&mut self, mut told: Whole) -> Error {
+    async fn give_up_copy(&mut self, mut told: FullReply) -> Error {
         self.channel.out().clear();
         if !self.replies_are_complete() {
             // Cannot fail: the reason has no zero byte. A server not in COPY mode ignores the

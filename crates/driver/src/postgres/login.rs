@@ -16,7 +16,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::net::{Address, Channel, Farewell, LOGIN, Service, TlsMode, hung_up};
+use crate::net::{Address, Cancellation, Channel, LOGIN, Service, TlsMode, hung_up};
 
 /// Connects to the address at index `place` and begins a session.
 pub(super) async fn log_in(
@@ -184,7 +184,7 @@ pub(super) struct Cancel {
     pub(super) session: Option<OwnedFd>,
 }
 
-impl Farewell for Cancel {
+impl Cancellation for Cancel {
     async fn say(self, rt: &Rt) {
         let Cancel { service, place, peer, key, session } = self;
         let say = async {

@@ -20,8 +20,8 @@ use base::{Dialect, Stamp, Target};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::given::Given;
-use crate::net::{Farewells, Kind, LOGIN, PasswordFile, Service};
+use crate::given::UrlOption;
+use crate::net::{CancelService, Kind, LOGIN, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;
@@ -35,7 +35,7 @@ const KIND: Kind =
 pub struct Postgres {
     service: Arc<Service>,
     results: Format,
-    farewells: Farewells<Cancel>,
+    farewells: CancelService<Cancel>,
 }
 
 impl Postgres {
@@ -64,11 +64,11 @@ impl Postgres {
     pub fn open(target: &Target) -> Result<Postgres, Error> {
         let mut results = Format::Text;
         let service = KIND.open(target, |given| read_option(given, &mut results))?;
-        Ok(Postgres { service: Arc::new(service), results, farewells: Farewells::new() })
+        Ok(Postgres { service: Arc::new(service), results, farewells: CancelService::new() })
     }
 }
 
-fn read_option(given: Given<'_>, results: &mut Format) -> Result<(), Error> {
+fn read_option(given: UrlOption<'_>, results: &mut Format) -> Result<(), Error> {
     *results = match given.word(&["text", "binary"])? {
         "binary" => Format::Binary,
         _ => Format::Text,
@@ -87,7 +87,7 @@ impl Driver for Postgres {
         true
     }
 
-    fn keeps_account(&self) -> bool {
+    fn has_activity_counters(&self) -> bool {
         true
     }
 

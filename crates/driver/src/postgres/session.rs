@@ -12,10 +12,10 @@ use wire_postgres::{
     frontend,
 };
 
-use super::answer::{Answer, Ended, Outcome, Whole};
+use super::answer::{Answer, Ended, FullReply, Outcome};
 use super::login::Cancel;
 use super::{Postgres, faults, settings};
-use crate::account::{Beside, Count};
+use crate::account::{Count, OwnTraffic};
 use crate::given::refusal;
 use crate::net::{ANSWERING, Channel, Known, PREPARING, Service, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
@@ -41,7 +41,7 @@ pub struct PostgresConnection {
 
 impl PostgresConnection {
     /// Returns the counters of all sessions' traffic beside requests.
-    pub(super) fn beside(&self) -> &Beside {
+    pub(super) fn beside(&self) -> &OwnTraffic {
         &self.driver.service.beside
     }
 
@@ -357,7 +357,7 @@ impl PostgresConnection {
             reply.done = reply.done.max(self.rt.now());
             return error;
         }
-        let mut whole = Whole::default();
+        let mut whole = FullReply::default();
         let ended = match self.append_query("rollback") {
             Ok(()) => self.exchange(&mut whole, reply).await,
             Err(second) => Err(second),
@@ -371,8 +371,8 @@ impl PostgresConnection {
     }
 
     /// Sends the appended query or extended-protocol messages and returns the complete answer.
-    async fn ask(&mut self) -> Result<Whole, Error> {
-        let mut whole = Whole::default();
+    async fn ask(&mut self) -> Result<FullReply, Error> {
+        let mut whole = FullReply::default();
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
             None => Ok(whole),
@@ -404,7 +404,7 @@ fn range(first: u32, count: u32) -> Range<usize> {
 fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
     match outcome.error.take() {
         None => lost,
-        Some(report) => faults::fault(&report).as_last_words(),
+        Some(report) => faults::fault(&report).as_disconnect(),
     }
 }
 
@@ -455,7 +455,7 @@ impl Connection for PostgresConnection {
             Ok(()) => Ok(()),
             Err(error) => {
                 let error = self.roll_back(error, &mut work.reply).await;
-                Err(error.told_by(self.channel.address()))
+                Err(error.with_source(self.channel.address()))
             }
         }
     }

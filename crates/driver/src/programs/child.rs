@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use super::watch::Watch;
+use super::watch::ProgramGuardian;
 use crate::Error;
 
 const SHELL: &str = "/bin/sh";
@@ -45,7 +45,7 @@ pub(super) fn run(
     text: &str,
     folder: &Path,
     line: &PipeReader,
-    watch: &Watch,
+    watch: &ProgramGuardian,
 ) -> std::io::Result<Ended> {
     let mut command = shell(folder);
     command.arg("-c").arg(text).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);

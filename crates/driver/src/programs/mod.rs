@@ -31,8 +31,8 @@ use std::thread::JoinHandle;
 use base::{Class, Code, Dialect};
 use rt::Rt;
 
-use self::roll::Roll;
-use self::watch::Watch;
+use self::roll::ThreadCount;
+use self::watch::ProgramGuardian;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, StatementId, Table, Work};
@@ -47,8 +47,8 @@ pub struct Programs {
 struct Shared {
     folder: PathBuf,
     processors: Processors,
-    roll: Arc<Roll>,
-    watch: Arc<Watch>,
+    roll: Arc<ThreadCount>,
+    watch: Arc<ProgramGuardian>,
 }
 
 impl Drop for Shared {

@@ -10,16 +10,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of live threads.
 #[derive(Debug, Default)]
-pub(super) struct Roll {
+pub(super) struct ThreadCount {
     there: Mutex<usize>,
     left: Condvar,
 }
 
 /// A counted thread, until it is dropped.
-pub(super) struct Presence(Arc<Roll>);
+pub(super) struct Presence(Arc<ThreadCount>);
 
-impl Roll {
-    pub(super) fn enter(self: &Arc<Roll>) -> Presence {
+impl ThreadCount {
+    pub(super) fn enter(self: &Arc<ThreadCount>) -> Presence {
         *self.there.lock().expect("nothing panics under the lock") += 1;
         Presence(Arc::clone(self))
     }

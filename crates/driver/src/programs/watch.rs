@@ -8,7 +8,7 @@ use guardian::Guardian;
 ///
 /// If no guardian can be started, programs keep running when this process is killed.
 #[derive(Debug, Default)]
-pub(super) struct Watch(OnceLock<Option<Mutex<Guardian>>>);
+pub(super) struct ProgramGuardian(OnceLock<Option<Mutex<Guardian>>>);
 
 /// A program group registered with the guardian until this is dropped.
 pub(super) struct Entry<'a> {
@@ -16,7 +16,7 @@ pub(super) struct Entry<'a> {
     leader: u32,
 }
 
-impl Watch {
+impl ProgramGuardian {
     /// Starts the guardian, unless it is already running.
     pub(super) fn begin(&self) -> Option<&Mutex<Guardian>> {
         self.0.get_or_init(|| Guardian::of_processes().ok().map(Mutex::new)).as_ref()

@@ -7,7 +7,7 @@ use base::Clock;
 use base::{Class, Code, Monotonic, Stamp, Values};
 
 use super::child::{self, Ended};
-use super::watch::Watch;
+use super::watch::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
@@ -32,7 +32,7 @@ pub(super) enum Answer {
 }
 
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
-pub(super) fn live(folder: &Path, line: &PipeReader, watch: &Watch, mail: &Mail) {
+pub(super) fn live(folder: &Path, line: &PipeReader, watch: &ProgramGuardian, mail: &Mail) {
     let _end = End(mail);
     mail.answer(Answer::Ready);
     let mut worker = Worker { folder, line, watch, texts: Vec::new() };
@@ -53,7 +53,7 @@ impl Drop for End<'_> {
 struct Worker<'a> {
     folder: &'a Path,
     line: &'a PipeReader,
-    watch: &'a Watch,
+    watch: &'a ProgramGuardian,
     texts: Vec<Box<str>>,
 }
 

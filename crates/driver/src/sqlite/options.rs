@@ -4,7 +4,7 @@ use base::Nanos;
 use base::units::{UnitError, parse_count};
 
 use crate::Error;
-use crate::given::{Given, unknown};
+use crate::given::{UrlOption, unknown};
 
 /// Settings of each connection. `None` keeps SQLite's default or the file's own setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Options {
             is_confined: false,
         };
         for (name, value) in options {
-            let given = Given { name, value };
+            let given = UrlOption { name, value };
             match name.as_str() {
                 "busy-timeout" => parsed.busy_timeout = given.span()?,
                 "journal" => parsed.journal = Some(given.word(&JOURNALS)?),
@@ -78,7 +78,7 @@ pub(super) struct Setting {
     pub(super) value: String,
 }
 
-fn signed(given: Given<'_>) -> Result<i32, Error> {
+fn signed(given: UrlOption<'_>) -> Result<i32, Error> {
     let (sign, digits) = match given.value.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, given.value),
@@ -90,7 +90,7 @@ fn signed(given: Given<'_>) -> Result<i32, Error> {
     }
 }
 
-fn bytes(given: Given<'_>) -> Result<i64, Error> {
+fn bytes(given: UrlOption<'_>) -> Result<i64, Error> {
     let number = parse_count(given.value).map_err(|why| given.is(why))?;
     i64::try_from(number).map_err(|_| given.is(UnitError::TooLarge))
 }

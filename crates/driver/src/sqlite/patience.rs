@@ -41,7 +41,7 @@ pub(super) fn install(
 ) -> rusqlite::Result<Waits> {
     let waits = Waits::default();
     let mut patience =
-        Patience { limit, waited: Nanos::ZERO, waits: waits.clone(), mail: Arc::clone(mail) };
+        BusyHandler { limit, waited: Nanos::ZERO, waits: waits.clone(), mail: Arc::clone(mail) };
     connection.busy_handler(Some(move |tries| patience.wait(tries)))?;
     let mail = Arc::clone(mail);
     connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mail.caller_has_gone()))?;
@@ -49,7 +49,7 @@ pub(super) fn install(
 }
 
 /// State of the busy handler: the wait for a lock in growing pauses.
-struct Patience {
+struct BusyHandler {
     limit: Nanos,
     /// Time waited for the current lock.
     waited: Nanos,
@@ -57,7 +57,7 @@ struct Patience {
     mail: Arc<Mail>,
 }
 
-impl Patience {
+impl BusyHandler {
     /// Pauses after `tries` failed attempts to get the same lock. Returns true if it should be
     /// tried again.
     fn wait(&mut self, tries: i32) -> bool {
@@ -88,8 +88,8 @@ fn nap(tries: i32) -> Nanos {
 mod tests {
     use super::*;
 
-    fn patience(limit: Nanos) -> Patience {
-        Patience {
+    fn patience(limit: Nanos) -> BusyHandler {
+        BusyHandler {
             limit,
             waited: Nanos::ZERO,
             waits: Waits::default(),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_lock_that_nobody_wants() {
+    fn lock_wait_ends_when_caller_has_gone() {
         let mut patience = patience(Nanos::from_secs(3_600));
         patience.mail.hang_up();
         assert!(!patience.wait(0));

@@ -28,14 +28,14 @@ pub(super) struct Session<'c> {
     mail: &'c Mail,
     waits: Waits,
     statements: Vec<Statement<'c>>,
-    brackets: Brackets<'c>,
+    brackets: TransactionStatements<'c>,
     counted: Counted,
     /// Time of the next check of the file and of the next update of the shared counters.
     next_look: Stamp,
 }
 
 /// The statements that begin and end transactions.
-struct Brackets<'c> {
+struct TransactionStatements<'c> {
     begin: Statement<'c>,
     begin_immediate: Statement<'c>,
     commit: Statement<'c>,
@@ -56,7 +56,7 @@ impl<'c> Session<'c> {
             mail,
             waits,
             statements: Vec::new(),
-            brackets: Brackets {
+            brackets: TransactionStatements {
                 begin: prepare(connection, "begin")?,
                 begin_immediate: prepare(connection, "begin immediate")?,
                 commit: prepare(connection, "commit")?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Class, Code, Dialect, Nanos, Stamp, Value, Values};
-use driver::conformance::{Fixture, Keeper, Refused};
+use driver::conformance::{Fixture, Refused, StoringFixture};
 use driver::{
     Batches, Connection, Driver, Error, Insert, Method, Reply, StatementId, Step, Table, Work,
 };
@@ -147,7 +147,7 @@ impl<F: Fixture> Fixture for Faulty<F> {
     }
 }
 
-impl<F: Keeper> Keeper for Faulty<F> {
+impl<F: StoringFixture> StoringFixture for Faulty<F> {
     fn integer(&self) -> &'static str {
         self.fixture.integer()
     }

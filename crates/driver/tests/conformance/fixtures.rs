@@ -9,7 +9,7 @@ pub(crate) use postgres::Pg;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Endpoint, Nanos, Seed, Target};
-use driver::conformance::{Fixture, Keeper, Refused};
+use driver::conformance::{Fixture, Refused, StoringFixture};
 use driver::{Connection, Driver, Either, Simulated, Sqlite, Table};
 use rt::{Options, run_real};
 use sim::Config;
@@ -203,7 +203,7 @@ impl Fixture for Lite {
     }
 }
 
-impl Keeper for Lite {
+impl StoringFixture for Lite {
     fn integer(&self) -> &'static str {
         "bigint"
     }
@@ -275,7 +275,7 @@ impl Fixture for OneOf {
     }
 }
 
-impl Keeper for OneOf {
+impl StoringFixture for OneOf {
     fn integer(&self) -> &'static str {
         self.lite().integer()
     }

@@ -5,7 +5,7 @@ use driver::{Connection, Driver, Duplicates, Error, Insert, Method, Postgres, St
 use testbed::{Kind, shared};
 use wire_postgres::{Format, TransactionStatus, backend};
 
-use crate::impostor::{Impostor, Scene};
+use crate::impostor::{ScriptedConnection, ScriptedServer};
 use crate::mariadb::Texts;
 use crate::{check, in_real_time};
 
@@ -26,7 +26,7 @@ fn ready(out: &mut Vec<u8>) {
 /// Returns the error of a COPY load, if any. The server answers the statement with `first`, and the
 /// end of the data with `last`.
 fn copied(first: Vec<u8>, last: Vec<u8>) -> Option<Error> {
-    let server = Impostor::playing(move |scene: &mut Scene| {
+    let server = ScriptedServer::playing(move |scene: &mut ScriptedConnection| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         ready(&mut out);

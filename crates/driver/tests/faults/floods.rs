@@ -10,7 +10,7 @@ use wire_mysql::{
 use wire_postgres::backend::{self, Column, ParameterStatus};
 use wire_postgres::{Format, Oid, TransactionStatus};
 
-use crate::impostor::{Impostor, Scene};
+use crate::impostor::{ScriptedConnection, ScriptedServer};
 use crate::{check, in_real_time, text};
 
 /// Minimum size of the pieces that a flooding server sends, in bytes.
@@ -26,7 +26,7 @@ fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 /// Sends a piece repeatedly until the other side hangs up.
-fn say_for_ever(scene: &mut Scene, piece: &[u8]) {
+fn say_for_ever(scene: &mut ScriptedConnection, piece: &[u8]) {
     while scene.says(piece) {}
 }
 
@@ -34,7 +34,7 @@ fn say_for_ever(scene: &mut Scene, piece: &[u8]) {
 type Message<'m> = &'m dyn Fn(&mut Vec<u8>);
 
 /// Plays a PostgreSQL session up to the preparation of the first statement.
-fn begin_postgres(scene: &mut Scene) {
+fn begin_postgres(scene: &mut ScriptedConnection) {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
     backend::ready_for_query(&mut out, TransactionStatus::Idle);
@@ -62,14 +62,14 @@ fn column(name: &str) -> Column<'_> {
     }
 }
 
-fn postgres(impostor: &Impostor) -> Postgres {
+fn postgres(impostor: &ScriptedServer) -> Postgres {
     let url = format!("postgres://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
     Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours")
 }
 
 /// Starts a PostgreSQL server that sends `answer` to the first execution, and then `flood` forever.
-fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> Impostor {
-    Impostor::playing(move |scene| {
+fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> ScriptedServer {
+    ScriptedServer::playing(move |scene| {
         begin_postgres(scene);
         scene.say(&answer);
         say_for_ever(scene, &flood);
@@ -131,7 +131,7 @@ fn postgres_messages_without_end_are_given_up_in_time() {
 
 #[test]
 fn postgres_login_without_end_is_given_up_in_time() {
-    let server = Impostor::playing(|scene| {
+    let server = ScriptedServer::playing(|scene| {
         scene.hear();
         let notice = |out: &mut Vec<u8>| {
             backend::notice_response(out, [(b'M', "wait")]).expect("a notice");
@@ -147,7 +147,7 @@ fn postgres_login_without_end_is_given_up_in_time() {
 /// The server sends data that must be read before it reads anything itself.
 #[test]
 fn what_comes_while_much_is_sent_is_not_held() {
-    let server = Impostor::playing(|scene| {
+    let server = ScriptedServer::playing(|scene| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
@@ -198,7 +198,7 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
         (written(&[&done, &ready]), "CommandComplete without BindComplete"),
         (written(&[&bound, &done, &ready, &ready]), "ReadyForQuery without a request"),
     ] {
-        let server = Impostor::playing(move |scene| {
+        let server = ScriptedServer::playing(move |scene| {
             begin_postgres(scene);
             scene.say(&answer);
             scene.wait();
@@ -218,7 +218,7 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
 #[test]
 fn postgres_count_of_rows_may_be_anything() {
     for count in [u64::MAX, i64::MAX as u64] {
-        let server = Impostor::playing(move |scene| {
+        let server = ScriptedServer::playing(move |scene| {
             begin_postgres(scene);
             for _ in 0..3 {
                 let mut out = Vec::new();
@@ -243,7 +243,7 @@ fn postgres_count_of_rows_may_be_anything() {
 #[test]
 fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
     let rows = 80;
-    let server = Impostor::playing(move |scene| {
+    let server = ScriptedServer::playing(move |scene| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);
         backend::ready_for_query(&mut out, TransactionStatus::Idle);
@@ -296,7 +296,7 @@ fn number() -> ColumnDefinition<'static> {
 }
 
 /// Plays a MySQL session up to the execution of the first statement.
-fn begin_mysql(scene: &mut Scene) {
+fn begin_mysql(scene: &mut ScriptedConnection) {
     let mut out = Vec::new();
     let greeting = Handshake {
         server_version: b"5.5.5-10.11.0-MariaDB",
@@ -322,7 +322,7 @@ fn begin_mysql(scene: &mut Scene) {
     scene.hear();
 }
 
-fn mysql(impostor: &Impostor) -> Mysql {
+fn mysql(impostor: &ScriptedServer) -> Mysql {
     let url = format!("mysql://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
     Mysql::open(&Target::parse(&url).expect("a URL"), ".").expect("a URL of ours")
 }
@@ -330,7 +330,7 @@ fn mysql(impostor: &Impostor) -> Mysql {
 #[test]
 fn mysql_rows_without_end_are_given_up_in_time() {
     for capture in [Rows::default(), Rows::wanted()] {
-        let server = Impostor::playing(|scene| {
+        let server = ScriptedServer::playing(|scene| {
             begin_mysql(scene);
             let mut out = Vec::new();
             let mut answers = Answers::new(&mut out, agreed(), 1);
@@ -355,7 +355,7 @@ fn mysql_rows_without_end_are_given_up_in_time() {
 
 #[test]
 fn mysql_answer_behind_the_answer_ends_the_session() {
-    let server = Impostor::playing(|scene| {
+    let server = ScriptedServer::playing(|scene| {
         begin_mysql(scene);
         let mut out = Vec::new();
         let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
@@ -376,7 +376,7 @@ fn mysql_answer_behind_the_answer_ends_the_session() {
 /// The rows of an answer beyond the buffer's limit are discarded, and the session continues.
 #[test]
 fn rows_beyond_the_limit_are_given_up_and_the_session_goes_on() {
-    let server = Impostor::playing(|scene| {
+    let server = ScriptedServer::playing(|scene| {
         begin_postgres(scene);
         let answer = |rows: usize, length: usize| {
             let mut out = Vec::new();

@@ -9,13 +9,13 @@ use std::thread::JoinHandle;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A server that plays a script on one connection, then ends.
-pub(crate) struct Impostor {
+pub(crate) struct ScriptedServer {
     port: u16,
     thread: Option<JoinHandle<()>>,
 }
 
 /// One act of a script.
-pub(crate) enum Act {
+pub(crate) enum ScriptStep {
     /// Waits for bytes from the client.
     Hear,
     /// Sends these bytes.
@@ -28,33 +28,35 @@ pub(crate) enum Act {
     Pause(Receiver<()>),
 }
 
-impl Impostor {
+impl ScriptedServer {
     /// Starts a server that plays the acts in order and then hangs up.
-    pub(crate) fn new(acts: Vec<Act>) -> Impostor {
-        Impostor::playing(|scene| {
+    pub(crate) fn new(acts: Vec<ScriptStep>) -> ScriptedServer {
+        ScriptedServer::playing(|scene| {
             for act in acts {
                 match act {
-                    Act::Hear => drop(scene.hear()),
-                    Act::Say(bytes) => scene.say(&bytes),
-                    Act::Wait => scene.wait(),
-                    Act::HearTo(end) => scene.hear_to(end),
+                    ScriptStep::Hear => drop(scene.hear()),
+                    ScriptStep::Say(bytes) => scene.say(&bytes),
+                    ScriptStep::Wait => scene.wait(),
+                    ScriptStep::HearTo(end) => scene.hear_to(end),
                     // A test that has failed allows nothing any more.
-                    Act::Pause(allowed) => drop(allowed.recv()),
+                    ScriptStep::Pause(allowed) => drop(allowed.recv()),
                 }
             }
         })
     }
 
     /// Starts a server that runs `play` and then hangs up.
-    pub(crate) fn playing(play: impl FnOnce(&mut Scene) + Send + 'static) -> Impostor {
+    pub(crate) fn playing(
+        play: impl FnOnce(&mut ScriptedConnection) + Send + 'static,
+    ) -> ScriptedServer {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let thread = std::thread::spawn(move || {
             if let Ok((stream, _)) = listener.accept() {
-                play(&mut Scene { line: Some(Line::Plain(stream)) });
+                play(&mut ScriptedConnection { line: Some(Line::Plain(stream)) });
             }
         });
-        Impostor { port, thread: Some(thread) }
+        ScriptedServer { port, thread: Some(thread) }
     }
 
     /// Returns the port it listens on.
@@ -63,7 +65,7 @@ impl Impostor {
     }
 }
 
-impl Drop for Impostor {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         // A connection releases a server that never had one.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
@@ -77,7 +79,7 @@ impl Drop for Impostor {
 }
 
 /// The server's end of a connection. The client may hang up at any time.
-pub(crate) struct Scene {
+pub(crate) struct ScriptedConnection {
     /// The connection; `None` only while TLS starts.
     line: Option<Line>,
 }
@@ -87,7 +89,7 @@ enum Line {
     Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
 }
 
-impl Scene {
+impl ScriptedConnection {
     /// Returns the next bytes; empty at the end.
     pub(crate) fn hear(&mut self) -> Vec<u8> {
         let mut heard = vec![0; 64 << 10];

@@ -11,7 +11,7 @@ use wire_mysql::{
     Status, WANTED, packet,
 };
 
-use crate::impostor::{Act, Impostor};
+use crate::impostor::{ScriptStep, ScriptedServer};
 use crate::{ask, changed, check, in_real_time, refused, text, with_option};
 
 fn open(target: &Target) -> Mysql {
@@ -52,7 +52,7 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn nobody_listens() {
-    let free = Impostor::new(Vec::new());
+    let free = ScriptedServer::new(Vec::new());
     let port = free.port();
     drop(free);
     let address = format!("127.0.0.1:{port}");
@@ -72,9 +72,11 @@ fn a_server_without_tls_is_not_asked_in_the_clear() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_in_time() {
-    let half = Act::Say(vec![0x40, 0]);
-    for acts in [vec![half, Act::Wait], vec![Act::Say(greeting("ed25519")), Act::Wait]] {
-        let stalled = Impostor::new(acts);
+    let half = ScriptStep::Say(vec![0x40, 0]);
+    for acts in
+        [vec![half, ScriptStep::Wait], vec![ScriptStep::Say(greeting("ed25519")), ScriptStep::Wait]]
+    {
+        let stalled = ScriptedServer::new(acts);
         let error = refused(&at(stalled.port(), "connect-timeout=50ms"));
         let words = ["127.0.0.1", "did not let anybody in within 50ms", "connect-timeout"];
         check(&error, Class::Disconnect, "disconnect", &words);
@@ -85,7 +87,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
 fn server_that_says_nothing_may_be_postgres() {
     let words = ["127.0.0.1", "said nothing within 100ms", "`postgres://`", "connect-timeout"];
     for options in ["connect-timeout=100ms", "connect-timeout=100ms&tls=require"] {
-        let silent = Impostor::new(vec![Act::Wait]);
+        let silent = ScriptedServer::new(vec![ScriptStep::Wait]);
         let error = refused(&at(silent.port(), options));
         check(&error, Class::Disconnect, "disconnect", &words);
     }
@@ -117,7 +119,7 @@ fn junk_is_no_protocol() {
     // The last one announces 16 MB - 1 and sends part of it.
     let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
-        let server = Impostor::new(vec![Act::Say(junk.to_vec()), Act::Wait]);
+        let server = ScriptedServer::new(vec![ScriptStep::Say(junk.to_vec()), ScriptStep::Wait]);
         let words = ["127.0.0.1", "does not speak MySQL's protocol"];
         check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
     }
@@ -160,13 +162,18 @@ pub(crate) fn ok(sequence: u8) -> Vec<u8> {
 }
 
 /// Returns the acts that accept a login and read the first command.
-pub(crate) fn welcome() -> Vec<Act> {
-    vec![Act::Say(greeting("mysql_native_password")), Act::Hear, Act::Say(ok(2)), Act::Hear]
+pub(crate) fn welcome() -> Vec<ScriptStep> {
+    vec![
+        ScriptStep::Say(greeting("mysql_native_password")),
+        ScriptStep::Hear,
+        ScriptStep::Say(ok(2)),
+        ScriptStep::Hear,
+    ]
 }
 
 /// Returns the error of a first query that is answered by these acts.
-fn after_welcome(answer: Vec<Act>) -> driver::Error {
-    let server = Impostor::new(welcome().into_iter().chain(answer).collect());
+fn after_welcome(answer: Vec<ScriptStep>) -> driver::Error {
+    let server = ScriptedServer::new(welcome().into_iter().chain(answer).collect());
     let error = refused(&at(server.port(), ""));
     assert!(error.message().contains("127.0.0.1"), "{error}");
     error
@@ -176,7 +183,7 @@ fn after_welcome(answer: Vec<Act>) -> driver::Error {
 fn a_connection_that_is_cut_inside_a_packet_is_lost() {
     for part in [&b""[..], b"\x01\0", b"\x07\0\0\x01\0\0\0", b"\x01\0\0\x01\x02\x20\0\0\x02\x03def"]
     {
-        let error = after_welcome(vec![Act::Say(part.to_vec())]);
+        let error = after_welcome(vec![ScriptStep::Say(part.to_vec())]);
         assert_eq!(error.class(), Class::Disconnect, "{error}");
     }
 }
@@ -185,7 +192,7 @@ fn a_connection_that_is_cut_inside_a_packet_is_lost() {
 fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
     // One column, then half of a row of 16 MB - 1.
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
-    let error = after_welcome(vec![Act::Say(half)]);
+    let error = after_welcome(vec![ScriptStep::Say(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
 }
 
@@ -221,7 +228,7 @@ fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
         out
     };
     for said in [columns, field] {
-        let error = after_welcome(vec![Act::Say(said), Act::Wait]);
+        let error = after_welcome(vec![ScriptStep::Say(said), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
     }
 }
@@ -229,7 +236,7 @@ fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
 #[test]
 fn an_answer_out_of_order_is_junk() {
     for junk in [&b"\x01\0\0\x05\0"[..], b"\x01\0\0\x01\0", &[0; 64]] {
-        let error = after_welcome(vec![Act::Say(junk.to_vec()), Act::Wait]);
+        let error = after_welcome(vec![ScriptStep::Say(junk.to_vec()), ScriptStep::Wait]);
         check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
     }
 }
@@ -238,8 +245,14 @@ fn an_answer_out_of_order_is_junk() {
 fn a_file_that_the_statement_does_not_name_is_not_sent() {
     let request = b"\x0c\0\0\x01\xfb/etc/passwd".to_vec();
     // The refusal is an empty packet.
-    let acts = vec![Act::Say(request), Act::Hear, Act::Say(ok(3)), Act::Hear, Act::Wait];
-    let server = Impostor::new(welcome().into_iter().chain(acts).collect());
+    let acts = vec![
+        ScriptStep::Say(request),
+        ScriptStep::Hear,
+        ScriptStep::Say(ok(3)),
+        ScriptStep::Hear,
+        ScriptStep::Wait,
+    ];
+    let server = ScriptedServer::new(welcome().into_iter().chain(acts).collect());
     let error = refused(&at(server.port(), ""));
     check(&error, Class::Statement, "file", &["`/etc/passwd`", "does not name"]);
 }
@@ -253,8 +266,14 @@ fn confined_statement_sends_no_file_from_outside_its_folder() {
         let mut packed = Vec::new();
         packet(&mut packed, 1, |out| out.extend_from_slice(&request));
         // The refusal is an empty packet.
-        let acts = vec![Act::Say(packed), Act::Hear, Act::Say(ok(3)), Act::Hear, Act::Wait];
-        let server = Impostor::new(welcome().into_iter().chain(acts).collect());
+        let acts = vec![
+            ScriptStep::Say(packed),
+            ScriptStep::Hear,
+            ScriptStep::Say(ok(3)),
+            ScriptStep::Hear,
+            ScriptStep::Wait,
+        ];
+        let server = ScriptedServer::new(welcome().into_iter().chain(acts).collect());
         let driver = Mysql::open(&url(server.port()), files.clone()).expect("a URL");
         let statement = format!("load data local infile '{name}' into table t");
         let error =
@@ -280,8 +299,13 @@ fn a_login_that_is_not_known_is_said() {
         (b"mysql_clear_password", "where others could read it"),
     ] {
         let hello = greeting("mysql_native_password");
-        let acts = vec![Act::Say(hello), Act::Hear, Act::Say(switch(method)), Act::Wait];
-        let server = Impostor::new(acts);
+        let acts = vec![
+            ScriptStep::Say(hello),
+            ScriptStep::Hear,
+            ScriptStep::Say(switch(method)),
+            ScriptStep::Wait,
+        ];
+        let server = ScriptedServer::new(acts);
         let error = refused(&at(server.port(), ""));
         check(&error, Class::Statement, "login", &["127.0.0.1", "`ann`", words]);
     }
@@ -341,7 +365,8 @@ fn the_last_words_of_a_server_are_heard() {
             out.extend_from_slice(&code.to_le_bytes());
             out.extend_from_slice(words);
         });
-        let server = Impostor::new(welcome().into_iter().chain([Act::Say(said)]).collect());
+        let server =
+            ScriptedServer::new(welcome().into_iter().chain([ScriptStep::Say(said)]).collect());
         let words = String::from_utf8_lossy(&words[6..]);
         let error = refused(&at(server.port(), ""));
         check(&error, Class::Disconnect, &code.to_string(), &[&words]);

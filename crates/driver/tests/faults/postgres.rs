@@ -10,7 +10,7 @@ use wire_mysql::{ErrPacket, Handshake, packet};
 use wire_postgres::backend;
 use wire_postgres::{BackendKey, TransactionStatus};
 
-use crate::impostor::{Act, Impostor};
+use crate::impostor::{ScriptStep, ScriptedServer};
 use crate::mariadb::{NONCE, OFFERED};
 use crate::{changed, check, in_real_time, refused, text, with_option};
 
@@ -51,7 +51,7 @@ fn a_database_that_is_not_there_is_named() {
 
 #[test]
 fn nobody_listens() {
-    let free = Impostor::new(Vec::new());
+    let free = ScriptedServer::new(Vec::new());
     let port = free.port();
     drop(free);
     let address = format!("127.0.0.1:{port}");
@@ -71,7 +71,7 @@ fn a_server_without_tls_is_not_asked_in_the_clear() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_in_time() {
-    let silent = Impostor::new(vec![Act::Wait]);
+    let silent = ScriptedServer::new(vec![ScriptStep::Wait]);
     let error = refused(&at(silent.port(), "connect-timeout=50ms"));
     let words = ["did not let anybody in within 50ms", "connect-timeout"];
     check(&error, Class::Disconnect, "disconnect", &words);
@@ -99,7 +99,11 @@ fn too_many_connections_are_a_class_of_their_own() {
 #[test]
 fn junk_is_no_protocol() {
     for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
-        let server = Impostor::new(vec![Act::Hear, Act::Say(junk.to_vec()), Act::Wait]);
+        let server = ScriptedServer::new(vec![
+            ScriptStep::Hear,
+            ScriptStep::Say(junk.to_vec()),
+            ScriptStep::Wait,
+        ]);
         let words = ["127.0.0.1", "does not speak PostgreSQL's protocol"];
         check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
     }
@@ -137,7 +141,8 @@ fn mysql_server_is_recognised_by_its_first_packet() {
     let host = refusal(1130, b"Host '127.0.0.1' is not allowed to connect to this MySQL server");
     for packets in [no, yes, with_error, host] {
         for options in ["tls=off", "tls=require"] {
-            let server = Impostor::new(vec![Act::Say(packets.clone()), Act::Wait]);
+            let server =
+                ScriptedServer::new(vec![ScriptStep::Say(packets.clone()), ScriptStep::Wait]);
             let words = ["127.0.0.1", "MySQL or MariaDB server", "`mysql://`"];
             check(&refused(&at(server.port(), options)), Class::Disconnect, "disconnect", &words);
         }
@@ -158,7 +163,8 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
     let room = 256 - error_of("").len();
     let error = error_of(&"x".repeat(room));
     assert_eq!(error[..5], [b'E', 0, 0, 0, 255]);
-    let server = Impostor::new(vec![Act::Hear, Act::Say(error), Act::Wait]);
+    let server =
+        ScriptedServer::new(vec![ScriptStep::Hear, ScriptStep::Say(error), ScriptStep::Wait]);
     check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
@@ -172,10 +178,10 @@ pub(crate) fn welcome() -> Vec<u8> {
 
 /// Returns the error class of a first query to a server that accepts the login and then plays these
 /// acts.
-fn after_welcome(answer: Vec<Act>) -> base::Class {
-    let mut acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear];
+fn after_welcome(answer: Vec<ScriptStep>) -> base::Class {
+    let mut acts = vec![ScriptStep::Hear, ScriptStep::Say(welcome()), ScriptStep::Hear];
     acts.extend(answer);
-    let server = Impostor::new(acts);
+    let server = ScriptedServer::new(acts);
     let error = refused(&at(server.port(), ""));
     assert!(error.message().contains("127.0.0.1"), "{error}");
     error.class()
@@ -185,8 +191,8 @@ fn after_welcome(answer: Vec<Act>) -> base::Class {
 fn a_connection_that_is_cut_inside_a_message_is_lost() {
     // The first three of a row's ten bytes.
     let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
-    assert_eq!(after_welcome(vec![Act::Say(row)]), Class::Disconnect);
-    assert_eq!(after_welcome(vec![Act::Say(b"D\0\0".to_vec())]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Say(row)]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Say(b"D\0\0".to_vec())]), Class::Disconnect);
     assert_eq!(after_welcome(Vec::new()), Class::Disconnect);
 }
 
@@ -200,11 +206,17 @@ fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
     };
     for length in [u32::MAX, 0x7fff_ffff, 3] {
         let message = message(b'E', length);
-        assert_eq!(after_welcome(vec![Act::Say(message), Act::Wait]), Class::Disconnect);
+        assert_eq!(
+            after_welcome(vec![ScriptStep::Say(message), ScriptStep::Wait]),
+            Class::Disconnect
+        );
     }
     for length in [u32::MAX, 3] {
         let message = message(b'D', length);
-        assert_eq!(after_welcome(vec![Act::Say(message), Act::Wait]), Class::Disconnect);
+        assert_eq!(
+            after_welcome(vec![ScriptStep::Say(message), ScriptStep::Wait]),
+            Class::Disconnect
+        );
     }
 }
 
@@ -214,7 +226,7 @@ fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
     // One column of 2 GB - 17.
     let head = b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0";
     let half = [&head[..], &vec![b'x'; 8 << 20]].concat();
-    assert_eq!(after_welcome(vec![Act::Say(half)]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![ScriptStep::Say(half)]), Class::Disconnect);
 }
 
 #[test]
@@ -377,8 +389,14 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
         }
         backend::command_complete(&mut answer, "SELECT 1").expect("a tag");
         backend::ready_for_query(&mut answer, TransactionStatus::Idle);
-        let acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear, Act::Say(answer), Act::Wait];
-        let server = Impostor::new(acts);
+        let acts = vec![
+            ScriptStep::Hear,
+            ScriptStep::Say(welcome()),
+            ScriptStep::Hear,
+            ScriptStep::Say(answer),
+            ScriptStep::Wait,
+        ];
+        let server = ScriptedServer::new(acts);
         let driver = at(server.port(), "");
         in_real_time(async |rt| {
             let mut connection = driver.connect(&rt).await.expect("a connection");

@@ -9,7 +9,7 @@ use rt::Rt;
 use testbed::{Kind, Relay, Server, shared};
 use wire_postgres::{TransactionStatus, backend};
 
-use crate::impostor::{Act, Impostor};
+use crate::impostor::{ScriptStep, ScriptedServer};
 use crate::{changed, check, in_real_time, mariadb, text, with_option};
 
 fn postgres(target: &Target) -> Postgres {
@@ -227,10 +227,10 @@ fn check_stamps(work: &Work, allowed: &[Stamp]) {
 }
 
 /// Returns pauses of a server, and the senders that end them.
-fn pauses<const N: usize>() -> (Vec<SyncSender<()>>, [Act; N]) {
+fn pauses<const N: usize>() -> (Vec<SyncSender<()>>, [ScriptStep; N]) {
     let pause = |_| {
         let (allow, allowed) = mpsc::sync_channel(1);
-        (allow, Act::Pause(allowed))
+        (allow, ScriptStep::Pause(allowed))
     };
     let (allow, acts): (Vec<_>, Vec<_>) = (0..N).map(pause).unzip();
     (allow, acts.try_into().ok().expect("as many"))
@@ -251,10 +251,10 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
     let mut rest = answers(4);
     backend::ready_for_query(&mut rest, TransactionStatus::Idle);
     let (allow, [one, two]) = pauses();
-    let welcome = [Act::Hear, Act::Say(crate::postgres::welcome()), Act::Hear];
+    let welcome = [ScriptStep::Hear, ScriptStep::Say(crate::postgres::welcome()), ScriptStep::Hear];
     // The answers to `begin` and to the first statement.
-    let replies = [Act::Say(answers(2)), one, Act::Say(rest), two, Act::Wait];
-    let server = Impostor::new(welcome.into_iter().chain(replies).collect());
+    let replies = [ScriptStep::Say(answers(2)), one, ScriptStep::Say(rest), two, ScriptStep::Wait];
+    let server = ScriptedServer::new(welcome.into_iter().chain(replies).collect());
     let driver = crate::postgres::at(server.port(), "");
     let mut work = long_chain();
     let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
@@ -264,11 +264,11 @@ fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
 
 #[test]
 fn answers_of_mysql_during_a_long_chain_have_times_of_their_own() {
-    let ok = |count| Act::Say(mariadb::ok(1).repeat(count));
+    let ok = |count| ScriptStep::Say(mariadb::ok(1).repeat(count));
     let (allow, [one, two]) = pauses();
-    let end = Act::HearTo(b"set autocommit = 1");
-    let replies = [ok(2), one, ok(3), two, end, ok(1), Act::Wait];
-    let server = Impostor::new(mariadb::welcome().into_iter().chain(replies).collect());
+    let end = ScriptStep::HearTo(b"set autocommit = 1");
+    let replies = [ok(2), one, ok(3), two, end, ok(1), ScriptStep::Wait];
+    let server = ScriptedServer::new(mariadb::welcome().into_iter().chain(replies).collect());
     let driver = mariadb::at(server.port(), "");
     let mut work = long_chain();
     let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
@@ -278,8 +278,12 @@ fn answers_of_mysql_during_a_long_chain_have_times_of_their_own() {
 #[test]
 fn long_statement_of_mysql_ends_with_its_last_byte_read() {
     let (allow, [one]) = pauses();
-    let acts = mariadb::welcome().into_iter().chain([Act::Say(mariadb::ok(1)), one, Act::Wait]);
-    let server = Impostor::new(acts.collect());
+    let acts = mariadb::welcome().into_iter().chain([
+        ScriptStep::Say(mariadb::ok(1)),
+        one,
+        ScriptStep::Wait,
+    ]);
+    let server = ScriptedServer::new(acts.collect());
     let driver = mariadb::at(server.port(), "");
     let mut work = text(&" ".repeat(15 << 20));
     let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
@@ -295,8 +299,8 @@ fn the_last_words_of_a_server_are_heard_in_a_chain() {
         out.extend_from_slice(&1927_u16.to_le_bytes());
         out.extend_from_slice(b"#70100Connection was killed");
     });
-    let acts = mariadb::welcome().into_iter().chain([Act::Say(said)]);
-    let server = Impostor::new(acts.collect());
+    let acts = mariadb::welcome().into_iter().chain([ScriptStep::Say(said)]);
+    let server = ScriptedServer::new(acts.collect());
     let driver = mariadb::at(server.port(), "");
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await.expect("a connection");

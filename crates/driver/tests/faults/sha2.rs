@@ -12,7 +12,7 @@ use wire_mysql::{
     sha2_answer,
 };
 
-use crate::impostor::{Impostor, Scene};
+use crate::impostor::{ScriptedConnection, ScriptedServer};
 use crate::mariadb::{NONCE, OFFERED, at, greeting_with, ok};
 use crate::tls::Forged;
 use crate::{check, in_real_time, text};
@@ -34,14 +34,14 @@ const ASK_KEY: &[u8] = &[2];
 
 /// The server side of a login.
 struct Login<'s> {
-    scene: &'s mut Scene,
+    scene: &'s mut ScriptedConnection,
     /// Sequence number of the next packet.
     sequence: u8,
 }
 
 impl<'s> Login<'s> {
     /// Sends the greeting and reads the client's response.
-    fn greet(scene: &'s mut Scene, method: &'static str) -> Login<'s> {
+    fn greet(scene: &'s mut ScriptedConnection, method: &'static str) -> Login<'s> {
         scene.say(&greeting_with(method, OFFERED));
         let mut login = Login { scene, sequence: 0 };
         login.hear_proof();
@@ -49,7 +49,7 @@ impl<'s> Login<'s> {
     }
 
     /// Does the same over TLS.
-    fn greet_over_tls(scene: &'s mut Scene, forged: &Forged) -> Login<'s> {
+    fn greet_over_tls(scene: &'s mut ScriptedConnection, forged: &Forged) -> Login<'s> {
         scene.say(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
         let request = scene.hear_exactly(4 + 32);
         assert!(matches!(ClientHello::decode(&request[4..]), Ok(ClientHello::Ssl(_))));
@@ -107,8 +107,11 @@ impl<'s> Login<'s> {
 }
 
 /// Logs in with these options and runs a statement.
-fn log_in(options: &str, play: impl FnOnce(&mut Scene) + Send + 'static) -> Result<(), Error> {
-    let server = Impostor::playing(play);
+fn log_in(
+    options: &str,
+    play: impl FnOnce(&mut ScriptedConnection) + Send + 'static,
+) -> Result<(), Error> {
+    let server = ScriptedServer::playing(play);
     let driver = at(server.port(), options);
     in_real_time(async |rt| {
         let mut connection = driver.connect(&rt).await?;

@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, Stream
 use testbed::{Auth, Kind, Options, Server, Tls, shared_with_tls};
 use wire_mysql::Capabilities;
 
-use crate::impostor::{Impostor, Scene};
+use crate::impostor::{ScriptedConnection, ScriptedServer};
 use crate::mariadb::{OFFERED, greeting_with};
 use crate::{check, in_real_time, refused, text};
 
@@ -149,7 +149,7 @@ fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> A
 }
 
 /// Plays a server of this kind up to the start of TLS.
-fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
+fn offer_tls(kind: Kind, scene: &mut ScriptedConnection, config: &Arc<ServerConfig>) {
     match kind {
         Kind::Postgres => {
             scene.hear_exactly(8);
@@ -168,7 +168,7 @@ fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
 /// certificate.
 fn error_with(kind: Kind, forged: Forged) -> Error {
     let Forged { authority, config } = forged;
-    let impostor = Impostor::playing(move |scene| {
+    let impostor = ScriptedServer::playing(move |scene| {
         offer_tls(kind, scene, &config);
         assert!(scene.hear().is_empty(), "a login was sent to whom nobody trusts");
     });
@@ -198,7 +198,7 @@ fn a_long_first_flight_is_taken_whole() {
     for kind in KINDS {
         // As much as one read of the socket returns.
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
-        let impostor = Impostor::playing(move |scene| {
+        let impostor = ScriptedServer::playing(move |scene| {
             offer_tls(kind, scene, &config);
             assert!(!scene.hear().is_empty(), "no login was sent");
         });
@@ -222,7 +222,7 @@ fn a_certificate_that_has_expired_is_refused() {
 #[test]
 fn what_is_no_tls_is_told() {
     for kind in KINDS {
-        let impostor = Impostor::playing(move |scene| {
+        let impostor = ScriptedServer::playing(move |scene| {
             match kind {
                 Kind::Postgres => scene.hear_exactly(8),
                 Kind::Mariadb | Kind::Mysql => {
@@ -257,7 +257,7 @@ fn a_login_is_bound_to_the_certificate_that_was_shown() {
     let chain = chain.collect::<Result<_, _>>().expect("certificates");
     let key = PrivateKeyDer::from_pem_file(&files.server_key).expect("a key");
     let config = config(chain, key);
-    let between = Impostor::playing(move |scene| {
+    let between = ScriptedServer::playing(move |scene| {
         offer_tls(Kind::Postgres, scene, &config);
         let mut server = encrypted(port, &real);
         let mut answer = vec![0; 64 << 10];

@@ -375,7 +375,7 @@ fn clients_of_a_closed_job_wait_for_the_server_to_come_back() {
 }
 
 #[test]
-fn a_server_that_does_not_come_back_is_said_so() {
+fn unrecovered_outage_is_reported_as_lost_target() {
     let (totals, finished) = simulate(&plan(even(100), 0.0, 10.0, 4), &away(5, 60));
     assert_eq!(finished.measured.map(|measured| measured.lost), Some(vec![JobTarget::Main]));
     assert_eq!(balance(&totals).completed(), 499);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, News, Reason, Silence, Stop, run,
+    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, Reason, RunEvent, Silence, Stop, run,
 };
 use record::{EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -161,13 +161,13 @@ struct Interrupting {
 }
 
 impl Listener for Interrupting {
-    fn hear(&self, news: &News<'_>) {
+    fn hear(&self, news: &RunEvent<'_>) {
         match news {
-            News::LoadLasts { .. } => self.stop.interrupt(),
-            News::TeardownFailed(failed) => {
+            RunEvent::LongLoad { .. } => self.stop.interrupt(),
+            RunEvent::TeardownFailed(failed) => {
                 self.said.lock().expect("nothing panics").push(failed.to_string());
             }
-            News::TeardownLeft { from, of } => {
+            RunEvent::TeardownSkipped { from, of } => {
                 let words = format!("{from} of {of} were run");
                 self.said.lock().expect("nothing panics").push(words);
             }

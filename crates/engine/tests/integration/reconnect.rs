@@ -161,7 +161,7 @@ fn events(totals: &Totals, kind: EventKind) -> usize {
 }
 
 #[test]
-fn connecting_is_service_and_closing_is_nothing() {
+fn connecting_counts_as_service_and_closing_does_not() {
     for job in MODELS {
         for threads in [1, 3] {
             let (totals, _, deeds) = watch(&plan(job), server(), threads);

@@ -126,7 +126,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     let grid = Grid::new(plan.warmup.known(), plan.duration);
     let mut statements: Vec<u16> =
         plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-    let nodes = engine::node_accounts(plan, &drivers);
+    let nodes = engine::node_entries(plan, &drivers);
     statements.resize(statements.len() + nodes.len(), 0);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;

@@ -106,7 +106,7 @@ fn targets_of_two_kinds_are_asked_in_one_run() {
 }
 
 #[test]
-fn a_main_target_that_nobody_asks_needs_no_driver() {
+fn unused_main_target_needs_no_driver() {
     let mut plan = two_jobs();
     plan.jobs.remove(0);
     let named = vec![Some(server(&constant(1_000, None), &plan))];

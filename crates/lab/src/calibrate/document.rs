@@ -11,8 +11,8 @@ use base::Nanos;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Calibrated, Calibration, Ceiling, ClockFigures, Floor, HandOff, Lateness, Machine, Quantiles,
-    RouteFigures,
+    Calibration, CalibrationResult, Ceiling, ClockFigures, Floor, HandOff, Lateness, Machine,
+    Quantiles, RouteFigures,
 };
 
 /// The name and version of the document.
@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "assay.calibration/1";
 /// The most ceilings that are read per route.
 const MOST_CEILINGS: usize = 64;
 
-impl Calibrated {
+impl CalibrationResult {
     /// Returns the document to print; `target` is the URL of the server measured in addition to the
     /// machine, without its password, and `file` the path of the stored calibration.
     pub fn document(&self, target: Option<&str>, file: Option<&Path>) -> Value {
@@ -212,7 +212,7 @@ pub(super) mod tests {
     #[test]
     fn a_target_is_printed_and_not_kept() {
         let target = Some(calibration().routes[0].floor);
-        let calibrated = Calibrated { calibration: calibration(), target };
+        let calibrated = CalibrationResult { calibration: calibration(), target };
         let printed = calibrated.document(Some("postgres://h/d"), Some(Path::new("/a.json")));
         assert_eq!(printed["target"]["url"], "postgres://h/d");
         assert_eq!(printed["file"], "/a.json");

@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use record::{Archive, Counts, EndKind, Kind};
 use workload::Overrides;
 
-use super::{Ceiling, Floor, HandOff, Problem, Quantiles, Wanted};
+use super::{CalibrationOptions, Ceiling, Floor, HandOff, Problem, Quantiles};
 use crate::{Order, RecordPlace, evidence, run};
 
 /// Numbers of clients for which the ceiling is measured.
@@ -38,7 +38,7 @@ const QUICK: u64 = 3;
 const TRIES: u32 = 4;
 
 /// Runs calibration runs, one at a time, and removes their records when dropped.
-pub(super) struct Workshop<'a> {
+pub(super) struct CalibrationRunner<'a> {
     folder: TemporaryFolder,
     records: AtomicU32,
     version: &'a str,
@@ -67,9 +67,9 @@ impl Measured {
     }
 }
 
-impl<'a> Workshop<'a> {
-    pub(super) fn new(wanted: &'a Wanted) -> Result<Workshop<'a>, Problem> {
-        Ok(Workshop {
+impl<'a> CalibrationRunner<'a> {
+    pub(super) fn new(wanted: &'a CalibrationOptions) -> Result<CalibrationRunner<'a>, Problem> {
+        Ok(CalibrationRunner {
             folder: folder().map_err(Problem::System)?,
             records: AtomicU32::new(0),
             version: &wanted.version,
@@ -214,8 +214,8 @@ fn quantiles(times: &Histogram<u64>) -> Quantiles {
 mod tests {
     use super::*;
 
-    fn wanted() -> Wanted {
-        Wanted {
+    fn wanted() -> CalibrationOptions {
+        CalibrationOptions {
             target: None,
             is_quick: true,
             program: PathBuf::new(),
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn floor_and_ceiling_of_nothing_are_found_and_nothing_is_left() {
         let wanted = wanted();
-        let workshop = Workshop::new(&wanted).unwrap();
+        let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("sim:null").unwrap();
         let Measured { floor, .. } = workshop.floor(&target).unwrap();
         assert!(floor.count > 0 && floor.response.p50 <= floor.response.p99_9, "{floor:?}");
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_target_that_is_not_there_is_unreachable() {
         let wanted = wanted();
-        let workshop = Workshop::new(&wanted).unwrap();
+        let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("postgres://127.0.0.1:1/d").unwrap();
         assert!(matches!(workshop.floor(&target), Err(Problem::Unreachable(_))));
     }
@@ -253,7 +253,7 @@ mod tests {
     fn whoever_interrupts_gets_no_calibration() {
         let wanted = wanted();
         wanted.stop.interrupt();
-        let workshop = Workshop::new(&wanted).unwrap();
+        let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("sim:null").unwrap();
         assert!(matches!(workshop.floor(&target), Err(Problem::Interrupted)));
     }

@@ -32,11 +32,11 @@ pub use store::{Store, Unusable};
 
 pub(crate) use facts::{facts_of, read};
 
-use measure::{Measured, Workshop};
+use measure::{CalibrationRunner, Measured};
 use server::Simulated;
 
 /// The parameters of a calibration.
-pub struct Wanted {
+pub struct CalibrationOptions {
     /// A real target whose floor is measured as well.
     pub target: Option<Target>,
     /// True if each measurement lasts only a third of the usual time.
@@ -73,7 +73,7 @@ pub struct Calibration {
 
 /// A calibration of a machine, and optionally the floor of a target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibrated {
+pub struct CalibrationResult {
     /// The figures that apply to every run on this machine.
     pub calibration: Calibration,
     /// The floor of the given target; not stored, because it describes a server and not this
@@ -213,8 +213,11 @@ impl std::error::Error for Problem {}
 ///
 /// # Errors
 /// A measurement failed; there are no partial calibrations.
-pub fn calibrate(wanted: &Wanted, tell: &mut dyn FnMut(&str)) -> Result<Calibrated, Problem> {
-    let workshop = Workshop::new(wanted)?;
+pub fn calibrate(
+    wanted: &CalibrationOptions,
+    tell: &mut dyn FnMut(&str),
+) -> Result<CalibrationResult, Problem> {
+    let workshop = CalibrationRunner::new(wanted)?;
     let mut target = None;
     if let Some(url) = &wanted.target {
         // First, to report a wrong URL at once.
@@ -247,7 +250,7 @@ pub fn calibrate(wanted: &Wanted, tell: &mut dyn FnMut(&str)) -> Result<Calibrat
         routes,
         hand_off: hand_off.expect("SQLite is one of the ways"),
     };
-    Ok(Calibrated { calibration, target })
+    Ok(CalibrationResult { calibration, target })
 }
 
 /// Returns the title of a route.

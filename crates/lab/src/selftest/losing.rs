@@ -9,12 +9,12 @@ use super::oracles::ONE_SERVER;
 use super::quantity::Quantity;
 
 /// An outlet that drops this many completed requests and passes everything else on.
-struct Losing {
+struct LossyOutlet {
     next: MemoryOutlet,
     to_lose: u64,
 }
 
-impl Outlet for Losing {
+impl Outlet for LossyOutlet {
     fn deliver(&mut self, mut delivery: Delivery) {
         if let Delivery::Cell(cell) = &mut delivery {
             let counts = &mut cell.tally.counts;
@@ -42,7 +42,7 @@ pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
     let (plan, config) = (plan(ONE_SERVER.workload, span, 1), server(ONE_SERVER.server));
     let memory = memory(&plan);
     simulate_into::<Honest>(&plan, &config, || {
-        Box::new(Losing { next: memory.clone(), to_lose }) as LaneOutlet
+        Box::new(LossyOutlet { next: memory.clone(), to_lose }) as LaneOutlet
     });
     let counts = memory.totals().job(JOB).window.counts;
     let vanished = counts.arrivals.abs_diff(counts.balance.scheduled());

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use base::{Nanos, Stamp};
 use engine::{Honest, LaneOutlet};
 use record::{
-    Delivery, Effort, Histograms, Interval, Kind, Life, Outcome, Outlet, Returned, Sample, Tally,
+    Delivery, Histograms, Interval, Kind, Life, Outcome, Outlet, RequestWork, Returned, Sample,
+    Tally,
 };
 
 use super::finding::Finding;
@@ -23,7 +24,7 @@ pub(super) enum Merging {
 
 /// Measures an honest run of the stall with intervals merged by the given method.
 pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
-    let intervals = ByInterval::default();
+    let intervals = IntervalOutlet::default();
     stall.measure_into::<Honest>(|| Box::new(intervals.clone()) as LaneOutlet);
     stall.judge(&intervals.window(merging))
 }
@@ -54,14 +55,14 @@ fn answered_after(response: Nanos, service: Nanos) -> Sample {
     let (start, done) = (Stamp(0), Stamp(response.0));
     let sent = Stamp(response.saturating_sub(service).0);
     let life = Life { intended: start, noticed: start, assigned: sent, sent, done };
-    Sample { life, sent: true, outcome: Outcome::Completed, effort: Effort::default() }
+    Sample { life, sent: true, outcome: Outcome::Completed, effort: RequestWork::default() }
 }
 
 /// An outlet that keeps the requests of each interval separate.
 #[derive(Clone, Default)]
-struct ByInterval(Arc<Mutex<BTreeMap<Interval, Tally>>>);
+struct IntervalOutlet(Arc<Mutex<BTreeMap<Interval, Tally>>>);
 
-impl ByInterval {
+impl IntervalOutlet {
     /// Returns the whole run, with its times merged by the given method.
     fn window(&self, merging: Merging) -> Tally {
         let intervals = self.0.lock().expect("nothing panics here");
@@ -78,7 +79,7 @@ impl ByInterval {
     }
 }
 
-impl Outlet for ByInterval {
+impl Outlet for IntervalOutlet {
     fn deliver(&mut self, delivery: Delivery) {
         let mut intervals = self.0.lock().expect("nothing panics here");
         let nothing = || Tally::new(1);

@@ -57,7 +57,7 @@ impl Depth {
         }
     }
 
-    fn knows_the_rare(self) -> bool {
+    fn judges_rare_quantiles(self) -> bool {
         match self {
             Depth::Quick => false,
             Depth::Standard | Depth::Thorough => true,

@@ -239,7 +239,8 @@ impl Oracle {
             Finding::of_replications(self.name, (quantity, exact), &estimates, deviation)
         };
         let exact = (self.exact)().into_iter();
-        let judged = exact.filter(|(quantity, _)| depth.knows_the_rare() || quantity.is_common());
+        let judged =
+            exact.filter(|(quantity, _)| depth.judges_rare_quantiles() || quantity.is_common());
         judged.map(compare).chain([self.unaccounted(&measured)]).collect()
     }
 

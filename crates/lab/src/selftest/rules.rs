@@ -10,7 +10,7 @@ pub(super) struct FromTheActualSend;
 impl Rules for FromTheActualSend {
     fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
         match dispatch {
-            Some(dispatch) => request.as_if_meant_for(dispatch.assigned),
+            Some(dispatch) => request.with_intended_start(dispatch.assigned),
             None => request,
         }
     }
@@ -46,7 +46,7 @@ impl<const MILLIS: u64> Rules for BeginningAnewBehind<MILLIS> {
             Some(dispatch)
                 if dispatch.assigned.since(request.intended()) > Nanos::from_millis(MILLIS) =>
             {
-                request.as_if_meant_for(dispatch.assigned)
+                request.with_intended_start(dispatch.assigned)
             }
             _ => request,
         }
@@ -60,6 +60,6 @@ impl Rules for ByACoarseClock {
     fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
         let tick = Nanos::from_millis(1).0;
         let meant = Stamp(request.intended().0 / tick * tick);
-        request.as_if_meant_for(meant)
+        request.with_intended_start(meant)
     }
 }

@@ -26,25 +26,25 @@ const MORE: f64 = 0.3;
 const GRACE_S: f64 = 0.020;
 
 /// The results of several runs together.
-pub(super) struct Pool {
+pub(super) struct PooledRuns {
     /// The requests of all windows.
     windows: Histograms,
     /// The arrivals in each second of each run.
     schedules: Vec<Vec<u64>>,
     /// The outcomes of the requests of each run.
-    fates: Vec<Fates>,
+    outcome_counts: Vec<OutcomeCounts>,
 }
 
-impl Pool {
-    pub(super) fn of(runs: &[Totals]) -> Pool {
+impl PooledRuns {
+    pub(super) fn of(runs: &[Totals]) -> PooledRuns {
         let mut windows = Histograms::new(1);
         for totals in runs {
             windows.merge(&totals.job(JOB).window.histograms);
         }
-        Pool {
+        PooledRuns {
             windows,
             schedules: runs.iter().map(arrivals).collect(),
-            fates: runs.iter().map(Fates::of).collect(),
+            outcome_counts: runs.iter().map(OutcomeCounts::of).collect(),
         }
     }
 
@@ -75,20 +75,20 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
 /// unsent. Answer and timeout count together, because the machine decides which of the two a
 /// borderline request gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Fates {
+struct OutcomeCounts {
     carried: u64,
     rejected: u64,
     unsent: u64,
 }
 
-impl Fates {
-    fn of(totals: &Totals) -> Fates {
+impl OutcomeCounts {
+    fn of(totals: &Totals) -> OutcomeCounts {
         let balance = totals.job(JOB).window.counts.balance;
         let carried = balance.completed() + balance.errors();
-        Fates { carried, rejected: balance.rejected(), unsent: balance.unsent() }
+        OutcomeCounts { carried, rejected: balance.rejected(), unsent: balance.unsent() }
     }
 
-    fn others(self, other: Fates) -> u64 {
+    fn others(self, other: OutcomeCounts) -> u64 {
         self.carried.abs_diff(other.carried)
             + self.rejected.abs_diff(other.rejected)
             + self.unsent.abs_diff(other.unsent)
@@ -101,17 +101,22 @@ impl Fates {
 pub(super) fn compare(
     name: &str,
     never_shorter: &[Kind],
-    real: &Pool,
-    ideal: &Pool,
+    real: &PooledRuns,
+    ideal: &PooledRuns,
 ) -> Vec<Finding> {
-    let seconds = |pool: &Pool| pool.schedules.concat();
+    let seconds = |pool: &PooledRuns| pool.schedules.concat();
     let count = |quantity, count: u64| {
         Finding::within(name, (quantity, 0.0), count as f64, Allowed::NOTHING)
     };
-    let fates = real.fates.iter().zip(&ideal.fates).map(|(is, was)| is.others(*was)).sum();
+    let outcome_counts = real
+        .outcome_counts
+        .iter()
+        .zip(&ideal.outcome_counts)
+        .map(|(is, was)| is.others(*was))
+        .sum();
     let mut findings = vec![
         count(Quantity::OtherSeconds, differing(&seconds(real), &seconds(ideal))),
-        count(Quantity::OtherFates, fates),
+        count(Quantity::OtherFates, outcome_counts),
     ];
     for kind in never_shorter {
         findings.extend(Estimate::ALL.map(|estimate| {

@@ -22,7 +22,7 @@ use super::finding::{Allowed, Finding, standard_deviation};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;
-use super::twins::{Pool, compare};
+use super::twins::{PooledRuns, compare};
 
 /// A simulated server that is measured in real time.
 struct Real {
@@ -197,7 +197,7 @@ impl Real {
     /// Compares a run with the closed form and, if it has one, with its twin.
     fn judge(&self, name: &str, plan: &Plan, real: &Totals) -> Vec<Finding> {
         let config = server(self.server);
-        let pool = Pool::of(std::slice::from_ref(real));
+        let pool = PooledRuns::of(std::slice::from_ref(real));
         let mut findings = match config.stall > Nanos::ZERO {
             // The closed form is that of a fluid; the twin has discrete requests too.
             true => Vec::new(),
@@ -207,13 +207,13 @@ impl Real {
         let vanished = (Quantity::Unaccounted, 0.0);
         findings.push(Finding::within(name, vanished, unaccounted, Allowed::NOTHING));
         if self.has_twin {
-            let twin = Pool::of(&[simulate::<Honest>(plan, &config)]);
+            let twin = PooledRuns::of(&[simulate::<Honest>(plan, &config)]);
             findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));
         }
         findings
     }
 
-    fn with_form(&self, name: &str, plan: &Plan, pool: &Pool) -> Vec<Finding> {
+    fn with_form(&self, name: &str, plan: &Plan, pool: &PooledRuns) -> Vec<Finding> {
         let expected = recursion::replicate(plan, &server(self.server), self.think_s);
         let compare = |estimate: Estimate| {
             let quantity = Quantity::response(estimate);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use analyze::{Evidence, Summary, summarize};
 use base::{Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    Archive, Dispatch, Effort, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger,
-    Outcome, Pace, Recorder, RecorderOutlet, Request,
+    Archive, Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger, Outcome,
+    Pace, Recorder, RecorderOutlet, Request, RequestWork,
 };
 use workload::{Overrides, Plan};
 
@@ -111,7 +111,7 @@ impl Run {
             outcome: Outcome::Completed,
             sent: Some(dispatch),
             done,
-            effort: Effort::default(),
+            effort: RequestWork::default(),
             statements: &[done.since(sent)],
             node: None,
         };

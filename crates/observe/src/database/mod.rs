@@ -25,7 +25,7 @@ use driver::{Connection, Driver, Error};
 use record::Part;
 use rt::Rt;
 
-use crate::sample::{Known, Sample};
+use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
@@ -115,23 +115,25 @@ impl From<Trouble> for End {
 }
 
 /// Sampler for the database's dialect.
-enum Eye {
+enum DialectSampler {
     Postgres(Box<Postgres>),
     Mysql(Box<Mysql>),
     Sqlite(Sqlite),
 }
 
-impl Eye {
+impl DialectSampler {
     /// Queries the version of the server and the statistics available there.
     async fn open<C: Connection>(
         dialect: Dialect,
         session: &mut Session<C>,
         sample: &mut Sample,
-    ) -> Result<Eye, End> {
+    ) -> Result<DialectSampler, End> {
         Ok(match dialect {
-            Dialect::Postgres => Eye::Postgres(Box::new(Postgres::open(session, sample).await?)),
-            Dialect::Mysql => Eye::Mysql(Box::new(Mysql::open(session, sample).await?)),
-            Dialect::Sqlite => Eye::Sqlite(Sqlite::open(session).await?),
+            Dialect::Postgres => {
+                DialectSampler::Postgres(Box::new(Postgres::open(session, sample).await?))
+            }
+            Dialect::Mysql => DialectSampler::Mysql(Box::new(Mysql::open(session, sample).await?)),
+            Dialect::Sqlite => DialectSampler::Sqlite(Sqlite::open(session).await?),
         })
     }
 
@@ -144,10 +146,12 @@ impl Eye {
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
         match self {
-            Eye::Postgres(eye) => eye.glance(session, pairs, tally, sample).await,
-            Eye::Mysql(eye) => eye.glance(session, pairs, tally, sample).await,
+            DialectSampler::Postgres(sampler) => {
+                sampler.glance(session, pairs, tally, sample).await
+            }
+            DialectSampler::Mysql(sampler) => sampler.glance(session, pairs, tally, sample).await,
             // SQLite has no sessions to sample.
-            Eye::Sqlite(_) => Ok(()),
+            DialectSampler::Sqlite(_) => Ok(()),
         }
     }
 
@@ -159,9 +163,9 @@ impl Eye {
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
         match self {
-            Eye::Postgres(eye) => eye.read(session, sample).await,
-            Eye::Mysql(eye) => eye.read(session, tally, sample).await,
-            Eye::Sqlite(eye) => eye.read(session, sample).await,
+            DialectSampler::Postgres(sampler) => sampler.read(session, sample).await,
+            DialectSampler::Mysql(sampler) => sampler.read(session, tally, sample).await,
+            DialectSampler::Sqlite(sampler) => sampler.read(session, sample).await,
         }
     }
 }
@@ -176,7 +180,7 @@ struct Watching<T> {
     tally: Tally,
     /// Connections of an observed program.
     pairs: Option<Pairs>,
-    known: Known,
+    known: ReportedMissing,
     /// Data not reported yet.
     sample: Sample,
     /// Number of the current sample; skipped ones count.
@@ -198,7 +202,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     ) -> Watching<T> {
         let pairs = match &whose {
             Whose::Program(scope) => Pairs::of(scope),
-            Whose::Ours | Whose::Everyones => None,
+            Whose::Ours | Whose::AllClients => None,
         };
         Watching {
             zero,
@@ -208,7 +212,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             tell,
             tally: Tally::of(whose),
             pairs,
-            known: Known::default(),
+            known: ReportedMissing::default(),
             sample: Sample::default(),
             looks: 0,
             due: zero,
@@ -255,8 +259,9 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             self.sample.missing("database of the other hosts", why);
         }
         let mut session = Session::new(connection, self.patience.clone());
-        let end = match Eye::open(driver.dialect(), &mut session, &mut self.sample).await {
-            Ok(eye) => self.look(driver, eye, &mut session).await,
+        let end = match DialectSampler::open(driver.dialect(), &mut session, &mut self.sample).await
+        {
+            Ok(sampler) => self.look(driver, sampler, &mut session).await,
             Err(end) => end,
         };
         session.finish(matches!(end, End::Broken(_))).await;
@@ -267,7 +272,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     async fn look<D: Driver>(
         &mut self,
         driver: &D,
-        mut eye: Eye,
+        mut sampler: DialectSampler,
         session: &mut Session<D::Connection>,
     ) -> End {
         self.due = self.due.max(self.zero);
@@ -276,12 +281,12 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             self.patience.pause_until(next).await;
             let is_over = self.patience.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
-            let glance = eye.glance(session, self.pairs.as_mut(), tally, sample);
+            let glance = sampler.glance(session, self.pairs.as_mut(), tally, sample);
             if let Err(trouble) = glance.await {
                 return trouble.into();
             }
             if is_over || self.rt.now() >= self.due {
-                let read = eye.read(session, &mut self.tally, &mut self.sample).await;
+                let read = sampler.read(session, &mut self.tally, &mut self.sample).await;
                 for (name, sum) in driver.counters() {
                     let metric = format!("sqlite3_stmt_status.{name}");
                     self.sample.read(&Part::Statistics, &metric, "", sum as f64);
@@ -356,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_keep_step_with_nothing() {
+    fn samples_do_not_synchronise_with_an_even_load() {
         let places: Vec<u64> = (0..10).map(|look| offset(look) / 10_000_000).collect();
         let mut tenths = places.clone();
         tenths.sort_unstable();

@@ -19,11 +19,11 @@ use record::Part;
 
 use super::End;
 use super::session::{Question, Session, Trouble};
-use super::tally::{CPU, Look, Tally, Turn};
+use super::tally::{CPU, SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::environment::Root;
 use crate::sample::Sample;
-use crate::sockets::{Glimpse, Owner, Pairs};
+use crate::sockets::{Owner, Pairs, SocketSnapshot};
 
 const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
     @@max_connections";
@@ -279,7 +279,7 @@ impl Mysql {
         }
         let is_mariadb = version.contains("MariaDB");
         let user = text(row, 2).split('@').next().unwrap_or_default().to_owned();
-        let mut eye = Mysql {
+        let mut sampler = Mysql {
             own,
             remedy: format!("grant process on *.* to {user}"),
             user,
@@ -293,19 +293,19 @@ impl Mysql {
             before: BTreeMap::new(),
             looks: 0,
         };
-        if !is_mariadb && eye.has_waits && session.ask_quietly(MYSQL_LIST).await?.is_some() {
-            eye.list = MYSQL_LIST;
+        if !is_mariadb && sampler.has_waits && session.ask_quietly(MYSQL_LIST).await?.is_some() {
+            sampler.list = MYSQL_LIST;
         }
         if session
             .ask_quietly("select count(*) from information_schema.innodb_trx")
             .await?
             .is_none()
         {
-            let Mysql { user, remedy, .. } = &eye;
+            let Mysql { user, remedy, .. } = &sampler;
             let why = format!("user `{user}` sees its own sessions only; {remedy}");
             sample.missing("sessions of others", why);
         }
-        Ok(eye)
+        Ok(sampler)
     }
 
     /// Samples the activity of the sessions. The transactions are read first, so that one which has
@@ -322,9 +322,9 @@ impl Mysql {
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Question { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
-        let glimpse = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
+        let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
         let transactions = self.read_transactions(&told);
-        let [ours, theirs] = self.seen(&list, &transactions, glimpse);
+        let [ours, theirs] = self.seen(&list, &transactions, snapshot);
         tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
@@ -377,9 +377,9 @@ impl Mysql {
         &self,
         list: &Table,
         transactions: &BTreeMap<u64, Transaction>,
-        sockets: Option<&Glimpse>,
-    ) -> [Look; 2] {
-        let (mut ours, mut theirs) = (Look::default(), Look::default());
+        sockets: Option<&SocketSnapshot>,
+    ) -> [SessionObservation; 2] {
+        let (mut ours, mut theirs) = (SessionObservation::default(), SessionObservation::default());
         let names = ["id", "user", "host", "command", "time", "state", "info"];
         let Some([id, user, host, command, time, state, info]) = columns(list, names) else {
             return [ours, theirs];
@@ -548,7 +548,7 @@ fn wait(state: &str) -> String {
 mod tests {
     use super::*;
 
-    fn eye() -> Mysql {
+    fn sampler() -> Mysql {
         Mysql {
             own: 1,
             user: "ann".to_owned(),
@@ -575,11 +575,11 @@ mod tests {
         }
     }
 
-    fn look(list: &[&str], transactions: &[&str]) -> [Look; 2] {
+    fn look(list: &[&str], transactions: &[&str]) -> [SessionObservation; 2] {
         let transactions = table("id|resting|waiting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
-        let eye = eye();
-        eye.seen(&list, &eye.read_transactions(&transactions), None)
+        let sampler = sampler();
+        sampler.seen(&list, &sampler.read_transactions(&transactions), None)
     }
 
     #[test]
@@ -621,8 +621,8 @@ mod tests {
         let load = "2|ann|localhost:40001|shop|Query|3|executing|load data local infile 'x'|0";
         let of = |row: &str, receive_queue| {
             let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &[row]);
-            let sockets = Glimpse::planted(40_001, receive_queue);
-            let [look, _] = eye().seen(&list, &BTreeMap::new(), Some(&sockets));
+            let sockets = SocketSnapshot::planted(40_001, receive_queue);
+            let [look, _] = sampler().seen(&list, &BTreeMap::new(), Some(&sockets));
             let waits: Vec<String> = look.waits.into_keys().collect();
             (waits.join(" "), look.turns.identified, look.turns.paused)
         };
@@ -642,12 +642,12 @@ mod tests {
             ["2|ann|h|shop|Sleep|9||-|0", "3|ann|h|shop|Sleep|9||-|0", "4|ann|h|shop|Sleep|1||-|0"];
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
         let transactions = table("id|resting|waiting|locked", &["3|1|0|-"]);
-        let transactions = eye().read_transactions(&transactions);
-        let of = |sockets: Option<&Glimpse>| {
-            let [look, _] = eye().seen(&list, &transactions, sockets);
+        let transactions = sampler().read_transactions(&transactions);
+        let of = |sockets: Option<&SocketSnapshot>| {
+            let [look, _] = sampler().seen(&list, &transactions, sockets);
             (look.idle, look.idle_in_transaction, look.turns.spare)
         };
-        assert_eq!(of(Some(&Glimpse::default())), (1, 1, 1));
+        assert_eq!(of(Some(&SocketSnapshot::default())), (1, 1, 1));
         assert_eq!(of(None), (2, 1, 0), "a load generator of ours");
     }
 
@@ -664,7 +664,7 @@ mod tests {
     fn locks_of_mysql_are_counted_by_table() {
         let told = table("name|sessions", &["shop.hot|29", "other.t|1"]);
         let mut tally = Tally::default();
-        eye().count_locks(&told, &mut tally);
+        sampler().count_locks(&told, &mut tally);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let counted: Vec<_> =
@@ -679,7 +679,7 @@ mod tests {
             &["2|0|1|`shop`.`hot`", "3|0|1|shopping.hot", "x|1|0|-"],
         );
         let locked: Vec<_> =
-            eye().read_transactions(&told).into_values().map(|one| one.locked).collect();
+            sampler().read_transactions(&told).into_values().map(|one| one.locked).collect();
         assert_eq!(locked, ["", "hot", "shopping.hot"]);
     }
 
@@ -705,11 +705,11 @@ mod tests {
     #[test]
     fn an_odd_list_says_nothing() {
         assert_eq!(
-            eye().seen(&Table::default(), &BTreeMap::new(), None),
-            [(); 2].map(|()| Look::default())
+            sampler().seen(&Table::default(), &BTreeMap::new(), None),
+            [(); 2].map(|()| SessionObservation::default())
         );
         let short = table("Id|User|Host|Command|Time|State|Info", &["2", "x|y"]);
-        let [look, theirs] = eye().seen(&short, &BTreeMap::new(), None);
+        let [look, theirs] = sampler().seen(&short, &BTreeMap::new(), None);
         assert_eq!((look.idle, theirs.idle), (0, 0));
     }
 
@@ -745,15 +745,15 @@ mod tests {
             ];
             told.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
         };
-        let mut eye = Mysql { looks: 10, ..eye() };
+        let mut sampler = Mysql { looks: 10, ..sampler() };
         let none = Vec::<&str>::new();
-        assert_eq!(eye.working(&status(9e5, 99.0, 9e9)), none, "nothing to compare with");
-        eye.before = status(2_000.0, 0.0, 1_000.0);
-        assert_eq!(eye.working(&status(1_500.0, 79.0, 9_000.0)), ["purge"]);
-        assert_eq!(eye.working(&status(2_500.0, 81.0, 1_200.0)), ["checkpoint"]);
-        assert_eq!(eye.working(&status(2_500.0, 99.0, 1_199.0)), none, "it rests");
-        eye.before = status(500.0, 0.0, 0.0);
-        assert_eq!(eye.working(&status(400.0, 0.0, 9_000.0)), none);
-        assert_eq!(eye.working(&BTreeMap::new()), none);
+        assert_eq!(sampler.working(&status(9e5, 99.0, 9e9)), none, "nothing to compare with");
+        sampler.before = status(2_000.0, 0.0, 1_000.0);
+        assert_eq!(sampler.working(&status(1_500.0, 79.0, 9_000.0)), ["purge"]);
+        assert_eq!(sampler.working(&status(2_500.0, 81.0, 1_200.0)), ["checkpoint"]);
+        assert_eq!(sampler.working(&status(2_500.0, 99.0, 1_199.0)), none, "it rests");
+        sampler.before = status(500.0, 0.0, 0.0);
+        assert_eq!(sampler.working(&status(400.0, 0.0, 9_000.0)), none);
+        assert_eq!(sampler.working(&BTreeMap::new()), none);
     }
 }

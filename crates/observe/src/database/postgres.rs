@@ -14,13 +14,13 @@ use record::Part;
 
 use super::End;
 use super::session::{Question, Session, Trouble};
-use super::tally::{CPU, Look, Tally, Turn};
+use super::tally::{CPU, SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
 };
 use crate::environment::Root;
 use crate::sample::Sample;
-use crate::sockets::{Glimpse, Owner, Pairs, Waiting};
+use crate::sockets::{Owner, Pairs, SocketSnapshot, Waiting};
 
 /// Version of the server and privileges of the user.
 const WHO: &str = "select version(), current_setting('server_version_num'), current_user, \
@@ -207,14 +207,15 @@ impl Postgres {
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let glimpse = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&activity)));
-        let Seen { look, theirs, hidden } = seen(&activity, glimpse);
+        let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&activity)));
+        let Seen { look, theirs, hidden } = seen(&activity, snapshot);
         // A parallel worker that has just ended has no type any more.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing("sessions of others", why);
         }
-        let has_lock = |look: &Look| look.waits.keys().any(|event| event.starts_with("Lock:"));
+        let has_lock =
+            |look: &SessionObservation| look.waits.keys().any(|event| event.starts_with("Lock:"));
         let is_locked = has_lock(&look) || has_lock(&theirs);
         tally.add_looks(look, theirs);
         if is_locked {
@@ -284,8 +285,8 @@ fn statements(version: u64, schema: &str) -> Option<String> {
 /// Observations of our sessions and of those of others, and the number of hidden sessions.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
-    look: Look,
-    theirs: Look,
+    look: SessionObservation,
+    theirs: SessionObservation,
     hidden: u64,
 }
 
@@ -296,7 +297,7 @@ fn ports(activity: &Table) -> Vec<u16> {
 }
 
 /// Reads the answer to [`ACTIVITY`], with an observed program's sockets if these are known.
-fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
+fn seen(activity: &Table, sockets: Option<&SocketSnapshot>) -> Seen {
     let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
     let names = [
         "backend_type",
@@ -368,7 +369,13 @@ struct Wait<'w> {
 }
 
 /// Counts client sessions that were in a state.
-fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, sessions: u64) {
+fn see_client(
+    look: &mut SessionObservation,
+    state: &str,
+    wait: Wait<'_>,
+    query: &str,
+    sessions: u64,
+) {
     match state {
         "idle" => look.idle += sessions,
         "active" | "fastpath function call" => {
@@ -392,7 +399,7 @@ fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, session
     }
 }
 
-fn see_work(look: &mut Look, name: &str) {
+fn see_work(look: &mut SessionObservation, name: &str) {
     *look.background.entry(name.to_owned()).or_default() += 1;
 }
 
@@ -495,7 +502,7 @@ mod tests {
             "client backend|active|-|-|f|-|f|1|40003|-",
         ]);
         table.columns.extend(["port".to_owned(), "rests".to_owned()]);
-        let Seen { look, .. } = seen(&table, Some(&Glimpse::default()));
+        let Seen { look, .. } = seen(&table, Some(&SocketSnapshot::default()));
         assert_eq!((look.active, look.idle), (1, 1));
         assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
     }

@@ -23,7 +23,7 @@ const LONGEST_ANSWER: Nanos = Nanos::from_secs(10);
 const LAST_ANSWERS: Nanos = Nanos::from_millis(1_000);
 
 /// Longest time for closing the session.
-const FAREWELL: Nanos = Nanos::from_millis(500);
+const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(500);
 
 /// Reason why there is no answer.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ pub(super) struct Session<C> {
     /// Queries that were refused in this session.
     refused: BTreeSet<&'static str>,
     /// True if an answer is outstanding.
-    owes: bool,
+    is_answer_outstanding: bool,
 }
 
 /// A query and its purpose.
@@ -122,14 +122,14 @@ fn is_passing(error: &Error) -> bool {
 
 impl<C: Connection> Session<C> {
     pub(super) fn new(connection: C, patience: Patience) -> Session<C> {
-        Session { connection, patience, refused: BTreeSet::new(), owes: false }
+        Session { connection, patience, refused: BTreeSet::new(), is_answer_outstanding: false }
     }
 
     /// Runs one statement.
     pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, Trouble> {
-        self.owes = true;
+        self.is_answer_outstanding = true;
         let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
-        self.owes = false;
+        self.is_answer_outstanding = false;
         match answer {
             Ok(table) if table.is_cut => Err(Trouble::Refused(Error::new(
                 Class::Statement,
@@ -182,12 +182,12 @@ impl<C: Connection> Session<C> {
 
     /// Closes the session, or abandons it if it is broken or an answer is outstanding.
     pub(super) async fn finish(self, is_broken: bool) {
-        if self.owes || is_broken {
+        if self.is_answer_outstanding || is_broken {
             self.connection.abandon();
             return;
         }
         // A session that does not close in time ends with its connection.
-        let _ = rt::within(&self.patience.rt, FAREWELL, self.connection.close()).await;
+        let _ = rt::within(&self.patience.rt, CLOSE_TIMEOUT, self.connection.close()).await;
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_much_longer_than_the_watch_goes_on() {
+    fn waiting_ends_soon_after_the_watch() {
         in_real_time(async |rt| {
             let patience = Patience::new(rt.clone(), Arc::new(AtomicBool::new(true)));
             let begun = rt.now();

@@ -36,7 +36,7 @@ pub enum Whose {
     /// if none can be recognised.
     Program(Scope),
     /// Sessions of all clients.
-    Everyones,
+    AllClients,
 }
 
 /// Sums that only grow, across sessions of the observer too.
@@ -51,7 +51,7 @@ pub(super) struct Tally {
 
 /// Observation of one sample of the sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct SessionObservation {
     /// Client sessions that run a statement.
     pub(super) active: u64,
     /// Client sessions that wait for their client outside of a transaction.
@@ -69,12 +69,12 @@ pub(super) struct Look {
     /// Background and maintenance work under way.
     pub(super) background: BTreeMap<String, u64>,
     /// Sessions that wait for an observed program.
-    pub(super) turns: Turns,
+    pub(super) turns: ClientWaits,
 }
 
 /// Sessions that wait for their client, by the content of their sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turns {
+pub(super) struct ClientWaits {
     /// Sessions recognised as the program's, waiting or not.
     pub(super) identified: u64,
     /// Sessions without data in the sockets of either side.
@@ -103,7 +103,7 @@ pub(super) struct Turn {
     pub(super) is_long: Option<bool>,
 }
 
-impl Turns {
+impl ClientWaits {
     /// Adds a number of sessions that wait for their client.
     pub(super) fn add(&mut self, turn: Turn, sessions: u64) {
         let Turn { waiting, is_within_statement, is_long } = turn;
@@ -123,7 +123,7 @@ impl Turns {
         }
     }
 
-    fn merge(&mut self, other: Turns) {
+    fn merge(&mut self, other: ClientWaits) {
         self.identified += other.identified;
         self.nothing_waits += other.nothing_waits;
         self.unread_request += other.unread_request;
@@ -136,7 +136,7 @@ impl Turns {
 /// Name counted for an active session that does not wait.
 pub(super) const CPU: &str = "cpu";
 
-impl Look {
+impl SessionObservation {
     /// Counts active sessions in a wait.
     pub(super) fn wait(&mut self, event: &str, sessions: u64) {
         *self.waits.entry(event.to_owned()).or_default() += sessions;
@@ -155,11 +155,15 @@ impl Tally {
     }
 
     /// Adds the observations of one sample: of our sessions and of those of others.
-    pub(super) fn add_looks(&mut self, mut ours: Look, mut theirs: Look) {
+    pub(super) fn add_looks(
+        &mut self,
+        mut ours: SessionObservation,
+        mut theirs: SessionObservation,
+    ) {
         self.knows_ours |= match self.whose {
             Whose::Ours => ours.sessions() > 0,
             Whose::Program(_) => ours.turns.identified > 0,
-            Whose::Everyones => false,
+            Whose::AllClients => false,
         };
         ours.others = theirs.waits.get(CPU).copied().unwrap_or_default();
         ours.background.append(&mut theirs.background);
@@ -190,9 +194,11 @@ impl Tally {
     }
 
     /// Adds an observation.
-    fn add_look(&mut self, look: &Look) {
-        let Look { active, idle, idle_in_transaction, others, parallel_workers, .. } = look;
-        let Look { waits, statements, background, .. } = look;
+    fn add_look(&mut self, look: &SessionObservation) {
+        let SessionObservation {
+            active, idle, idle_in_transaction, others, parallel_workers, ..
+        } = look;
+        let SessionObservation { waits, statements, background, .. } = look;
         self.add(&Part::Sessions, "looks", "looks", 1);
         let seen = [
             ("active", active),
@@ -221,8 +227,8 @@ impl Tally {
         }
     }
 
-    fn add_turns(&mut self, turns: Turns) {
-        let Turns { identified, nothing_waits, unread_request, unread_answer, spare, paused } =
+    fn add_turns(&mut self, turns: ClientWaits) {
+        let ClientWaits { identified, nothing_waits, unread_request, unread_answer, spare, paused } =
             turns;
         for (metric, sessions) in [
             ("identified", identified),
@@ -285,11 +291,13 @@ mod tests {
 
     #[test]
     fn what_others_wait_for_is_no_time_of_ours() {
-        let mut theirs = Look { active: 4, idle: 90, ..Look::default() };
+        let mut theirs =
+            SessionObservation { active: 4, idle: 90, ..SessionObservation::default() };
         theirs.wait("Lock:tuple", 3);
         theirs.wait(CPU, 1);
         theirs.background.insert("vacuum: t".to_owned(), 1);
-        let mut ours = Look { active: 2, parallel_workers: 1, ..Look::default() };
+        let mut ours =
+            SessionObservation { active: 2, parallel_workers: 1, ..SessionObservation::default() };
         ours.wait(CPU, 2);
         let seen = |tally: &Tally| {
             let (sessions, waits) = (sums(tally, &Part::Sessions), sums(tally, &Part::Waits));
@@ -301,14 +309,14 @@ mod tests {
         run.add_looks(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
         // A sample without any of ours does not change that.
-        run.add_looks(Look::default(), theirs.clone());
+        run.add_looks(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
-        let mut watched = Tally::of(Whose::Everyones);
+        let mut watched = Tally::of(Whose::AllClients);
         watched.add_looks(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
         // None was ever recognised as ours: their names have been changed.
         let mut renamed = Tally::of(Whose::Ours);
-        renamed.add_looks(Look::default(), theirs);
+        renamed.add_looks(SessionObservation::default(), theirs);
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
     }
 
@@ -333,9 +341,9 @@ mod tests {
             (None, true, None, [0, 0, 0, 1]),
             (None, false, None, [0, 0, 0, 0]),
         ] {
-            let mut turns = Turns::default();
+            let mut turns = ClientWaits::default();
             turns.add(Turn { waiting, is_within_statement, is_long }, 1);
-            let Turns { nothing_waits, unread_request, unread_answer, paused, .. } = turns;
+            let ClientWaits { nothing_waits, unread_request, unread_answer, paused, .. } = turns;
             let found = [nothing_waits, unread_request, unread_answer, paused];
             assert_eq!(found, expected, "{waiting:?} {is_within_statement} {is_long:?}");
         }
@@ -344,12 +352,18 @@ mod tests {
     #[test]
     fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
         let mut tally = Tally::of(Whose::Program(Scope::default()));
-        let theirs = Look { active: 3, ..Look::default() };
+        let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
         let of = |tally: &Tally| sums(tally, &Part::Sessions)["active"];
-        tally.add_looks(Look { active: 1, ..Look::default() }, theirs.clone());
+        tally.add_looks(
+            SessionObservation { active: 1, ..SessionObservation::default() },
+            theirs.clone(),
+        );
         assert_eq!(of(&tally), 4, "none was known to be the program's");
-        let turns = Turns { identified: 1, ..Turns::default() };
-        tally.add_looks(Look { active: 1, turns, ..Look::default() }, theirs);
+        let turns = ClientWaits { identified: 1, ..ClientWaits::default() };
+        tally.add_looks(
+            SessionObservation { active: 1, turns, ..SessionObservation::default() },
+            theirs,
+        );
         assert_eq!(of(&tally), 5);
     }
 
@@ -369,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_look_counts_the_statements_with_which_most_wait() {
-        let mut look = Look { active: 20, ..Look::default() };
+        let mut look = SessionObservation { active: 20, ..SessionObservation::default() };
         for number in 0..20_u64 {
             look.statements.insert(format!("s{number:02}"), number + 1);
         }

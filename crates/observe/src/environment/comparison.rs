@@ -4,7 +4,7 @@
 //! as unknown, not as a difference. One that neither run knows is not reported, because otherwise
 //! nothing would be comparable in a container that hides its machine.
 
-use super::{DATABASE, UNKNOWN, is_of_surroundings, known, of_database};
+use super::{DATABASE, UNKNOWN, is_environment_fact, known, of_database};
 
 /// Rule by which a fact of two runs is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,7 +141,7 @@ pub struct Difference {
 /// its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
-    names.retain(|name| is_of_surroundings(name) || is_of_every_server(name));
+    names.retain(|name| is_environment_fact(name) || is_server_summary(name));
     names.sort_unstable();
     names.dedup();
     names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
@@ -149,10 +149,10 @@ pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Differ
 
 /// Settings that summarise any server: its version, its isolation level, and whether commits
 /// survive.
-const OF_EVERY_SERVER: [&str; 3] = ["server", "isolation", "durability"];
+const SERVER_SUMMARY: [&str; 3] = ["server", "isolation", "durability"];
 
-fn is_of_every_server(name: &str) -> bool {
-    OF_EVERY_SERVER.contains(&name.rsplit('.').next().unwrap_or(name))
+fn is_server_summary(name: &str) -> bool {
+    SERVER_SUMMARY.contains(&name.rsplit('.').next().unwrap_or(name))
 }
 
 /// Value of a setting that a server was not given.

@@ -54,7 +54,7 @@ pub const DATABASE: &str = "database.";
 
 /// Returns true if a setting of a record is a fact of the environment, and not one of the settings
 /// that every server reports.
-pub fn is_of_surroundings(name: &str) -> bool {
+pub fn is_environment_fact(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
         || of_database(name).is_some()
 }
@@ -201,7 +201,7 @@ pub(crate) mod tests {
         for (name, value) in &facts {
             let compiled_in = name == "host.architecture";
             assert!(value == UNKNOWN || compiled_in, "{name} = {value}");
-            assert!(is_of_surroundings(name), "{name}");
+            assert!(is_environment_fact(name), "{name}");
         }
         let mut names: Vec<&String> = facts.iter().map(|(name, _)| name).collect();
         names.sort();

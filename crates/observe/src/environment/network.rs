@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
 
 use super::{Fact, NONE, Root, UNKNOWN};
-use crate::scope::Whereabouts;
+use crate::scope::ServerLocation;
 
 /// Name of the fact that holds the kind of path to the server.
 pub const PATH: &str = "network.path";
@@ -69,17 +69,17 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
 }
 
 /// Returns the locations of a target's processes.
-pub fn whereabouts(target: &Target) -> Vec<Whereabouts> {
+pub fn whereabouts(target: &Target) -> Vec<ServerLocation> {
     let Some(usual) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
     if let Some(socket) = target.option("socket") {
-        return vec![Whereabouts::Socket(socket.into())];
+        return vec![ServerLocation::Socket(socket.into())];
     }
     let place = |address: &Address| {
         let port = address.port.unwrap_or(usual);
         match path(address, port).0.is_here() {
-            true => Whereabouts::Port(port),
-            false => Whereabouts::Elsewhere(port),
+            true => ServerLocation::Port(port),
+            false => ServerLocation::Elsewhere(port),
         }
     };
     addresses.iter().take(MOST_SERVERS).map(place).collect()
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn processes_are_looked_for_where_the_server_listens() {
         let found = |url: &str| whereabouts(&Target::parse(url).unwrap());
-        assert_eq!(found("postgres://127.0.0.1/d"), [Whereabouts::Port(5_432)]);
-        assert_eq!(found("mysql://[::1]:33/d"), [Whereabouts::Port(33)]);
-        let socket = Whereabouts::Socket("/run/s".into());
+        assert_eq!(found("postgres://127.0.0.1/d"), [ServerLocation::Port(5_432)]);
+        assert_eq!(found("mysql://[::1]:33/d"), [ServerLocation::Port(33)]);
+        let socket = ServerLocation::Socket("/run/s".into());
         assert_eq!(found("mysql://h/d?socket=/run/s"), [socket]);
-        assert_eq!(found("mysql://192.0.2.1/d"), [Whereabouts::Elsewhere(3_306)]);
+        assert_eq!(found("mysql://192.0.2.1/d"), [ServerLocation::Elsewhere(3_306)]);
         assert_eq!(found("sqlite:a.db"), []);
     }
 

@@ -22,7 +22,7 @@ const SECTOR: u64 = 512;
 
 /// Counters of a disk since boot. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Done {
+struct DiskCounters {
     reads: u64,
     read_sectors: u64,
     read_time: u64,
@@ -78,7 +78,7 @@ impl Disks {
 }
 
 /// Parses the name and counters of a line: two numbers and the name, then fields 1 to 17.
-fn parse(line: &str) -> Option<(&str, Done)> {
+fn parse(line: &str) -> Option<(&str, DiskCounters)> {
     let mut words = line.split_whitespace().skip(2);
     let name = words.next()?;
     let fields: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
@@ -99,7 +99,7 @@ fn parse(line: &str) -> Option<(&str, Done)> {
     // Real counters fit into the sum; a line that overflows it is not valid.
     reads.checked_add(writes)?;
     let flushes = fields.get(15).copied().zip(fields.get(16).copied());
-    let done = Done {
+    let done = DiskCounters {
         reads,
         read_sectors,
         read_time,
@@ -113,7 +113,7 @@ fn parse(line: &str) -> Option<(&str, Done)> {
     Some((name, done))
 }
 
-fn tell(name: &str, done: &Done, sample: &mut Sample) {
+fn tell(name: &str, done: &DiskCounters, sample: &mut Sample) {
     let part = Part::Disk(name.to_owned());
     let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;

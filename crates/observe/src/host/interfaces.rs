@@ -17,7 +17,7 @@ const BYTES_PER_MEGABIT: f64 = 125_000.0;
 
 /// Traffic of an interface since it was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Gone {
+struct InterfaceCounters {
     received_bytes: u64,
     received_packets: u64,
     sent_bytes: u64,
@@ -38,7 +38,9 @@ impl Source for Interfaces {
         let Some(text) = root.text("proc/net/dev") else {
             return sample.missing("interface", "/proc/net/dev cannot be read");
         };
-        let used = |(_, gone): &(&str, Gone)| gone.received_packets > 0 || gone.sent_packets > 0;
+        let used = |(_, gone): &(&str, InterfaceCounters)| {
+            gone.received_packets > 0 || gone.sent_packets > 0
+        };
         for (number, (name, gone)) in text.lines().filter_map(parse).filter(used).enumerate() {
             if number == MOST {
                 return sample.missing("interface", format!("only the first {MOST} are told"));
@@ -68,14 +70,14 @@ impl Interfaces {
 
 /// Parses the interface and counters of a line: eight numbers for received traffic (bytes, packets,
 /// errors, drops, …), then eight for sent traffic.
-fn parse(line: &str) -> Option<(&str, Gone)> {
+fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
     let (name, numbers) = line.rsplit_once(':')?;
     let numbers: Option<Vec<u64>> = numbers.split_whitespace().map(|n| n.parse().ok()).collect();
     let numbers = numbers?;
     let [received_bytes, received_packets, received_errors, received_drops, _, _, _, _] =
         *numbers.first_chunk()?;
     let [sent_bytes, sent_packets, sent_errors, sent_drops] = *numbers.get(8..)?.first_chunk()?;
-    let gone = Gone {
+    let gone = InterfaceCounters {
         received_bytes,
         received_packets,
         sent_bytes,
@@ -86,7 +88,7 @@ fn parse(line: &str) -> Option<(&str, Gone)> {
     Some((name.trim(), gone))
 }
 
-fn tell(name: &str, gone: Gone, sample: &mut Sample) {
+fn tell(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
     let part = Part::Interface(name.to_owned());
     let found = [
         ("received-bytes", "bytes", gone.received_bytes),

@@ -10,12 +10,12 @@ const FORGET_EVERY: u32 = 16;
 
 /// Processes of the machine with their parents.
 #[derive(Debug, Default)]
-pub(super) struct Census {
+pub(super) struct ProcessTree {
     parents: BTreeMap<u32, u32>,
     looks: u32,
 }
 
-impl Census {
+impl ProcessTree {
     /// Updates the list of processes. Only new ones and those whose entry is due to expire are
     /// read.
     pub(super) fn take(&mut self, files: &mut Files<'_>) {
@@ -70,7 +70,7 @@ mod tests {
         let family = [(1, 0), (10, 1), (11, 10), (12, 11), (13, 10), (20, 1), (21, 20)];
         let planted = family.iter().fold(Planted::new(), |p, (n, parent)| plant(p, *n, *parent));
         let planted = planted.with("proc/30/stat", "odd").with("proc/uptime", "1");
-        let mut census = Census::default();
+        let mut census = ProcessTree::default();
         census.take(&mut Files::of(&planted.root));
         assert_eq!(census.descendants(&[10].into()), [11, 12, 13].into());
         assert_eq!(census.descendants(&[10, 11].into()), [12, 13].into());
@@ -78,9 +78,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_got_a_number_anew_is_found_in_the_end() {
+    fn reused_process_id_is_noticed() {
         let planted = plant(Planted::new(), 10, 1);
-        let mut census = Census::default();
+        let mut census = ProcessTree::default();
         census.take(&mut Files::of(&planted.root));
         let planted = plant(planted, 10, 5);
         for _ in 0..FORGET_EVERY {
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_circle_of_parents_has_an_end() {
         let planted = plant(plant(plant(Planted::new(), 1, 2), 2, 1), 3, 3);
-        let mut census = Census::default();
+        let mut census = ProcessTree::default();
         census.take(&mut Files::of(&planted.root));
         assert_eq!(census.descendants(&[1].into()), [2].into());
         assert_eq!(census.descendants(&[3].into()), BTreeSet::new());

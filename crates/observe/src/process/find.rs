@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::files::Files;
 use super::stat::Stat;
-use crate::scope::Whereabouts;
+use crate::scope::ServerLocation;
 
 /// Program names of databases.
 const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
@@ -40,21 +40,24 @@ struct Listener {
 ///
 /// # Errors
 /// The reason why no process was found, and a remedy.
-pub(super) fn find(files: &mut Files<'_>, place: &Whereabouts) -> Option<Result<Vec<u32>, String>> {
+pub(super) fn find(
+    files: &mut Files<'_>,
+    place: &ServerLocation,
+) -> Option<Result<Vec<u32>, String>> {
     match place {
-        Whereabouts::Port(port) => {
+        ServerLocation::Port(port) => {
             Some(of_listeners(files, &tcp_listeners(files, *port), &format!("port {port}")))
         }
-        Whereabouts::Socket(path) => {
+        ServerLocation::Socket(path) => {
             Some(of_listeners(files, &unix_listeners(files, path), &path.display().to_string()))
         }
-        Whereabouts::Process(number) => {
+        ServerLocation::Process(number) => {
             Some(match files.root.has(&format!("proc/{number}/stat")) {
                 true => Ok(vec![*number]),
                 false => Err(format!("there is no process {number}")),
             })
         }
-        Whereabouts::Elsewhere(_) | Whereabouts::Threads(_) => None,
+        ServerLocation::Elsewhere(_) | ServerLocation::Threads(_) => None,
     }
 }
 
@@ -254,7 +257,7 @@ mod tests {
             .with(&format!("proc/{number}/status"), format!("Name:\t{name}\nUid:\t1\t101\t1\t1\n"))
     }
 
-    fn found(planted: &Planted, place: Whereabouts) -> Result<Vec<u32>, String> {
+    fn found(planted: &Planted, place: ServerLocation) -> Result<Vec<u32>, String> {
         find(&mut Files::of(&planted.root), &place).unwrap()
     }
 
@@ -269,9 +272,9 @@ mod tests {
             .with("proc/41/comm", "postgres\n")
             .with_link("proc/50/fd/4", "socket:[78]")
             .with_link("proc/50/fd/5", "socket:[79]");
-        assert_eq!(found(&planted, Whereabouts::Port(0x1538)), Ok(vec![40]));
-        assert_eq!(found(&planted, Whereabouts::Port(22)), Ok(vec![50]));
-        let why = found(&planted, Whereabouts::Port(23)).unwrap_err();
+        assert_eq!(found(&planted, ServerLocation::Port(0x1538)), Ok(vec![40]));
+        assert_eq!(found(&planted, ServerLocation::Port(22)), Ok(vec![50]));
+        let why = found(&planted, ServerLocation::Port(23)).unwrap_err();
         assert!(why.contains("listens on port 23"), "{why}");
     }
 
@@ -294,11 +297,11 @@ mod tests {
     fn without_a_right_to_look_the_user_and_the_name_must_do() {
         let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
         let planted = process(planted, 50, 1, "other").with("proc/net/tcp", TCP);
-        assert_eq!(found(&planted, Whereabouts::Port(0x1538)), Ok(vec![40]));
-        let why = found(&planted, Whereabouts::Port(22)).unwrap_err();
+        assert_eq!(found(&planted, ServerLocation::Port(0x1538)), Ok(vec![40]));
+        let why = found(&planted, ServerLocation::Port(22)).unwrap_err();
         assert!(why.contains("as its user or as root"), "{why}");
         let two = process(planted, 60, 1, "postgres");
-        let why = found(&two, Whereabouts::Port(0x1538)).unwrap_err();
+        let why = found(&two, ServerLocation::Port(0x1538)).unwrap_err();
         assert!(why.starts_with("2 processes"), "{why}");
     }
 
@@ -311,16 +314,19 @@ mod tests {
         let planted = process(Planted::new(), 40, 1, "mariadbd")
             .with("proc/net/unix", text)
             .with_link("proc/40/fd/9", "socket:[81]");
-        assert_eq!(found(&planted, Whereabouts::Socket("/none/a b.sock".into())), Ok(vec![40]));
-        assert!(found(&planted, Whereabouts::Socket("/other/a b.sock".into())).is_err());
+        assert_eq!(found(&planted, ServerLocation::Socket("/none/a b.sock".into())), Ok(vec![40]));
+        assert!(found(&planted, ServerLocation::Socket("/other/a b.sock".into())).is_err());
     }
 
     #[test]
     fn a_number_is_taken_as_it_is() {
         let planted = process(Planted::new(), 40, 1, "mariadbd");
-        assert_eq!(found(&planted, Whereabouts::Process(40)), Ok(vec![40]));
-        assert_eq!(found(&planted, Whereabouts::Process(4)), Err("there is no process 4".into()));
-        assert_eq!(find(&mut Files::of(&planted.root), &Whereabouts::Elsewhere(1)), None);
+        assert_eq!(found(&planted, ServerLocation::Process(40)), Ok(vec![40]));
+        assert_eq!(
+            found(&planted, ServerLocation::Process(4)),
+            Err("there is no process 4".into())
+        );
+        assert_eq!(find(&mut Files::of(&planted.root), &ServerLocation::Elsewhere(1)), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::census::Census;
+use super::census::ProcessTree;
 use super::files::Files;
 use crate::environment::Root;
 
@@ -13,13 +13,13 @@ const MOST_FILES: usize = 65_536;
 #[derive(Debug)]
 pub(crate) struct Holder {
     program: u32,
-    census: Census,
+    census: ProcessTree,
 }
 
 impl Holder {
     /// Creates a holder for the program whose root process has this number.
     pub(crate) fn of(program: u32) -> Holder {
-        Holder { program, census: Census::default() }
+        Holder { program, census: ProcessTree::default() }
     }
 
     /// Returns the inodes of the sockets that the program holds; `None` if they cannot be read, as

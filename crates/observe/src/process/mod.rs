@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use base::{Clock, Monotonic, Stamp};
 use record::{Part, Side};
 
-use self::census::Census;
+use self::census::ProcessTree;
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, Moment};
@@ -37,7 +37,7 @@ use crate::cgroup::Cgroup;
 use crate::environment::Root;
 use crate::host::processors::TICKS_PER_S;
 use crate::sample::{Sample, Source};
-use crate::scope::{Scope, Whereabouts};
+use crate::scope::{Scope, ServerLocation};
 
 /// Length of one kernel tick, in nanoseconds.
 const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
@@ -56,7 +56,7 @@ const MOST_PROCESSORS: usize = 8_192;
 /// A location of the database, and the processes found there.
 #[derive(Debug)]
 struct Place {
-    whereabouts: Whereabouts,
+    whereabouts: ServerLocation,
     found: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ struct Place {
 #[derive(Debug)]
 pub(crate) struct Processes {
     /// Root process of the observed program, if it is not this one.
-    foreign: Option<u32>,
+    observed_root: Option<u32>,
     places: Vec<Place>,
     /// Prefix of the names of this process's threads that are the database.
     threads: Option<&'static str>,
@@ -72,7 +72,7 @@ pub(crate) struct Processes {
     server: Group,
     /// This process, if another one is observed.
     observer: Group,
-    census: Census,
+    census: ProcessTree,
     others: Others,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
@@ -84,26 +84,26 @@ impl Processes {
     /// Creates the source for a scope.
     pub(crate) fn of(scope: &Scope) -> Processes {
         let threads = scope.servers.iter().find_map(|place| match place {
-            Whereabouts::Threads(begin) => Some(*begin),
-            Whereabouts::Port(_)
-            | Whereabouts::Elsewhere(_)
-            | Whereabouts::Socket(_)
-            | Whereabouts::Process(_) => None,
+            ServerLocation::Threads(begin) => Some(*begin),
+            ServerLocation::Port(_)
+            | ServerLocation::Elsewhere(_)
+            | ServerLocation::Socket(_)
+            | ServerLocation::Process(_) => None,
         });
-        let place = |place: &Whereabouts| match place {
-            Whereabouts::Port(_) | Whereabouts::Socket(_) | Whereabouts::Process(_) => {
+        let place = |place: &ServerLocation| match place {
+            ServerLocation::Port(_) | ServerLocation::Socket(_) | ServerLocation::Process(_) => {
                 Some(Place { whereabouts: place.clone(), found: Vec::new() })
             }
-            Whereabouts::Elsewhere(_) | Whereabouts::Threads(_) => None,
+            ServerLocation::Elsewhere(_) | ServerLocation::Threads(_) => None,
         };
         Processes {
-            foreign: scope.generator,
+            observed_root: scope.generator,
             places: scope.servers.iter().filter_map(place).collect(),
             threads,
             generator: Group::default(),
             server: Group::default(),
             observer: Group::default(),
-            census: Census::default(),
+            census: ProcessTree::default(),
             others: Others::default(),
             cgroups: Side::ALL.map(Cgroup::of),
             last: None,
@@ -167,14 +167,14 @@ impl Processes {
         let own = own_number(files.root);
         let is_first = self.last.is_none();
         if is_first {
-            self.generator.adopt(files, [self.foreign.unwrap_or(own)], Since::Now);
-            if self.foreign.is_some() {
+            self.generator.adopt(files, [self.observed_root.unwrap_or(own)], Since::Now);
+            if self.observed_root.is_some() {
                 self.observer.adopt(files, [own], Since::Now);
             }
         }
         let is_new = self.find_servers(files, sample);
         let servers = self.server.numbers();
-        if self.foreign.is_none() && servers.is_empty() {
+        if self.observed_root.is_none() && servers.is_empty() {
             return;
         }
         self.census.take(files);
@@ -183,7 +183,7 @@ impl Processes {
         let mut found = self.census.descendants(&servers);
         found.retain(|number| !generators.contains(number));
         self.server.adopt(files, found, born(is_new));
-        if self.foreign.is_some() {
+        if self.observed_root.is_some() {
             let servers = self.server.numbers();
             let mut found = self.census.descendants(&generators);
             found.retain(|number| !servers.contains(number) && *number != own);
@@ -221,7 +221,7 @@ impl Processes {
     }
 
     fn no_generator(&self) -> String {
-        match self.foreign {
+        match self.observed_root {
             Some(number) => format!("process {number} has ended, or does not show itself"),
             None => "/proc does not show this process".to_owned(),
         }
@@ -229,7 +229,7 @@ impl Processes {
 
     /// Reports the cost of observing: the threads of this process that do it.
     fn tell_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
-        let group = match self.foreign {
+        let group = match self.observed_root {
             Some(_) => {
                 self.observer.look(files, None);
                 &self.observer
@@ -272,7 +272,7 @@ impl Processes {
 
     fn tell_cgroups(&mut self, root: &Root, sample: &mut Sample) {
         let [generator, server] = &mut self.cgroups;
-        let own = self.foreign.unwrap_or_else(|| own_number(root));
+        let own = self.observed_root.unwrap_or_else(|| own_number(root));
         generator.look(root, own, sample);
         let listeners = self.places.iter().flat_map(|place| &place.found);
         if let Some(number) = listeners.copied().next() {
@@ -433,7 +433,7 @@ mod tests {
         let thread = std::thread::Builder::new().name("apart".to_owned());
         let thread = thread.spawn(move || while receiver.recv().is_ok() {}).unwrap();
         sender.send(()).unwrap();
-        let servers = vec![Whereabouts::Threads("apart")];
+        let servers = vec![ServerLocation::Threads("apart")];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
         let first = look(&mut processes, &Root::system());
         for _ in 0..10_000 {
@@ -454,7 +454,7 @@ mod tests {
     fn a_server_is_found_by_its_port_and_by_its_number() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        for place in [Whereabouts::Port(port), Whereabouts::Process(std::process::id())] {
+        for place in [ServerLocation::Port(port), ServerLocation::Process(std::process::id())] {
             let servers = vec![place];
             let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
             let sample = look(&mut processes, &Root::system());
@@ -491,7 +491,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
-        let servers = vec![Whereabouts::Port(port)];
+        let servers = vec![ServerLocation::Port(port)];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
         let sample = look(&mut processes, &Root::system());
         assert_eq!(sample.missing[0].what, "server");
@@ -502,7 +502,7 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_read_all_is_missing() {
-        let servers = vec![Whereabouts::Port(1), Whereabouts::Socket("/none".into())];
+        let servers = vec![ServerLocation::Port(1), ServerLocation::Socket("/none".into())];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
         let sample = look(&mut processes, &Planted::new().root);
         let whats: BTreeSet<&str> = sample.missing.iter().map(|m| m.what.as_str()).collect();

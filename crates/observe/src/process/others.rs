@@ -21,13 +21,13 @@ use crate::sample::Sample;
 const BUDGET: f64 = 0.003;
 
 /// Processor time used by neither side since the last scan that justifies another, in seconds.
-const WORTH_A_SCAN_S: f64 = 0.05;
+const SCAN_THRESHOLD_S: f64 = 0.05;
 
 /// Ticks of processor time from which on a program is reported by name.
-const WORTH_A_NAME: u64 = 10;
+const LEAST_NAMED_TICKS: u64 = 10;
 
 /// Share of a processor since the first scan from which on a program is reported by name.
-const WORTH_A_NAME_SHARE: f64 = 0.01;
+const LEAST_NAMED_SHARE: f64 = 0.01;
 
 /// Most programs that are reported by name.
 const MOST: usize = 16;
@@ -80,7 +80,7 @@ enum Due {
 impl Scan {
     fn due(&self, now: Stamp, elsewhere_s: f64) -> Due {
         let spent = self.took.as_secs_f64() / now.since(self.at).as_secs_f64();
-        match elsewhere_s - self.elsewhere_s >= WORTH_A_SCAN_S {
+        match elsewhere_s - self.elsewhere_s >= SCAN_THRESHOLD_S {
             false => Due::Idle,
             true if spent > BUDGET => Due::Early,
             true => Due::Now,
@@ -202,10 +202,10 @@ impl Others {
         let since = *self.first.get_or_insert(now);
         let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
         sample.read(&Part::Host, "other-programs", "s", seconds(self.total));
-        let share = now.since(since).as_secs_f64() * WORTH_A_NAME_SHARE;
+        let share = now.since(since).as_secs_f64() * LEAST_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
-            *ticks >= WORTH_A_NAME && seconds(*ticks) >= share && !self.told.contains(*name)
+            *ticks >= LEAST_NAMED_TICKS && seconds(*ticks) >= share && !self.told.contains(*name)
         });
         new.sort_by_key(|(_, ticks)| std::cmp::Reverse(*ticks));
         let room = MOST - self.told.len();

@@ -9,7 +9,7 @@ use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
 
 /// One exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Echo {
+pub(super) struct ClockExchange {
     /// Time at which the request was sent.
     pub(super) sent: Stamp,
     /// Time at which the answer was received.
@@ -18,7 +18,7 @@ pub(super) struct Echo {
     pub(super) clock: i64,
 }
 
-impl Echo {
+impl ClockExchange {
     /// Returns the round trip time. Half of it is the largest error of the offset.
     pub(super) fn delay(self) -> Nanos {
         self.back.since(self.sent)
@@ -69,8 +69,8 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn echo(sent: u64, back: u64, clock: i64) -> Echo {
-        Echo { sent: Stamp(sent), back: Stamp(back), clock }
+    fn echo(sent: u64, back: u64, clock: i64) -> ClockExchange {
+        ClockExchange { sent: Stamp(sent), back: Stamp(back), clock }
     }
 
     #[test]

@@ -21,10 +21,10 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos, Stamp};
 use record::{Component, Part};
 
-use self::clock::{Echo, Reference};
-use self::protocol::{Asked, Said, VERSION, plain};
+use self::clock::{ClockExchange, Reference};
+use self::protocol::{Asked, RemoteMessage, VERSION, plain};
 pub use self::serve::{scope, serve};
-use self::ssh::{Connection, Event, Parting, Trouble};
+use self::ssh::{Connection, Event, SshExit, Trouble};
 use crate::sample::Sample;
 use crate::scope::Scope;
 
@@ -38,10 +38,10 @@ const QUEUE: usize = 64;
 const MOST_NOISE: usize = 64;
 
 /// Number of requests to the remote clock; the fastest answer counts.
-const ECHOES: u64 = 8;
+const CLOCK_REQUESTS: u64 = 8;
 
 /// Time after which the remote clock is read again: two clocks drift by up to 0.1 ms per second.
-const AGAIN: Nanos = Nanos::from_secs(30);
+const CLOCK_PERIOD: Nanos = Nanos::from_secs(30);
 
 /// Multiple of the fastest round trip above which an answer is less accurate than an older one.
 const SLOW: u64 = 2;
@@ -73,7 +73,7 @@ impl RemoteHost {
     }
 
     /// Returns the command with which users can connect themselves.
-    fn by_hand(&self) -> String {
+    fn ssh_command(&self) -> String {
         match self.port {
             Some(port) => format!("ssh -p {port} {}", self.login()),
             None => format!("ssh {}", self.login()),
@@ -156,10 +156,11 @@ impl RemoteWatch {
             let opened = Connection::open(&program, &host, &scope, sender);
             let opened = opened.map_err(Trouble::NotStarted);
             let (trouble, parting) = match opened {
-                Err(trouble) => (Some(trouble), Parting::default()),
+                Err(trouble) => (Some(trouble), SshExit::default()),
                 Ok(connection) => {
                     let name = &host.host;
-                    let mut talk = Talk { zero, name, patience, connection, heard, tell: &tell };
+                    let mut talk =
+                        Conversation { zero, name, patience, connection, heard, tell: &tell };
                     let trouble = talk.hold().err();
                     // A thread that still reads finds the channel closed, and ends.
                     drop(talk.heard);
@@ -186,15 +187,15 @@ impl RemoteWatch {
 }
 
 /// Result of waiting for a line.
-enum Heard {
-    Said(Stamp, Said),
+enum Incoming {
+    RemoteMessage(Stamp, RemoteMessage),
     Other(String),
     Nothing,
     Over,
 }
 
 /// A conversation with the program on another machine.
-struct Talk<'a, T> {
+struct Conversation<'a, T> {
     zero: Stamp,
     name: &'a str,
     patience: Patience,
@@ -203,7 +204,7 @@ struct Talk<'a, T> {
     tell: &'a T,
 }
 
-impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
+impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Runs the conversation from the greeting to the last sample.
     fn hold(&mut self) -> Result<(), Trouble> {
         self.greet()?;
@@ -213,16 +214,16 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         self.listen(echo)
     }
 
-    fn hear(&self, until: Stamp) -> Result<Heard, Trouble> {
+    fn hear(&self, until: Stamp) -> Result<Incoming, Trouble> {
         let wait = Duration::from_nanos(until.since(Monotonic.now()).0);
         match self.heard.recv_timeout(wait) {
-            Ok(Event::Line(at, line)) => Ok(match Said::parse(&line) {
-                Some(said) => Heard::Said(at, said),
-                None => Heard::Other(plain(&String::from_utf8_lossy(&line))),
+            Ok(Event::Line(at, line)) => Ok(match RemoteMessage::parse(&line) {
+                Some(said) => Incoming::RemoteMessage(at, said),
+                None => Incoming::Other(plain(&String::from_utf8_lossy(&line))),
             }),
-            Ok(Event::TooLong) => Err(Trouble::Rubbish("a line without an end".to_owned())),
-            Ok(Event::Over) => Ok(Heard::Over),
-            Err(RecvTimeoutError::Timeout) => Ok(Heard::Nothing),
+            Ok(Event::TooLong) => Err(Trouble::Malformed("a line without an end".to_owned())),
+            Ok(Event::Over) => Ok(Incoming::Over),
+            Err(RecvTimeoutError::Timeout) => Ok(Incoming::Nothing),
             Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => {
                 Err(Trouble::Ended(Monotonic.now().since(self.zero)))
             }
@@ -235,24 +236,27 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         let mut noise = String::new();
         for _ in 0..MOST_NOISE {
             match self.hear(until) {
-                Ok(Heard::Said(_, Said::Greeting { version: VERSION, .. })) => return Ok(()),
-                Ok(Heard::Said(_, Said::Greeting { version, .. })) => {
+                Ok(Incoming::RemoteMessage(
+                    _,
+                    RemoteMessage::Greeting { version: VERSION, .. },
+                )) => return Ok(()),
+                Ok(Incoming::RemoteMessage(_, RemoteMessage::Greeting { version, .. })) => {
                     return Err(Trouble::Version(version));
                 }
-                Ok(Heard::Said(..)) => {}
-                Ok(Heard::Other(line)) => noise = line,
-                Ok(Heard::Nothing) => return Err(Trouble::Silent(self.patience.greeting)),
-                Ok(Heard::Over) => return Err(Trouble::TooLate),
+                Ok(Incoming::RemoteMessage(..)) => {}
+                Ok(Incoming::Other(line)) => noise = line,
+                Ok(Incoming::Nothing) => return Err(Trouble::Silent(self.patience.greeting)),
+                Ok(Incoming::Over) => return Err(Trouble::TooLate),
                 Err(Trouble::Ended(_)) => return Err(Trouble::NotReached),
                 Err(trouble) => return Err(trouble),
             }
         }
-        Err(Trouble::Stranger(noise))
+        Err(Trouble::NotAssay(noise))
     }
 
-    fn compare_clocks(&mut self) -> Result<Echo, Trouble> {
+    fn compare_clocks(&mut self) -> Result<ClockExchange, Trouble> {
         let mut fastest = self.echo(0)?;
-        for number in 1..ECHOES {
+        for number in 1..CLOCK_REQUESTS {
             let echo = self.echo(number)?;
             if echo.delay() < fastest.delay() {
                 fastest = echo;
@@ -261,21 +265,25 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
         Ok(fastest)
     }
 
-    fn echo(&mut self, asked: u64) -> Result<Echo, Trouble> {
+    fn echo(&mut self, asked: u64) -> Result<ClockExchange, Trouble> {
         let sent = Monotonic.now();
         self.connection.ask(Asked::Ping(asked));
         match self.hear(sent + self.patience.greeting)? {
-            Heard::Said(back, Said::Pong { number, clock }) if number == asked => {
-                Ok(Echo { sent, back, clock })
+            Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock })
+                if number == asked =>
+            {
+                Ok(ClockExchange { sent, back, clock })
             }
-            Heard::Said(..) => Err(Trouble::Rubbish("an answer to nothing".to_owned())),
-            Heard::Other(line) => Err(Trouble::Rubbish(line)),
-            Heard::Nothing => Err(Trouble::Silent(self.patience.greeting)),
-            Heard::Over => Err(Trouble::TooLate),
+            Incoming::RemoteMessage(..) => {
+                Err(Trouble::Malformed("an answer to nothing".to_owned()))
+            }
+            Incoming::Other(line) => Err(Trouble::Malformed(line)),
+            Incoming::Nothing => Err(Trouble::Silent(self.patience.greeting)),
+            Incoming::Over => Err(Trouble::TooLate),
         }
     }
 
-    fn tell_offset(&self, echo: Echo) {
+    fn tell_offset(&self, echo: ClockExchange) {
         let offset_s = echo.offset_s(Reference::now());
         let mut sample = Sample::default();
         sample.read(&Part::Host, "clock-offset", "s", offset_s);
@@ -292,21 +300,22 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
     }
 
     /// Reports the samples until the watch is over.
-    fn listen(&mut self, mut echo: Echo) -> Result<(), Trouble> {
-        let (mut asked, mut was_silent) = (Asking { number: ECHOES, sent: Monotonic.now() }, false);
+    fn listen(&mut self, mut echo: ClockExchange) -> Result<(), Trouble> {
+        let (mut asked, mut was_silent) =
+            (Asking { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
         let (mut least, mut is_awaited) = (echo.delay(), false);
         loop {
             match self.hear(Monotonic.now() + self.patience.silence)? {
-                Heard::Said(at, Said::Sample { at: there, sample }) => {
+                Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
                     self.pass_on(echo.stamp(there, self.zero, at), sample);
-                    if at.since(asked.sent) >= AGAIN {
+                    if at.since(asked.sent) >= CLOCK_PERIOD {
                         asked = Asking { number: asked.number + 1, sent: Monotonic.now() };
                         is_awaited = true;
                         self.connection.ask(Asked::Ping(asked.number));
                     }
                 }
-                Heard::Said(back, Said::Pong { number, clock }) => {
-                    let newest = Echo { sent: asked.sent, back, clock };
+                Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock }) => {
+                    let newest = ClockExchange { sent: asked.sent, back, clock };
                     if is_awaited && number == asked.number && newest.delay() <= least * SLOW {
                         least = least.min(newest.delay());
                         echo = newest;
@@ -314,16 +323,16 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
                     }
                     is_awaited = false;
                 }
-                Heard::Said(_, Said::Greeting { .. }) => {
-                    return Err(Trouble::Rubbish("another greeting".to_owned()));
+                Incoming::RemoteMessage(_, RemoteMessage::Greeting { .. }) => {
+                    return Err(Trouble::Malformed("another greeting".to_owned()));
                 }
-                Heard::Other(line) => return Err(Trouble::Rubbish(line)),
-                Heard::Nothing if !was_silent => {
+                Incoming::Other(line) => return Err(Trouble::Malformed(line)),
+                Incoming::Nothing if !was_silent => {
                     was_silent = true;
                     self.tell_silence();
                 }
-                Heard::Nothing => {}
-                Heard::Over => {
+                Incoming::Nothing => {}
+                Incoming::Over => {
                     self.part(echo);
                     return Ok(());
                 }
@@ -344,16 +353,16 @@ impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
     }
 
     /// Receives the last sample, which the remote program sends when its input ends.
-    fn part(&mut self, echo: Echo) {
+    fn part(&mut self, echo: ClockExchange) {
         self.connection.hang_up();
         let until = Monotonic.now() + self.patience.farewell;
         loop {
             match self.hear(until) {
-                Ok(Heard::Said(at, Said::Sample { at: there, sample })) => {
+                Ok(Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample })) => {
                     self.pass_on(echo.stamp(there, self.zero, at), sample);
                 }
-                Ok(Heard::Said(..) | Heard::Other(_) | Heard::Over) => {}
-                Ok(Heard::Nothing) | Err(_) => return,
+                Ok(Incoming::RemoteMessage(..) | Incoming::Other(_) | Incoming::Over) => {}
+                Ok(Incoming::Nothing) | Err(_) => return,
             }
         }
     }

@@ -8,7 +8,7 @@
 //! Input from another machine is not trusted: any bytes are parsed or rejected, and the parts that
 //! are kept have limited length and no control characters.
 
-use base::is_obeyed;
+use base::is_terminal_control;
 use record::{Component, Reading, Series};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ impl Asked {
 
 /// A message from the other machine.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Said {
+pub(super) enum RemoteMessage {
     /// The greeting.
     Greeting {
         /// Version of its protocol.
@@ -83,25 +83,28 @@ pub(super) enum Said {
     },
 }
 
-impl Said {
+impl RemoteMessage {
     /// Parses a line; `None` if it is not a message.
-    pub(super) fn parse(line: &[u8]) -> Option<Said> {
+    pub(super) fn parse(line: &[u8]) -> Option<RemoteMessage> {
         let text = std::str::from_utf8(line).ok()?.trim();
         if let Some(rest) = text.strip_prefix("pong ") {
             let (number, clock) = rest.split_once(' ')?;
-            return Some(Said::Pong { number: number.parse().ok()?, clock: clock.parse().ok()? });
+            return Some(RemoteMessage::Pong {
+                number: number.parse().ok()?,
+                clock: clock.parse().ok()?,
+            });
         }
         let value: Value = serde_json::from_str(text).ok()?;
         if let Some(version) = value.get(GREETING) {
             let host = value.get("host").and_then(Value::as_str).map(plain).unwrap_or_default();
-            return Some(Said::Greeting { version: version.as_u64()?, host });
+            return Some(RemoteMessage::Greeting { version: version.as_u64()?, host });
         }
         let at = value.get("at_ns")?.as_i64()?;
         let sample = Sample {
             readings: readings(value.get("readings")?)?,
             missing: missing(value.get("missing")?)?,
         };
-        Some(Said::Sample { at, sample })
+        Some(RemoteMessage::Sample { at, sample })
     }
 }
 
@@ -154,7 +157,7 @@ fn missing(value: &Value) -> Option<Vec<Missing>> {
 
 /// Removes characters that a terminal or a line reader acts on, and limits the length of the text.
 pub(super) fn plain(text: &str) -> String {
-    let shown = text.trim().chars().filter(|c| !is_obeyed(*c));
+    let shown = text.trim().chars().filter(|c| !is_terminal_control(*c));
     shown.take(LONGEST_TEXT).collect()
 }
 
@@ -178,13 +181,13 @@ mod tests {
             assert_eq!(Asked::parse(asked.line().as_bytes()), Some(asked));
         }
         let host = "db1".to_owned();
-        let greets = Said::Greeting { version: VERSION, host };
-        assert_eq!(Said::parse(greeting("db1", -5).as_bytes()), Some(greets));
-        let pongs = Said::Pong { number: 7, clock: i64::MIN };
-        assert_eq!(Said::parse(pong(7, i64::MIN).as_bytes()), Some(pongs));
+        let greets = RemoteMessage::Greeting { version: VERSION, host };
+        assert_eq!(RemoteMessage::parse(greeting("db1", -5).as_bytes()), Some(greets));
+        let pongs = RemoteMessage::Pong { number: 7, clock: i64::MIN };
+        assert_eq!(RemoteMessage::parse(pong(7, i64::MIN).as_bytes()), Some(pongs));
         let seen = seen();
-        let tells = Said::Sample { at: i64::MAX, sample: seen.clone() };
-        assert_eq!(Said::parse(sample(i64::MAX, &seen).as_bytes()), Some(tells));
+        let tells = RemoteMessage::Sample { at: i64::MAX, sample: seen.clone() };
+        assert_eq!(RemoteMessage::parse(sample(i64::MAX, &seen).as_bytes()), Some(tells));
     }
 
     #[test]
@@ -204,12 +207,12 @@ mod tests {
             r#"{"at_ns":1,"readings":[["host","x","s",null]],"missing":[]}"#,
             r#"{"at_ns":1,"readings":[],"missing":["x"]}"#,
         ] {
-            assert_eq!(Said::parse(line.as_bytes()), None, "{line}");
+            assert_eq!(RemoteMessage::parse(line.as_bytes()), None, "{line}");
         }
         for line in ["", "ping", "ping x", "ping -1", "pong 1 1", "begin now"] {
             assert_eq!(Asked::parse(line.as_bytes()), None, "{line}");
         }
-        assert_eq!((Said::parse(b"\xff"), Asked::parse(b"\xff")), (None, None));
+        assert_eq!((RemoteMessage::parse(b"\xff"), Asked::parse(b"\xff")), (None, None));
     }
 
     #[test]
@@ -218,7 +221,8 @@ mod tests {
             "readings":[["db2/host","busy","s",1],["robot","busy","s",1],
                 ["host","\u001b[2J","s",1],["host","busy","s",2]],
             "missing":[["a\nb","\u001b[31mred"]]}"#;
-        let Some(Said::Sample { sample, .. }) = Said::parse(line.as_bytes()) else {
+        let Some(RemoteMessage::Sample { sample, .. }) = RemoteMessage::parse(line.as_bytes())
+        else {
             panic!("it is a sample")
         };
         assert_eq!(sample.readings, [Reading::of("host", "busy", "s", 2.0)]);
@@ -243,7 +247,7 @@ mod tests {
                     }
                 }
             }
-            if let Some(Said::Sample { sample: read, .. }) = Said::parse(&line) {
+            if let Some(RemoteMessage::Sample { sample: read, .. }) = RemoteMessage::parse(&line) {
                 let is_known = |reading: &Reading| {
                     Component::parse(&reading.series.component).is_some()
                         && reading.value.is_finite()

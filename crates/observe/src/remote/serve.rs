@@ -10,7 +10,7 @@ use super::clock::Reference;
 use super::protocol::{self, Asked};
 use crate::environment::Root;
 use crate::sample::{Missing, Sample};
-use crate::scope::{Scope, Whereabouts};
+use crate::scope::{Scope, ServerLocation};
 use crate::watch::Watch;
 
 /// Most bytes of a request.
@@ -19,8 +19,8 @@ const LONGEST_QUESTION: u64 = 256;
 /// Returns the scope for an observer on another machine: this machine, and the database's processes
 /// that listen on a port or have these ids.
 pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
-    let processes = servers.into_iter().map(Whereabouts::Process);
-    let servers = port.map(Whereabouts::Port).into_iter().chain(processes).collect();
+    let processes = servers.into_iter().map(ServerLocation::Process);
+    let servers = port.map(ServerLocation::Port).into_iter().chain(processes).collect();
     Scope { every, generator: None, servers }
 }
 
@@ -109,7 +109,7 @@ fn of_the_machine(sample: Sample) -> Sample {
 mod tests {
     use std::os::unix::net::UnixStream;
 
-    use super::super::protocol::Said;
+    use super::super::protocol::RemoteMessage;
     use super::*;
 
     #[test]
@@ -120,10 +120,11 @@ mod tests {
         let serving = std::thread::spawn(move || serve(scope, there, output));
         here.write_all(b"ping 7\nwhat?\nbegin\nbegin\n").unwrap();
         let mut lines = BufReader::new(here.try_clone().unwrap()).split(b'\n');
-        let mut next = || lines.next().map(|line| Said::parse(&line.unwrap()).expect("a line"));
-        assert!(matches!(next(), Some(Said::Greeting { version: protocol::VERSION, .. })));
-        assert!(matches!(next(), Some(Said::Pong { number: 7, clock: 1.. })));
-        let Some(Said::Sample { at, sample }) = next() else { panic!("a sample comes") };
+        let mut next =
+            || lines.next().map(|line| RemoteMessage::parse(&line.unwrap()).expect("a line"));
+        assert!(matches!(next(), Some(RemoteMessage::Greeting { version: protocol::VERSION, .. })));
+        assert!(matches!(next(), Some(RemoteMessage::Pong { number: 7, clock: 1.. })));
+        let Some(RemoteMessage::Sample { at, sample }) = next() else { panic!("a sample comes") };
         let has = |component: &str, metric: &str| {
             let is = |r: &Reading| r.series.component == component && r.series.metric == metric;
             sample.readings.iter().any(is)
@@ -131,7 +132,7 @@ mod tests {
         assert!(at > 0 && has("host", "busy") && has("generator", "observing"), "{sample:?}");
         assert!(!has("generator", "threads"), "{sample:?}");
         here.shutdown(std::net::Shutdown::Write).unwrap();
-        assert!(std::iter::from_fn(next).all(|said| matches!(said, Said::Sample { .. })));
+        assert!(std::iter::from_fn(next).all(|said| matches!(said, RemoteMessage::Sample { .. })));
         serving.join().unwrap().unwrap();
     }
 }

@@ -15,11 +15,11 @@ use base::{Clock, Monotonic, Nanos, Stamp};
 
 use super::RemoteHost;
 use super::protocol::{Asked, LONGEST_LINE, plain};
-use crate::scope::{Scope, Whereabouts};
+use crate::scope::{Scope, ServerLocation};
 
 /// Options of ssh in addition to the user's configuration: it never prompts, opens no port, and
 /// detects a dead connection after 15 seconds.
-const MANNERS: [&str; 16] = [
+const SSH_OPTIONS: [&str; 16] = [
     "-T",
     "-x",
     "-o",
@@ -65,12 +65,12 @@ pub(super) enum Event {
 }
 
 /// Returns the words of the command for the other machine.
-fn asks_for(host: &RemoteHost, scope: &Scope) -> Vec<String> {
+fn remote_command(host: &RemoteHost, scope: &Scope) -> Vec<String> {
     let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
     words.extend(["--every".to_owned(), scope.every.to_string()]);
-    let port = |place: &Whereabouts| match place {
-        Whereabouts::Port(port) | Whereabouts::Elsewhere(port) => Some(*port),
-        Whereabouts::Socket(_) | Whereabouts::Process(_) | Whereabouts::Threads(_) => None,
+    let port = |place: &ServerLocation| match place {
+        ServerLocation::Port(port) | ServerLocation::Elsewhere(port) => Some(*port),
+        ServerLocation::Socket(_) | ServerLocation::Process(_) | ServerLocation::Threads(_) => None,
     };
     if let Some(port) = scope.servers.iter().find_map(port) {
         words.extend(["--port".to_owned(), port.to_string()]);
@@ -80,11 +80,11 @@ fn asks_for(host: &RemoteHost, scope: &Scope) -> Vec<String> {
 
 fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
     let mut command = Command::new(program);
-    command.args(MANNERS);
+    command.args(SSH_OPTIONS);
     if let Some(port) = host.port {
         command.args(["-p", &port.to_string()]);
     }
-    command.args(["--", &host.login()]).args(asks_for(host, scope));
+    command.args(["--", &host.login()]).args(remote_command(host, scope));
     // A Ctrl-C at the terminal is meant for the parent process, which ends ssh itself.
     command.process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -102,7 +102,7 @@ pub(super) struct Connection {
 
 /// End of an ssh process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parting {
+pub(super) struct SshExit {
     /// Its exit code; `None` if it was killed.
     pub(super) code: Option<i32>,
     /// End of its error output.
@@ -154,11 +154,11 @@ impl Connection {
     }
 
     /// Ends ssh, if it has not ended, and returns how it ended.
-    pub(super) fn close(mut self) -> Parting {
+    pub(super) fn close(mut self) -> SshExit {
         self.hang_up();
         let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
         let code = self.kill();
-        Parting { code, complaint }
+        SshExit { code, complaint }
     }
 
     /// Kills ssh and waits for its end. One that has ended by itself keeps its code.
@@ -209,17 +209,17 @@ pub(super) enum Trouble {
     /// There was no message for this time, before the first sample.
     Silent(Nanos),
     /// The remote program is not `assay`, and wrote this line.
-    Stranger(String),
+    NotAssay(String),
     /// The remote `assay` uses this other version of the protocol.
     Version(u64),
     /// This line is not a message of the protocol.
-    Rubbish(String),
+    Malformed(String),
     /// The run was over before there was a sample.
     TooLate,
 }
 
 /// Returns the reason why it is not observed, with a remedy.
-pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> String {
+pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> String {
     let name = &host.host;
     match trouble {
         Trouble::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -240,11 +240,11 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> St
             let said = said.map_or_else(String::new, |line| format!("; ssh said: {line}"));
             format!(
                 "no answer from {name} within {wait}{said}: try `{} {} --version`",
-                host.by_hand(),
+                host.ssh_command(),
                 host.command
             )
         }
-        Trouble::Stranger(line) => format!(
+        Trouble::NotAssay(line) => format!(
             "what answers on {name} is not `{} observe`: it said `{line}`; nothing that \
              the login there runs may write to stdout",
             host.command
@@ -255,7 +255,7 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> St
             host.command,
             super::protocol::VERSION
         ),
-        Trouble::Rubbish(line) => {
+        Trouble::Malformed(line) => {
             format!("{name} sent what is no sample: `{line}`; what came before it was kept")
         }
         Trouble::TooLate => format!("the run was over before ssh to {name} had an answer"),
@@ -263,7 +263,7 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> St
 }
 
 /// Returns the reason why ssh or the remote program ended at once.
-fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> String {
+fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> String {
     let (name, program) = (&host.host, &host.command);
     let quoted = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
     match code {
@@ -283,7 +283,7 @@ fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> Stri
 
 /// Returns the reason why ssh itself failed, from its error output.
 fn own_fault(host: &RemoteHost, complaint: &str) -> String {
-    let (name, by_hand) = (&host.host, host.by_hand());
+    let (name, ssh_command) = (&host.host, host.ssh_command());
     let says = |words: &str| complaint.contains(words);
     if says("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
@@ -291,7 +291,7 @@ fn own_fault(host: &RemoteHost, complaint: &str) -> String {
             host.in_known_hosts()
         )
     } else if says("Host key verification failed") {
-        format!("ssh does not know the key of {name}: connect once by hand with `{by_hand}`")
+        format!("ssh does not know the key of {name}: connect once by hand with `{ssh_command}`")
     } else if says("Permission denied") && (says("password") || says("keyboard")) {
         format!("ssh to {name} asks for a password: set up a key, or use ssh-agent")
     } else if says("Permission denied") {
@@ -300,7 +300,7 @@ fn own_fault(host: &RemoteHost, complaint: &str) -> String {
         format!("ssh finds no host called {name}: check the name in `host`")
     } else {
         let said = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
-        format!("ssh does not reach {name}{said}: try `{by_hand} true`")
+        format!("ssh does not reach {name}{said}: try `{ssh_command} true`")
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
     fn ssh_is_asked_to_ask_nothing_and_open_nothing() {
         let scope = Scope {
             every: Nanos::from_millis(500),
-            servers: vec![Whereabouts::Process(3), Whereabouts::Elsewhere(5_432)],
+            servers: vec![ServerLocation::Process(3), ServerLocation::Elsewhere(5_432)],
             ..Scope::default()
         };
         let host = RemoteHost { port: Some(2_222), ..db1() };
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn each_end_of_ssh_has_its_reason_and_its_remedy() {
         let check = |code: Option<i32>, complaint: &str, words: [&str; 2]| {
-            let parting = Parting { code, complaint: complaint.to_owned() };
+            let parting = SshExit { code, complaint: complaint.to_owned() };
             let why = why(&Trouble::NotReached, &db1(), &parting);
             assert!(words.iter().all(|word| why.contains(word)), "{why}");
             assert!(!why.contains('\u{1b}'), "{why:?}");
@@ -362,7 +362,7 @@ mod tests {
         check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
         check(None, "", ["ended without a word", "db1"]);
-        let closed = Parting { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
+        let closed = SshExit { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
         let why = why(&Trouble::Ended(Nanos::ZERO), &db1(), &closed);
         assert!(why.ends_with("it said: Closed by db1"), "{why}");
     }
@@ -378,14 +378,14 @@ mod tests {
 
     #[test]
     fn other_troubles_are_told_with_what_helps() {
-        let quiet = Parting::default();
+        let quiet = SshExit::default();
         let told = |trouble: Trouble| why(&trouble, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
         assert!(told(Trouble::NotStarted(none)).contains("openssh-client"));
         assert!(told(Trouble::Version(2)).contains("version 2"));
         assert!(told(Trouble::Ended(Nanos::from_millis(2_500))).contains("2.5 s into the run"));
         assert!(told(Trouble::Silent(Nanos::from_secs(15))).contains("within 15s"));
-        assert!(told(Trouble::Stranger("hello".to_owned())).contains("`hello`"));
+        assert!(told(Trouble::NotAssay("hello".to_owned())).contains("`hello`"));
     }
 
     #[test]

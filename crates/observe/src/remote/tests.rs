@@ -179,7 +179,7 @@ fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
 }
 
 #[test]
-fn without_an_ssh_there_is_nothing_but_the_reason() {
+fn missing_ssh_is_reported() {
     let (sender, told) = sync_channel(10);
     let watch = RemoteWatch::begin_by(
         OsStr::new("/none/ssh"),

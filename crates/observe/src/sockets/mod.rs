@@ -17,12 +17,12 @@ use std::path::PathBuf;
 use record::{Part, Side};
 
 use self::netlink::{Diagnostics, Enough};
-pub(crate) use self::pairs::{Glimpse, Owner, Pairs, Waiting};
+pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
 use self::tcp::Family;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Source};
-use crate::scope::{Scope, Whereabouts};
+use crate::scope::{Scope, ServerLocation};
 
 /// Most connections that are read one by one.
 const MOST: usize = 4_096;
@@ -260,10 +260,10 @@ impl Sockets {
         };
         for place in &scope.servers {
             match place {
-                Whereabouts::Port(port) => sockets.ports.push((*port, true)),
-                Whereabouts::Elsewhere(port) => sockets.ports.push((*port, false)),
-                Whereabouts::Socket(path) => sockets.paths.push(path.clone()),
-                Whereabouts::Process(_) | Whereabouts::Threads(_) => {}
+                ServerLocation::Port(port) => sockets.ports.push((*port, true)),
+                ServerLocation::Elsewhere(port) => sockets.ports.push((*port, false)),
+                ServerLocation::Socket(path) => sockets.paths.push(path.clone()),
+                ServerLocation::Process(_) | ServerLocation::Threads(_) => {}
             }
         }
         sockets.ports.sort_unstable();
@@ -391,7 +391,7 @@ mod tests {
         sample
     }
 
-    fn scope(servers: Vec<Whereabouts>) -> Scope {
+    fn scope(servers: Vec<ServerLocation>) -> Scope {
         Scope { servers, ..Scope::default() }
     }
 
@@ -400,7 +400,7 @@ mod tests {
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = server.local_addr().expect("an address");
         let _client = TcpStream::connect(address).expect("a connection");
-        let servers = vec![Whereabouts::Port(address.port())];
+        let servers = vec![ServerLocation::Port(address.port())];
         let mut child =
             std::process::Command::new("sleep").arg("60").spawn().expect("another program");
         let by = |generator| {
@@ -451,7 +451,7 @@ mod tests {
             let (mut server, _) = listener.accept().unwrap();
             client.write_all(&[7; 1_000]).unwrap();
             server.peek(&mut [0]).unwrap();
-            let mut sockets = Sockets::of(&scope(vec![Whereabouts::Port(port)]));
+            let mut sockets = Sockets::of(&scope(vec![ServerLocation::Port(port)]));
             let sample = look(&mut sockets);
             assert_eq!(sample.missing, [], "{address}");
             for side in ["sockets generator", "sockets server"] {
@@ -474,7 +474,7 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_server, _) = listener.accept().unwrap();
         client.set_nonblocking(true).unwrap();
-        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Elsewhere(port)]));
+        let mut sockets = Sockets::of(&scope(vec![ServerLocation::Elsewhere(port)]));
         let limited = |sample: &Sample| {
             let of = |metric| value(sample, "sockets generator", metric).unwrap();
             of("receiver-limited") + of("buffer-limited")
@@ -499,7 +499,7 @@ mod tests {
         let mut client = UnixStream::connect(&path).unwrap();
         let _server = listener.accept().unwrap();
         client.write_all(&[7; 500]).unwrap();
-        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Socket(path)]));
+        let mut sockets = Sockets::of(&scope(vec![ServerLocation::Socket(path)]));
         let sample = look(&mut sockets);
         assert_eq!(value(&sample, "sockets server", "receive-queue"), Some(500.0), "{sample:?}");
         assert_eq!(value(&sample, "sockets generator", "connections"), Some(1.0));
@@ -512,7 +512,7 @@ mod tests {
         let port = four.local_addr().unwrap().port();
         let Ok(six) = TcpListener::bind(("::1", port)) else { return };
         let _first = TcpStream::connect(four.local_addr().unwrap()).unwrap();
-        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Port(port)]));
+        let mut sockets = Sockets::of(&scope(vec![ServerLocation::Port(port)]));
         let count = |sockets: &mut Sockets| {
             value(&look(sockets), "sockets generator", "connections").unwrap()
         };
@@ -547,8 +547,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut ports = vec![Whereabouts::Port(unused); 3];
-        ports.push(Whereabouts::Elsewhere(unused - 1));
+        let mut ports = vec![ServerLocation::Port(unused); 3];
+        ports.push(ServerLocation::Elsewhere(unused - 1));
         let sample = look(&mut Sockets::of(&scope(ports)));
         assert_eq!(value(&sample, "sockets server", "connections"), Some(0.0), "{sample:?}");
         assert_eq!(look(&mut Sockets::of(&scope(vec![]))), Sample::default());

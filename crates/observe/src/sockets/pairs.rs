@@ -13,7 +13,7 @@ use super::tcp::Family;
 use super::{Connection, MOST, MOST_ENDS, MOST_PORTS, UNUSED_EVERY, tcp, unix};
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
-use crate::scope::{Scope, Whereabouts};
+use crate::scope::{Scope, ServerLocation};
 
 /// Silence on a connection from which on it is a pause, in milliseconds. The kernel's ticks are up
 /// to 4 ms apart on most machines, so a silence of one tick may be none.
@@ -51,7 +51,7 @@ pub(crate) struct Pairs {
     looks_since_all: u32,
     used: [bool; 2],
     diagnostics: Option<Diagnostics>,
-    last: Glimpse,
+    last: SocketSnapshot,
 }
 
 /// Owner of a connection.
@@ -98,7 +98,7 @@ struct Pair {
 
 /// All connections at one moment.
 #[derive(Debug, Default)]
-pub(crate) struct Glimpse {
+pub(crate) struct SocketSnapshot {
     /// Connections by the client's port.
     pairs: HashMap<u16, Pair>,
     /// Connections over Unix sockets, which have no ports.
@@ -126,16 +126,16 @@ impl Pairs {
             reads: 0,
             held_at: 0_u32.wrapping_sub(HELD_EVERY),
             looks_since_all: ALL_EVERY,
-            last: Glimpse::default(),
+            last: SocketSnapshot::default(),
             used: [false; 2],
             diagnostics: None,
         };
         for place in &scope.servers {
             match place {
-                Whereabouts::Port(port) => pairs.ports.push((*port, true)),
-                Whereabouts::Elsewhere(port) => pairs.ports.push((*port, false)),
-                Whereabouts::Socket(path) => pairs.paths.push(path.clone()),
-                Whereabouts::Process(_) | Whereabouts::Threads(_) => {}
+                ServerLocation::Port(port) => pairs.ports.push((*port, true)),
+                ServerLocation::Elsewhere(port) => pairs.ports.push((*port, false)),
+                ServerLocation::Socket(path) => pairs.paths.push(path.clone()),
+                ServerLocation::Process(_) | ServerLocation::Threads(_) => {}
             }
         }
         Some(pairs)
@@ -143,7 +143,7 @@ impl Pairs {
 
     /// Reads the program's connections, or all connections if that is due, which it is sooner if
     /// the client port of a session is not known yet. Connections that cannot be read are left out.
-    pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &Glimpse {
+    pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &SocketSnapshot {
         self.looks = self.looks.wrapping_add(1);
         self.looks_since_all += 1;
         let is_new = ports.iter().any(|port| !self.last.pairs.contains_key(port));
@@ -154,7 +154,7 @@ impl Pairs {
         if read.is_err() {
             // The rest of the answer would be taken for the next one.
             self.diagnostics = None;
-            self.last = Glimpse::default();
+            self.last = SocketSnapshot::default();
         } else if is_all {
             self.looks_since_all = 0;
             self.find_owners(root);
@@ -164,8 +164,8 @@ impl Pairs {
 
     /// Reads the program's open files, if that is due.
     fn find_owners(&mut self, root: &Root) {
-        let glimpse = &mut self.last;
-        let clients = glimpse.pairs.values().chain(&glimpse.local).filter_map(|pair| pair.client);
+        let snapshot = &mut self.last;
+        let clients = snapshot.pairs.values().chain(&snapshot.local).filter_map(|pair| pair.client);
         let clients: HashSet<u32> = clients.map(|end| end.inode).collect();
         let has_new = clients.iter().any(|inode| !self.known.contains(inode));
         if has_new || self.looks.wrapping_sub(self.held_at) >= HELD_EVERY {
@@ -173,14 +173,14 @@ impl Pairs {
             self.held = self.holder.sockets(root);
             self.known = clients;
         }
-        glimpse.held.clone_from(&self.held);
-        glimpse.known.clone_from(&self.known);
+        snapshot.held.clone_from(&self.held);
+        snapshot.known.clone_from(&self.known);
     }
 
     /// Reads the connections of the program.
     fn read_again(&mut self) -> io::Result<()> {
         let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
-        let Glimpse { pairs, held, is_fresh, .. } = &mut self.last;
+        let SocketSnapshot { pairs, held, is_fresh, .. } = &mut self.last;
         *is_fresh = false;
         let is_held = |pair: &Pair| is_held(pair, held.as_ref());
         for pair in pairs.values_mut().filter(|pair| is_held(pair)) {
@@ -199,7 +199,7 @@ impl Pairs {
 
     /// Reads all connections.
     fn read_all(&mut self) -> io::Result<()> {
-        let mut glimpse = Glimpse::default();
+        let mut snapshot = SocketSnapshot::default();
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
@@ -216,13 +216,13 @@ impl Pairs {
             diagnostics.ask(&tcp::request(family, &numbers), |message| {
                 let Some(connection) = tcp::connection(message) else { return Enough::No };
                 *used = true;
-                glimpse.see(&connection, &self.ports);
-                if glimpse.pairs.len() < MOST { Enough::No } else { Enough::Yes }
+                snapshot.see(&connection, &self.ports);
+                if snapshot.pairs.len() < MOST { Enough::No } else { Enough::Yes }
             })?;
         }
-        glimpse.is_complete = glimpse.pairs.len() < MOST;
-        glimpse.is_fresh = true;
-        self.last = glimpse;
+        snapshot.is_complete = snapshot.pairs.len() < MOST;
+        snapshot.is_fresh = true;
+        self.last = snapshot;
         if !self.paths.is_empty() {
             self.read_local()?;
         }
@@ -275,7 +275,7 @@ impl Pair {
     }
 }
 
-impl Glimpse {
+impl SocketSnapshot {
     fn see(&mut self, connection: &Connection, ports: &[(u16, bool)]) {
         let end = Some(End::of(connection));
         if ports.contains(&(connection.local_port, true)) {
@@ -351,15 +351,15 @@ impl Glimpse {
 }
 
 #[cfg(test)]
-impl Glimpse {
+impl SocketSnapshot {
     /// Returns a snapshot of one connection whose server has this many bytes to read.
-    pub(crate) fn planted(port: u16, receive_queue: u32) -> Glimpse {
+    pub(crate) fn planted(port: u16, receive_queue: u32) -> SocketSnapshot {
         let end = |receive_queue| {
             Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
         };
         let pair = Pair { client: end(0), server: end(receive_queue) };
         let (held, known) = (Some([1].into()), [1].into());
-        Glimpse { pairs: [(port, pair)].into(), held, known, ..Glimpse::default() }
+        SocketSnapshot { pairs: [(port, pair)].into(), held, known, ..SocketSnapshot::default() }
     }
 }
 
@@ -371,7 +371,7 @@ mod tests {
     use super::*;
 
     fn pairs(generator: u32, port: u16) -> Pairs {
-        let servers = vec![Whereabouts::Port(port)];
+        let servers = vec![ServerLocation::Port(port)];
         Pairs::of(&Scope { generator: Some(generator), servers, ..Scope::default() })
             .expect("a program")
     }
@@ -385,9 +385,9 @@ mod tests {
         let port = Some(peer.port());
         let mut ours = pairs(std::process::id(), address.port());
         let seen = |ours: &mut Pairs| {
-            let glimpse = ours.look(&Root::system(), &[peer.port()]);
-            assert_eq!(glimpse.owner(port), Owner::Program);
-            let Waiting { request, answer, .. } = glimpse.waiting(port).expect("its sockets");
+            let snapshot = ours.look(&Root::system(), &[peer.port()]);
+            assert_eq!(snapshot.owner(port), Owner::Program);
+            let Waiting { request, answer, .. } = snapshot.waiting(port).expect("its sockets");
             (request, answer)
         };
         assert_eq!(seen(&mut ours), (false, false));
@@ -443,11 +443,12 @@ mod tests {
                 silence_ms: None,
             };
             let pair = |queue| Pair { server: Some(end(queue)), client: None };
-            let glimpse = Glimpse { local: queues.map(pair).to_vec(), ..Glimpse::default() };
-            glimpse.waiting(None).map(|waiting| waiting.request)
+            let snapshot =
+                SocketSnapshot { local: queues.map(pair).to_vec(), ..SocketSnapshot::default() };
+            snapshot.waiting(None).map(|waiting| waiting.request)
         };
         assert_eq!([of([0, 0]), of([5, 5]), of([0, 5])], [Some(false), Some(true), None]);
-        assert_eq!(Glimpse::default().waiting(None), None);
-        assert_eq!(Glimpse::default().waiting(Some(1)), None);
+        assert_eq!(SocketSnapshot::default().waiting(None), None);
+        assert_eq!(SocketSnapshot::default().waiting(Some(1)), None);
     }
 }

@@ -69,7 +69,7 @@ fn header(kind: Kind, length: u32) -> [u8; HEADER] {
 
 /// The summary of an encoded histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HistogramSummary {
     /// Number of times.
     pub(crate) count: u64,
     /// Upper edge of the last nonempty bucket.
@@ -81,7 +81,7 @@ pub(crate) fn add_to(
     histogram: &mut Histogram<u64>,
     bytes: &[u8],
     kind: Kind,
-) -> Result<Held, Trouble> {
+) -> Result<HistogramSummary, Trouble> {
     let scale = Scale::of(kind);
     decode(bytes, kind, |place, count| {
         histogram.saturating_record_n(scale.bucket(place).lowest, count);
@@ -90,7 +90,11 @@ pub(crate) fn add_to(
 }
 
 /// Adds the histogram in `bytes` to times of the same kind.
-pub(crate) fn add_to_times(times: &mut Times, bytes: &[u8], kind: Kind) -> Result<Held, Trouble> {
+pub(crate) fn add_to_times(
+    times: &mut Times,
+    bytes: &[u8],
+    kind: Kind,
+) -> Result<HistogramSummary, Trouble> {
     decode(bytes, kind, |place, count| {
         let count =
             u32::try_from(count).map_err(|_| broken("counts more than there is room for"))?;
@@ -113,7 +117,7 @@ impl Sum {
     }
 
     /// Adds the histogram in `bytes`.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<Held, Trouble> {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<HistogramSummary, Trouble> {
         decode(bytes, self.kind, |place, count| {
             let counter = &mut self.counts[place];
             *counter = counter.saturating_add(count);
@@ -138,11 +142,11 @@ fn decode(
     bytes: &[u8],
     kind: Kind,
     mut show: impl FnMut(usize, u64) -> Result<(), Trouble>,
-) -> Result<Held, Trouble> {
+) -> Result<HistogramSummary, Trouble> {
     let scale = Scale::of(kind);
     let places = scale.places();
     let mut numbers = Numbers { bytes: payload(bytes, kind)? };
-    let mut held = Held { count: 0, max: 0 };
+    let mut held = HistogramSummary { count: 0, max: 0 };
     let (mut place, mut last) = (0, 0);
     while let Some(Number { count, passed }) = numbers.next()? {
         if passed > (places - place) as u64 {
@@ -240,7 +244,7 @@ mod tests {
         times
     }
 
-    fn read(kind: Kind, bytes: &[u8]) -> Result<(Histogram<u64>, Held), Trouble> {
+    fn read(kind: Kind, bytes: &[u8]) -> Result<(Histogram<u64>, HistogramSummary), Trouble> {
         let mut added = kind.histogram();
         let mut sum = Sum::new(kind);
         let held = add_to(&mut added, bytes, kind)?;

@@ -148,18 +148,18 @@ impl Trouble {
     }
 
     /// Converts it to an error of a writer.
-    pub(crate) fn while_writing(self, path: &Path) -> RecordError {
+    pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
             Trouble::Sql(error) => {
                 RecordError::new(path, RecordErrorKind::CannotWrite).because(error)
             }
-            Trouble::Content(_) => self.while_reading(path, ""),
+            Trouble::Content(_) => self.into_read_error(path, ""),
         }
     }
 
     /// Converts it to an error of a reader at `place`. SQLite errors about the environment (locks,
     /// permissions, a failing disk) are not damage.
-    pub(crate) fn while_reading(self, path: &Path, place: &str) -> RecordError {
+    pub(crate) fn into_read_error(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
             Trouble::Content(what) if place.is_empty() => damaged(what),

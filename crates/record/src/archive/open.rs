@@ -13,7 +13,7 @@ use super::error::{RecordError, RecordErrorKind, Trouble};
 use super::{APPLICATION, v1};
 
 /// The longest wait of a reader for a transaction of an active recorder.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first bytes of a SQLite file; the application's numbers follow at fixed offsets
 /// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
         return Err(RecordError::new(path, kind));
     }
     check_tables(&opened.connection)
-        .map_err(|trouble| trouble.while_reading(path, "its tables"))?;
+        .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
     Ok(opened)
 }
 
@@ -80,7 +80,7 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 }
 
 fn connect(path: &Path) -> Result<Opened, RecordError> {
-    let error = |trouble: Trouble| trouble.while_reading(path, "its first page");
+    let error = |trouble: Trouble| trouble.into_read_error(path, "its first page");
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(connection) => return Ok(Opened { connection, copy: None }),
         Err(Trouble::Sql(cause)) if has_hot_journal(&cause) => {}
@@ -99,14 +99,14 @@ fn open_copy(path: &Path) -> Result<Opened, RecordError> {
     let copy = PrivateCopy::of(path)
         .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE)
-        .map_err(|trouble| trouble.while_reading(path, "its first page"))?;
+        .map_err(|trouble| trouble.into_read_error(path, "its first page"))?;
     Ok(Opened { connection, copy: Some(copy) })
 }
 
 fn connect_to(path: &Path, access: OpenFlags) -> Result<Connection, Trouble> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     // The file is untrusted: nothing in its schema is executed, and malformed pages are errors.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -129,7 +129,7 @@ fn check_tables(connection: &Connection) -> Result<(), Trouble> {
         let mut rows = select.query([name])?;
         let is_ours = match rows.next()? {
             Some(row) => row.get_ref(0)?.as_str().is_ok_and(|sql| sql == expected),
-            None => v1::LATER.contains(&name),
+            None => v1::OPTIONAL_TABLES.contains(&name),
         };
         if !is_ours {
             return Err(Trouble::content(format!("`{name}` is not that of version 1")));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_record_cannot_be_changed_a_copy_is_rolled_back() {
+    fn read_only_record_is_rolled_back_in_a_copy() {
         let place = Place::new("copied");
         let path = killed(&place);
         let before = fs::read(&path).unwrap();

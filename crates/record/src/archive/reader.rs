@@ -8,7 +8,7 @@ use base::{Class, Code, Nanos, WallTime};
 use hdrhistogram::Histogram;
 use rusqlite::{Connection, Params, Row, params};
 
-use super::encoding::{Held, Sum, add_to};
+use super::encoding::{HistogramSummary, Sum, add_to};
 use super::error::{RecordError, RecordErrorKind, Trouble};
 use super::open::{Opened, PrivateCopy, open};
 use super::v1;
@@ -17,7 +17,7 @@ use crate::delivery::{Event, Gauge, JobIndex};
 use crate::facts::{ClientSample, End, Header, Load, Series};
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
-use crate::spool::OpLogTold;
+use crate::spool::OpLogReport;
 
 /// A record opened for reading.
 ///
@@ -124,12 +124,12 @@ impl Archive {
     /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
         let Opened { connection, copy } = open(path)?;
-        let damage = |trouble: Trouble| trouble.while_reading(path, "table `meta`");
+        let damage = |trouble: Trouble| trouble.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;
         if end.is_some() {
             v1::check_seal(&connection)
-                .map_err(|trouble| trouble.while_reading(path, "table `seal`"))?;
+                .map_err(|trouble| trouble.into_read_error(path, "table `seal`"))?;
         }
         Ok(Archive { path: path.to_owned(), header, time_zero, end, connection, _copy: copy })
     }
@@ -236,16 +236,16 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn events_dropped(&self) -> Result<u64, RecordError> {
         v1::read_events_dropped(&self.connection)
-            .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
+            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
     }
 
     /// Returns the result of the op-log; `None` if there was none.
     ///
     /// # Errors
     /// As [`Archive::intervals`].
-    pub fn op_log(&self) -> Result<Option<OpLogTold>, RecordError> {
+    pub fn op_log(&self) -> Result<Option<OpLogReport>, RecordError> {
         v1::read_op_log(&self.connection)
-            .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
+            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
     }
 
     /// Returns the resource usage of the load generator at the ends of intervals; empty in virtual
@@ -287,7 +287,7 @@ impl Archive {
     /// Returns true if the record is older than a table.
     fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
         v1::is_missing(&self.connection, table)
-            .map_err(|trouble| trouble.while_reading(&self.path, &format!("table `{table}`")))
+            .map_err(|trouble| trouble.into_read_error(&self.path, &format!("table `{table}`")))
     }
 
     /// Returns the names and values of settings, sorted by name.
@@ -423,7 +423,7 @@ impl Archive {
         walk().map_err(|trouble: Trouble| {
             let (job, kind) = (job.0, kind.name());
             let place = format!("table `histogram`, job {job}, {kind}, interval {next} or later");
-            trouble.while_reading(&self.path, &place)
+            trouble.into_read_error(&self.path, &place)
         })
     }
 
@@ -462,13 +462,13 @@ impl Archive {
         let walked: Result<(), Trouble> = walk();
         walked.map_err(|trouble| {
             let place = format!("table `{table}`, row {}", visited + 1);
-            trouble.while_reading(&self.path, &place)
+            trouble.into_read_error(&self.path, &place)
         })
     }
 }
 
 /// Checks that a histogram agrees with the summary in its row.
-fn compare(row: &v1::HistogramRow<'_>, held: Held) -> Result<(), Trouble> {
+fn compare(row: &v1::HistogramRow<'_>, held: HistogramSummary) -> Result<(), Trouble> {
     if held == row.held {
         Ok(())
     } else {

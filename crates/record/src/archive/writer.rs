@@ -15,12 +15,12 @@ use crate::delivery::{Event, Gauge, JobIndex};
 use crate::facts::{ClientSample, End, Header, Load, Reading, Series};
 use crate::grid::{Grid, Interval};
 use crate::histogram::{Histograms, Kind};
-use crate::spool::OpLogTold;
+use crate::spool::OpLogReport;
 use crate::tally::Failures;
 
 /// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
 /// can keep their deliveries at least as long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The data of one job in one interval, except for its histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl Writer {
     }
 
     /// Writes the result of the op-log.
-    pub(crate) fn set_op_log(&mut self, told: &OpLogTold) -> Result<(), Trouble> {
+    pub(crate) fn set_op_log(&mut self, told: &OpLogReport) -> Result<(), Trouble> {
         v1::write_op_log(self.begin()?, told)
     }
 
@@ -269,7 +269,7 @@ impl Writer {
 fn begin_file(path: &Path, header: &Header) -> Result<Connection, Trouble> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(32);
     // Nothing is flushed, to leave the measured disk alone: a killed process loses its last
     // transaction, and a power failure may lose the record.

@@ -25,15 +25,15 @@ const ROWS: usize = 2;
 const SPARES: usize = 1;
 
 /// The sums of all deliveries, and the writer of the record.
-pub(super) struct Books {
+pub(super) struct RunSums {
     grid: Grid,
-    jobs: Vec<JobBooks>,
+    jobs: Vec<JobSums>,
     seconds: Cache<Second>,
     rows: Cache<Histograms>,
     pub(super) writer: Writer,
 }
 
-struct JobBooks {
+struct JobSums {
     statements: u16,
     /// The last second and the first interval of the last row: later ones cannot be on disk.
     last_second: Option<Interval>,
@@ -44,12 +44,12 @@ struct JobBooks {
     spares: Vec<Histograms>,
 }
 
-impl Books {
-    pub(super) fn new(writer: Writer, header: &Header) -> Books {
-        let jobs: Vec<JobBooks> = header
+impl RunSums {
+    pub(super) fn new(writer: Writer, header: &Header) -> RunSums {
+        let jobs: Vec<JobSums> = header
             .jobs
             .iter()
-            .map(|job| JobBooks {
+            .map(|job| JobSums {
                 statements: job.statements.len() as u16,
                 last_second: None,
                 last_row: None,
@@ -58,7 +58,7 @@ impl Books {
                 spares: Vec::new(),
             })
             .collect();
-        Books {
+        RunSums {
             grid: header.grid(),
             seconds: Cache::new(SECONDS * jobs.len()),
             rows: Cache::new(ROWS * jobs.len()),
@@ -149,7 +149,7 @@ impl Books {
     pub(super) fn picture(&self, interval: Interval) -> Live {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
-        let picture_of = |(place, books): (usize, &JobBooks)| {
+        let picture_of = |(place, books): (usize, &JobSums)| {
             let job = JobIndex(place as u16);
             let second = self.seconds.peek((interval, job));
             let response = self.rows.peek((self.grid.row(interval), job));
@@ -182,7 +182,7 @@ impl Books {
     }
 
     fn write(&mut self) -> Result<(), Trouble> {
-        let Books { seconds, rows, writer, .. } = self;
+        let RunSums { seconds, rows, writer, .. } = self;
         for ((interval, job), second) in seconds.take_unsaved() {
             writer.save_second(job, interval, second)?;
         }

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 
-use super::books::Books;
+use super::barrier::{Complete, IntervalBarrier};
+use super::books::RunSums;
 use super::live::LiveView;
 use super::outlet::{Health, Lane, Message, Note};
 use super::process;
-use super::roll::{Complete, Roll};
 use crate::archive::{RecordError, Trouble, Writer};
 use crate::delivery::{Delivery, Event, EventKind, LateBatch, Returned};
 use crate::facts::{ClientSample, End, EndKind, Header, Pace, Reading};
@@ -45,11 +45,11 @@ const EVENT_END: usize = 64;
 const LEFT_OUT: &str = "…";
 
 /// The state of the recorder's thread.
-pub(super) struct Keeper {
+pub(super) struct RecorderThread {
     grid: Grid,
     pace: Pace,
-    books: Books,
-    roll: Roll,
+    books: RunSums,
+    barrier: IntervalBarrier,
     /// Channels that return memory to the lanes, by lane number.
     lanes: Vec<SyncSender<Returned>>,
     late: Vec<(Lane, Box<LateBatch>)>,
@@ -61,7 +61,7 @@ pub(super) struct Keeper {
     /// Time since which there are unsaved data.
     unsaved_since: Option<Stamp>,
     /// End of the run once it is known; the inner `None` if there was no run.
-    last_words: Option<Option<End>>,
+    run_end: Option<Option<End>>,
     health: Arc<Health>,
     live: LiveView,
     /// Secrets to remove from texts that may come from a server: texts of events and of the end,
@@ -69,25 +69,25 @@ pub(super) struct Keeper {
     secrets: Secrets,
 }
 
-impl Keeper {
+impl RecorderThread {
     pub(super) fn new(
         writer: Writer,
         header: &Header,
         health: Arc<Health>,
         live: LiveView,
-    ) -> Keeper {
-        Keeper {
+    ) -> RecorderThread {
+        RecorderThread {
             grid: header.grid(),
             pace: header.pace,
-            books: Books::new(writer, header),
-            roll: Roll::default(),
+            books: RunSums::new(writer, header),
+            barrier: IntervalBarrier::default(),
             lanes: Vec::new(),
             late: Vec::new(),
             events: 0,
             complete: 0,
             saved: None,
             unsaved_since: None,
-            last_words: None,
+            run_end: None,
             health,
             live,
             secrets: Secrets::default(),
@@ -100,14 +100,14 @@ impl Keeper {
         self.attend(receiver).and_then(|()| self.close()).map_err(|trouble| {
             self.health.fail();
             self.refuse_all(receiver);
-            let error = trouble.while_writing(self.books.writer.path());
+            let error = trouble.into_write_error(self.books.writer.path());
             self.mark_as_failed(&error);
             error
         })
     }
 
     fn is_over(&self) -> bool {
-        self.last_words.is_some() && self.roll.is_empty()
+        self.run_end.is_some() && self.barrier.is_empty()
     }
 
     fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), Trouble> {
@@ -150,19 +150,19 @@ impl Keeper {
                 }
             }
             Message::Delivered(lane, Delivery::Gauges { lane: _, interval, gauges }) => {
-                self.roll.report(lane, interval, gauges);
+                self.barrier.report(lane, interval, gauges);
                 self.turn()?;
             }
             Message::Delivered(_, Delivery::Event(event)) => self.add_event(event)?,
             Message::Noted(note) => self.take_note(note)?,
             Message::Closed(lane, lost) => {
-                self.roll.close(lane);
+                self.barrier.close(lane);
                 if lost > 0 {
                     self.add_loss(lane, lost)?;
                 }
                 self.turn()?;
             }
-            Message::End(end) => self.last_words = Some(end),
+            Message::End(end) => self.run_end = Some(end),
         }
         Ok(())
     }
@@ -170,13 +170,13 @@ impl Keeper {
     fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
         debug_assert_eq!(lane.0 as usize, self.lanes.len(), "lanes are numbered as they open");
         self.lanes.push(returns);
-        self.roll.open(lane);
+        self.barrier.open(lane);
     }
 
     /// Processes the intervals that every lane has passed.
     fn turn(&mut self) -> Result<(), Trouble> {
         let mut last = None;
-        while let Some(Complete { interval, gauges }) = self.roll.next_complete() {
+        while let Some(Complete { interval, gauges }) = self.barrier.next_complete() {
             self.books.set_gauges(interval, gauges.as_deref())?;
             self.complete += 1;
             last = Some(interval);
@@ -196,7 +196,7 @@ impl Keeper {
     fn save(&mut self) -> Result<(), Trouble> {
         self.add_late()?;
         self.books.save()?;
-        self.saved = self.roll.last_complete();
+        self.saved = self.barrier.last_complete();
         self.complete = 0;
         self.unsaved_since = None;
         Ok(())
@@ -223,7 +223,7 @@ impl Keeper {
     }
 
     fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
-        let at = self.roll.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let at = self.barrier.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
         let text = format!(
             "lane {} handed over faster than the record could be written: {lost} parts of it are \
              missing",
@@ -274,7 +274,7 @@ impl Keeper {
     fn close(&mut self) -> Result<(), Trouble> {
         self.turn()?;
         self.add_late()?;
-        match self.last_words.clone().flatten() {
+        match self.run_end.clone().flatten() {
             Some(end) => {
                 let end = End { text: self.secrets.hide(&end.text), ..end };
                 self.books.seal(&end, self.events.saturating_sub(EVENTS))
@@ -288,7 +288,7 @@ impl Keeper {
         while !self.is_over() {
             match receiver.recv() {
                 Ok(Message::Opened(lane, returns)) => self.open(lane, returns),
-                Ok(Message::Closed(lane, _)) => self.roll.close(lane),
+                Ok(Message::Closed(lane, _)) => self.barrier.close(lane),
                 Ok(Message::Delivered(lane, delivery)) => match delivery {
                     Delivery::Cell(mut cell) => {
                         cell.tally.reset();
@@ -301,7 +301,7 @@ impl Keeper {
                     Delivery::Gauges { .. } | Delivery::Event(_) => {}
                 },
                 Ok(Message::Noted(_)) => {}
-                Ok(Message::End(end)) => self.last_words = Some(end),
+                Ok(Message::End(end)) => self.run_end = Some(end),
                 Err(_) => break,
             }
         }

@@ -7,13 +7,13 @@
 //! The invariant: deliveries that were not reported as lost are in the record when
 //! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
 
+mod barrier;
 mod books;
 mod cache;
 mod keeper;
 mod live;
 mod outlet;
 mod process;
-mod roll;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ pub use outlet::RecorderOutlet;
 use crate::archive::{RecordError, RecordErrorKind, Writer};
 use crate::delivery::Event;
 use crate::facts::{End, Header, Load, Pace, Reading};
-use crate::spool::OpLogTold;
-use keeper::Keeper;
+use crate::spool::OpLogReport;
+use keeper::RecorderThread;
 use outlet::{Health, Lane, Message, Note, Room};
 
 /// The number of messages that may be pending for the recorder. In real time a lane keeps messages
@@ -78,7 +78,7 @@ impl Recorder {
         });
         let health = Arc::new(Health::default());
         let live = LiveView::default();
-        let keeper = Keeper::new(writer, header, Arc::clone(&health), live.clone());
+        let keeper = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
         let thread = std::thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || keeper.keep(&receiver))
@@ -189,7 +189,7 @@ impl Notes {
     }
 
     /// Records the result of the op-log.
-    pub fn op_log(&self, told: OpLogTold) {
+    pub fn op_log(&self, told: OpLogReport) {
         self.note(Note::OpLog(told));
     }
 

@@ -9,7 +9,7 @@ use base::{Nanos, Secrets, WallTime};
 
 use crate::delivery::{Delivery, Event, Outlet, Returned};
 use crate::facts::{End, Load, Pace, Reading};
-use crate::spool::OpLogTold;
+use crate::spool::OpLogReport;
 
 /// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
 /// a few seconds if there are very many jobs. One more, and the record counts as broken.
@@ -72,7 +72,7 @@ pub(super) enum Note {
     Event(Event),
     Readings(Nanos, Vec<Reading>),
     LoadReadings { table: String, at: Nanos, readings: Vec<Reading> },
-    OpLog(OpLogTold),
+    OpLog(OpLogReport),
 }
 
 /// The state of the record, shared with the lanes.

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_left_as_it_is() {
+    fn invalid_utf8_is_written_unchanged() {
         let mut out = Vec::new();
         field(b"\xa0\xff\x00", &mut out);
         assert_eq!(out, b"\xa0\xff\x00");

@@ -1,7 +1,7 @@
 //! Files that a run writes besides its record, off the measured path.
 //!
 //! A [`Spool`] is a thread that writes one file. Its producers fill their own blocks, and swap a
-//! full one for an empty one through a [`Hand`]. The blocks circulate, and their number limits the
+//! full one for an empty one through a [`SpoolHandle`]. The blocks circulate, and their number limits the
 //! amount of pending data. A producer that finds no empty block does what its file allows: it drops
 //! its data and counts the loss ([`OpLog`]), or it waits (the results of a job).
 //!
@@ -25,17 +25,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 pub(crate) use op_log::OpRow;
-pub use op_log::{Logged, OpFormat, OpLane, OpLog, OpLogError, OpLogPlan, OpLogTold};
-pub use results::{ResultsFile, ResultsHand};
+pub use op_log::{Logged, OpFormat, OpLog, OpLogError, OpLogHandle, OpLogPlan, OpLogReport};
+pub use results::{ResultsFile, ResultsHandle};
 pub use sink::{FileHealth, Unwritten, Written};
 
 use sink::{Progress, Sink};
 
 /// The interval of the checks for progress while waiting for the end of a spool.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The number of checks without progress after which waiting ends: 10 s.
-const MOST_LOOKS: u32 = 200;
+const MAX_IDLE_POLLS: u32 = 200;
 
 /// A block of data for a file.
 pub(crate) trait Block: Send + 'static {
@@ -62,7 +62,7 @@ pub(crate) struct Spool<B> {
 }
 
 /// A producer's handle to a spool. The file is closed when the last of them is dropped.
-pub(crate) struct Hand<B: Block> {
+pub(crate) struct SpoolHandle<B: Block> {
     shared: Arc<Shared<B>>,
 }
 
@@ -91,7 +91,7 @@ struct State<B> {
 }
 
 /// The next step of the thread.
-enum Found<B> {
+enum NextStep<B> {
     Block(B),
     /// No block at the moment.
     Nothing,
@@ -107,7 +107,7 @@ impl<B: Block> Spool<B> {
         room: Room,
         make: impl FnMut() -> B,
         append: impl FnMut(&B, &mut Sink) + Send + 'static,
-    ) -> io::Result<(Spool<B>, Hand<B>)> {
+    ) -> io::Result<(Spool<B>, SpoolHandle<B>)> {
         let mut empty = Vec::with_capacity(room.blocks);
         empty.resize_with(room.blocks, make);
         let shared = Arc::new(Shared {
@@ -129,7 +129,7 @@ impl<B: Block> Spool<B> {
         std::thread::Builder::new()
             .name("spool".to_owned())
             .spawn(move || ours.work(sink, append))?;
-        Ok((Spool { shared: Arc::clone(&shared), progress }, Hand { shared }))
+        Ok((Spool { shared: Arc::clone(&shared), progress }, SpoolHandle { shared }))
     }
 
     /// Waits until every producer has been dropped and everything is written.
@@ -139,8 +139,8 @@ impl<B: Block> Spool<B> {
     pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> Written {
         let mut state = self.shared.state();
         let (mut bytes, mut looks) = (self.progress.bytes(), 0);
-        while state.written.is_none() && looks < MOST_LOOKS && waits() {
-            let woken = self.shared.room.wait_timeout(state, LOOK_EVERY);
+        while state.written.is_none() && looks < MAX_IDLE_POLLS && waits() {
+            let woken = self.shared.room.wait_timeout(state, POLL_INTERVAL);
             state = woken.expect(NO_PANIC).0;
             let before = std::mem::replace(&mut bytes, self.progress.bytes());
             looks = if before == bytes { looks + 1 } else { 0 };
@@ -153,7 +153,7 @@ impl<B: Block> Spool<B> {
     }
 }
 
-impl<B: Block> Hand<B> {
+impl<B: Block> SpoolHandle<B> {
     /// Swaps a filled block for an empty one; returns false if there is no room. Never waits.
     pub(crate) fn try_swap(&self, block: &mut B) -> bool {
         self.shared.has_room.load(Ordering::Acquire)
@@ -187,14 +187,14 @@ impl<B: Block> Hand<B> {
     }
 }
 
-impl<B: Block> Clone for Hand<B> {
-    fn clone(&self) -> Hand<B> {
+impl<B: Block> Clone for SpoolHandle<B> {
+    fn clone(&self) -> SpoolHandle<B> {
         self.shared.state().hands += 1;
-        Hand { shared: Arc::clone(&self.shared) }
+        SpoolHandle { shared: Arc::clone(&self.shared) }
     }
 }
 
-impl<B: Block> Drop for Hand<B> {
+impl<B: Block> Drop for SpoolHandle<B> {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         state.hands -= 1;
@@ -244,27 +244,27 @@ impl<B: Block> Shared<B> {
         let mut wakers = Vec::new();
         loop {
             match self.look() {
-                Found::Block(block) => {
+                NextStep::Block(block) => {
                     append(&block, &mut sink);
                     self.give_back(block, &mut wakers);
                 }
                 // Flushes when idle: a kill then loses only data that were not handed over yet.
-                Found::Nothing => {
+                NextStep::Nothing => {
                     sink.flush();
                     self.wait();
                 }
-                Found::End => break,
+                NextStep::End => break,
             }
         }
         end.written = Some(sink.finish());
     }
 
-    fn look(&self) -> Found<B> {
+    fn look(&self) -> NextStep<B> {
         let mut state = self.state();
         match state.full.pop_front() {
-            Some(block) => Found::Block(block),
-            None if state.hands == 0 => Found::End,
-            None => Found::Nothing,
+            Some(block) => NextStep::Block(block),
+            None if state.hands == 0 => NextStep::End,
+            None => NextStep::Nothing,
         }
     }
 

@@ -16,11 +16,11 @@ use base::{Class, Nanos, Stamp, escaped};
 
 use super::csv::{field, natural};
 use super::sink::{FileHealth, Sink, Unwritten, create};
-use super::{Block, Hand, Room, Spool};
+use super::{Block, Room, Spool, SpoolHandle};
 use crate::balance::Outcome;
 use crate::delivery::{Delivery, JobIndex, Outlet, Returned};
 use crate::facts::Pace;
-use crate::tally::{Effort, Sample};
+use crate::tally::{RequestWork, Sample};
 
 /// The number of rows in a block.
 pub(super) const ROWS: usize = 1_024;
@@ -93,7 +93,7 @@ pub struct OpLogError {
 
 /// The result of writing an op-log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpLogTold {
+pub struct OpLogReport {
     /// Its format.
     pub format: OpFormat,
     /// Number of rows in the file.
@@ -109,7 +109,7 @@ pub struct OpLog {
     plan: OpLogPlan,
     pace: Pace,
     spool: Spool<OpBlock>,
-    hand: Hand<OpBlock>,
+    hand: SpoolHandle<OpBlock>,
     counts: Arc<OpCounts>,
 }
 
@@ -124,8 +124,8 @@ struct OpCounts {
 }
 
 /// A lane's handle to the op-log.
-pub struct OpLane {
-    hand: Hand<OpBlock>,
+pub struct OpLogHandle {
+    hand: SpoolHandle<OpBlock>,
     pace: Pace,
     block: OpBlock,
     dropped: u64,
@@ -166,10 +166,10 @@ impl Block for OpBlock {
     }
 }
 
-impl OpLogTold {
+impl OpLogReport {
     /// Describes in a sentence what is missing in the file, if anything.
     pub fn loss(&self) -> Option<String> {
-        let OpLogTold { format, rows, dropped, failure } = self;
+        let OpLogReport { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {
             return None;
         }
@@ -213,7 +213,7 @@ impl OpLog {
             sink.line();
             counts.header.store(1, Ordering::Relaxed);
         }
-        let mut pen = Pen::new(plan.format, jobs, Arc::clone(&counts));
+        let mut pen = RowFormatter::new(plan.format, jobs, Arc::clone(&counts));
         let room = Room { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
         let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
@@ -221,8 +221,8 @@ impl OpLog {
     }
 
     /// Returns the handle of a lane.
-    pub fn lane(&self, lane: u16) -> OpLane {
-        OpLane {
+    pub fn lane(&self, lane: u16) -> OpLogHandle {
+        OpLogHandle {
             hand: self.hand.clone(),
             pace: self.pace,
             block: OpBlock { lane, ..OpBlock::new() },
@@ -234,7 +234,7 @@ impl OpLog {
     /// Waits until every lane has ended and everything is written.
     ///
     /// Stops waiting if the file makes no progress, or if `waits` returns false.
-    pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogTold {
+    pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogReport {
         let OpLog { plan, pace: _, spool, hand, counts } = self;
         drop(hand);
         let written = spool.finish(waits);
@@ -242,7 +242,7 @@ impl OpLog {
         let taken = counts.taken.load(Ordering::Relaxed);
         let dropped = counts.dropped.load(Ordering::Relaxed) + taken.saturating_sub(rows);
         let said = |failure: Unwritten| format!("{} after {} bytes", failure.cause, written.bytes);
-        OpLogTold { format: plan.format, rows, dropped, failure: written.failure.map(said) }
+        OpLogReport { format: plan.format, rows, dropped, failure: written.failure.map(said) }
     }
 
     /// Removes the file, for runs that end before anything is measured. Pipes, devices and links
@@ -257,7 +257,7 @@ impl OpLog {
     }
 }
 
-impl OpLane {
+impl OpLogHandle {
     /// Sets time zero.
     pub(crate) fn begin(&mut self, zero: Stamp) {
         self.block.zero = zero;
@@ -293,7 +293,7 @@ impl OpLane {
 }
 
 /// The end of a lane. It waits for room for its last rows: the measurement is over.
-impl Drop for OpLane {
+impl Drop for OpLogHandle {
     fn drop(&mut self) {
         if !self.block.rows.is_empty() {
             self.hand.swap(&mut self.block);
@@ -305,12 +305,12 @@ impl Drop for OpLane {
 /// An outlet with an op-log.
 pub struct Logged<O> {
     outlet: O,
-    ops: Option<OpLane>,
+    ops: Option<OpLogHandle>,
 }
 
 impl<O> Logged<O> {
     /// Adds an op-log to an outlet.
-    pub fn new(outlet: O, ops: OpLane) -> Logged<O> {
+    pub fn new(outlet: O, ops: OpLogHandle) -> Logged<O> {
         Logged { outlet, ops: Some(ops) }
     }
 }
@@ -328,27 +328,27 @@ impl<O: Outlet> Outlet for Logged<O> {
         self.outlet.is_broken()
     }
 
-    fn ops(&mut self) -> Option<OpLane> {
+    fn ops(&mut self) -> Option<OpLogHandle> {
         self.ops.take()
     }
 }
 
 /// A formatter of rows as lines.
-struct Pen {
+struct RowFormatter {
     format: OpFormat,
     /// Names of the jobs, quoted where needed.
     jobs: Vec<Vec<u8>>,
     counts: Arc<OpCounts>,
 }
 
-impl Pen {
-    fn new(format: OpFormat, jobs: &[&str], counts: Arc<OpCounts>) -> Pen {
+impl RowFormatter {
+    fn new(format: OpFormat, jobs: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
         let quoted = |name: &&str| {
             let mut quoted = Vec::new();
             field(escaped(name).as_bytes(), &mut quoted);
             quoted
         };
-        Pen { format, jobs: jobs.iter().map(quoted).collect(), counts }
+        RowFormatter { format, jobs: jobs.iter().map(quoted).collect(), counts }
     }
 
     fn append(&mut self, block: &OpBlock, sink: &mut Sink) {
@@ -392,7 +392,7 @@ impl Pen {
         out.extend_from_slice(word.as_bytes());
         out.push(b',');
         field(escaped(code).as_bytes(), out);
-        let Effort { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = effort;
+        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = effort;
         for number in [retries.into(), rows, bytes_sent, bytes_received, block.lane.into()] {
             out.push(b',');
             natural(number, out);

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use base::Rows;
 
 use super::sink::{FileHealth, Sink, Written, create};
-use super::{Block, Hand, Room, Spool, csv};
+use super::{Block, Room, Spool, SpoolHandle, csv};
 use crate::facts::Pace;
 
 /// The limits of pending data for a file: the rows of some requests, and few answers that are very
@@ -24,8 +24,8 @@ pub struct ResultsFile {
 
 /// A client's handle to a results file, which is closed when the last of them is dropped.
 #[derive(Clone)]
-pub struct ResultsHand {
-    hand: Hand<Rows>,
+pub struct ResultsHandle {
+    hand: SpoolHandle<Rows>,
     pace: Pace,
 }
 
@@ -49,7 +49,7 @@ impl ResultsFile {
         path: &Path,
         pace: Pace,
         health: FileHealth,
-    ) -> io::Result<(ResultsFile, ResultsHand)> {
+    ) -> io::Result<(ResultsFile, ResultsHandle)> {
         ResultsFile::start(create(path)?, pace, health)
     }
 
@@ -61,10 +61,10 @@ impl ResultsFile {
         file: File,
         pace: Pace,
         health: FileHealth,
-    ) -> io::Result<(ResultsFile, ResultsHand)> {
+    ) -> io::Result<(ResultsFile, ResultsHandle)> {
         let sink = Sink::new(Box::new(file), health);
         let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, csv::rows)?;
-        Ok((ResultsFile { spool }, ResultsHand { hand, pace }))
+        Ok((ResultsFile { spool }, ResultsHandle { hand, pace }))
     }
 
     /// Waits until every handle has been dropped and everything is written.
@@ -75,7 +75,7 @@ impl ResultsFile {
     }
 }
 
-impl ResultsHand {
+impl ResultsHandle {
     /// Hands over the rows of a request and leaves an empty buffer; returns false if there is no
     /// room.
     ///

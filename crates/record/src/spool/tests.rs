@@ -15,7 +15,7 @@ use crate::balance::{Failure, Outcome};
 use crate::delivery::JobIndex;
 use crate::facts::Pace;
 use crate::life::Life;
-use crate::tally::{Effort, Sample};
+use crate::tally::{RequestWork, Sample};
 
 /// A file in memory that blocks while its gate is closed, and has limited room.
 #[derive(Clone)]
@@ -76,7 +76,8 @@ fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let at = |micros: u64| Stamp(ZERO.0 + 1_000_000 * number + 1_000 * micros + 7);
     let life =
         Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
-    let effort = Effort { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
+    let effort =
+        RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
     let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
     OpRow { job: JobIndex(0), number, sample: Sample { life, sent, outcome, effort }, failed }
 }
@@ -113,7 +114,7 @@ fn check_format(format: OpFormat, expected: &str) {
     let rows = log.finish(|| true);
     assert_eq!(disk.text(), expected);
     let lines = expected.lines().filter(|line| line.starts_with('"')).count() as u64;
-    assert_eq!(rows, OpLogTold { format, rows: lines, dropped: 0, failure: None });
+    assert_eq!(rows, OpLogReport { format, rows: lines, dropped: 0, failure: None });
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn dbbench_has_five_columns_for_each_query_that_was_made() {
 
 /// While the file blocks, only as many rows are accepted as the blocks hold.
 #[test]
-fn what_a_slow_writer_cannot_take_is_dropped_and_counted() {
+fn slow_writer_drops_and_counts_rows() {
     let disk = Disk::new(false, usize::MAX);
     let log = op_log(&disk, OpFormat::Csv, Pace::Real);
     let mut lane = log.lane(0);
@@ -153,7 +154,7 @@ fn what_a_slow_writer_cannot_take_is_dropped_and_counted() {
     let told = log.finish(|| true);
     assert_eq!(
         told,
-        OpLogTold { format: OpFormat::Csv, rows: room, dropped: 5_000, failure: None }
+        OpLogReport { format: OpFormat::Csv, rows: room, dropped: 5_000, failure: None }
     );
     assert_eq!(disk.text().lines().count() as u64, 1 + room);
     let loss = told.loss().unwrap();
@@ -171,7 +172,7 @@ fn in_virtual_time_a_lane_waits_for_a_slow_writer() {
     });
     assert_eq!(
         log.finish(|| true),
-        OpLogTold { format: OpFormat::DbbenchStats, rows, dropped: 0, failure: None }
+        OpLogReport { format: OpFormat::DbbenchStats, rows, dropped: 0, failure: None }
     );
 }
 
@@ -195,7 +196,7 @@ fn rows(text: &str) -> Rows {
     rows
 }
 
-fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, Hand<Rows>) {
+fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, SpoolHandle<Rows>) {
     let sink = Sink::new(Box::new(disk.clone()), health.clone());
     Spool::start(sink, ROOM, Rows::wanted, csv::rows).unwrap()
 }
@@ -210,7 +211,7 @@ impl Wake for Bell {
 
 /// A producer without room is woken when there is some, and the data arrive in order.
 #[test]
-fn who_waits_for_room_is_woken_and_nothing_is_lost() {
+fn waiting_producer_is_woken_and_loses_no_rows() {
     let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
     let (spool, hand) = results(&disk, &health);
     let (bell, rings) = sync_channel(1);
@@ -265,7 +266,7 @@ fn room_is_also_a_matter_of_weight() {
 }
 
 #[test]
-fn a_file_that_fails_says_so_and_makes_nobody_wait() {
+fn failed_file_reports_and_does_not_block() {
     let (disk, health) = (Disk::new(true, 5), FileHealth::default());
     let (spool, hand) = results(&disk, &health);
     for _ in 0..4 * ROOM.blocks {
@@ -280,7 +281,7 @@ fn a_file_that_fails_says_so_and_makes_nobody_wait() {
 }
 
 #[test]
-fn nobody_waits_for_ever_for_what_takes_nothing() {
+fn finish_gives_up_on_a_stalled_file() {
     let disk = Disk::new(false, usize::MAX);
     let (spool, hand) = results(&disk, &FileHealth::default());
     hand.swap(&mut rows("1"));
@@ -295,7 +296,7 @@ fn nobody_waits_for_ever_for_what_takes_nothing() {
 }
 
 #[test]
-fn what_was_not_taken_in_time_makes_a_whole_file_a_failed_one() {
+fn lost_rows_mark_a_complete_file_as_failed() {
     let disk = Disk::new(true, usize::MAX);
     let (spool, hand) = results(&disk, &FileHealth::default());
     hand.lose(&mut rows("1"));

@@ -49,7 +49,7 @@ fn a_name_that_means_something_to_sqlite_is_a_name() {
 }
 
 #[test]
-fn what_is_no_record_is_named() {
+fn file_of_another_kind_is_identified() {
     let place = Place::new("foreign");
     let path = place.record();
     let message = refused(&path);

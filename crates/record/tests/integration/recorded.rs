@@ -4,9 +4,9 @@ use base::{Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
-    Archive, Cell, ClientReading, Delivery, Dispatch, Effort, Ending, Event, EventKind, JobIndex,
-    Kind, Load, MemoryOutlet, Outcome, Outlet, Pace, Reading, RecordError, Recorder, Returned,
-    Totals,
+    Archive, Cell, ClientReading, Delivery, Dispatch, Ending, Event, EventKind, JobIndex, Kind,
+    Load, MemoryOutlet, Outcome, Outlet, Pace, Reading, RecordError, Recorder, RequestWork,
+    Returned, Totals,
 };
 
 use crate::support::{
@@ -94,7 +94,7 @@ fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
             outcome: Outcome::Completed,
             sent: Some(Dispatch { assigned: at, sent: at }),
             done: at + Nanos(1_000),
-            effort: Effort { rows: *rows, ..Effort::default() },
+            effort: RequestWork { rows: *rows, ..RequestWork::default() },
             statements: &[Nanos(1_000)],
             node: None,
         };

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
 use record::{
-    Archive, Dispatch, Effort, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, JobIndex,
-    Ledger, LiveView, Outcome, Outlet, Pace, Recorder, RecorderOutlet, Request, TargetText,
+    Archive, Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, JobIndex, Ledger,
+    LiveView, Outcome, Outlet, Pace, Recorder, RecorderOutlet, Request, RequestWork, TargetText,
 };
 
 pub(crate) const READ: JobIndex = JobIndex(0);
@@ -210,8 +210,12 @@ impl UnderWay {
             }
             let (lane, request, Plan { outcome, sent, statements }) = first.remove();
             let part = Nanos(done.since(sent).0 / statements as u64);
-            let effort =
-                Effort { rows: 2, bytes_sent: 41, bytes_received: 97, ..Effort::default() };
+            let effort = RequestWork {
+                rows: 2,
+                bytes_sent: 41,
+                bytes_received: 97,
+                ..RequestWork::default()
+            };
             let parts = vec![part; statements];
             let is_sent = !matches!(outcome, Outcome::Rejected | Outcome::Unsent);
             let ending = if is_sent {

@@ -10,7 +10,7 @@ use analyze::{
     JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
     Quantile, SideEffects, StatementSummary, Verdict,
 };
-use record::OpLogTold;
+use record::OpLogReport;
 use serde::Serialize;
 use workload::{Metric, NamedTarget, Placeholders, Plan};
 
@@ -715,8 +715,8 @@ impl Run {
 }
 
 impl OpLog {
-    fn of(told: &OpLogTold) -> OpLog {
-        let OpLogTold { format: _, rows, dropped, failure } = told;
+    fn of(told: &OpLogReport) -> OpLog {
+        let OpLogReport { format: _, rows, dropped, failure } = told;
         OpLog { rows: *rows, dropped: *dropped, failure: failure.clone() }
     }
 }

@@ -217,10 +217,10 @@ fn headline(view: &View, place: usize) -> String {
 /// Returns true if a job is a number of requests rather than a load: its rate over a window that is
 /// longer than the job would mean nothing. A closed job that is alone is as long as the window.
 fn is_judged_by_its_number(plan: &Plan, place: usize) -> bool {
-    let ends_by_itself = plan.ends_with_its_requests(place);
+    let ends_by_itself = plan.has_fixed_request_count(place);
     match plan.leader(place).pacing {
         Pacing::Timetable { .. } | Pacing::Replay => true,
-        Pacing::Closed { .. } => ends_by_itself && !plan.lasts_as_its_only_job(),
+        Pacing::Closed { .. } => ends_by_itself && !plan.ends_with_its_only_job(),
         Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => ends_by_itself,
     }
 }
@@ -375,7 +375,7 @@ fn write_limiter(page: &mut Page, view: &View) {
         seen::write(page, &limiter.seen);
     }
     let (needed, others): (Vec<_>, Vec<_>) =
-        limiter.unseen.iter().partition(|(what, _)| unseen::is_needed(view, what));
+        limiter.unseen.iter().partition(|(what, _)| unseen::is_always_reported(view, what));
     for (what, why) in needed {
         page.note(&format!("Not all was seen of {what}: {why}."));
     }

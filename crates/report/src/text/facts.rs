@@ -2,8 +2,8 @@
 
 use analyze::{Check, Status};
 use base::units::grouped;
-use observe::environment::is_of_surroundings;
-use record::{Event, EventKind, FALLBACK};
+use observe::environment::is_environment_fact;
+use record::{Event, EventKind, INSERT_REASON_PREFIX};
 use workload::Warmup;
 
 use crate::number::{bytes, count, percent, time};
@@ -125,7 +125,7 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
         lines.push(Line::new(check.name, check.explain.as_str()));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
-        settings_of_servers(about).partition(|(name, _)| is_of_surroundings(name));
+        settings_of_servers(about).partition(|(name, _)| is_environment_fact(name));
     if !servers.is_empty() {
         lines.push(Line::new("settings", settings(&servers)));
     }
@@ -163,7 +163,7 @@ fn settings(settings: &[&(String, String)]) -> String {
 
 /// Returns all settings except the reasons of loads, which are written beside these.
 fn settings_of_servers(about: &About) -> impl Iterator<Item = &(String, String)> {
-    about.settings.iter().filter(|(name, _)| !name.starts_with(FALLBACK))
+    about.settings.iter().filter(|(name, _)| !name.starts_with(INSERT_REASON_PREFIX))
 }
 
 /// Formats the resource usage of the load generator's own process.

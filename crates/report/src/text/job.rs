@@ -61,7 +61,7 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     if view.evidence.plan.jobs[place].is_session() && job.service.count > 0 {
         page.note("response and service of a session include the pauses between its statements");
     }
-    if let Some(remark) = remark_on_the_rest(job, *is_transaction, reconnect) {
+    if let Some(remark) = remark_on_untimed_parts(job, *is_transaction, reconnect) {
         page.note(&remark);
     }
     write_probes(page, view, place);
@@ -189,7 +189,7 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 }
 
 fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
-    let mut table = Table::new(titles_of_times()).giving_up(&SPARE);
+    let mut table = Table::new(titles_of_times()).with_optional_columns(&SPARE);
     let rows = [
         ("response", &job.response, job.exceeds_capacity),
         ("service", &job.service, false),
@@ -200,7 +200,7 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
     for (name, times, is_withheld) in rows.into_iter().filter(|(_, times, _)| times.count > 0) {
         let head = [name.to_owned(), grouped(times.count)];
         match is_withheld {
-            true => table.row_in_words(head, "withheld"),
+            true => table.row_with_note(head, "withheld"),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
         if name == "response" && !is_withheld {
@@ -266,7 +266,7 @@ fn remark_on_part(view: &View, place: usize) -> Option<String> {
     let began = (job.start > begin).then(|| format!("began at {}", span(job.start)));
     let stopped = job.stop.filter(|stop| *stop < end);
     let stopped = stopped.map(|stop| format!("ended at {}", span(stop)));
-    let counted = job.count.filter(|_| !view.evidence.plan.lasts_as_its_only_job());
+    let counted = job.count.filter(|_| !view.evidence.plan.ends_with_its_only_job());
     let what = if job.has_arrivals() { "arrival" } else { "request" };
     let counted = counted.map(|most| format!("had {} to make", count(most, what)));
     let part: Vec<String> = began.into_iter().chain(stopped).chain(counted).collect();
@@ -310,7 +310,7 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
         ("class", Align::Left),
         ("code", Align::Left),
     ])
-    .giving_up(&["of requests", "class"]);
+    .with_optional_columns(&["of requests", "class"]);
     let scheduled = job.counts.balance.scheduled().max(1) as f64;
     let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
     errors.sort_by_key(|error| std::cmp::Reverse(error.count));
@@ -330,8 +330,8 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
 fn write_statements(page: &mut Page, job: &JobSummary) {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table =
-        Table::new(titles.chain([("text", Align::Left)])).giving_up(&["p95", "max", "text", "p99"]);
+    let mut table = Table::new(titles.chain([("text", Align::Left)]))
+        .with_optional_columns(&["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -348,13 +348,8 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
 fn write_nodes(page: &mut Page, job: &JobSummary) {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles)).giving_up(&[
-        "p95",
-        "throughput",
-        "p99",
-        "errors",
-        "response p50",
-    ]);
+    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
+        .with_optional_columns(&["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
         let response = &node.response;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -377,7 +372,7 @@ fn write_nodes(page: &mut Page, job: &JobSummary) {
 /// Returns a remark on the difference between a request's service time and the sum of its
 /// statements: connecting, begin and commit take time, and no record holds their times. Their mean
 /// is the difference, if every request sent every statement once.
-fn remark_on_the_rest(
+fn remark_on_untimed_parts(
     job: &JobSummary,
     is_transaction: bool,
     reconnect: Reconnect,
@@ -421,7 +416,7 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
         return;
     }
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Right))).giving_up(&[
+    let mut table = Table::new(titles.map(|title| (title, Align::Right))).with_optional_columns(&[
         "p95",
         "max",
         "completed",
@@ -430,9 +425,9 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
     for Probe { start_s, throughput_per_s, response } in probes {
         let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
         if view.summary.jobs[place].exceeds_capacity {
-            table.row_in_words(head, "withheld");
+            table.row_with_note(head, "withheld");
         } else if response.count == 0 {
-            table.row_in_words(head, NONE);
+            table.row_with_note(head, NONE);
         } else {
             let quantiles = SHOWN.map(|name| response.quantile_ns(name).unwrap_or(0));
             let times = quantiles.into_iter().chain([response.max_ns]);

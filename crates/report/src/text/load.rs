@@ -25,7 +25,14 @@ pub(super) fn write(page: &mut Page, view: &View) {
         ("client CPU", Align::Right),
         ("server CPU", Align::Right),
     ])
-    .giving_up(&["last 5 %", "bytes", "client CPU", "server CPU", "time", "rows/s"]);
+    .with_optional_columns(&[
+        "last 5 %",
+        "bytes",
+        "client CPU",
+        "server CPU",
+        "time",
+        "rows/s",
+    ]);
     let cpu = |used: Option<Nanos>| used.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64));
     for load in &view.summary.loads {
         table.row([
@@ -79,7 +86,7 @@ fn write_unseen(page: &mut Page, view: &View) {
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for load in long {
         let news = load.unseen.iter().filter(|one| !of_run.contains(one));
-        for (what, why) in news.filter(|(what, _)| unseen::is_needed(view, what)) {
+        for (what, why) in news.filter(|(what, _)| unseen::is_always_reported(view, what)) {
             tables.entry((what, why)).or_default().push(&load.table);
         }
     }

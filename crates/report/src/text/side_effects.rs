@@ -83,12 +83,12 @@ fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
     let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
-        .giving_up(&[INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
+        .with_optional_columns(&[INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
     for (phase, figures) in &phases {
         let head = [phase.name.name().to_owned(), seconds(phase.length_s)];
         let cells = SHOWN.map(|figure| cells(figures, figure));
         match figures.is_withheld {
-            true => table.row_in_words(head.into_iter().chain(cells[0].clone()), "withheld"),
+            true => table.row_with_note(head.into_iter().chain(cells[0].clone()), "withheld"),
             false => table.row(head.into_iter().chain(cells.into_iter().flatten())),
         }
     }

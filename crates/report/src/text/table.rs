@@ -43,7 +43,7 @@ impl Table {
 
     /// Sets the columns that a narrow page drops one by one, the least important first. Of several
     /// columns with one title, each mention drops the first that is left.
-    pub(super) fn giving_up(self, spare: &'static [&'static str]) -> Table {
+    pub(super) fn with_optional_columns(self, spare: &'static [&'static str]) -> Table {
         Table { spare, ..self }
     }
 
@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// Adds a row with a sentence in place of its last cells.
-    pub(super) fn row_in_words(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
+    pub(super) fn row_with_note(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
         let cells = self.fitted(cells);
         self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
     }
@@ -78,13 +78,13 @@ impl Table {
             if table.least_width() <= room {
                 break;
             }
-            table.give_up(title);
+            table.drop_column(title);
         }
         table.cut_first(room);
         table
     }
 
-    fn give_up(&mut self, title: &str) {
+    fn drop_column(&mut self, title: &str) {
         let Some(place) = self.titles.iter().position(|(known, _)| *known == title) else { return };
         self.titles.remove(place);
         for row in self.rows.iter_mut().filter(|row| place < row.cells.len()) {
@@ -196,7 +196,7 @@ mod tests {
         let mut table = Table::new(titles);
         table.row(["read", "1", "select 1 from a very long table"].map(str::to_owned));
         table.row(["w", "1,234,567", "insert"].map(str::to_owned));
-        table.row_in_words(["x".to_owned()], "nothing to say");
+        table.row_with_note(["x".to_owned()], "nothing to say");
         let lines: Vec<String> = table.lay_out(30).into_iter().map(|(_, line)| line).collect();
         assert_eq!(
             lines,
@@ -218,9 +218,9 @@ mod tests {
     fn narrow_page_gives_up_columns_in_their_order() {
         let numbers = ["count", "mean", "p99"].map(|title| (title, Align::Right));
         let titles = [("", Align::Left)].into_iter().chain(numbers);
-        let mut table = Table::new(titles).giving_up(&["mean", "count"]);
+        let mut table = Table::new(titles).with_optional_columns(&["mean", "count"]);
         table.row(["response", "1,000", "1.50 ms", "9.00 ms"].map(str::to_owned));
-        table.row_in_words(["wait", "1,000"].map(str::to_owned), "withheld");
+        table.row_with_note(["wait", "1,000"].map(str::to_owned), "withheld");
         assert_eq!(narrowed(&table, 33)[1], "response  1,000  1.50 ms  9.00 ms");
         let without_mean =
             ["          count      p99", "response  1,000  9.00 ms", "wait      1,000  withheld"];
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn columns_with_one_title_are_given_up_one_by_one() {
         let titles = ["p50", "95 %", "p99", "95 %"].map(|title| (title, Align::Right));
-        let mut table = Table::new(titles).giving_up(&["95 %", "95 %"]);
+        let mut table = Table::new(titles).with_optional_columns(&["95 %", "95 %"]);
         table.row(["1", "1–2", "7", "6–9"].map(str::to_owned));
         assert_eq!(narrowed(&table, 14), ["p50  p99  95 %", "  1    7   6–9"]);
         assert_eq!(narrowed(&table, 8), ["p50  p99", "  1    7"]);

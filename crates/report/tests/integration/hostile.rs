@@ -84,7 +84,7 @@ fn huge() -> impl Strategy<Value = String> {
 }
 
 /// Returns true for characters that a terminal obeys, or that would end a line for some reader.
-fn is_obeyed(character: char) -> bool {
+fn is_terminal_control(character: char) -> bool {
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(character, '\u{2028}' | '\u{2029}');
     character != '\n' && (character.is_control() || turns || breaks)
@@ -101,7 +101,7 @@ fn without_colours(text: &str) -> String {
 fn obeyed(view: &View) -> Vec<char> {
     let style = Style { color: true, width: 60 };
     let texts = [text(view, &Style::PLAIN), without_colours(&text(view, &style))];
-    texts.iter().flat_map(|text| text.chars()).filter(|&c| is_obeyed(c)).collect()
+    texts.iter().flat_map(|text| text.chars()).filter(|&c| is_terminal_control(c)).collect()
 }
 
 /// Returns all texts of a document.

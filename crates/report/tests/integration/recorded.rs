@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Code, Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    Archive, Dispatch, Effort, End, EndKind, Ending, EventKind, Failure, Gauge, Header, JobHeader,
-    JobIndex, Ledger, Load, Outcome, Pace, Recorder, RecorderOutlet, Request, TargetText,
+    Archive, Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, JobHeader,
+    JobIndex, Ledger, Load, Outcome, Pace, Recorder, RecorderOutlet, Request, RequestWork,
+    TargetText,
 };
 
 /// A temporary directory that is removed when it is dropped.
@@ -157,7 +158,8 @@ fn settle(
     };
     let part = Nanos(done.since(dispatch.sent).0 / statements);
     let parts = vec![part; statements as usize];
-    let effort = Effort { rows: 2, bytes_sent: 41, bytes_received: 97, ..Effort::default() };
+    let effort =
+        RequestWork { rows: 2, bytes_sent: 41, bytes_received: 97, ..RequestWork::default() };
     let _ = ledger.settle(
         request,
         match outcome {

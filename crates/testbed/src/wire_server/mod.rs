@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 use base::{Clock, Nanos, Seed};
 use rt::{Rt, Source, Timer, Wait, run_real};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sim::{Config, Fate, Hints, Refusal};
+use sim::{AnswerKind, Config, Hints, Refusal};
 
 use crate::Kind;
 
@@ -228,20 +228,20 @@ impl Protocol {
         }
     }
 
-    fn answer(&mut self, fate: Fate, out: &mut Vec<u8>) -> io::Result<()> {
+    fn answer(&mut self, fate: AnswerKind, out: &mut Vec<u8>) -> io::Result<()> {
         match (self, fate) {
-            (_, Fate::Disconnected) => Err(io::ErrorKind::ConnectionAborted.into()),
-            (Protocol::Postgres(session), Fate::Completed { rows }) => {
+            (_, AnswerKind::Disconnected) => Err(io::ErrorKind::ConnectionAborted.into()),
+            (Protocol::Postgres(session), AnswerKind::Completed { rows }) => {
                 session.answer(rows, out).map_err(io::Error::other)
             }
-            (Protocol::Postgres(session), Fate::Failed(_, code)) => {
+            (Protocol::Postgres(session), AnswerKind::Failed(_, code)) => {
                 session.refuse(code, out).map_err(io::Error::other)
             }
-            (Protocol::Mysql(session), Fate::Completed { rows }) => {
+            (Protocol::Mysql(session), AnswerKind::Completed { rows }) => {
                 session.answer(rows, out);
                 Ok(())
             }
-            (Protocol::Mysql(session), Fate::Failed(_, code)) => {
+            (Protocol::Mysql(session), AnswerKind::Failed(_, code)) => {
                 session.refuse(code, out);
                 Ok(())
             }

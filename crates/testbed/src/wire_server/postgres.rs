@@ -6,8 +6,8 @@ use base::Code;
 use wire_postgres::backend::{self, Column, ParameterStatus};
 use wire_postgres::frontend::{Bind, Message, Parse};
 use wire_postgres::{
-    BackendKey, Format, Object, Oid, Policy, Reception, SslAnswer, TransactionStatus, Visit,
-    WireError, answer_ssl,
+    BackendKey, Format, LoginProgress, Object, Oid, Policy, ServerLogin, SslAnswer,
+    TransactionStatus, WireError, answer_ssl,
 };
 
 use super::Next;
@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str); 6] = [
 /// A session from its first byte.
 pub(super) struct Session {
     /// State of the login; `None` after it.
-    reception: Option<Reception<'static>>,
+    reception: Option<ServerLogin<'static>>,
     status: TransactionStatus,
     /// Prepared statements by name. A load has few, for which a list is faster than a hash map.
     prepared: Vec<(Box<[u8]>, Statement)>,
@@ -64,7 +64,7 @@ enum Served {
 impl Session {
     pub(super) fn new() -> Session {
         Session {
-            reception: Some(Reception::new(Policy::Trust)),
+            reception: Some(ServerLogin::new(Policy::Trust)),
             status: TransactionStatus::Idle,
             prepared: Vec::new(),
             portals: Vec::new(),
@@ -115,13 +115,13 @@ impl Session {
         let Some(reception) = &mut self.reception else { return Ok((0, None)) };
         let (used, visit) = reception.read(bytes, out)?;
         let next = match visit {
-            Visit::Waits => Some(Next::Bytes),
-            Visit::AsksForTls | Visit::AsksForGss => {
+            LoginProgress::Waits => Some(Next::Bytes),
+            LoginProgress::TlsRequested | LoginProgress::GssRequested => {
                 answer_ssl(out, SslAnswer::Refused);
                 None
             }
-            Visit::Cancels(_) | Visit::Leaves => Some(Next::End),
-            Visit::Enters => {
+            LoginProgress::CancelRequested(_) | LoginProgress::LoginRejected => Some(Next::End),
+            LoginProgress::Authenticated => {
                 self.reception = None;
                 for (name, value) in SETTINGS {
                     let (name, value) = (name.as_bytes(), value.as_bytes());

@@ -17,7 +17,7 @@ pub(super) fn option(name: &str, value: &str) -> String {
 /// Attributes the errors of a file with its options: errors that are absent without the options
 /// (`own`) are reported for the option. Only the first error of each option is reported, because
 /// the others follow from it.
-pub(super) fn settle(
+pub(super) fn attribute_errors(
     text: &str,
     overrides: &Overrides,
     own: &[Diagnostic],

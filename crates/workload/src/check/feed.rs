@@ -49,7 +49,7 @@ impl<'f> Checker<'f> {
 
     fn feed_of(&mut self, entry: &'f Entry<'f>, format: Format, per_request: u32) -> Option<Feed> {
         let file = self.file_name(entry)?;
-        if self.folder.lacks(&file) {
+        if self.folder.is_known_missing(&file) {
             let (why, help) = unreadable(&file, usize::MAX, &ErrorKind::NotFound.into());
             self.sink.error(|| entry.value().error(why).help(help));
         }

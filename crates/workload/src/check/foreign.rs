@@ -9,7 +9,7 @@ use super::scan::{self, ScriptPart};
 use crate::folder::unreadable;
 use crate::plan::{Piece, ScriptLine};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, decode};
-use crate::sink::Aside;
+use crate::sink::ReferencedFile;
 use crate::wording::quoted;
 
 impl<'f> Checker<'f> {
@@ -19,13 +19,17 @@ impl<'f> Checker<'f> {
     }
 
     /// Reads the file that a key names.
-    pub(super) fn text_of(&mut self, entry: &'f Entry<'f>) -> Option<Aside> {
+    pub(super) fn text_of(&mut self, entry: &'f Entry<'f>) -> Option<ReferencedFile> {
         let name = self.file_name(entry)?;
         self.text_named(entry, name)
     }
 
     /// Reads the file with this name, which is a part of a key's value.
-    pub(super) fn text_named(&mut self, entry: &'f Entry<'f>, name: String) -> Option<Aside> {
+    pub(super) fn text_named(
+        &mut self,
+        entry: &'f Entry<'f>,
+        name: String,
+    ) -> Option<ReferencedFile> {
         let named_at = entry.value().span();
         let bytes = match self.folder.read(&name, LARGEST_FILE as u64) {
             Ok(bytes) => bytes,
@@ -38,7 +42,7 @@ impl<'f> Checker<'f> {
         match decode(&bytes) {
             Ok(text) => {
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-                Some(Aside { name, text: Rc::from(text), named_at })
+                Some(ReferencedFile { name, text: Rc::from(text), named_at })
             }
             Err(diagnostic) => {
                 let message = format!("{}: {}", quoted(&name), diagnostic.message);
@@ -59,11 +63,11 @@ impl<'f> Checker<'f> {
         let text = Rc::clone(&script.text);
         if let Some(odd) = text.find(|c: char| c.is_ascii_control() && !"\t\r\n".contains(c)) {
             let at = Span::new(odd, odd + 1);
-            self.sink.turn_to(Some(script));
+            self.sink.set_file(Some(script));
             self.sink.error(|| {
                 Diagnostic::error(at, "a control character stands in the line").help("remove it")
             });
-            self.sink.turn_to(None);
+            self.sink.set_file(None);
             return Vec::new();
         }
         let passage = Passage::whole(&text, 0);
@@ -73,7 +77,7 @@ impl<'f> Checker<'f> {
             self.sink.error(|| entry.value().error(format!("{name} has no statement")));
         }
         let file = script.name.clone();
-        self.sink.turn_to(Some(script));
+        self.sink.set_file(Some(script));
         let mut statements = Vec::new();
         let (mut line, mut counted) = (1, 0);
         for ScriptPart { text: piece, code } in pieces {
@@ -82,7 +86,7 @@ impl<'f> Checker<'f> {
             counted = start;
             statements.push((make(self, piece), ScriptLine { file: file.clone(), line }));
         }
-        self.sink.turn_to(None);
+        self.sink.set_file(None);
         statements
     }
 }

@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::global::Global;
 use super::section::bracketed;
 use super::statement::Binding;
-use super::{Checker, Post};
+use super::{Checker, JobContext};
 use crate::expr::{Expr, Generate, Node, Variables};
 use crate::generate::{
     Family, LONGEST_ESCAPE, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH,
@@ -107,12 +107,12 @@ impl<'f> Checker<'f> {
         self.has_records = fields.one("query-args-file").is_some();
         self.drop_unset(&mut fields);
         let mut variables = Variables::new();
-        let crew = self.crew(&fields, matches!(role, Role::Part(_)));
-        let post = Post { job: &section.name, clients: crew.clients() };
-        let lets = self.lets(&fields, post, &mut variables);
-        let flow = self.flow(&fields, post, &variables);
+        let job_clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
+        let job_context = JobContext { job: &section.name, clients: job_clients.clients() };
+        let lets = self.lets(&fields, job_context, &mut variables);
+        let flow = self.flow(&fields, job_context, &variables);
         self.no_retry_of_separate_statements(&fields, &flow, role);
-        let (target, statements) = self.what(&fields, section, post, &variables);
+        let (target, statements) = self.what(&fields, section, job_context, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let reconnect = self.reconnect(&fields);
         let transaction = self.choice(&fields, Owner::Job, "transaction", [true, false]);
@@ -125,7 +125,7 @@ impl<'f> Checker<'f> {
             name: section.name.clone(),
             target,
             pacing: match role {
-                Role::Alone => self.pacing(&fields, post, &variables, crew),
+                Role::Alone => self.pacing(&fields, job_context, &variables, job_clients),
                 Role::Part(membership) => {
                     Pacing::Part { of: membership.of, section: section.name.clone() }
                 }
@@ -194,13 +194,13 @@ impl<'f> Checker<'f> {
         &mut self,
         fields: &Fields<'f>,
         section: &'f Section<'f>,
-        post: Post<'_>,
+        job_context: JobContext<'_>,
         variables: &Variables,
     ) -> (JobTarget, Vec<Statement>) {
         if let Some(entry) = fields.one("command") {
             self.only_a_command(fields);
             let command = Statement {
-                pieces: self.statement(entry.value(), Binding::Shell { post, variables }),
+                pieces: self.statement(entry.value(), Binding::Shell { job_context, variables }),
                 span: entry.value().span().unwrap_or_default(),
                 script: None,
             };
@@ -218,7 +218,7 @@ impl<'f> Checker<'f> {
             }
             return (target, vec![replayed(log)]);
         }
-        let statements = self.statements(fields, post, variables);
+        let statements = self.statements(fields, job_context, variables);
         if fields.one("mix").is_some() {
             self.nothing_beside_a_mix(fields);
         } else if statements.is_empty() {
@@ -228,7 +228,12 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the order in which the statements of a request run.
-    fn flow(&mut self, fields: &Fields<'f>, post: Post<'_>, variables: &Variables) -> Flow {
+    fn flow(
+        &mut self,
+        fields: &Fields<'f>,
+        job_context: JobContext<'_>,
+        variables: &Variables,
+    ) -> Flow {
         let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
         let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
         let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
@@ -242,7 +247,7 @@ impl<'f> Checker<'f> {
             });
         }
         match is_session {
-            true => Flow::Session { think: self.think(fields, post, variables) },
+            true => Flow::Session { think: self.think(fields, job_context, variables) },
             false if separately => Flow::Separately,
             false => Flow::Together,
         }
@@ -308,7 +313,7 @@ impl<'f> Checker<'f> {
     fn statements(
         &mut self,
         fields: &Fields<'f>,
-        post: Post<'_>,
+        job_context: JobContext<'_>,
         variables: &Variables,
     ) -> Vec<Statement> {
         let mut statements: Vec<Statement> = Vec::new();
@@ -317,7 +322,7 @@ impl<'f> Checker<'f> {
             let mut number = statements.len();
             let mut make = |checker: &mut Checker<'f>, source: Excerpt<'_>| {
                 number += 1;
-                checker.statement(source, Binding::Bound { post, variables, number })
+                checker.statement(source, Binding::Bound { job_context, variables, number })
             };
             match key {
                 "query-file" => {

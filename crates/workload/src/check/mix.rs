@@ -45,7 +45,7 @@ impl<'f> Mixes<'f> {
     }
 
     /// Returns true if a section runs only as a part of mixes.
-    pub(super) fn has_as_part_alone(&self, section: &Section<'_>) -> bool {
+    pub(super) fn runs_only_in_mixes(&self, section: &Section<'_>) -> bool {
         let parts = self.mixes.iter().flat_map(|(_, parts)| parts);
         parts.into_iter().any(|part| std::ptr::eq(part.section, section) && !part.has_pacing)
     }

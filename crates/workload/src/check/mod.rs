@@ -41,7 +41,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Severity, Target, TargetKind};
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, Hidden, Job, NamedTarget, Observe, Pacing, Plan, Portion, Warmup};
+use crate::plan::{Arrival, Hidden, Job, MixPart, NamedTarget, Observe, Pacing, Plan, Warmup};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -49,7 +49,7 @@ pub(crate) use feed::written as written_delimiter;
 pub use global::MOST_CONNECTIONS;
 use job::{Membership, Role};
 use section::Kind;
-pub(crate) use statement::Printed;
+pub(crate) use statement::PrintedSyntax;
 
 /// Settings from the command line that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,7 +100,7 @@ pub fn check(
     if !overrides.set.is_empty() {
         let as_written = Overrides { set: Vec::new(), ..overrides.clone() };
         let own = check_as_given(file, &as_written, folder, None).found;
-        found = blame::settle(file.text(), overrides, &own, found);
+        found = blame::attribute_errors(file.text(), overrides, &own, found);
     }
     (None, secrets::clean(file, &hidden.0, found))
 }
@@ -184,7 +184,7 @@ struct Checker<'f> {
 
 /// The job that an expression belongs to.
 #[derive(Clone, Copy)]
-struct Post<'j> {
+struct JobContext<'j> {
     job: &'j str,
     /// Number of clients of a closed job; `None` for other models.
     clients: Option<u32>,
@@ -229,7 +229,7 @@ impl<'f> Checker<'f> {
                 Kind::Setup => plan.setup = self.fixed(section),
                 Kind::Teardown => plan.teardown = self.fixed(section),
                 Kind::Load(table) => plan.loads.push(self.load(section, table)),
-                Kind::Job if mixes.has_as_part_alone(section) => {}
+                Kind::Job if mixes.runs_only_in_mixes(section) => {}
                 Kind::Job => {
                     let place = plan.jobs.len();
                     let job = self.job(section, &global, Role::Alone);
@@ -244,7 +244,7 @@ impl<'f> Checker<'f> {
                             runs_alone_too: part.has_pacing,
                         };
                         let job = self.job(part.section, &global, Role::Part(membership));
-                        let portion = Portion { job: plan.jobs.len(), weight: part.weight };
+                        let portion = MixPart { job: plan.jobs.len(), weight: part.weight };
                         plan.jobs[place].mix.push(portion);
                         plan.jobs.push(job);
                     }
@@ -256,8 +256,8 @@ impl<'f> Checker<'f> {
             self.thresholds(section, &mut plan.jobs);
         }
         plan.targets = std::mem::take(&mut self.targets);
-        self.names_of_parts(&plan);
-        self.something_to_do(&plan);
+        self.reject_duplicate_part_names(&plan);
+        self.reject_empty_file(&plan);
         self.unasked(&plan);
         plan
     }
@@ -318,11 +318,11 @@ impl<'f> Checker<'f> {
     fn request_scope<'s>(
         &'s self,
         variables: &'s Variables,
-        post: Post<'s>,
+        job_context: JobContext<'s>,
         place: &'s str,
     ) -> Scope<'s> {
-        let position = Position { seed: self.seed, job: post.job, place };
-        self.scope(variables, Site::Request(position, post.clients))
+        let position = Position { seed: self.seed, job: job_context.job, place };
+        self.scope(variables, Site::Request(position, job_context.clients))
     }
 
     /// Returns the scope of an expression in a row.
@@ -332,7 +332,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a job that has the same name as a part of a mix.
-    fn names_of_parts(&mut self, plan: &Plan) {
+    fn reject_duplicate_part_names(&mut self, plan: &Plan) {
         let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
         for part in plan.jobs.iter().filter(|job| is_part(job)) {
             let same = plan.jobs.iter().find(|job| !is_part(job) && job.name == part.name);
@@ -346,7 +346,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a file that does nothing.
-    fn something_to_do(&mut self, plan: &Plan) {
+    fn reject_empty_file(&mut self, plan: &Plan) {
         let has_statements = !plan.setup.is_empty() || !plan.teardown.is_empty();
         let idle = !has_statements && plan.loads.is_empty() && plan.jobs.is_empty();
         let observes = self.file.sections.iter().any(|section| section.name == "observe");

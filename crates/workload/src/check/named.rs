@@ -3,7 +3,7 @@
 use base::Diagnostic;
 
 use super::fields::Fields;
-use super::{Checker, Post};
+use super::{Checker, JobContext};
 use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
 use crate::plan::Let;
 use crate::read::{Entry, Excerpt};
@@ -49,7 +49,7 @@ impl<'f> Checker<'f> {
     pub(super) fn lets(
         &mut self,
         fields: &Fields<'f>,
-        post: Post<'_>,
+        job_context: JobContext<'_>,
         variables: &mut Variables,
     ) -> Vec<Let> {
         let mut lets = Vec::new();
@@ -73,7 +73,9 @@ impl<'f> Checker<'f> {
             let place = format!("let {name}");
             let compiled = ast
                 .map_err(Refused::from)
-                .and_then(|ast| compile(&ast, source, self.request_scope(variables, post, &place)))
+                .and_then(|ast| {
+                    compile(&ast, source, self.request_scope(variables, job_context, &place))
+                })
                 .and_then(|compiled| self.counted(compiled, source));
             let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
             variables.define(name, compiled.as_ref());

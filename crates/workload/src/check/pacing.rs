@@ -5,7 +5,7 @@ use base::{Diagnostic, Nanos, Rate};
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
 use super::job::MOST_TOGETHER;
-use super::{Checker, Post, Rates, shape};
+use super::{Checker, JobContext, Rates, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
@@ -46,13 +46,13 @@ impl<'f> Chosen<'f> {
 
 /// The clients of a closed job or the workers of a queue.
 #[derive(Clone, Copy)]
-pub(super) struct Crew {
+pub(super) struct JobClients {
     workers: u32,
     /// True if they are clients of a closed job; false if they are workers of a queue.
     closed: bool,
 }
 
-impl Crew {
+impl JobClients {
     /// Returns the number of clients of a closed job; `None` for other models.
     pub(super) fn clients(self) -> Option<u32> {
         self.closed.then_some(self.workers)
@@ -64,20 +64,20 @@ impl<'f> Checker<'f> {
     /// known.
     ///
     /// For a part of a mix the number of clients is unknown: it belongs to the mix.
-    pub(super) fn crew(&mut self, fields: &Fields<'f>, is_part: bool) -> Crew {
+    pub(super) fn job_clients(&mut self, fields: &Fields<'f>, is_part: bool) -> JobClients {
         let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
         let scheduled = ["rate", "every", "query-log-file"];
         let closed = !is_part && scheduled.iter().all(|key| fields.one(key).is_none());
-        Crew { workers, closed }
+        JobClients { workers, closed }
     }
 
     /// Returns the pacing of a job.
     pub(super) fn pacing(
         &mut self,
         fields: &Fields<'f>,
-        post: Post<'_>,
+        job_context: JobContext<'_>,
         variables: &Variables,
-        crew: Crew,
+        job_clients: JobClients,
     ) -> Pacing {
         let chosen = Chosen {
             rate: fields.one("rate"),
@@ -88,7 +88,7 @@ impl<'f> Checker<'f> {
         self.contradictions(chosen);
         self.companions(fields, chosen);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
-        self.clients_beyond_a_pool(chosen, crew.workers);
+        self.clients_beyond_a_pool(chosen, job_clients.workers);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
         self.memory_of_line(fields, "batch-size", batch);
         self.memory_of_line(fields, "queue-limit", limit);
@@ -98,20 +98,20 @@ impl<'f> Checker<'f> {
         let every = self.period(fields);
         let rated = self.schedule(fields);
         let is_session = self.is_session(fields, chosen);
-        let think = if is_session { None } else { self.think(fields, post, variables) };
+        let think = if is_session { None } else { self.think(fields, job_context, variables) };
         if chosen.log.is_some() {
             return Pacing::Replay;
         }
         match (rated, every, chosen.concurrency) {
             (Some((schedule, _)), _, Some(_)) => {
-                Pacing::Queue { schedule, batch, workers: crew.workers, limit, on_full }
+                Pacing::Queue { schedule, batch, workers: job_clients.workers, limit, on_full }
             }
             (Some((schedule, true)), _, None) => Pacing::Timetable { schedule, batch },
             (Some((schedule, false)), _, None) => Pacing::Open { schedule, batch },
             (None, Some(period), _) => {
                 Pacing::Timetable { schedule: Schedule::Every(period), batch }
             }
-            (None, None, _) => Pacing::Closed { clients: crew.workers, think },
+            (None, None, _) => Pacing::Closed { clients: job_clients.workers, think },
         }
     }
 
@@ -257,14 +257,16 @@ impl<'f> Checker<'f> {
     pub(super) fn think(
         &mut self,
         fields: &Fields<'f>,
-        post: Post<'_>,
+        job_context: JobContext<'_>,
         variables: &Variables,
     ) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)
             .map_err(Refused::from)
-            .and_then(|ast| compile(&ast, source, self.request_scope(variables, post, "think")))
+            .and_then(|ast| {
+                compile(&ast, source, self.request_scope(variables, job_context, "think"))
+            })
             .and_then(|compiled| self.counted(compiled, source))
             .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
         compiled.map_err(|refused| self.refuse(refused)).ok()

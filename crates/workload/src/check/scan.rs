@@ -38,13 +38,13 @@ pub(super) enum Fragment {
         /// Parsed expression.
         content: Result<Ast, Diagnostic>,
         /// Enclosing literal or comment, if any.
-        within: Within,
+        within: SyntaxContext,
     },
 }
 
 /// The syntactic context of a part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum SyntaxContext {
     /// Outside literals and comments.
     Open,
     /// A literal: the offset of its opening delimiter and the length of that delimiter, in bytes.
@@ -65,7 +65,7 @@ pub(super) struct Scan {
     /// Offset of the first byte that is neither comment nor white space, if any.
     pub(super) code: Option<usize>,
     /// Literal or comment that is still open at the end.
-    pub(super) open: Option<Within>,
+    pub(super) open: Option<SyntaxContext>,
     /// Offset of a comment to the end of the line, if any.
     pub(super) line_comment: Option<usize>,
     /// True if there are more `${…}` than a statement may have.
@@ -74,7 +74,7 @@ pub(super) struct Scan {
 
 /// The positions of the `${…}` in a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Marks<'m> {
+pub(super) enum ValuePositions<'m> {
     /// At every `${`, as in a file, where `$${` is the escape for `${`.
     Written,
     /// At these offsets only, in ascending order: the text is sent as it is.
@@ -82,33 +82,33 @@ pub(super) enum Marks<'m> {
 }
 
 /// The meaning of a `$`.
-enum Sign {
+enum DollarKind {
     Value,
     Dollar,
     Plain,
 }
 
-impl Marks<'_> {
+impl ValuePositions<'_> {
     /// Returns the meaning of the `$` at this offset.
-    fn sign(self, bytes: &[u8], at: usize) -> Sign {
+    fn sign(self, bytes: &[u8], at: usize) -> DollarKind {
         let rest = bytes.get(at..).unwrap_or_default();
         match self {
-            Marks::At(marks) if marks.binary_search(&at).is_ok() => Sign::Value,
-            Marks::At(_) => Sign::Plain,
-            Marks::Written if rest.starts_with(b"$${") => Sign::Dollar,
-            Marks::Written if rest.starts_with(b"${") => Sign::Value,
-            Marks::Written => Sign::Plain,
+            ValuePositions::At(marks) if marks.binary_search(&at).is_ok() => DollarKind::Value,
+            ValuePositions::At(_) => DollarKind::Plain,
+            ValuePositions::Written if rest.starts_with(b"$${") => DollarKind::Dollar,
+            ValuePositions::Written if rest.starts_with(b"${") => DollarKind::Value,
+            ValuePositions::Written => DollarKind::Plain,
         }
     }
 
     /// Returns true if a `${…}` begins at this offset.
     pub(super) fn has_value(self, bytes: &[u8], at: usize) -> bool {
-        matches!(self.sign(bytes, at), Sign::Value)
+        matches!(self.sign(bytes, at), DollarKind::Value)
     }
 
     /// Returns true if `$${` stands for `${` at this offset.
     pub(super) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
-        matches!(self.sign(bytes, at), Sign::Dollar)
+        matches!(self.sign(bytes, at), DollarKind::Dollar)
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Reading<'m> {
     pub(super) dialect: Dialect,
     /// True if `?` or `$1` refers to a field of a record.
     pub(super) placeholders: bool,
-    pub(super) marks: Marks<'m>,
+    pub(super) marks: ValuePositions<'m>,
 }
 
 /// Returns true if the pieces form one statement that can be printed with its texts spliced in: it
@@ -127,15 +127,15 @@ pub(super) struct Reading<'m> {
 /// the dialect only.
 pub(super) fn is_sound(
     pieces: &[Piece],
-    scan: impl for<'m> Fn(Excerpt<'_>, Marks<'m>) -> Scan,
+    scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
 ) -> bool {
     let (text, marks) = print::skeleton(pieces);
     let passage = crate::read::Passage::outside(&text);
-    let scan = scan(passage.excerpt(), Marks::At(&marks));
+    let scan = scan(passage.excerpt(), ValuePositions::At(&marks));
     let misplaced = |fragment: &Fragment| match fragment {
         Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         Fragment::Braced { range, within, .. } => {
-            *within != Within::Open && !text[range.clone()].starts_with("${raw(")
+            *within != SyntaxContext::Open && !text[range.clone()].starts_with("${raw(")
         }
     };
     let braced = |fragment: &&Fragment| matches!(fragment, Fragment::Braced { .. });
@@ -161,7 +161,7 @@ pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
             Fragment::Placeholder(..) => return false,
             Fragment::Braced { range, within, .. } => {
                 let is_raw = text[range.clone()].starts_with("${raw(");
-                if !is_raw && *within != Within::Open {
+                if !is_raw && *within != SyntaxContext::Open {
                     return false;
                 }
                 marks.push(found.len());
@@ -196,7 +196,7 @@ pub(super) struct ScriptPart<'p> {
 
 /// Returns the statements of a script: the texts between `;`, without those that are only comments.
 pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
-    let reading = Reading { dialect, placeholders: false, marks: Marks::Written };
+    let reading = Reading { dialect, placeholders: false, marks: ValuePositions::Written };
     let ends = scan(source, reading).semicolons;
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
     let ends = ends.iter().copied().chain([source.text().len()]);
@@ -230,7 +230,7 @@ struct Scanner<'p> {
     flushed: usize,
     /// End of the last value that is not spliced in, as an offset in bytes.
     value_end: Option<usize>,
-    within: Within,
+    within: SyntaxContext,
     values: usize,
     scan: Scan,
 }
@@ -247,7 +247,7 @@ impl<'p> Scanner<'p> {
             at: 0,
             flushed: 0,
             value_end: None,
-            within: Within::Open,
+            within: SyntaxContext::Open,
             values: 0,
             scan: Scan::default(),
         }
@@ -261,8 +261,8 @@ impl<'p> Scanner<'p> {
         }
         self.flush(self.bytes.len());
         self.scan.open = match self.within {
-            Within::Open | Within::LineComment(_) => None,
-            open @ (Within::Literal(..) | Within::BlockComment(_)) => Some(open),
+            SyntaxContext::Open | SyntaxContext::LineComment(_) => None,
+            open @ (SyntaxContext::Literal(..) | SyntaxContext::BlockComment(_)) => Some(open),
         };
         self.scan
     }
@@ -280,13 +280,13 @@ impl<'p> Scanner<'p> {
     /// Consumes `$${` or `${…}`, which have the same meaning everywhere.
     fn dollar(&mut self) -> bool {
         match self.reading.marks.sign(self.bytes, self.at) {
-            Sign::Plain => return false,
-            Sign::Dollar => {
+            DollarKind::Plain => return false,
+            DollarKind::Dollar => {
                 self.flush(self.at);
                 self.scan.fragments.push(Fragment::Dollar);
                 self.at += 3;
             }
-            Sign::Value => {
+            DollarKind::Value => {
                 self.flush(self.at);
                 self.braced();
             }
@@ -301,15 +301,15 @@ impl<'p> Scanner<'p> {
         let (content, end) = parse_braced(self.source, self.at + 2);
         let range = self.at..end;
         let within = self.within;
-        if within == Within::Open {
+        if within == SyntaxContext::Open {
             self.scan.code.get_or_insert(self.at);
         }
         let breaks = content.as_ref().is_ok_and(|ast| self.splices_a_line_break(ast));
         if !content.as_ref().is_ok_and(|ast| self.is_spliced(ast)) {
             self.value_end = Some(end);
         }
-        if let (Within::LineComment(_), true) = (within, breaks) {
-            self.within = Within::Open;
+        if let (SyntaxContext::LineComment(_), true) = (within, breaks) {
+            self.within = SyntaxContext::Open;
         }
         self.scan.fragments.push(Fragment::Braced { range, content, within });
         self.at = end;
@@ -319,15 +319,15 @@ impl<'p> Scanner<'p> {
     fn step(&mut self) {
         let byte = self.bytes[self.at];
         match self.within {
-            Within::Open => self.step_open(byte),
-            Within::Literal(start, length) => self.step_literal(byte, start, length),
-            Within::LineComment(_) => {
+            SyntaxContext::Open => self.step_open(byte),
+            SyntaxContext::Literal(start, length) => self.step_literal(byte, start, length),
+            SyntaxContext::LineComment(_) => {
                 if byte == b'\n' {
-                    self.within = Within::Open;
+                    self.within = SyntaxContext::Open;
                 }
                 self.at += 1;
             }
-            Within::BlockComment(_) => self.step_comment(byte),
+            SyntaxContext::BlockComment(_) => self.step_comment(byte),
         }
     }
 
@@ -338,7 +338,7 @@ impl<'p> Scanner<'p> {
                 self.depth -= 1;
                 self.at += 2;
                 if self.depth == 0 {
-                    self.within = Within::Open;
+                    self.within = SyntaxContext::Open;
                 }
             }
             (b'/', Some(b'*')) if nests => {
@@ -352,7 +352,7 @@ impl<'p> Scanner<'p> {
     fn step_open(&mut self, byte: u8) {
         let at = self.at;
         if self.begins_line_comment(byte) {
-            self.within = Within::LineComment(at);
+            self.within = SyntaxContext::LineComment(at);
             self.scan.line_comment = Some(at);
             self.at += 1;
             return;
@@ -361,19 +361,19 @@ impl<'p> Scanner<'p> {
             return;
         }
         match (byte, self.peek(1)) {
-            (b'\'' | b'"' | b'`', _) => self.within = Within::Literal(at, 1),
+            (b'\'' | b'"' | b'`', _) => self.within = SyntaxContext::Literal(at, 1),
             (b'[', _) if self.reading.dialect == Dialect::Sqlite => {
-                self.within = Within::Literal(at, 1);
+                self.within = SyntaxContext::Literal(at, 1);
             }
             (b'/', Some(b'*')) => {
-                self.within = Within::BlockComment(at);
+                self.within = SyntaxContext::BlockComment(at);
                 self.depth = 1;
                 self.at += 2;
                 return;
             }
             (b'$', _) => {
                 if let Some(length) = self.tag() {
-                    self.within = Within::Literal(at, length);
+                    self.within = SyntaxContext::Literal(at, length);
                     self.at += length - 1;
                 }
             }
@@ -463,10 +463,10 @@ impl<'p> Scanner<'p> {
         if escaped || doubled {
             self.at += 2;
         } else if quote == b'[' {
-            self.within = if byte == b']' { Within::Open } else { self.within };
+            self.within = if byte == b']' { SyntaxContext::Open } else { self.within };
             self.at += 1;
         } else if self.bytes[self.at..].starts_with(opening) && !self.brace_behind(length) {
-            self.within = Within::Open;
+            self.within = SyntaxContext::Open;
             self.at += length;
         } else {
             self.at += 1;
@@ -515,7 +515,7 @@ mod tests {
 
     fn check_as(dialect: Dialect, text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
-        let reading = Reading { dialect, placeholders: true, marks: Marks::Written };
+        let reading = Reading { dialect, placeholders: true, marks: ValuePositions::Written };
         let scan = scan(passage.excerpt(), reading);
         let mut shown = String::new();
         for fragment in &scan.fragments {
@@ -524,9 +524,11 @@ mod tests {
                 Fragment::Dollar => shown.push_str("[$]"),
                 Fragment::Placeholder(_, number) => shown.push_str(&format!("[{number}]")),
                 Fragment::Braced { within, .. } => shown.push_str(match within {
-                    Within::Open => "[value]",
-                    Within::Literal(..) => "[in literal]",
-                    Within::LineComment(_) | Within::BlockComment(_) => "[in comment]",
+                    SyntaxContext::Open => "[value]",
+                    SyntaxContext::Literal(..) => "[in literal]",
+                    SyntaxContext::LineComment(_) | SyntaxContext::BlockComment(_) => {
+                        "[in comment]"
+                    }
                 }),
             }
         }

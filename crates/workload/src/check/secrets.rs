@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use base::{Diagnostic, HIDDEN, Secret, Secrets, is_secret_behind, passwords_in};
+use base::{Diagnostic, HIDDEN, Secret, Secrets, follows_secret_word, passwords_in};
 
 use super::{Checker, Overrides, check_as_given};
 use crate::expr::{Constant, Expr, Node};
@@ -62,7 +62,7 @@ impl Known {
                 one.place.start < password.end && password.start < one.place.end
             };
             let value = text.get(one.place.clone()).unwrap_or_default();
-            let is_behind = || is_secret_behind(&text[..one.place.start], value);
+            let is_behind = || follows_secret_word(&text[..one.place.start], value);
             if passwords.iter().any(reaches) || is_behind() {
                 self.found.extend(one.names.iter().cloned());
             }

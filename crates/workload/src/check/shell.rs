@@ -4,18 +4,18 @@
 //! its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment. (POSIX.1-2024, Shell
 //! Command Language, 2.2 and 2.3.) The shell checks everything else.
 
-use super::scan::{Fragment, MOST_BRACED, Marks, Scan, Within};
+use super::scan::{Fragment, MOST_BRACED, Scan, SyntaxContext, ValuePositions};
 use crate::expr::parse_braced;
 use crate::read::Excerpt;
 
 /// Splits a command into its parts. It reports no `;`.
-pub(super) fn scan(source: Excerpt<'_>, marks: Marks<'_>) -> Scan {
+pub(super) fn scan(source: Excerpt<'_>, marks: ValuePositions<'_>) -> Scan {
     let mut scanner = Scanner {
         source,
         bytes: source.text().as_bytes(),
         at: 0,
         flushed: 0,
-        within: Within::Open,
+        within: SyntaxContext::Open,
         scan: Scan::default(),
     };
     let mut values = 0;
@@ -32,8 +32,8 @@ pub(super) fn scan(source: Excerpt<'_>, marks: Marks<'_>) -> Scan {
     }
     scanner.flush();
     scanner.scan.open = match scanner.within {
-        Within::Open | Within::LineComment(_) => None,
-        open @ (Within::Literal(..) | Within::BlockComment(_)) => Some(open),
+        SyntaxContext::Open | SyntaxContext::LineComment(_) => None,
+        open @ (SyntaxContext::Literal(..) | SyntaxContext::BlockComment(_)) => Some(open),
     };
     scanner.scan
 }
@@ -44,7 +44,7 @@ struct Scanner<'p> {
     at: usize,
     /// Start of the text that is not yet in a fragment.
     flushed: usize,
-    within: Within,
+    within: SyntaxContext,
     scan: Scan,
 }
 
@@ -67,7 +67,9 @@ impl Scanner<'_> {
         let range = self.at..end;
         // A backslash would escape the quote that is put around the value.
         let within = match (self.within, self.at.checked_sub(1)) {
-            (Within::Open, Some(before)) if self.is_escape(before) => Within::Literal(before, 1),
+            (SyntaxContext::Open, Some(before)) if self.is_escape(before) => {
+                SyntaxContext::Literal(before, 1)
+            }
             (within, _) => within,
         };
         self.take(end - self.at, Fragment::Braced { range, content, within });
@@ -86,15 +88,22 @@ impl Scanner<'_> {
         // A `$` is never consumed with the byte before it: it may begin a value.
         let protects = byte == b'\\' && self.bytes.get(at + 1) != Some(&b'$');
         match (self.within, byte) {
-            (Within::Open, b'\'' | b'"') => self.within = Within::Literal(at, 1),
-            (Within::Open, b'#') if self.begins_word() => self.within = Within::LineComment(at),
-            (Within::Open, _) if protects => self.at += 1,
-            (Within::Literal(start, _), _) => match self.bytes[start] {
-                quote if quote == byte => self.within = Within::Open,
+            (SyntaxContext::Open, b'\'' | b'"') => self.within = SyntaxContext::Literal(at, 1),
+            (SyntaxContext::Open, b'#') if self.begins_word() => {
+                self.within = SyntaxContext::LineComment(at)
+            }
+            (SyntaxContext::Open, _) if protects => self.at += 1,
+            (SyntaxContext::Literal(start, _), _) => match self.bytes[start] {
+                quote if quote == byte => self.within = SyntaxContext::Open,
                 b'"' if protects => self.at += 1,
                 _ => {}
             },
-            (Within::Open | Within::LineComment(_) | Within::BlockComment(_), _) => {}
+            (
+                SyntaxContext::Open
+                | SyntaxContext::LineComment(_)
+                | SyntaxContext::BlockComment(_),
+                _,
+            ) => {}
         }
         self.at = (self.at + 1).min(self.bytes.len());
     }
@@ -113,7 +122,7 @@ mod tests {
     /// Compares the command with marks around each `${…}` and its context.
     fn check(text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
-        let scan = scan(passage.excerpt(), Marks::Written);
+        let scan = scan(passage.excerpt(), ValuePositions::Written);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {
@@ -121,9 +130,11 @@ mod tests {
                 Fragment::Dollar => shown.push_str("[$]"),
                 Fragment::Placeholder(..) => shown.push_str("[field]"),
                 Fragment::Braced { within, .. } => shown.push_str(match within {
-                    Within::Open => "[value]",
-                    Within::Literal(..) => "[quoted]",
-                    Within::LineComment(_) | Within::BlockComment(_) => "[in comment]",
+                    SyntaxContext::Open => "[value]",
+                    SyntaxContext::Literal(..) => "[quoted]",
+                    SyntaxContext::LineComment(_) | SyntaxContext::BlockComment(_) => {
+                        "[in comment]"
+                    }
                 }),
             }
         }

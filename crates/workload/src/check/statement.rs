@@ -4,10 +4,10 @@ use base::{Diagnostic, Dialect};
 
 use super::load::bindable;
 use super::scan::{
-    Fragment, MOST_VALUES, Marks, Reading, Scan, Within, has_pieces, is_sound, scan,
+    Fragment, MOST_VALUES, Reading, Scan, SyntaxContext, ValuePositions, has_pieces, is_sound, scan,
 };
 use super::secrets::Use;
-use super::{Checker, Post, shell};
+use super::{Checker, JobContext, shell};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
     parse_braced,
@@ -24,7 +24,7 @@ pub(super) enum Binding<'b> {
     /// As parameters of a prepared statement of a job.
     Bound {
         /// The job that the statement belongs to.
-        post: Post<'b>,
+        job_context: JobContext<'b>,
         /// Variables of the job.
         variables: &'b Variables,
         /// Number of the statement, from 1.
@@ -33,7 +33,7 @@ pub(super) enum Binding<'b> {
     /// As words of a command.
     Shell {
         /// The job that the command belongs to.
-        post: Post<'b>,
+        job_context: JobContext<'b>,
         /// Variables of the job.
         variables: &'b Variables,
     },
@@ -120,8 +120,8 @@ impl Assembly {
 
 impl<'f> Checker<'f> {
     /// Splits a statement or a command into its parts.
-    fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: Marks<'_>) -> Scan {
-        let placeholders = self.has_records && matches!(marks, Marks::Written);
+    fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: ValuePositions<'_>) -> Scan {
+        let placeholders = self.has_records && matches!(marks, ValuePositions::Written);
         match binding {
             Binding::Shell { .. } => shell::scan(source, marks),
             Binding::Bound { .. } | Binding::Written(_) => {
@@ -132,7 +132,7 @@ impl<'f> Checker<'f> {
 
     /// Returns the pieces of a statement; if errors were reported, those that could be made.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
-        let scan = self.scan(source, binding, Marks::Written);
+        let scan = self.scan(source, binding, ValuePositions::Written);
         self.scan_problems(source, &scan);
         let mut assembly = Assembly::default();
         for fragment in scan.fragments {
@@ -230,7 +230,7 @@ impl<'f> Checker<'f> {
         let passage = Passage::outside(&text);
         let source = passage.excerpt();
         let (ast, _) = parse_braced(source, 2);
-        let place = Braced { source, all: source, within: Within::Open, binding };
+        let place = Braced { source, all: source, within: SyntaxContext::Open, binding };
         let added = ast.map_err(Refused::from);
         let added = added.and_then(|ast| self.add(assembly, place, &ast, binding));
         added.map_err(|refused| self.refuse(refused))
@@ -238,8 +238,9 @@ impl<'f> Checker<'f> {
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {
         match binding {
-            Binding::Bound { post, variables, .. } | Binding::Shell { post, variables } => {
-                self.request_scope(variables, post, ordinal)
+            Binding::Bound { job_context, variables, .. }
+            | Binding::Shell { job_context, variables } => {
+                self.request_scope(variables, job_context, ordinal)
             }
             Binding::Written(what) => self.fixed_scope(what),
         }
@@ -311,7 +312,8 @@ impl<'f> Checker<'f> {
                 source.part(0..word.len().min(source.text().len())).error(why.0).help(why.1)
             });
         }
-        let scan = |source: Excerpt<'_>, marks: Marks<'_>| self.scan(source, binding, marks);
+        let scan =
+            |source: Excerpt<'_>, marks: ValuePositions<'_>| self.scan(source, binding, marks);
         let sound = || is_sound(&assembly.pieces, scan);
         if self.sink.errors() == 0 && assembly.rewritten && !sound() {
             self.sink.error(|| {
@@ -336,7 +338,7 @@ const SPLICE: &str = "${raw(";
 
 /// The syntax in which a printed statement is read back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Printed {
+pub(crate) enum PrintedSyntax {
     /// A shell command.
     Command,
     /// An SQL statement.
@@ -348,15 +350,15 @@ pub(crate) enum Printed {
     },
 }
 
-impl Printed {
+impl PrintedSyntax {
     /// Returns true if a statement printed in this syntax scans into the pieces that it was made
     /// of.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
         let passage = Passage::outside(text);
-        let marks = Marks::Written;
+        let marks = ValuePositions::Written;
         let scan = match self {
-            Printed::Command => shell::scan(passage.excerpt(), marks),
-            Printed::Sql { dialect, placeholders } => {
+            PrintedSyntax::Command => shell::scan(passage.excerpt(), marks),
+            PrintedSyntax::Sql { dialect, placeholders } => {
                 scan(passage.excerpt(), Reading { dialect, placeholders, marks })
             }
         };
@@ -369,7 +371,7 @@ impl Printed {
 struct Braced<'f, 'b> {
     source: Excerpt<'f>,
     all: Excerpt<'f>,
-    within: Within,
+    within: SyntaxContext,
     binding: Binding<'b>,
 }
 
@@ -383,15 +385,15 @@ impl<'f> Braced<'f, '_> {
         let what = self.all.text();
         let inner = what.trim_start_matches("${").trim_end_matches('}');
         match self.within {
-            Within::Open => Ok(()),
-            Within::Literal(..) if matches!(self.binding, Binding::Shell { .. }) => Err(self
+            SyntaxContext::Open => Ok(()),
+            SyntaxContext::Literal(..) if matches!(self.binding, Binding::Shell { .. }) => Err(self
                 .all
                 .error(format!("{} stands in quotes or behind a backslash", quoted(what)))
                 .help(format!(
                     "a value is put in quotes where it needs them: remove yours;\nto splice its \
                      text, write `${{raw({inner})}}`; for a `${{` of the shell's, write `$${{`"
                 ))),
-            Within::Literal(start, length) => {
+            SyntaxContext::Literal(start, length) => {
                 let quote = self.source.part(start..start + length).text();
                 let message = format!("{} stands inside {quote}…{quote}", quoted(what));
                 Err(self.all.error(message).help(format!(
@@ -399,7 +401,7 @@ impl<'f> Braced<'f, '_> {
                      `${{raw({inner})}}`;\nfor a literal `${{`, write `$${{`"
                 )))
             }
-            Within::LineComment(_) | Within::BlockComment(_) => Err(self
+            SyntaxContext::LineComment(_) | SyntaxContext::BlockComment(_) => Err(self
                 .all
                 .error(format!("{} stands inside a comment", quoted(what)))
                 .help("remove it, or write `$${` for a literal `${`")),
@@ -490,18 +492,20 @@ fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     error.help("write the second statement as a second `query`")
 }
 
-fn unclosed(source: Excerpt<'_>, open: Within) -> Diagnostic {
+fn unclosed(source: Excerpt<'_>, open: SyntaxContext) -> Diagnostic {
     match open {
-        Within::BlockComment(at) => source
+        SyntaxContext::BlockComment(at) => source
             .part(at..at + 2)
             .error("this comment is not closed")
             .help("write the missing `*/`"),
-        Within::Literal(at, length) => {
+        SyntaxContext::Literal(at, length) => {
             let place = source.part(at..at + length);
             let help = format!("write the missing `{}`", place.text());
             place.error("the literal that begins here is not closed").help(help)
         }
-        Within::LineComment(at) => source.part(at..at + 2).error("this comment is not closed"),
-        Within::Open => source.error("the statement is not closed"),
+        SyntaxContext::LineComment(at) => {
+            source.part(at..at + 2).error("this comment is not closed")
+        }
+        SyntaxContext::Open => source.error("the statement is not closed"),
     }
 }

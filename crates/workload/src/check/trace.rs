@@ -96,9 +96,9 @@ impl<'f> Checker<'f> {
         let file = self.text_named(entry, name)?;
         let text = Rc::clone(&file.text);
         let passage = Passage::whole(&text, 0);
-        self.sink.turn_to(Some(file));
+        self.sink.set_file(Some(file));
         let trace = self.lines(Trace::default(), lines(passage.excerpt()));
-        self.sink.turn_to(None);
+        self.sink.set_file(None);
         Some(trace)
     }
 

@@ -9,7 +9,7 @@ use super::constant::{Constant, Undefined};
 use super::range::{Range as Span, range};
 use super::syntax::{Argument, Ast, AstKind};
 use super::{Combination, Generate, Node, Operator, Type};
-use crate::generate::{self, Arguments, Given, Partner, Points, Rest, Spec, Stage, Tables};
+use crate::generate::{self, Arguments, ColonPart, Given, Points, Rest, Spec, Stage, Tables};
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
 
@@ -38,7 +38,7 @@ pub(crate) struct Variables {
     /// All variables of the job, defined or not, with the names that they use.
     ahead: BTreeMap<String, Vec<String>>,
     /// The variable whose value is being compiled.
-    in_the_making: Option<String>,
+    current_variable: Option<String>,
 }
 
 /// The largest number of names in a search for a cycle.
@@ -52,7 +52,7 @@ impl Variables {
             kinds: Vec::new(),
             ranges: Vec::new(),
             ahead: BTreeMap::new(),
-            in_the_making: None,
+            current_variable: None,
         }
     }
 
@@ -77,12 +77,12 @@ impl Variables {
 
     /// Sets the variable whose value is compiled next.
     pub(crate) fn begin(&mut self, name: &str) {
-        self.in_the_making = Some(name.to_owned());
+        self.current_variable = Some(name.to_owned());
     }
 
     /// Adds a variable; `None` for a value whose error is already reported.
     pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
-        self.in_the_making = None;
+        self.current_variable = None;
         self.places.insert(name.to_owned(), self.kinds.len());
         self.kinds.push(value.map(Compiled::kind));
         self.ranges.push(match value {
@@ -242,7 +242,7 @@ impl<'c> Compiler<'c> {
     fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
         if self.scope.variables.ahead.contains_key(word) {
-            return self.too_early(name);
+            return self.use_before_definition(name);
         }
         let error = name.error(format!("unknown name {}", quoted(word)));
         if generate::find(word).is_some() {
@@ -263,10 +263,10 @@ impl<'c> Compiler<'c> {
 
     /// Returns the error about a variable that is used in its own definition, or before it is
     /// defined.
-    fn too_early(&self, name: Excerpt<'_>) -> Diagnostic {
+    fn use_before_definition(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
         let variables = self.scope.variables;
-        let own = variables.in_the_making.as_deref().unwrap_or_default();
+        let own = variables.current_variable.as_deref().unwrap_or_default();
         let Some(circle) = variables.circle(own, word) else {
             return name
                 .error(format!("the variable {} is used before it is defined", quoted(word)))
@@ -325,7 +325,7 @@ impl<'c> Compiler<'c> {
             };
         }
         if matches!(operator, Operator::Divide | Operator::Modulo) {
-            self.never_zero(&right, places.1, self.part(&whole.range))?;
+            self.check_divisor(&right, places.1, self.part(&whole.range))?;
         }
         let combination =
             Combination { operator, left: left.into_node(), right: right.into_node() };
@@ -333,7 +333,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// Refuses a divisor that is zero for some requests.
-    fn never_zero(
+    fn check_divisor(
         &self,
         divisor: &Compiled,
         place: Excerpt<'_>,
@@ -383,27 +383,27 @@ impl<'c> Compiler<'c> {
             (Some(weight), Rest::Weighted) => (&argument.value, Some(self.weight(weight)?)),
             (Some(value), Rest::Named) => (value, Some(self.label(&argument.value)?)),
             (None, Rest::Weighted | Rest::Named) | (Some(_), Rest::Nothing | Rest::Values) => {
-                return Err(self.odd_colon(spec, argument).into());
+                return Err(self.colon_error(spec, argument).into());
             }
         };
         let place = self.part(&value.range);
         Ok(Given { place, value: self.expression(value)?, partner })
     }
 
-    fn weight(&mut self, ast: &Ast) -> Result<Partner<'c>, Refused> {
+    fn weight(&mut self, ast: &Ast) -> Result<ColonPart<'c>, Refused> {
         let place = self.part(&ast.range);
         match self.expression(ast)? {
-            Compiled::Constant(constant) => Ok(Partner::Weight(constant, place)),
+            Compiled::Constant(constant) => Ok(ColonPart::Weight(constant, place)),
             Compiled::Dynamic(..) => Err(not_constant(place, "a weight").into()),
         }
     }
 
     /// Returns the name before a colon: a bare word, or a text.
-    fn label(&self, ast: &Ast) -> Result<Partner<'c>, Refused> {
+    fn label(&self, ast: &Ast) -> Result<ColonPart<'c>, Refused> {
         let place = self.part(&ast.range);
         match &ast.kind {
-            AstKind::Name(range) => Ok(Partner::Name(self.part(range).text().to_owned(), place)),
-            AstKind::Constant(Constant::Text(text)) => Ok(Partner::Name(text.clone(), place)),
+            AstKind::Name(range) => Ok(ColonPart::Name(self.part(range).text().to_owned(), place)),
+            AstKind::Constant(Constant::Text(text)) => Ok(ColonPart::Name(text.clone(), place)),
             AstKind::Constant(_)
             | AstKind::Negate(_)
             | AstKind::Combine(..)
@@ -415,7 +415,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// Returns the error about a missing or meaningless colon.
-    fn odd_colon(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
+    fn colon_error(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
         let value = self.part(&argument.value.range);
         let error = match (spec.rest, &argument.behind) {
             (Rest::Weighted, _) => value.error(format!("{} has no weight", quoted(value.text()))),
@@ -453,7 +453,7 @@ impl<'c> Compiler<'c> {
                 .help("it can only be the whole of a `${…}` in a statement: `${raw(table)}`");
         }
         let error = name.error(format!("unknown generator {}", quoted(word)));
-        if let Some(ours) = generate::elsewhere(word) {
+        if let Some(ours) = generate::assay_name_of(word) {
             return error.help(format!("in assay it is called `{ours}(…)`"));
         }
         match nearest(word, generate::ALL.iter().map(|spec| spec.name)) {

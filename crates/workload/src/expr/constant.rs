@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_makes_a_real_and_a_multiplier_takes_it_away() {
+    fn number_with_point_is_real_unless_multiplied_to_an_integer() {
         for (text, kind) in [
             ("7", Type::Int),
             ("1e3", Type::Int),

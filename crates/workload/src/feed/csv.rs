@@ -5,9 +5,9 @@ use super::records::Records;
 /// The result of parsing a buffer.
 pub(super) enum Parsed {
     /// A record was appended; its bytes and line ends.
-    Record(Taken),
+    Record(Consumed),
     /// These bytes hold no record and are consumed.
-    Nothing(Taken),
+    Nothing(Consumed),
     /// The record continues after these bytes.
     Unfinished,
     /// The bytes are not a valid record.
@@ -16,7 +16,7 @@ pub(super) enum Parsed {
 
 /// The length of the consumed input.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct Consumed {
     pub(super) bytes: usize,
     pub(super) lines: u64,
 }
@@ -24,7 +24,7 @@ pub(super) struct Taken {
 /// Parses the record at the beginning of `bytes`; `is_end` is true if the file ends there.
 pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Records) -> Parsed {
     match blank(bytes) {
-        Some(length) => return Parsed::Nothing(Taken { bytes: length, lines: 1 }),
+        Some(length) => return Parsed::Nothing(Consumed { bytes: length, lines: 1 }),
         None if bytes.is_empty() || bytes == b"\r" => return Parsed::Unfinished,
         None => {}
     }
@@ -57,7 +57,7 @@ struct Walk<'b> {
 
 impl Walk<'_> {
     /// Returns the length of the first record; `None` if it is incomplete.
-    fn length(&self) -> Result<Option<Taken>, &'static str> {
+    fn length(&self) -> Result<Option<Consumed>, &'static str> {
         let mut at = 0;
         let mut lines = 0;
         loop {
@@ -69,9 +69,9 @@ impl Walk<'_> {
                 _ => self.plain(at)?,
             };
             match self.bytes.get(at) {
-                Some(b'\n') => return Ok(Some(Taken { bytes: at + 1, lines: lines + 1 })),
+                Some(b'\n') => return Ok(Some(Consumed { bytes: at + 1, lines: lines + 1 })),
                 Some(_) => at += 1,
-                None if self.is_end => return Ok(Some(Taken { bytes: at, lines: lines + 1 })),
+                None if self.is_end => return Ok(Some(Consumed { bytes: at, lines: lines + 1 })),
                 None => return Ok(None),
             }
         }

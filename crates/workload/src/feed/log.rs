@@ -1,6 +1,6 @@
 //! Parsing of one line of a query log: `MICROSECONDS,STATEMENT`.
 
-use super::csv::{Parsed, Taken};
+use super::csv::{Consumed, Parsed};
 use super::records::Records;
 
 /// Parses the line at the beginning of `bytes` and returns its time in microseconds.
@@ -10,7 +10,7 @@ pub(super) fn line(bytes: &[u8], is_end: bool, out: &mut Records) -> (Parsed, i6
         None if is_end && !bytes.is_empty() => bytes.len(),
         None => return (Parsed::Unfinished, 0),
     };
-    let taken = Taken { bytes: (length + 1).min(bytes.len()), lines: 1 };
+    let taken = Consumed { bytes: (length + 1).min(bytes.len()), lines: 1 };
     let line = bytes[..length].strip_suffix(b"\r").unwrap_or(&bytes[..length]);
     if line.is_empty() {
         return (Parsed::Nothing(taken), 0);

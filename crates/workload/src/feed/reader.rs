@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 
 use base::{Dialect, Nanos};
 
-use super::csv::{self, Parsed, Taken};
+use super::csv::{self, Consumed, Parsed};
 use super::records::Records;
 use super::{Format, log};
 use crate::check::holds_several;
@@ -192,7 +192,7 @@ impl<R: Read> Reader<R> {
         self.has_begun
     }
 
-    fn skip(&mut self, taken: Taken) {
+    fn skip(&mut self, taken: Consumed) {
         self.start += taken.bytes;
         self.line += taken.lines;
     }

@@ -91,7 +91,7 @@ fn records_come_in_groups() {
 }
 
 #[test]
-fn what_is_no_record_is_refused_with_its_line() {
+fn malformed_record_reports_its_line() {
     refused("a,b\nc\n", CSV, "line 2: it has 1 field, and the first record has 2");
     refused("a\n\n\"x\ny\"\nb,c\n", CSV, "line 5: it has 2 fields, and the first record has 1");
     refused("a\nb\"c\n", CSV, "line 2: a `\"` stands in a field that does not begin with one");
@@ -140,7 +140,7 @@ fn times_that_go_backwards_are_noticed_and_shift_nothing() {
 
 /// A pipe whose writer pauses: available records are returned before the reader waits.
 #[test]
-fn what_has_come_is_given_out_before_more_is_read() {
+fn available_records_are_returned_before_reading_more() {
     let mut reader = Reader::new(Slowly(b"1\n2\n3\n", 4), CSV, 1);
     let mut blocks = [Records::default()];
     blocks[0].reset(1);

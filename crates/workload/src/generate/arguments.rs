@@ -29,12 +29,12 @@ pub(crate) struct Given<'p> {
     /// Compiled value.
     pub(crate) value: Compiled,
     /// Name or weight on the other side of its colon.
-    pub(crate) partner: Option<Partner<'p>>,
+    pub(crate) partner: Option<ColonPart<'p>>,
 }
 
 /// The part of an argument on the other side of its colon.
 #[derive(Clone, Debug)]
-pub(crate) enum Partner<'p> {
+pub(crate) enum ColonPart<'p> {
     /// A name before the value, and its position.
     Name(String, Excerpt<'p>),
     /// A weight after the value, and its position.

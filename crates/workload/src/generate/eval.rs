@@ -11,7 +11,7 @@ use crate::feed::Record;
 
 /// The input of an evaluation, besides the expression.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment<'m> {
+pub(crate) struct EvalContext<'m> {
     /// Number of the request or row.
     pub(crate) number: u64,
     /// Start of the run in calendar time.
@@ -26,7 +26,7 @@ pub(crate) struct Moment<'m> {
 
 impl Node {
     /// Evaluates the expression for one request; texts are written into `out`.
-    pub(crate) fn eval(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
+    pub(crate) fn eval(&self, moment: EvalContext<'_>, out: &mut Values) -> Datum {
         match self {
             Node::Int(number) => Datum::Int(*number),
             Node::Real(number) => Datum::Real(*number),
@@ -45,7 +45,7 @@ impl Node {
 }
 
 impl Generate {
-    fn eval(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
+    fn eval(&self, moment: EvalContext<'_>, out: &mut Values) -> Datum {
         let mut draw = self.stream.draw(moment.number);
         match &self.family {
             Family::Uniform(uniform) => uniform.draw(&mut draw, moment, out),
@@ -90,7 +90,7 @@ impl Generate {
     }
 }
 
-impl Moment<'_> {
+impl EvalContext<'_> {
     fn variable(self, place: usize, out: &mut Values) -> Datum {
         match (self.variables[place], self.texts) {
             (Datum::Text(text), Some(texts)) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Seed, Values, WallTime};
 
-use super::{Datum, Family, Moment, Points, Tables};
+use super::{Datum, EvalContext, Family, Points, Tables};
 use crate::expr::{
     Compiled, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile, parse_all,
 };
@@ -74,8 +74,13 @@ fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
     let node = compiled(text).expect(text).into_node();
     (0..count as u64).map(move |number| {
         let mut texts = Values::new();
-        let moment =
-            Moment { number, started: WallTime::EPOCH, variables: &[], texts: None, record: None };
+        let moment = EvalContext {
+            number,
+            started: WallTime::EPOCH,
+            variables: &[],
+            texts: None,
+            record: None,
+        };
         let datum = node.eval(moment, &mut texts);
         (datum, texts)
     })

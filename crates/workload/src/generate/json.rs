@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::Values;
 
 use super::datum::write_real;
-use super::{Arguments, Datum, Family, Moment, Partner, Rest, Spec, Stage, write_int};
+use super::{Arguments, ColonPart, Datum, EvalContext, Family, Rest, Spec, Stage, write_int};
 use crate::expr::{Node, Refused, Type};
 use crate::wording::quoted;
 
@@ -65,7 +65,7 @@ impl Json {
     ///
     /// The text of each value is appended to the buffer, then replaced by its JSON form; that of a
     /// nested object stays.
-    pub(super) fn value(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
+    pub(super) fn value(&self, moment: EvalContext<'_>, out: &mut Values) -> Datum {
         let start = out.text_bytes();
         out.text(|out| out.push('{'));
         for member in &self.members {
@@ -170,7 +170,7 @@ fn write_seconds(nanos: i64, out: &mut String) {
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     let mut members: Vec<Member> = Vec::new();
     for given in arguments.all() {
-        let Some(Partner::Name(name, place)) = &given.partner else {
+        let Some(ColonPart::Name(name, place)) = &given.partner else {
             continue;
         };
         if members.iter().any(|member| member.name == *name) {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn no_object_is_longer_than_foreseen() {
+    fn object_never_exceeds_its_computed_length() {
         let call = format!(
             "json('a\"': \"{}\", b: -0.{}1, c: json())",
             "\\u{1}".repeat(500),

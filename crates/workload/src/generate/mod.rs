@@ -49,10 +49,10 @@ use crate::wording::quoted;
 pub(crate) use request::quote_for_shell;
 pub use request::{Generator, RowGenerator};
 
-pub(crate) use arguments::{Arguments, Given, Partner};
+pub(crate) use arguments::{Arguments, ColonPart, Given};
 pub(crate) use csv::{Column, Csv, Tables};
 pub(crate) use datum::{Datum, write_int};
-pub(crate) use eval::Moment;
+pub(crate) use eval::EvalContext;
 pub(crate) use hex::UUID_LENGTH;
 pub(crate) use hotspot::Hotspot;
 pub(crate) use json::Json;
@@ -353,7 +353,7 @@ pub(crate) fn names() -> String {
 }
 
 /// Returns the name of the generator that corresponds to a function of other programs or languages.
-pub(crate) fn elsewhere(name: &str) -> Option<&'static str> {
+pub(crate) fn assay_name_of(name: &str) -> Option<&'static str> {
     let ours = match name.to_ascii_lowercase().as_str() {
         "rand" | "random" | "randint" | "int" | "integer" => "uniform",
         "zipfian" | "zipfdistribution" => "zipf",
@@ -399,7 +399,7 @@ mod tests {
         let names = "rand ZIPFIAN gauss serial shuffle now choice str guid maybe power_law hotset \
                      newest weights thread phone bytes jsonb file";
         for name in names.split(' ') {
-            let ours = elsewhere(name).unwrap();
+            let ours = assay_name_of(name).unwrap();
             assert!(find(ours).is_some(), "{name}");
             assert!(find(name).is_none(), "{name}");
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::{Dialect, Nanos, Values, WallTime};
 
-use super::{Datum, Family, Moment};
+use super::{Datum, EvalContext, Family};
 use crate::expr::Node;
 use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement};
@@ -144,8 +144,8 @@ impl Program {
         record: Option<Record<'m>>,
         variables: &'m [Datum],
         texts: Option<&'m Values>,
-    ) -> Moment<'m> {
-        Moment { number, started: self.started, variables, texts, record }
+    ) -> EvalContext<'m> {
+        EvalContext { number, started: self.started, variables, texts, record }
     }
 
     /// Evaluates the variables in order, with their texts in `out`.
@@ -223,7 +223,8 @@ impl RowGenerator {
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
             let started = self.started;
-            let moment = Moment { number: row, started, variables: &[], texts: None, record: None };
+            let moment =
+                EvalContext { number: row, started, variables: &[], texts: None, record: None };
             column.eval(moment, values).bind(values);
         }
     }

@@ -2,7 +2,7 @@
 
 use base::{Draw, Values};
 
-use super::{Arguments, Datum, Family, Moment, Parameter, Rest, Spec, Stage};
+use super::{Arguments, Datum, EvalContext, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Compiled, Constant, Node, Refused, Type};
 use crate::wording::quoted;
 
@@ -60,7 +60,7 @@ impl Ints {
 
 impl Uniform {
     #[inline]
-    pub(super) fn draw(&self, draw: &mut Draw, moment: Moment<'_>, out: &mut Values) -> Datum {
+    pub(super) fn draw(&self, draw: &mut Draw, moment: EvalContext<'_>, out: &mut Values) -> Datum {
         match self {
             Uniform::Ints(ints) => Datum::Int(ints.draw(draw)),
             Uniform::Durations(ints) => Datum::Duration(ints.draw(draw)),

@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Draw};
 
-use super::{Arguments, Family, Partner, Rest, Spec, Stage, pick};
+use super::{Arguments, ColonPart, Family, Rest, Spec, Stage, pick};
 use crate::expr::{Constant, Node, Refused, Type, proportions};
 use crate::read::Excerpt;
 use crate::wording::quoted;
@@ -51,7 +51,7 @@ impl Weighted {
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     let mut weights = Vec::new();
     for given in arguments.all() {
-        if let Some(Partner::Weight(weight, place)) = &given.partner {
+        if let Some(ColonPart::Weight(weight, place)) = &given.partner {
             weights.push(checked(weight, *place)?);
         }
     }

@@ -19,7 +19,7 @@ enum Place {
     /// A position in a linear part of a shape.
     Stretch(Part),
     /// A position in a period of a sine.
-    Wave(Wave),
+    SinePosition(SinePosition),
 }
 
 /// A part of a shape, and the expected arrivals at its ends.
@@ -38,7 +38,7 @@ impl Inverse {
     pub fn new(shape: &Shape) -> Inverse {
         let place = match shape {
             Shape::Sine { mean, amplitude, period } => {
-                Place::Wave(Wave::new(*mean, *amplitude, *period))
+                Place::SinePosition(SinePosition::new(*mean, *amplitude, *period))
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
                 let first = shape.stretch(0).expect("a shape has a beginning");
@@ -54,7 +54,7 @@ impl Inverse {
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {
             Place::Stretch(part) => part.at(&self.shape, arrivals)?,
-            Place::Wave(wave) => wave.at(arrivals),
+            Place::SinePosition(wave) => wave.at(arrivals),
         };
         // Rounding of doubles must not reverse the order of instants.
         self.last = self.last.max(at);
@@ -88,7 +88,7 @@ const NEAR: f64 = 0.25;
 /// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
 /// arrival per second; multiplied by nanoseconds they give multiples of 10⁻¹⁸ arrivals.
 #[derive(Clone, Debug)]
-pub(super) struct Wave {
+pub(super) struct SinePosition {
     mean: f64,
     amplitude: f64,
     length: f64,
@@ -101,10 +101,10 @@ pub(super) struct Wave {
     last: (f64, f64),
 }
 
-impl Wave {
+impl SinePosition {
     /// Creates a sine at its start.
-    pub(super) fn new(mean: Level, amplitude: Level, period: Nanos) -> Wave {
-        Wave {
+    pub(super) fn new(mean: Level, amplitude: Level, period: Nanos) -> SinePosition {
+        SinePosition {
             mean: mean.0 as f64,
             amplitude: amplitude.0 as f64,
             length: period.0 as f64,

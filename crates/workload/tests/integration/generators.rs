@@ -2,7 +2,7 @@
 
 use base::{Value, Values, WallTime};
 use workload::feed::Group;
-use workload::{Generator, Overrides, Plan, Unread};
+use workload::{Generator, NoFiles, Overrides, Plan};
 
 use crate::{check, files, plan};
 
@@ -254,7 +254,7 @@ fn rows_of_a_file_come_in_order_and_again() {
 #[test]
 fn a_plan_is_looked_at_without_its_files() {
     let printed = plan(WORDS).to_text();
-    let (seen, found) = workload::plan_in(&printed, &Overrides::default(), &Unread);
+    let (seen, found) = workload::plan_in(&printed, &Overrides::default(), &NoFiles);
     let seen = seen.unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!(seen.to_text(), printed);
     assert_eq!(requests(&seen, 1), ["NULL", "NULL"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Severity, Target};
-use workload::{Overrides, Unread};
+use workload::{NoFiles, Overrides};
 
 use crate::{files, plan_with, render};
 
@@ -12,7 +12,7 @@ fn check(url: &str, text: &str) {
     let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
     let plan = plan_with(&overrides, text);
     let printed = plan.to_text();
-    let (again, found) = workload::plan_in(&printed, &Overrides::default(), &Unread);
+    let (again, found) = workload::plan_in(&printed, &Overrides::default(), &NoFiles);
     let again = again.unwrap_or_else(|| panic!("{printed}\n{}", render(&printed, &found)));
     assert_eq!(again.as_printed(), plan.as_printed(), "{text}\n{printed}");
     assert_eq!(again.to_text(), printed);

@@ -149,9 +149,9 @@ fn replay(exchange: &Exchange, size: usize, wants_rows: bool) -> Vec<String> {
     exchange.kinds.iter().for_each(|kind| replies.expect(*kind, 1).expect("few commands"));
     for (is_client, bytes) in &exchange.bytes {
         if *is_client {
-            if let Some(first) = replies.file_is_wanted() {
+            if let Some(first) = replies.wanted_file() {
                 let packets = payloads(bytes, first).len() as u8;
-                replies.file_was_sent(first + packets).expect("it was wanted");
+                replies.file_sent(first + packets).expect("it was wanted");
             }
             continue;
         }

@@ -283,20 +283,20 @@ fn a_file_is_sent_or_refused() {
         let request = answer(agreed, |answers| answers.file(b"a.csv"));
         let behind = [&request[..], b"more"].concat();
         assert_eq!(replies.read(&behind, &mut log), Ok(request.len()), "reading pauses");
-        let first = replies.file_is_wanted().expect("a file is wanted");
+        let first = replies.wanted_file().expect("a file is wanted");
         let mut sent = Vec::new();
         let last = file_data(&mut sent, first, content);
         let next = file_end(&mut sent, last);
         let packets = if content.is_empty() { 1 } else { 2 };
         assert_eq!((first, next), (2, 2 + packets));
-        replies.file_was_sent(next).expect("it was wanted");
+        replies.file_sent(next).expect("it was wanted");
         let mut reply = Vec::new();
         Answers::new(&mut reply, agreed, next).ok(&OkPacket::default());
         assert_eq!(replies.read(&reply, &mut log), Ok(reply.len()));
         let end = "result: 0 rows, 0 affected, id 0, status 0x0000, 0 warnings";
         assert_eq!(log.lines, ["file a.csv", end, "end"]);
         assert!(replies.is_idle());
-        assert_eq!(replies.file_was_sent(1).map_err(|error| error.kind), Err(ErrorKind::Order));
+        assert_eq!(replies.file_sent(1).map_err(|error| error.kind), Err(ErrorKind::Order));
     }
 }
 

@@ -246,7 +246,7 @@ fn encrypt(line: &mut Line, method: &'static str) -> Vec<u8> {
     };
     assert!(ssl.wanted.contains(Capabilities::SSL));
     line.sent.clear();
-    line.login.tls_is_on(&mut line.sent).expect("TLS was asked for");
+    line.login.tls_started(&mut line.sent).expect("TLS was asked for");
     line.heard()
 }
 
@@ -269,13 +269,13 @@ fn tls_is_not_given_up() {
 }
 
 #[test]
-fn what_is_said_in_front_of_tls_is_not_believed() {
+fn bytes_before_tls_are_refused() {
     let mut bytes = Vec::new();
     let next = packet(&mut bytes, 0, |out| handshake("", offered()).encode(out));
     packet(&mut bytes, next, |out| out.extend_from_slice(&[0, 0, 0, 2, 0, 0, 0]));
     let error = Login::new(options(Channel::Tls)).read(&bytes, &mut Vec::new());
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
-    let error = Login::new(options(Channel::Open)).tls_is_on(&mut Vec::new());
+    let error = Login::new(options(Channel::Open)).tls_started(&mut Vec::new());
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
 }
 

@@ -1,7 +1,7 @@
 //! Decoding of server messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
-use crate::frame::{self, ENDLESS, HEADER, LONG, REPORT, SHORT};
+use crate::frame::{self, HEADER, LONG, MAX_BODY, REPORT, SHORT};
 use crate::list::sealed::Read;
 use crate::tags::{backend as tag, both};
 use crate::{
@@ -174,7 +174,7 @@ const LIMITS: [u32; 256] = {
 
 const fn limit_of(tag: u8) -> Option<u32> {
     match tag {
-        tag::DATA_ROW | both::COPY_DATA => Some(ENDLESS),
+        tag::DATA_ROW | both::COPY_DATA => Some(MAX_BODY),
         tag::ERROR_RESPONSE | tag::NOTICE_RESPONSE => Some(REPORT),
         tag::NOTIFICATION_RESPONSE | tag::PARAMETER_DESCRIPTION | tag::ROW_DESCRIPTION => {
             Some(LONG)

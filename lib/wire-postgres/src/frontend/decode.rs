@@ -1,7 +1,7 @@
 //! Decoding of client messages. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
-use crate::frame::{self, ENDLESS, HEADER, SHORT};
+use crate::frame::{self, HEADER, MAX_BODY, SHORT};
 use crate::tags::{both, frontend as tag};
 use crate::{ErrorKind, Format, List, Object, Oid, WireError};
 
@@ -119,7 +119,7 @@ impl<'a> Message<'a> {
 
 fn limit(tag: u8) -> Option<u32> {
     match tag {
-        tag::BIND | tag::PARSE | tag::QUERY | both::COPY_DATA => Some(ENDLESS),
+        tag::BIND | tag::PARSE | tag::QUERY | both::COPY_DATA => Some(MAX_BODY),
         tag::CLOSE
         | tag::COPY_FAIL
         | tag::DESCRIBE

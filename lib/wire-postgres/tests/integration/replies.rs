@@ -50,7 +50,7 @@ impl Sink for Log {
         self.wants_data
     }
 
-    fn wants_news(&self) -> bool {
+    fn wants_notices(&self) -> bool {
         true
     }
 

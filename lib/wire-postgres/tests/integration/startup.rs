@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use wire_postgres::backend::{self, ParameterStatus};
 use wire_postgres::frontend::{self, Message, ProtocolVersion, SaslInitialResponse};
 use wire_postgres::{
-    BackendKey, Channel, ErrorKind, Login, Policy, Reception, Session, SslAnswer, Startup,
-    StartupError, TransactionStatus, Visit, WireError,
+    BackendKey, Channel, ErrorKind, Login, LoginProgress, Policy, ServerLogin, Session, SslAnswer,
+    Startup, StartupError, TransactionStatus, WireError,
 };
 
 use crate::scram::{Proof, Server};
@@ -39,11 +39,11 @@ fn talk(
 ) -> Result<Option<Session>, StartupError> {
     let (mut sent, mut answer, mut buffer) = (Vec::new(), Vec::new(), Vec::new());
     let mut client = Startup::begin(login, &mut sent)?;
-    let mut server = Reception::new(policy);
+    let mut server = ServerLogin::new(policy);
     for _ in 0..8 {
         let (used, visit) = server.read(&sent, &mut answer)?;
         sent.drain(..used);
-        if visit == Visit::Enters {
+        if visit == LoginProgress::Authenticated {
             welcome(&mut answer);
         }
         for part in std::mem::take(&mut answer).chunks(piece) {
@@ -179,7 +179,7 @@ fn messages_out_of_order_are_errors() {
 }
 
 #[test]
-fn nobody_waits_for_a_long_message_before_a_session_has_begun() {
+fn long_message_before_login_is_refused() {
     // Rows and parts of COPY may have 2 GiB, but are not allowed now.
     for tag in [b'D', b'd'] {
         let mut out = Vec::new();
@@ -190,8 +190,8 @@ fn nobody_waits_for_a_long_message_before_a_session_has_begun() {
     }
     let (mut sent, mut out) = (Vec::new(), Vec::new());
     Startup::begin(login(None), &mut sent).expect("a login");
-    let mut server = Reception::new(Policy::Cleartext { password: b"s3cret" });
-    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), Visit::Waits)));
+    let mut server = ServerLogin::new(Policy::Cleartext { password: b"s3cret" });
+    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), LoginProgress::Waits)));
     let error = server.read(b"Q", &mut out).expect_err("no password");
     assert_eq!((error.kind, error.context), (ErrorKind::Unexpected, "PasswordMessage"));
 }
@@ -239,15 +239,18 @@ fn a_reception_knows_tls_cancelling_and_other_versions() {
     let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());
         encode(&mut sent);
-        let mut server = Reception::new(Policy::Trust);
-        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, Visit::Waits)));
+        let mut server = ServerLogin::new(Policy::Trust);
+        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, LoginProgress::Waits)));
         let (used, visit) = server.read(&sent, &mut answer).expect("a packet");
         assert_eq!(used, sent.len());
         (visit, answer)
     };
-    assert_eq!(visit(&|out| frontend::ssl_request(out)).0, Visit::AsksForTls);
-    assert_eq!(visit(&|out| frontend::gssenc_request(out)).0, Visit::AsksForGss);
-    assert_eq!(visit(&|out| frontend::cancel_request(out, KEY)).0, Visit::Cancels(KEY));
+    assert_eq!(visit(&|out| frontend::ssl_request(out)).0, LoginProgress::TlsRequested);
+    assert_eq!(visit(&|out| frontend::gssenc_request(out)).0, LoginProgress::GssRequested);
+    assert_eq!(
+        visit(&|out| frontend::cancel_request(out, KEY)).0,
+        LoginProgress::CancelRequested(KEY)
+    );
     let startup = |major, minor, name: &'static str| {
         visit(&move |out| {
             let parameters = [(name, &b"x"[..]), ("_pq_.y", b"1")];
@@ -257,14 +260,14 @@ fn a_reception_knows_tls_cancelling_and_other_versions() {
     // A newer version, and an unknown option.
     for minor in [2, 0] {
         let (visit, answer) = startup(3, minor, "user");
-        assert_eq!(visit, Visit::Enters);
+        assert_eq!(visit, LoginProgress::Authenticated);
         let (first, _) =
             backend::Message::decode(&answer).expect("a message").expect("a whole one");
         let backend::Message::NegotiateProtocolVersion(it) = first else { panic!("{first:?}") };
         assert_eq!((it.newest, it.unknown_options.len()), (3 << 16, 1));
     }
-    assert_eq!(startup(2, 0, "user").0, Visit::Leaves);
-    assert_eq!(startup(3, 0, "database").0, Visit::Leaves);
+    assert_eq!(startup(2, 0, "user").0, LoginProgress::LoginRejected);
+    assert_eq!(startup(3, 0, "database").0, LoginProgress::LoginRejected);
 }
 
 #[test]
@@ -385,7 +388,7 @@ proptest! {
         if let Ok(used) = client.read(&bytes, &mut out) {
             prop_assert!(used <= bytes.len());
         }
-        if let Ok((used, _)) = Reception::new(Policy::Trust).read(&bytes, &mut out) {
+        if let Ok((used, _)) = ServerLogin::new(Policy::Trust).read(&bytes, &mut out) {
             prop_assert!(used <= bytes.len());
         }
     }

@@ -14,7 +14,7 @@ use crate::selftest::course::{Span, Time, plan, run_on, server, simulate};
 use crate::selftest::finding::Finding;
 use crate::selftest::quantity::{Estimate, Quantity};
 use crate::selftest::rules::{DroppingTimeouts, FromTheActualSend, SkippingMissedTicks};
-use crate::selftest::twins::{Pool, compare};
+use crate::selftest::twins::{PooledRuns, compare};
 
 /// Number of concurrent runs, each with its own seed and server: at a rate that leaves the machine
 /// idle, a single run would take minutes to see a thousand requests.
@@ -37,13 +37,13 @@ impl Twins {
         plan(self.workload, self.span, seed)
     }
 
-    fn virtually(&self, seeds: Range<u64>) -> Pool {
+    fn virtually(&self, seeds: Range<u64>) -> PooledRuns {
         let config = server(self.server);
         let run = |seed| simulate::<Honest>(&self.plan(seed), &config);
-        Pool::of(&seeds.map(run).collect::<Vec<_>>())
+        PooledRuns::of(&seeds.map(run).collect::<Vec<_>>())
     }
 
-    fn really<R: Rules>(&self, url: &str) -> Pool {
+    fn really<R: Rules>(&self, url: &str) -> PooledRuns {
         let config = server(url);
         let run = |seed| {
             let plan = self.plan(seed);
@@ -55,10 +55,10 @@ impl Twins {
             let runs: Vec<_> = (0..RUNS).map(|seed| scope.spawn(move || run(seed))).collect();
             runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
         });
-        Pool::of(&runs)
+        PooledRuns::of(&runs)
     }
 
-    fn compare(&self, real: &Pool, ideal: &Pool) -> Vec<Finding> {
+    fn compare(&self, real: &PooledRuns, ideal: &PooledRuns) -> Vec<Finding> {
         compare("twins", self.never_shorter, real, ideal)
             .into_iter()
             .filter(|finding| !finding.passed())
@@ -113,7 +113,7 @@ impl Rules for FromTheSecondBefore {
     /// Moves the intended start one second back, as if schedule and answers used different clocks.
     fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
         let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
-        request.as_if_meant_for(earlier)
+        request.with_intended_start(earlier)
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::VERSION;
 use crate::archive::error::Trouble;
 use crate::facts::{End, EndKind, Header, JobHeader, Pace, TargetText};
-use crate::spool::{OpFormat, OpLogTold};
+use crate::spool::{OpFormat, OpLogReport};
 
 /// Writes the facts that are known before the run.
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
@@ -83,8 +83,8 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
 }
 
 /// Writes the result of the op-log.
-pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trouble> {
-    let OpLogTold { format, rows, dropped, failure } = told;
+pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), Trouble> {
+    let OpLogReport { format, rows, dropped, failure } = told;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
     write_fact(to, "op_log_format", format.name().to_owned().into())?;
     write_fact(to, "op_log_rows", number(*rows))?;
@@ -96,7 +96,7 @@ pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trou
 }
 
 /// Reads the result of the op-log, if there was one.
-pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Trouble> {
+pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, Trouble> {
     let facts = Facts::read(from)?;
     if facts.get("op_log_rows").is_none() {
         return Ok(None);
@@ -107,7 +107,7 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Troubl
     let format = format.map_or(Some(OpFormat::Csv), |name| {
         OpFormat::ALL.into_iter().find(|known| known.name() == name)
     });
-    Ok(Some(OpLogTold {
+    Ok(Some(OpLogReport {
         format: format.ok_or_else(|| Facts::is_odd("op_log_format"))?,
         rows: facts.natural("op_log_rows")?,
         dropped: facts.natural("op_log_dropped")?,

@@ -3,7 +3,7 @@
 use base::{Class, Code, Nanos, WallTime};
 use rusqlite::{Connection, Row, params};
 
-use crate::archive::encoding::{Encoder, Held};
+use crate::archive::encoding::{Encoder, HistogramSummary};
 use crate::archive::error::Trouble;
 use crate::balance::{Balance, Counts, Ends};
 use crate::delivery::{self, EventKind, Gauge, JobIndex};
@@ -163,7 +163,7 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, Ends) {
 /// A row of `histogram`, its bytes borrowed from SQLite.
 pub(crate) struct HistogramRow<'a> {
     pub(crate) interval: Interval,
-    pub(crate) held: Held,
+    pub(crate) held: HistogramSummary,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -199,7 +199,7 @@ impl HistogramRow<'_> {
 
     pub(crate) fn read<'a>(row: &'a Row<'_>) -> Result<HistogramRow<'a>, Trouble> {
         let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-        let held = Held { count: natural(row, 1)?, max: natural(row, 2)? };
+        let held = HistogramSummary { count: natural(row, 1)?, max: natural(row, 2)? };
         Ok(HistogramRow { interval: interval(row, 0)?, held, bytes })
     }
 }

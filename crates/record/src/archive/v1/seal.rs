@@ -45,12 +45,12 @@ pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
 const MOST: u64 = i64::MAX as u64;
 
 /// The columns of `interval` whose values come from servers and can be arbitrary.
-const OF_SERVERS: [&str; 2] = ["rows", "ended_rows"];
+const SERVER_COLUMNS: [&str; 2] = ["rows", "ended_rows"];
 
 /// Returns the expressions that sum a column. Values from servers may sum to more than SQLite's
 /// integers hold, which is an error there: such a column is summed in two halves.
 fn sums_of(scalar: &str) -> String {
-    match OF_SERVERS.contains(&scalar) {
+    match SERVER_COLUMNS.contains(&scalar) {
         true => format!("sum({scalar} >> 31), sum({scalar} & 0x7fffffff)"),
         false => format!("0, sum({scalar})"),
     }

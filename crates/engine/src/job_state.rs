@@ -16,7 +16,7 @@ use crate::parts::{Parts, Text};
 use crate::results::Hands;
 
 /// One job on one lane.
-pub(crate) struct Crew {
+pub(crate) struct JobState {
     pub(crate) job: Arc<Job>,
     pub(crate) index: JobIndex,
     /// Ledger index of its requests at the first of its target's servers, if there are several.
@@ -49,7 +49,7 @@ pub(crate) struct Crew {
     pub(crate) results: RefCell<Hands>,
 }
 
-impl Crew {
+impl JobState {
     /// Returns the present queue length, requests in flight and connections.
     pub(crate) fn gauge(&self) -> Gauge {
         let waiting = self.gate.as_ref().map_or(0, |gate| gate.borrow().waiting());

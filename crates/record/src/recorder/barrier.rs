@@ -11,7 +11,7 @@ const WAITING: usize = 64;
 
 /// A collector of the lanes' reports at the ends of intervals.
 #[derive(Default)]
-pub(super) struct Roll {
+pub(super) struct IntervalBarrier {
     /// The active lanes, with the last interval that each has passed.
     lanes: BTreeMap<Lane, Option<Interval>>,
     waiting: BTreeMap<Interval, BTreeMap<Lane, Vec<Gauge>>>,
@@ -26,7 +26,7 @@ pub(super) struct Complete {
     pub(super) gauges: Option<Vec<Gauge>>,
 }
 
-impl Roll {
+impl IntervalBarrier {
     pub(super) fn open(&mut self, lane: Lane) {
         self.lanes.insert(lane, None);
     }
@@ -92,59 +92,59 @@ mod tests {
         vec![Gauge { in_flight, queued: 0, connections: 1 }]
     }
 
-    fn roll() -> Roll {
-        let mut roll = Roll::default();
-        roll.open(A);
-        roll.open(B);
-        roll
+    fn barrier() -> IntervalBarrier {
+        let mut barrier = IntervalBarrier::default();
+        barrier.open(A);
+        barrier.open(B);
+        barrier
     }
 
     /// Returns the complete intervals with their requests in flight.
-    fn complete(roll: &mut Roll) -> Vec<(Interval, Option<u64>)> {
-        std::iter::from_fn(|| roll.next_complete())
+    fn complete(barrier: &mut IntervalBarrier) -> Vec<(Interval, Option<u64>)> {
+        std::iter::from_fn(|| barrier.next_complete())
             .map(|it| (it.interval, it.gauges.map(|gauges| gauges[0].in_flight)))
             .collect()
     }
 
     #[test]
     fn an_interval_is_complete_when_every_lane_has_left_it() {
-        let mut roll = roll();
-        roll.report(A, 0, gauge(1));
-        roll.report(A, 1, gauge(2));
-        assert_eq!(complete(&mut roll), []);
-        roll.report(B, 0, gauge(10));
-        assert_eq!(complete(&mut roll), [(0, Some(11))]);
-        roll.report(B, 1, gauge(20));
-        assert_eq!(complete(&mut roll), [(1, Some(22))]);
+        let mut barrier = barrier();
+        barrier.report(A, 0, gauge(1));
+        barrier.report(A, 1, gauge(2));
+        assert_eq!(complete(&mut barrier), []);
+        barrier.report(B, 0, gauge(10));
+        assert_eq!(complete(&mut barrier), [(0, Some(11))]);
+        barrier.report(B, 1, gauge(20));
+        assert_eq!(complete(&mut barrier), [(1, Some(22))]);
     }
 
     #[test]
     fn an_interval_that_a_lane_skipped_has_no_gauge() {
-        let mut roll = roll();
-        roll.report(A, 0, gauge(1));
-        roll.report(A, 1, gauge(2));
-        roll.report(B, 1, gauge(20));
-        assert_eq!(complete(&mut roll), [(0, None), (1, Some(22))]);
-        roll.report(B, 0, gauge(9));
-        assert_eq!(complete(&mut roll), [], "it is too late");
+        let mut barrier = barrier();
+        barrier.report(A, 0, gauge(1));
+        barrier.report(A, 1, gauge(2));
+        barrier.report(B, 1, gauge(20));
+        assert_eq!(complete(&mut barrier), [(0, None), (1, Some(22))]);
+        barrier.report(B, 0, gauge(9));
+        assert_eq!(complete(&mut barrier), [], "it is too late");
     }
 
     #[test]
     fn a_lane_that_has_ended_is_not_waited_for() {
-        let mut roll = roll();
-        roll.report(A, 0, gauge(1));
-        roll.close(B);
-        assert_eq!(complete(&mut roll), [(0, Some(1))]);
-        roll.close(A);
-        assert!(roll.is_empty());
+        let mut barrier = barrier();
+        barrier.report(A, 0, gauge(1));
+        barrier.close(B);
+        assert_eq!(complete(&mut barrier), [(0, Some(1))]);
+        barrier.close(A);
+        assert!(barrier.is_empty());
     }
 
     #[test]
     fn a_silent_lane_is_not_waited_for_without_end() {
-        let mut roll = roll();
+        let mut barrier = barrier();
         for interval in 0..200 {
-            roll.report(A, interval, gauge(1));
+            barrier.report(A, interval, gauge(1));
         }
-        assert_eq!(complete(&mut roll).len(), 200 - WAITING);
+        assert_eq!(complete(&mut barrier).len(), 200 - WAITING);
     }
 }
