@@ -2,8 +2,8 @@
 //!
 //! A panic is a bug in this program or in a driver. It ends the run, which reports it: otherwise
 //! the run would wait for the task that panicked, and the effect would look like a slow database.
-//! An [`PanicGuard`] notices a panic that unwinds past it; the message is available where the task or
-//! the thread is joined.
+//! A [`PanicGuard`] notices a panic that unwinds past it; the message is available where the task
+//! or the thread is joined.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -240,12 +240,8 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         }
         watch(recorder.live());
         let observations = ObservationSink::of(&recorder);
-        let database = observation::of_database(
-            &order.plan,
-            drivers.main.as_ref(),
-            Whose::Ours,
-            &observations,
-        );
+        let main = drivers.main.as_ref();
+        let database = observation::of_database(&order.plan, main, Whose::Ours, &observations);
         if !order.options.is_virtual {
             observation::note_other_targets(&order.plan, &observations);
         }

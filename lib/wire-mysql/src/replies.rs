@@ -22,10 +22,8 @@
 //! * All others: a row of a text result; invalid in a binary one.
 //!
 //! The packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row
-//! that continues in a second packet is counted and never buffered.
-//!
-//! The only packet that may follow the last expected reply is an ERR with sequence number 0, with
-//! which a server ends the session.
+//! that continues in a second packet is counted and never buffered. The only packet that may follow
+//! the last expected reply is an ERR with sequence number 0, with which a server ends the session.
 
 use std::collections::VecDeque;
 
