@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 /// Returns the text on one line, without characters that a terminal acts on.
 ///
-/// Line ends and tabs become blanks, everything else that [`is_terminal_control`] becomes U+FFFD. Each
-/// character is replaced by one character.
+/// Line ends and tabs become blanks, everything else that [`is_terminal_control`] becomes U+FFFD.
+/// Each character is replaced by one character.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);

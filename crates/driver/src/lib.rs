@@ -194,8 +194,8 @@ pub trait Connection: Sized + 'static {
         std::future::ready(Vec::new())
     }
 
-    /// Returns the server's own activity counters, for a [driver](Driver::keeps_account) whose
-    /// server keeps them.
+    /// Returns the server's own activity counters, for a
+    /// [driver](Driver::has_activity_counters) whose server keeps them.
     ///
     /// The driver's other sessions have been closed before. Waits up to two seconds until the
     /// counters include their activity.

@@ -225,7 +225,7 @@ impl WakeQueue {
     }
 
     /// Announces that the thread is about to sleep. Returns false if it must not, because a task
-    /// has been woken. If [`push`](Foreign::push) runs concurrently, at least one of the two sees
+    /// has been woken. If [`push`](WakeQueue::push) runs concurrently, at least one of the two sees
     /// the other.
     pub(crate) fn may_sleep(&self) -> bool {
         self.sleeps.store(true, Ordering::SeqCst);

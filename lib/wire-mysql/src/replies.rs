@@ -171,9 +171,8 @@ impl Replies {
         self.state == State::Idle
     }
 
-    /// Returns the sequence number of the next packet if the server waits for a file; it must be
-    /// passed to [`file_data`](crate::file_data) and [`file_end`](crate::file_end). An empty file
-    /// refuses the request.
+    /// Returns the sequence number for [`file_data`](crate::file_data) if the server waits for a
+    /// file; an empty file refuses the request.
     pub fn wanted_file(&self) -> Option<u8> {
         (self.state == State::File).then_some(self.sequence)
     }

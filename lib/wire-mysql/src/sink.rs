@@ -78,7 +78,7 @@ pub trait Sink {
     fn prepared(&mut self, _prepared: Prepared) {}
 
     /// Called with the name of a file whose contents the server requests. Reading pauses: see
-    /// [`Replies::wanted_file`](crate::Replies::file_is_wanted).
+    /// [`Replies::wanted_file`](crate::Replies::wanted_file).
     #[inline]
     fn file(&mut self, _name: &[u8]) {}
 

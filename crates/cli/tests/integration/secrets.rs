@@ -88,8 +88,9 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
 /// Returns a workload whose password comes from parameters, and is also sent in a statement.
 fn of_parameters(setup: &str) -> String {
     format!(
-        "url = postgres://ann:${{pw}}@localhost:{UNUSED_PORT}/db\nduration = 2s\n[params]\nbase = x\n\
-         pw = ${{base}}-{PASSWORD}\n[setup]\n{setup}\n[read]\nquery = select ${{pw}}\nrate = 10\n"
+        "url = postgres://ann:${{pw}}@localhost:{UNUSED_PORT}/db\nduration = 2s\n\
+         [params]\nbase = x\npw = ${{base}}-{PASSWORD}\n[setup]\n{setup}\n\
+         [read]\nquery = select ${{pw}}\nrate = 10\n"
     )
 }
 

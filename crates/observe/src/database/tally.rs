@@ -228,15 +228,13 @@ impl Tally {
     }
 
     fn add_turns(&mut self, turns: ClientWaits) {
-        let ClientWaits { identified, nothing_waits, unread_request, unread_answer, spare, paused } =
-            turns;
         for (metric, sessions) in [
-            ("identified", identified),
-            ("nothing-waits", nothing_waits),
-            ("unread-request", unread_request),
-            ("unread-answer", unread_answer),
-            ("spare", spare),
-            ("paused", paused),
+            ("identified", turns.identified),
+            ("nothing-waits", turns.nothing_waits),
+            ("unread-request", turns.unread_request),
+            ("unread-answer", turns.unread_answer),
+            ("spare", turns.spare),
+            ("paused", turns.paused),
         ] {
             self.add(&Part::Sessions, metric, "sessions", sessions);
         }
