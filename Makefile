@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build test lint bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test lint bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -18,6 +18,18 @@ demo: build
 build:
 	@scripts/setup build
 	cargo build --release --locked
+
+# The files of a release: the program, its line tables beside it, and checksums.
+DIST := target/dist-files
+dist:
+	@scripts/setup build
+	cargo build --profile dist --locked
+	rm -rf $(DIST)
+	mkdir -p $(DIST)
+	objcopy --only-keep-debug target/dist/assay $(DIST)/assay.debug
+	objcopy --strip-all target/dist/assay $(DIST)/assay
+	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
+	ls -l $(DIST)
 
 # The demo's codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program: no test
 # depends on that.
