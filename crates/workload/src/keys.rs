@@ -54,10 +54,10 @@ impl Place {
             Place::Fixed => "[setup], [teardown]",
             Place::Load => "[load TABLE]",
             Place::Target => "[target NAME]",
-            Place::What => "job: what",
-            Place::When => "job: when",
-            Place::Faults => "job: faults",
-            Place::Judged => "job: judged",
+            Place::What => "job: statements",
+            Place::When => "job: arrivals",
+            Place::Faults => "job: errors",
+            Place::Judged => "job: conditions",
             Place::Threshold => "[threshold]",
             Place::Observe => "[observe]",
         }
@@ -160,7 +160,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "until interrupted, or until every job reached its count or stop",
-        doc: "how long requests are scheduled, warm-up included; 0 is no limit",
+        doc: "time during which requests are scheduled, warm-up included; 0 for no limit",
         example: "duration = 60s",
     },
     Key {
@@ -170,7 +170,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Warmup,
         default: "0s",
-        doc: "how much of the beginning is not measured; `auto` finds out when the run is over",
+        doc: "warm-up to exclude: a duration, or `auto` to detect it when the run is over",
         example: "warmup = 10s",
     },
     Key {
@@ -180,7 +180,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "42",
-        doc: "the seed of every schedule and every value: the same seed, the same requests",
+        doc: "seed of every schedule and value: the same seed gives the same requests",
         example: "seed = 7",
     },
     Key {
@@ -190,7 +190,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "10s",
-        doc: "how long requests that wait or run may take after the end",
+        doc: "time for waiting and running requests after the end",
         example: "drain = 30s",
     },
     Key {
@@ -200,7 +200,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "2m",
-        doc: "how long a load, a results file or a statement of [teardown] may stall: then it ends",
+        doc: "longest stall of a load, results file or statement of [teardown] before it ends",
         example: "stall-timeout = 10m",
     },
     Key {
@@ -210,7 +210,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "10s",
-        doc: "the length of one row in the table of quantiles over time",
+        doc: "length of a row in the table of quantiles over time",
         example: "probe = 1s",
     },
     Key {
@@ -220,7 +220,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Url,
         default: "a temporary SQLite database",
-        doc: "the target, if the option --url names none: postgres://HOST/DATABASE, sqlite:FILE, …",
+        doc: "main target: postgres://HOST/DATABASE, sqlite:FILE, …; the option --url overrides it",
         example: "url = sqlite:bank.db",
     },
     Key {
@@ -230,7 +230,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Codes,
         default: "none",
-        doc: "error codes that every job accepts: they are counted apart",
+        doc: "error codes that every job accepts; they are counted separately",
         example: "error = 40001, 1213",
     },
     Key {
@@ -240,7 +240,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "highest rate times 20 ms, at least 4",
-        doc: "how many connections an open job opens before it starts",
+        doc: "connections that an open job opens before it starts",
         example: "connections = 64",
     },
     Key {
@@ -250,7 +250,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "1000",
-        doc: "how many connections an open job may grow to",
+        doc: "largest number of connections of an open job",
         example: "max-connections = 200",
     },
     Key {
@@ -260,7 +260,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Statement,
         default: "none",
-        doc: "a statement that runs once; `${…}` holds constants and is written into the text",
+        doc: "statement that runs once; `${…}` takes constants and is inserted into the text",
         example: "query = create table t (id bigint primary key)",
     },
     Key {
@@ -270,7 +270,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::File,
         default: "none",
-        doc: "a file of statements, each ended by `;`; they take the place of this line",
+        doc: "file of statements, each ended by `;`, which replace this line",
         example: "query-file = schema.sql",
     },
     Key {
@@ -280,7 +280,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "",
-        doc: "how many rows the table gets",
+        doc: "number of rows to insert",
         example: "rows = 100k",
     },
     Key {
@@ -290,7 +290,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Named,
         default: "",
-        doc: "the columns in order, each with the expression that gives its values",
+        doc: "columns in order, each with the expression for its values",
         example: "columns = id: row(), owner: text(12, 40)",
     },
     Key {
@@ -300,7 +300,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "1",
-        doc: "how many connections load at the same time",
+        doc: "connections that load at the same time",
         example: "writers = 4",
     },
     Key {
@@ -320,7 +320,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["auto", "insert", "copy", "load-data"]),
         default: "auto",
-        doc: "how rows are sent: copy on PostgreSQL, load-data on MySQL; auto is the fastest way",
+        doc: "method of sending rows: copy (PostgreSQL), load-data (MySQL), or the fastest (auto)",
         example: "method = insert",
     },
     Key {
@@ -330,7 +330,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["error", "ignore", "replace"]),
         default: "error",
-        doc: "what happens to a row whose key exists",
+        doc: "treatment of a row whose key exists",
         example: "on-duplicate = ignore",
     },
     Key {
@@ -340,7 +340,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["before", "after"]),
         default: "before",
-        doc: "whether create index statements of [setup] run before or after the rows are in",
+        doc: "run create index statements of [setup] before or after the rows are loaded",
         example: "indexes = after",
     },
     Key {
@@ -350,7 +350,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Url,
         default: "",
-        doc: "what jobs with this `target` ask; the option --url does not change it",
+        doc: "address of the target with this name; the option --url does not change it",
         example: "url = sqlite:copy.db",
     },
     Key {
@@ -360,7 +360,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Statement,
         default: "",
-        doc: "a statement of the request, in order; `${…}` is a bound value",
+        doc: "statement of the request, in order; `${…}` is a bound value",
         example: "query = select * from t where id = ${uniform(1, 1000)}",
     },
     Key {
@@ -370,7 +370,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::File,
         default: "none",
-        doc: "a file of statements, each ended by `;`; they take the place of this line",
+        doc: "file of statements, each ended by `;`, which replace this line",
         example: "query-file = transfer.sql",
     },
     Key {
@@ -380,7 +380,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Portions,
         default: "none",
-        doc: "sections that take turns at random in the job's requests, each with its weight",
+        doc: "sections from which each request of the job is drawn, with their weights",
         example: "mix = read: 80, write: 20",
     },
     Key {
@@ -390,7 +390,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Named,
         default: "none",
-        doc: "variables that are made once per request and used in its statements",
+        doc: "variables computed once per request, for use in its statements",
         example: "let = a: uniform(1, 1000), b: a + 1",
     },
     Key {
@@ -400,7 +400,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "no",
-        doc: "whether the statements run inside one transaction",
+        doc: "run the statements in one transaction",
         example: "transaction = yes",
     },
     Key {
@@ -410,7 +410,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "no",
-        doc: "whether a transaction's statements are sent without waiting for answers in between",
+        doc: "send the statements of a transaction without waiting for each answer",
         example: "pipeline = yes",
     },
     Key {
@@ -420,7 +420,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["multi-connection"]),
         default: "the first error ends a request",
-        doc: "every statement of a request is sent, also after one that failed",
+        doc: "send every statement of a request, also after one that failed",
         example: "multi-query-mode = multi-connection",
     },
     Key {
@@ -430,7 +430,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::File,
         default: "none",
-        doc: "a CSV file: each request takes its next record for `?`, `$1` and `${field(1)}`",
+        doc: "file of CSV records; each request takes the next one for `?`, `$1` and `${field(1)}`",
         example: "query-args-file = users.csv",
     },
     Key {
@@ -440,7 +440,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Text,
         default: "`,`",
-        doc: "what stands between two fields of the args file, between quotes",
+        doc: "separator of the fields of the args file, in quotes",
         example: "query-args-delim = \"\\t\"",
     },
     Key {
@@ -450,7 +450,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::File,
         default: "none",
-        doc: "a log of `MICROSECONDS,STATEMENT` lines, replayed with their gaps",
+        doc: "log of `MICROSECONDS,STATEMENT` lines, replayed with their gaps",
         example: "query-log-file = query.log",
     },
     Key {
@@ -460,7 +460,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::File,
         default: "none",
-        doc: "the new file, from the record's folder, to which the returned rows go as CSV",
+        doc: "new CSV file for the returned rows, relative to the record's folder",
         example: "query-results-file = found.csv",
     },
     Key {
@@ -470,7 +470,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "yes",
-        doc: "whether statements are prepared and values bound, or sent as text with literals",
+        doc: "prepare statements and bind values (yes), or send text with literals (no)",
         example: "prepare = no",
     },
     Key {
@@ -480,7 +480,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Rows,
         default: "none",
-        doc: "rows that a request returns or changes in all; another number is the error `rows`",
+        doc: "expected rows returned or changed by a request; another number is the error `rows`",
         example: "expect-rows = 1",
     },
     Key {
@@ -490,7 +490,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Command,
         default: "none",
-        doc: "a program to be run by /bin/sh in place of statements; needs --allow-commands",
+        doc: "program that /bin/sh runs instead of statements; needs --allow-commands",
         example: "command = ./backup.sh ${uniform(1, 4)}",
     },
     Key {
@@ -500,7 +500,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Target,
         default: "the main target",
-        doc: "the `[target NAME]` that the job asks",
+        doc: "name of the `[target NAME]` that the job uses",
         example: "target = copy",
     },
     Key {
@@ -510,7 +510,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Rate,
         default: "none",
-        doc: "arrivals per second: Poisson from 1/s on, a timetable below, or a shape",
+        doc: "arrivals per second: Poisson from 1/s, a timetable below 1/s, or a shape",
         example: "rate = 3000",
     },
     Key {
@@ -520,7 +520,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["poisson", "uniform"]),
         default: "poisson from 1/s on, uniform below",
-        doc: "how the arrivals of a rate are spread: at random, or evenly",
+        doc: "spread of the arrivals of a rate: at random, or evenly",
         example: "arrival = uniform",
     },
     Key {
@@ -530,7 +530,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "none",
-        doc: "a timetable: one arrival each time this has passed, the first after one of them",
+        doc: "period of a timetable: one arrival per period, the first after one period",
         example: "every = 10s",
     },
     Key {
@@ -540,7 +540,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "no",
-        doc: "whether an arrival is a session: its statements one by one, `think` between them",
+        doc: "treat an arrival as a session: its statements one by one, with `think` between them",
         example: "session = yes",
     },
     Key {
@@ -550,7 +550,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "1 without a rate or every",
-        doc: "clients that send one request after the other; with a rate: workers of its queue",
+        doc: "number of clients of a closed job; with a rate, workers that serve its queue",
         example: "concurrency = 16",
     },
     Key {
@@ -560,7 +560,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Pause,
         default: "none",
-        doc: "how long a client pauses between an answer and its next request",
+        doc: "pause of a client between an answer and its next request",
         example: "think = exp(20ms)",
     },
     Key {
@@ -580,7 +580,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "100000",
-        doc: "how many requests may wait in the queue of a rate with concurrency",
+        doc: "longest queue of a job with rate and concurrency",
         example: "queue-limit = 1000",
     },
     Key {
@@ -590,7 +590,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["reject", "stop"]),
         default: "reject",
-        doc: "whether an arrival at a full queue is rejected, or also ends the run as INVALID",
+        doc: "reject an arrival at a full queue, or also end the run as INVALID",
         example: "on-queue-full = stop",
     },
     Key {
@@ -600,7 +600,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Count,
         default: "no limit",
-        doc: "how many arrivals, or requests of a closed job, there are in all",
+        doc: "total number of arrivals, or of requests of a closed job",
         example: "count = 1M",
     },
     Key {
@@ -610,7 +610,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "0s",
-        doc: "when the job begins, after the start of the run",
+        doc: "start of the job, after the start of the run",
         example: "start = 5s",
     },
     Key {
@@ -620,7 +620,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "the end of the run",
-        doc: "when the job ends, after the start of the run; 0 is never",
+        doc: "end of the job, after the start of the run; 0 for never",
         example: "stop = 30s",
     },
     Key {
@@ -630,7 +630,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "none",
-        doc: "how long a request may take from its first byte sent",
+        doc: "longest time of a request from its first byte sent",
         example: "timeout = 2s",
     },
     Key {
@@ -640,7 +640,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Retry,
         default: "none",
-        doc: "how often a request is tried again, and after which error codes",
+        doc: "number of retries of a request, and the error codes that cause one",
         example: "retry = 3 on 40001, 1213",
     },
     Key {
@@ -650,7 +650,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Codes,
         default: "none",
-        doc: "error codes that the job accepts: they are counted apart",
+        doc: "error codes that the job accepts; they are counted separately",
         example: "error = 40001, 1213",
     },
     Key {
@@ -660,7 +660,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["continue", "stop"]),
         default: "continue",
-        doc: "what an error that is not accepted does to the run",
+        doc: "continue or stop the run at an error that is not accepted",
         example: "on-error = stop",
     },
     Key {
@@ -670,7 +670,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["no", "per-transaction"]),
         default: "no",
-        doc: "whether each request opens a connection of its own, which is part of its service",
+        doc: "open a connection for each request, as part of its service time",
         example: "reconnect = per-transaction",
     },
     Key {
@@ -680,7 +680,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["fail", "wait"]),
         default: "fail",
-        doc: "whether arrivals fail at once while the target refuses connections, or wait for it",
+        doc: "let arrivals fail at once, or wait, while the target refuses connections",
         example: "outage = wait",
     },
     Key {
@@ -690,7 +690,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Conditions,
         default: "none",
-        doc: "conditions that the run must meet; a missed one is exit code 1",
+        doc: "conditions that the run must meet; if one is missed, the exit code is 1",
         example: "slo = p99 < 30ms, failed < 0.1%",
     },
     Key {
@@ -700,7 +700,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Conditions,
         default: "none",
-        doc: "conditions of jobs, each with its job in parentheses; the same as in the job itself",
+        doc: "conditions of jobs, each with its job in parentheses; same meaning as in the job",
         example: "slo = p99(read) < 30ms, throughput(write) > 100",
     },
     Key {
@@ -710,7 +710,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "1s",
-        doc: "how often the machine, the processes and the database are looked at; 100ms to 1m",
+        doc: "interval of samples of machine, processes and database; 100ms to 1m",
         example: "every = 5s",
     },
     Key {
@@ -720,7 +720,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "yes",
-        doc: "whether the database is asked what it does, ten times a second by one more session",
+        doc: "sample the activity of the database ten times per second, over one more session",
         example: "database = no",
     },
     Key {
@@ -730,7 +730,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Count,
         default: "found by the port of the target",
-        doc: "the number of a process of the database on this machine; its children belong to it",
+        doc: "process id of the database on this machine; its children are included",
         example: "pid = 4711",
     },
     Key {
@@ -740,7 +740,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Host,
         default: "none",
-        doc: "another machine to look at, by way of ssh; needs --allow-commands",
+        doc: "another machine to observe through ssh; needs --allow-commands",
         example: "host = ssh://postgres@db1",
     },
 ];

@@ -217,40 +217,55 @@ fn missing() -> String {
 
 const OPENING: &str = r"# Workload files
 
-A workload is a text file in UTF-8, with or without a byte order mark, with LF or CRLF line ends.
+This page lists every section, key, generator and metric. [The workload file](workload.md) explains
+them with examples. A small file:
+
+```ini
+duration = 60s                      ; a key for the whole run
+
+[params]
+rows = 100k
+
+[read]                              ; a job
+query = select * from account where id = ${uniform(1, rows)}
+rate  = 100
+slo   = p99 < 30ms
+```
+
+The file is text in UTF-8, with or without a byte order mark, with LF or CRLF line ends.
 
 * A line is a section `[name]`, a `key = value`, a comment, or blank. White space around names,
   keys and values does not count. Upper and lower case differ.
-* A comment line begins with `;` or `#`. Behind a header or a value a comment begins with white
-  space and `;`. A statement is literal to the end of its line: no comment can follow it.
+* A comment line begins with `;` or `#`. After a header or a value, a comment begins with white
+  space and `;`. A statement extends to the end of its line: no comment can follow it.
 * A `\` as the last character of a line joins the next line to it, without a separator.
-* A key stands once in its section, except where the tables say *repeatable*; lines of a repeatable
-  key add up.
-* A key may name the database that it is for: `query.mysql = …`, also `.postgres` and `.sqlite`.
-  Lines for other databases are left out. Where a key stands once, its line for the target's
-  database wins over the plain one. On a simulated server the lines for SQLite hold. `target`,
-  which says what the database is, names none.
+* A key occurs once in its section, unless the tables call it *repeatable*. The lines of a
+  repeatable key add up.
+* A key may name its database: `query.mysql`, `query.postgres` or `query.sqlite`. Lines for other
+  databases are ignored. If a key is not repeatable, the line for the target's database wins over
+  the plain one. A simulated server uses the lines for SQLite. `target` cannot name a database.
 
 ## Sections
 
 | section | meaning |
 | --- | --- |
-| above the first | keys that hold for the whole run |
-| `[params]` | constants with names: `rows = 100k`; `--set rows=1M` overrides them |
-| `[setup]` | statements that run once, before everything |
-| `[load TABLE]` | rows to be made before the jobs start |
+| above the first | keys for the whole run |
+| `[params]` | named constants: `rows = 100k`; `--set rows=1M` overrides them |
+| `[setup]` | statements that run once, before everything else |
+| `[load TABLE]` | rows to insert before the jobs start |
 | `[teardown]` | statements that run once, at the end |
 | `[threshold]` | conditions of several jobs in one place: `slo = p99(read) < 30ms` |
-| `[target NAME]` | another database, which jobs ask with `target = NAME` |
+| `[target NAME]` | another database, which jobs use with `target = NAME` |
+| `[observe]` | settings of the observation during the run |
 | any other | a job: statements that are sent again and again |
 
-A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job whatever its
-name, except `[setup]` and `[teardown]`. A section stands once. `[global]` is ignored with a
+A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job, whatever its
+name, except `[setup]` and `[teardown]`. A section occurs once. `[global]` is ignored with a
 warning.
 
-A parameter is a number, a duration or a text; what reads as a number or a duration is one, unless
-it stands in quotes: `zip = '01234'`. Its value may use other parameters, in any order:
-`pages = ${rows / 100}`. A text in quotes is taken as it is.
+A parameter is a number, a duration or a text. A value that looks like a number or a duration is
+one, unless it is quoted: `zip = '01234'`. A value may use other parameters, in any order:
+`pages = ${rows / 100}`. Nothing is replaced in a quoted text.
 ";
 
 const PACING: &str = r"
@@ -265,53 +280,55 @@ const PACING: &str = r"
 | `rate` + `session = yes` | partly-open | arrivals send statements one by one, `think` between |
 | `query-log-file` | replay | the times of a log, each line on any free connection |
 
-A `rate` of at least 1/s is a Poisson process, below 1/s it is a timetable, unless `arrival` says
-otherwise. The option `--arrival` changes every rate but the timetables. Timetables and uniform
-arrivals come first one period after the job's start. `start` and `stop` count from the start of the
-run. `count` counts arrivals (batches), in a closed job requests, in a replay lines.
+A `rate` of at least 1/s is a Poisson process; below 1/s it is a timetable, unless `arrival` says
+otherwise. The option `--arrival` changes every rate except timetables. The first arrival of a
+timetable, and of uniform arrivals, comes one period after the job's start. `start` and `stop` count
+from the start of the run. `count` counts arrivals (batches), in a closed job requests, and in a
+replay lines.
 
-A section with `mix` has a pacing and no statements: each of its requests is one of the sections
+A section with `mix` has a pacing and no statements. Each of its requests is one of the sections
 that it names, drawn by weight. A section that only a mix names has no pacing and does not run
 alone.
 
-A rate may vary with the time since the job's start. Such a rate is never a timetable; its uniform
-arrivals come when the next whole one is expected.
+A rate may vary with the time since the job's start. Such a rate is never a timetable. Its uniform
+arrivals come whenever the expected number of arrivals reaches the next whole number.
 
 | rate | arrivals per second |
 | --- | --- |
 | `ramp(100, 5000, 60s)` | from the first to the second within the span, then the second |
 | `sine(1000, 500, 60s)` | mean + amplitude · sin(2πt/period), the amplitude at most the mean |
-| `steps(100 200 400, 10s)` | one after the other, each for the span, the last one for good |
-| `trace(FILE)` | lines of a time and the rate from then on; before the first there are none |
-| `trace(FILE)` | lines of a time alone: arrivals that are replayed as they were |
+| `steps(100 200 400, 10s)` | one after the other, each for the span, the last one until the end |
+| `trace(FILE)`, a time and a rate per line | the rate from that time on; none before the first |
+| `trace(FILE)`, a time per line | arrivals at exactly these times |
 
-Rates may be zero and have nine decimals. A list is written out, or a range: `1..128 x2` is
-1 2 4 … 128, `10..100 +10` is 10 20 30 … 100. The times of a trace are seconds since the job's
-start, in order; a comma or blanks stand before the rate. Lines that begin with `#` or `;` and blank
-ones do not count. The file is looked for beside the workload file; a name with blanks stands in
-quotes. A short trace may stand in the call: `trace(times 0.5 1.25 7)`,
-`trace(rates 0 100, 10 200)`. Recorded times have no `arrival`.
+Rates may be zero and have nine decimals. A list is written out, or as a range: `1..128 x2` is
+1 2 4 … 128, `10..100 +10` is 10 20 30 … 100.
+
+The times of a trace are seconds since the job's start, in order. A comma or blanks separate the
+rate. Blank lines and lines that begin with `#` or `;` are ignored. The file name is relative to the
+folder of the workload file; quote a name with blanks. A short trace may be part of the call:
+`trace(times 0.5 1.25 7)`, `trace(rates 0 100, 10 200)`. Recorded times allow no `arrival`.
 ";
 
 const STATEMENTS: &str = r"
 ## Statements
 
-* `${expression}` is a bound value of a prepared statement. In `[setup]` and `[teardown]` only
-  constants are possible; they are written as literals of SQL, texts in quotes.
-* `${raw(expression)}` splices the value's text in, without quotes: for names of tables, and inside
-  literals. A statement with a spliced value that is not constant is sent as a new text each time.
+* `${expression}` is a bound value of a prepared statement. In `[setup]` and `[teardown]` it must be
+  constant, and is inserted as an SQL literal, texts in quotes.
+* `${raw(expression)}` inserts the text of the value without quotes: for names of tables, and inside
+  literals. If the value is not constant, the statement is sent as a new text each time.
 * `$${` is a literal `${`.
 * A statement has no `;` outside literals and comments, and does not begin with `begin` (write
   `transaction = yes`) or `use` (name the database in the URL).
 * Literals are `'…'` and `…` between double quotes or backquotes; a doubled quote is a quote.
-  Comments are `--` and `/* */`. On PostgreSQL there are `$tag$…$tag$`, `E'…'` and comments inside
-  comments, on MySQL `#` and backslashes that protect quotes, and a `--` needs a blank behind it.
-* With `query-args-file`, `?` (on PostgreSQL `$1`, `$2`, …) outside of literals and comments stands
-  for a field of the request's record, as `${field(1)}` does.
-* Durations cannot be bound, as databases have no such value: `${timeout / 1s}` is a number of
+  Comments are `--` and `/* */`. PostgreSQL also has `$tag$…$tag$`, `E'…'` and nested comments;
+  MySQL has `#` and backslash escapes, and needs a blank after `--`.
+* With `query-args-file`, `?` (on PostgreSQL `$1`, `$2`, …) outside of literals and comments is a
+  field of the request's record, like `${field(1)}`.
+* Durations cannot be bound, because databases have no such type: `${timeout / 1s}` is a number of
   seconds.
-* A `command` is a text of the shell instead: `${expression}` is one word of it, quoted where it
-  needs quotes, and stands outside of quotes and comments; `${raw(expression)}` may stand anywhere.
+* A `command` is shell text. `${expression}` is one word of it, quoted if necessary, and must be
+  outside of quotes and comments. `${raw(expression)}` is allowed anywhere.
 ";
 
 const EXPRESSIONS: &str = r"
@@ -319,34 +336,35 @@ const EXPRESSIONS: &str = r"
 
 Numbers (`10`, `1.5M`, `0.01`), durations (`250ms`), texts (`'it''s'`, or with escapes
 `\\ \' \n \r \t \; \u{41}` between double quotes), parameters, variables of `let`, `+ - * / %`,
-parentheses, and generators. Arguments have places or names: `zipf(1, rows, s=1.2)`. Weights and the
-names of members stand at a colon: `weighted('new': 3, 'paid': 1)`, `json(id: row())`.
+parentheses, and generators. Arguments are positional or named: `zipf(1, rows, s=1.2)`. A colon
+separates a value from its weight, and a name from its value: `weighted('new': 3, 'paid': 1)`,
+`json(id: row())`.
 
-* A number is an integer (64 bits) when it is whole and written without a point, or with `k` or `M`.
-  All others are decimal fractions: exact as constants, doubles in values that are made anew.
-* Integers stay integers: `7 / 2` is 3, and `-7 % 2` is -1. One number with a point makes the result
-  one: `7.0 / 2` is 3.5.
-* Durations are added and subtracted, multiplied and divided by numbers; a duration over a duration
-  is a number with a point.
-* A constant that overflows is an error, and so is a divisor that is zero for some requests, as far
-  as that can be seen beforehand: `${7 / uniform(0, 9)}`. In values made anew integers and durations
-  stop at their ends; a division by zero that could not be foreseen is NULL, as is everything made
-  of NULL.
-* `let` variables are made once per request, in order; later ones may use earlier ones.
-* Where a key takes a plain value, `${…}` may hold a constant expression: `rows = ${scale * 1000}`.
+* A whole number without a point, or with `k` or `M`, is an integer (64 bits). Other numbers are
+  decimal fractions: exact in constants, doubles in values that are computed per request or row.
+* Integers stay integers: `7 / 2` is 3, and `-7 % 2` is -1. If one number has a point, so has the
+  result: `7.0 / 2` is 3.5.
+* Durations are added and subtracted, and multiplied and divided by numbers. A duration divided by a
+  duration is a number with a point.
+* A constant that overflows is an error. So is a divisor that can be seen to be zero for some
+  requests: `${7 / uniform(0, 9)}`. In values that are computed per request or row, integers and
+  durations saturate, other divisions by zero are NULL, and an operation on NULL is NULL.
+* `let` variables are computed once per request, in order; later ones may use earlier ones.
+* The plain value of a key may contain constant expressions: `rows = ${scale * 1000}`.
 * An expression is at most 100 operators and parentheses deep.
 ";
 
 const GENERATORS: &str = "\
-A generator is a pure function of the seed, the section's name, the place in the section (the \
-name of the column or the variable, or the number of the statement and of the value in it) and the \
-number of the request or row. Changing one place leaves the values of all others alone.
+A generator is a pure function of the seed, the name of the section, the place in the section, and
+the number of the request or row. The place is the name of the column or variable, or the number of
+the statement and of the value in it. A change in one place leaves the values of all others as they
+are.
 ";
 
 const GOLDEN: &str = "
-The first eight values of each with seed 42, as the column `value` of `[load golden]`, in a run \
-that starts with the year 1970; `client()` stands in a job with three clients,
-and `streets.csv` has these lines:
+The first eight values of each generator, with seed 42, as the column `value` of `[load golden]`, in
+a run that starts at the beginning of 1970. `client()` is used in a job with three clients, and
+`streets.csv` has these lines:
 
 ";
 
@@ -363,19 +381,24 @@ const CONDITIONS: &str = r"
 | `throughput` | completions per second | number |
 | `failed` | (errors − accepted + rejected + unsent) / scheduled | percentage |
 
-In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`; a part of
-a mix with the mix: `p99(oltp/read) < 30ms`. If the file has one job only, the name may be left out.
+In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`. A part of
+a mix is named with the mix: `p99(oltp/read) < 30ms`. In a file with one job the name is optional.
 ";
 
 const UNITS: &str = r"
 ## Units and limits
 
-Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also together: `1m30s`. Numbers
-may end with `k` (1,000) or `M` (1,000,000). Rates are per second, above one in a year and at most
-10,000,000, which is also the most requests per second of all jobs together. A file has at most
-64 MiB, 10,000 sections and 200,000 keys, a list 10,000 numbers, all traces together 60 MiB; a
-statement at most 65,535 values; a request or a row at
-most 256 MiB.
+Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also combined: `1m30s`. Numbers
+may end with `k` (1,000) or `M` (1,000,000). Rates are per second, more than one per year.
+
+| what | at most |
+| --- | --- |
+| requests per second, of one job and of all jobs together | 10,000,000 |
+| a file | 64 MiB, 10,000 sections, 200,000 keys |
+| a list | 10,000 numbers |
+| all traces together | 60 MiB |
+| a statement | 65,535 values |
+| a request or a row | 256 MiB |
 ";
 
 #[cfg(test)]

@@ -24,11 +24,11 @@ pub(super) static SPEC: Spec = Spec {
     rest: Rest::Nothing,
     stage: Stage::Anywhere,
     build,
-    doc: "a regular octagon on the sphere whose area holds so many of so many `point()`s on \
-          average, as WKT with its corners counterclockwise; somewhere, turned by any angle. Edges \
-          are great circles. One that would hold a pole or cross the 180th meridian is drawn \
-          again, and after 64 draws it lies around 0 0. `points` is by default the rows of the \
-          file's only table with a column that uses `point()`",
+    doc: "a regular octagon at a random place and angle on the sphere, whose area holds on average \
+          `hits` of `points` `point()`s, as WKT with its corners counterclockwise. Edges are great \
+          circles. An octagon that would hold a pole or cross the 180th meridian is drawn again; \
+          after 64 draws it lies around 0 0. The default of `points` is the rows of the file's \
+          only table with a column that uses `point()`",
     example: "polygon(hits=80, points=100000)",
 };
 
