@@ -1,6 +1,7 @@
 //! Checks of the source tree. Each is a function from texts to complaints, and its tests plant a
 //! fault.
 
+mod circles;
 mod edges;
 mod guards;
 mod shape;
@@ -25,11 +26,12 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
         complaints.extend(words::check(&name, &text));
         if name.ends_with(".rs") {
             complaints.extend(shape::check(&name, &text));
-            sources.push(text);
+            sources.push((name.into_owned(), text));
         }
     }
     let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     complaints.extend(guards::check(&architecture, &sources));
+    complaints.extend(circles::check(root, &sources));
     if sources.is_empty() {
         complaints.push("no source file was found: tidy looks in the wrong place".to_owned());
     }

@@ -2,8 +2,8 @@
 //! exist.
 
 /// Returns a complaint for each name in the table of invariants that is no test. `sources` are the
-/// texts of all source files.
-pub(crate) fn check(architecture: &str, sources: &[String]) -> Vec<String> {
+/// paths and texts of all source files.
+pub(crate) fn check(architecture: &str, sources: &[(String, String)]) -> Vec<String> {
     let rows: Vec<&str> = architecture.lines().filter(|line| is_invariant(line)).collect();
     if rows.is_empty() {
         return vec!["ARCHITECTURE.md: the table of invariants is gone".to_owned()];
@@ -17,12 +17,12 @@ fn is_invariant(line: &str) -> bool {
     first.is_some_and(|(number, _)| number.parse::<u32>().is_ok())
 }
 
-fn check_row(row: &str, sources: &[String]) -> Vec<String> {
+fn check_row(row: &str, sources: &[(String, String)]) -> Vec<String> {
     let guards = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
     let names: Vec<&str> = guards.split('`').skip(1).step_by(2).collect();
     let exists = |name: &str| {
         let test = format!("fn {name}(");
-        sources.iter().any(|source| source.contains(&test))
+        sources.iter().any(|(_, text)| text.contains(&test))
     };
     if names.is_empty() {
         return vec![format!("ARCHITECTURE.md: an invariant without a guard: {row}")];
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_guard_that_is_gone_is_noticed() {
         let table = "| 1. Nothing vanishes. `A` holds. | `it_holds`, `it_is_gone` |\n";
-        let sources = ["#[test]\nfn it_holds() {}".to_owned()];
+        let sources = [("a.rs".to_owned(), "#[test]\nfn it_holds() {}".to_owned())];
         assert_eq!(check(table, &sources), ["ARCHITECTURE.md: there is no test `it_is_gone`"]);
         assert_eq!(check(&table.replace("it_is_gone", "it_holds"), &sources), [""; 0]);
     }

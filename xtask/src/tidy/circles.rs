@@ -1,0 +1,150 @@
+//! Check of the circles between the files of a crate: files of which each uses items of another,
+//! around to the first. `circles.txt` lists the sizes of those that remain; it may only shrink.
+//!
+//! A file uses another if a path in its code, outside of tests, leads to an item of that file. A
+//! path is followed through re-exports to the file that defines the item. `mod` and `pub use` alone
+//! are no use: a parent that only declares and re-exports its children depends on none of them.
+
+mod modules;
+mod paths;
+mod tokens;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use modules::Modules;
+
+/// Name of the list, relative to the root.
+const LIST: &str = "xtask/src/tidy/circles.txt";
+
+/// Sizes of the circles of each crate, in files, largest first.
+type Sizes = BTreeMap<String, Vec<usize>>;
+
+/// Checks the circles of all crates against the list. `sources` holds path and text of each source
+/// file.
+pub(crate) fn check(root: &Path, sources: &[(String, String)]) -> Vec<String> {
+    let list = match std::fs::read_to_string(root.join(LIST)) {
+        Ok(text) => text,
+        Err(error) => return vec![format!("{LIST}: {error}")],
+    };
+    match parse(&list) {
+        Ok(accepted) => compare(&accepted, &circles(sources)),
+        Err(error) => vec![error],
+    }
+}
+
+/// Returns the circles of each crate, each as its files, largest first. Programs below `src/bin`
+/// count as part of their crate.
+pub(crate) fn circles(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<String>>> {
+    let mut roots: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
+    for (path, text) in sources {
+        if let Some((folder, file)) = path.split_once("/src/") {
+            let name = folder.rsplit('/').next().unwrap_or(folder);
+            let (root, file) = split_root(file);
+            roots.entry((name, root)).or_default().push((file, text));
+        }
+    }
+    let mut crates: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    for ((name, root), files) in roots {
+        let found = strong_components(&Modules::new(&files).uses());
+        let whole =
+            |circle: Vec<String>| circle.iter().map(|file| format!("{root}{file}")).collect();
+        crates.entry(name.to_owned()).or_default().extend(found.into_iter().map(whole));
+    }
+    crates.retain(|_, circles| !circles.is_empty());
+    crates.values_mut().for_each(|circles| circles.sort_by_key(|circle| Reverse(circle.len())));
+    crates
+}
+
+/// Splits the path of a file below `src` into the folder of its root module and the rest.
+fn split_root(file: &str) -> (&str, &str) {
+    let within = file.strip_prefix("bin/").and_then(|rest| rest.find('/'));
+    file.split_at(within.map_or(0, |length| "bin/".len() + length + 1))
+}
+
+/// Parses lines of the form `driver: 5 3`.
+fn parse(text: &str) -> Result<Sizes, String> {
+    let mut sizes = Sizes::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let read = || {
+            let (name, list) = line.split_once(':')?;
+            let list: Result<Vec<usize>, _> = list.split_whitespace().map(str::parse).collect();
+            Some((name.to_owned(), list.ok()?))
+        };
+        let (name, list) =
+            read().ok_or_else(|| format!("{LIST}:{}: write `crate: size size`", number + 1))?;
+        sizes.insert(name, list);
+    }
+    Ok(sizes)
+}
+
+fn compare(accepted: &Sizes, found: &BTreeMap<String, Vec<Vec<String>>>) -> Vec<String> {
+    let names: BTreeSet<&String> = accepted.keys().chain(found.keys()).collect();
+    let mut complaints = Vec::new();
+    for name in names {
+        let accepted = accepted.get(name).map(Vec::as_slice).unwrap_or_default();
+        let circles = found.get(name).map(Vec::as_slice).unwrap_or_default();
+        let sizes: Vec<usize> = circles.iter().map(Vec::len).collect();
+        if sizes == accepted {
+            continue;
+        }
+        // Compared from the largest down, a list that shrank is nowhere above the accepted one.
+        let grew = sizes.len() > accepted.len() || sizes.iter().zip(accepted).any(|(a, b)| a > b);
+        if grew {
+            for circle in circles {
+                complaints.push(format!(
+                    "crate `{name}`: these files form a circle: {}",
+                    circle.join(" ")
+                ));
+            }
+        } else {
+            let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+            complaints.push(format!(
+                "crate `{name}` has smaller circles than {LIST} accepts; write `{name}: {}`",
+                sizes.join(" ")
+            ));
+        }
+    }
+    complaints
+}
+
+/// Returns the sets of two or more files that all reach each other.
+fn strong_components(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+    let reached: BTreeMap<&String, BTreeSet<&String>> =
+        uses.keys().map(|file| (file, reachable(uses, file))).collect();
+    let mut circles: Vec<Vec<String>> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (file, others) in &reached {
+        if !others.contains(file) || seen.contains(file) {
+            continue;
+        }
+        let circle: Vec<&String> =
+            others.iter().copied().filter(|other| reached[other].contains(file)).collect();
+        seen.extend(circle.iter().copied());
+        circles.push(circle.into_iter().cloned().collect());
+    }
+    circles
+}
+
+/// Returns the files that a file uses directly or through others.
+fn reachable<'u>(
+    uses: &'u BTreeMap<String, BTreeSet<String>>,
+    from: &String,
+) -> BTreeSet<&'u String> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&String> = uses[from].iter().collect();
+    while let Some(file) = next.pop() {
+        if reached.insert(file) {
+            next.extend(uses.get(file).into_iter().flatten());
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The modules of a crate, and the file that a path leads to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::paths::{Names, Paths};
+
+/// Re-exports that are followed for one path, at most.
+const LONGEST_CHAIN: usize = 16;
+
+/// The modules of a crate by their paths; the crate itself has the empty path.
+pub(super) struct Modules<'f> {
+    modules: BTreeMap<Names, Module<'f>>,
+}
+
+struct Module<'f> {
+    file: &'f str,
+    paths: Paths,
+}
+
+/// The end of a path: a module, and the name of an item in it unless the path is the module's own.
+struct End {
+    module: Names,
+    item: Option<String>,
+}
+
+impl<'f> Modules<'f> {
+    /// Reads the files of a crate, given as path below `src` and text.
+    pub(super) fn new(files: &[(&'f str, &str)]) -> Modules<'f> {
+        let module = |(file, text): &(&'f str, &str)| {
+            (path_of(file), Module { file, paths: Paths::read(text) })
+        };
+        Modules { modules: files.iter().map(module).collect() }
+    }
+
+    /// Returns the other files of the crate whose items each file uses.
+    pub(super) fn uses(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let of = |(path, module): (&Names, &Module<'_>)| {
+            let imported =
+                module.paths.imports.iter().filter(|import| {
+                    !import.is_public || module.paths.words.contains(&import.alias)
+                });
+            let used: BTreeSet<String> = imported
+                .map(|import| &import.path)
+                .chain(&module.paths.inline)
+                .filter_map(|names| self.file_of(path, names))
+                .filter(|file| *file != module.file)
+                .map(str::to_owned)
+                .collect();
+            (module.file.to_owned(), used)
+        };
+        self.modules.iter().map(of).collect()
+    }
+
+    /// Returns the file of the item that a path in module `from` leads to, if it is of this crate.
+    fn file_of(&self, from: &Names, names: &Names) -> Option<&'f str> {
+        let end = self.follow(from, names, 0)?;
+        end.item?;
+        self.modules.get(&end.module).map(|module| module.file)
+    }
+
+    fn follow(&self, from: &Names, names: &[String], depth: usize) -> Option<End> {
+        if depth > LONGEST_CHAIN {
+            return None;
+        }
+        let (first, mut rest) = names.split_first()?;
+        let mut module = match first.as_str() {
+            "crate" => Names::new(),
+            "self" => from.clone(),
+            "super" => parent(from)?,
+            name => {
+                let child = self.child(from, name);
+                match child {
+                    Some(child) => child,
+                    None => {
+                        let end = self.imported(from, name, depth)?;
+                        match end.item {
+                            Some(_) => return Some(end),
+                            None => end.module,
+                        }
+                    }
+                }
+            }
+        };
+        while let Some((name, more)) = rest.split_first() {
+            match name.as_str() {
+                "super" => module = parent(&module)?,
+                _ => match self.child(&module, name) {
+                    Some(child) => module = child,
+                    None => return Some(self.item(module, name, more, depth)),
+                },
+            }
+            rest = more;
+        }
+        Some(End { module, item: None })
+    }
+
+    /// Returns the place of the item `name` of a module, followed through re-exports.
+    fn item(&self, module: Names, name: &String, rest: &[String], depth: usize) -> End {
+        match self.imported(&module, name, depth) {
+            Some(End { module, item: Some(item) }) => End { module, item: Some(item) },
+            // A module that is re-exported: the rest of the path continues within it.
+            Some(End { module, item: None }) if !rest.is_empty() => {
+                let names: Vec<String> =
+                    std::iter::once("self".to_owned()).chain(rest.iter().cloned()).collect();
+                self.follow(&module, &names, depth + 1).unwrap_or(End { module, item: None })
+            }
+            Some(end) => end,
+            None => End { module, item: Some(name.clone()) },
+        }
+    }
+
+    /// Returns the end of the path by which a module imports a name.
+    fn imported(&self, module: &Names, name: &str, depth: usize) -> Option<End> {
+        let imports = &self.modules.get(module)?.paths.imports;
+        let import =
+            imports.iter().find(|import| import.alias == name && import.path[..] != [name])?;
+        self.follow(module, &import.path, depth + 1)
+    }
+
+    fn child(&self, module: &Names, name: &str) -> Option<Names> {
+        let mut path = module.clone();
+        path.push(name.to_owned());
+        self.modules.contains_key(&path).then_some(path)
+    }
+}
+
+fn parent(module: &Names) -> Option<Names> {
+    let (_, above) = module.split_last()?;
+    Some(above.to_vec())
+}
+
+/// Returns the module path of a file: `plan/mod.rs` and `plan.rs` are both `plan`.
+fn path_of(file: &str) -> Names {
+    let names = file.trim_end_matches(".rs").split('/').map(str::to_owned);
+    let mut path: Names = names.collect();
+    if matches!(path.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        path.pop();
+    }
+    path
+}
