@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build dist test lint bench limiter selftest-full fuzz test-servers clean
+.PHONY: demo build dist test lint tidy clippy gated bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -31,22 +31,34 @@ dist:
 	cd $(DIST) && objcopy --add-gnu-debuglink=assay.debug assay && sha256sum assay assay.debug >SHA256SUMS
 	ls -l $(DIST)
 
+# The tests take turns, and what they leave of the processors goes to the lints that compile and to the release build.
 # The demo's codes 1 (SLO missed) and 3 (not VALID) say that this machine is busy, and nothing of the program: no test
 # depends on that.
-test: lint
-	cargo test --workspace --locked
-	cargo build --release --locked -p cli -p bench -p testbed
+test:
+	@scripts/setup test
+	$(MAKE) tidy
+	cargo run --locked -q -p xtask -- test $(MAKE) clippy gated
 	cargo run --locked -q -p xtask -- gate
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 
-# The fuzz targets are only checked; without that path libFuzzer itself would be built.
 lint:
 	@scripts/setup test
+	$(MAKE) tidy clippy
+
+# What takes seconds.
+tidy:
 	cargo fmt --all --check
+	cargo run --locked -q -p xtask -- tidy
+
+# The fuzz targets are only checked; without that path libFuzzer itself would be built.
+clippy:
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
 		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
-	cargo run --locked -q -p xtask -- tidy
+
+# The programs that the gates measure, as they are installed.
+gated:
+	cargo build --release --locked -p cli -p bench -p testbed --bin assay --bin bench --bin testbed-host
 
 # Hours: everything takes turns with everything else, for 15 s each. The tables and raw numbers of the comparison are
 # written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.

@@ -2,10 +2,12 @@
 //!
 //! `cargo run -p xtask -- tidy` checks the dependencies between crates and the house style, `… --
 //! gate` the instructions per request and the memory of the release build, and `… -- docs` writes
-//! the parts of the guide that are generated from tables. The first two are part of `make test`.
+//! the parts of the guide that are generated from tables. `… -- test COMMAND` runs the tests, and the
+//! command beside them. All but `docs` are part of `make test`.
 
 mod docs;
 mod gate;
+mod suite;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::check(&root()),
         ["gate"] => gate::check(&root()),
         ["docs"] => docs::write(&root()),
-        _ => Err(vec!["usage: cargo run -p xtask -- tidy|gate|docs".to_owned()]),
+        ["test", beside @ ..] => suite::run(&root(), beside),
+        _ => Err(vec!["usage: cargo run -p xtask -- tidy|gate|docs|test [COMMAND]".to_owned()]),
     };
     match outcome {
         Ok(summary) => {

@@ -31,12 +31,14 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     }
     let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     complaints.extend(guards::check(&architecture, &sources));
-    complaints.extend(circles::check(root, &sources));
+    let circles = circles::circles(&sources);
+    complaints.extend(circles::check(root, &circles));
     if sources.is_empty() {
         complaints.push("no source file was found: tidy looks in the wrong place".to_owned());
     }
     if complaints.is_empty() {
-        Ok(format!("tidy: {} source files and the crate edges are in order", sources.len()))
+        let (files, circles) = (sources.len(), circles::summary(&circles));
+        Ok(format!("tidy: {files} source files and the crate edges are in order; {circles}"))
     } else {
         Err(complaints)
     }

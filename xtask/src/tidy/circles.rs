@@ -18,25 +18,38 @@ use modules::Modules;
 /// Name of the list, relative to the root.
 const LIST: &str = "xtask/src/tidy/circles.txt";
 
+/// The circles of each crate that has one, each as its files, largest first.
+pub(crate) type Circles = BTreeMap<String, Vec<Vec<String>>>;
+
 /// Sizes of the circles of each crate, in files, largest first.
 type Sizes = BTreeMap<String, Vec<usize>>;
 
-/// Checks the circles of all crates against the list. `sources` holds path and text of each source
-/// file.
-pub(crate) fn check(root: &Path, sources: &[(String, String)]) -> Vec<String> {
+/// Checks the circles of all crates against the list.
+pub(crate) fn check(root: &Path, found: &Circles) -> Vec<String> {
     let list = match std::fs::read_to_string(root.join(LIST)) {
         Ok(text) => text,
         Err(error) => return vec![format!("{LIST}: {error}")],
     };
     match parse(&list) {
-        Ok(accepted) => compare(&accepted, &circles(sources)),
+        Ok(accepted) => compare(&accepted, found),
         Err(error) => vec![error],
     }
 }
 
-/// Returns the circles of each crate, each as its files, largest first. Programs below `src/bin`
-/// count as part of their crate.
-pub(crate) fn circles(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<String>>> {
+/// Returns the number of circles, and that of each crate that has one.
+pub(crate) fn summary(found: &Circles) -> String {
+    let of = |(name, circles): (&String, &Vec<Vec<String>>)| format!("{name} {}", circles.len());
+    let crates: Vec<String> = found.iter().map(of).collect();
+    let all: usize = found.values().map(Vec::len).sum();
+    match all {
+        0 => "no circles between files".to_owned(),
+        _ => format!("{all} circles between files: {}", crates.join(", ")),
+    }
+}
+
+/// Returns the circles of all crates. `sources` holds path and text of each source file. Programs
+/// below `src/bin` count as part of their crate.
+pub(crate) fn circles(sources: &[(String, String)]) -> Circles {
     let mut roots: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
     for (path, text) in sources {
         if let Some((folder, file)) = path.split_once("/src/") {
@@ -45,7 +58,7 @@ pub(crate) fn circles(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<
             roots.entry((name, root)).or_default().push((file, text));
         }
     }
-    let mut crates: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    let mut crates = Circles::new();
     for ((name, root), files) in roots {
         let found = strong_components(&Modules::new(&files).uses());
         let whole =
@@ -83,7 +96,7 @@ fn parse(text: &str) -> Result<Sizes, String> {
     Ok(sizes)
 }
 
-fn compare(accepted: &Sizes, found: &BTreeMap<String, Vec<Vec<String>>>) -> Vec<String> {
+fn compare(accepted: &Sizes, found: &Circles) -> Vec<String> {
     let names: BTreeSet<&String> = accepted.keys().chain(found.keys()).collect();
     let mut complaints = Vec::new();
     for name in names {

@@ -84,6 +84,15 @@ fn programs_of_a_crate_have_roots_of_their_own() {
 }
 
 #[test]
+fn summary_counts_the_circles_of_each_crate() {
+    let circle = vec!["x.rs".to_owned(), "y.rs".to_owned()];
+    assert_eq!(summary(&Circles::new()), "no circles between files");
+    let two =
+        Circles::from([("a".to_owned(), vec![circle.clone()]), ("b".to_owned(), vec![circle])]);
+    assert_eq!(summary(&two), "2 circles between files: a 1, b 1");
+}
+
+#[test]
 fn list_may_only_shrink() {
     let circle = |size: usize| vec!["x.rs".to_owned(); size];
     let found = |sizes: &[usize]| {

@@ -1,0 +1,119 @@
+//! The test programs of the workspace, several at a time, and a command beside them.
+//!
+//! Most programs wait for servers and timers most of the time. As many run at once as there are
+//! processors, the longest first; those that judge the machine's own times run alone, before the
+//! others. What the tests leave of the processors goes to the command: in `make test` the release
+//! build.
+
+mod programs;
+mod side;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use programs::Program;
+use side::Side;
+
+/// Programs that need the machine for themselves: they demand a VALID run in real time.
+const ALONE: [&str; 1] = ["cli steady"];
+
+/// Programs that take longest, in this order; the others follow.
+const FIRST: [&str; 5] =
+    ["cli integration", "lab lab", "cli docs", "lab integration", "driver faults"];
+
+/// The end of a test program.
+struct Finished {
+    name: String,
+    took: Duration,
+    /// What it printed; `None` if its tests passed.
+    failure: Option<String>,
+}
+
+/// Builds and runs all tests, and `beside` while they run. Returns the times, or what failed.
+pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
+    let begin = Instant::now();
+    let programs = programs::build(root).map_err(|error| vec![error])?;
+    let mut times = format!("test: built in {}\n", seconds(begin.elapsed()));
+    let (alone, mut together): (Vec<Program>, Vec<Program>) =
+        programs.into_iter().partition(|program| ALONE.contains(&program.name.as_str()));
+    let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
+    together.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
+    let mut finished = run_all(alone, 1);
+    let side = Side::start(root, beside).map_err(|error| vec![error])?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    finished.extend(run_all(together, processors));
+    let tested = begin.elapsed();
+    let mut failures: Vec<String> =
+        finished.iter().filter_map(|program| program.failure.clone()).collect();
+    failures.extend(side.finish().err());
+    failures.extend(doc_tests(root).err());
+    finished.sort_by_key(|program| std::cmp::Reverse(program.took));
+    for Finished { name, took, .. } in finished.iter().take(12) {
+        times += &format!("test: {:>7} {name}\n", seconds(*took));
+    }
+    times += &format!(
+        "test: {} programs; tests ended after {}, all after {}",
+        finished.len(),
+        seconds(tested),
+        seconds(begin.elapsed())
+    );
+    if failures.is_empty() {
+        Ok(times)
+    } else {
+        failures.push(times);
+        Err(failures)
+    }
+}
+
+/// Runs the programs in their order, `slots` at a time.
+fn run_all(programs: Vec<Program>, slots: usize) -> Vec<Finished> {
+    let waiting = Mutex::new(programs.into_iter());
+    let finished = Mutex::new(Vec::new());
+    let next = || waiting.lock().expect("no program's run panics").next();
+    let work = || {
+        while let Some(program) = next() {
+            let begin = Instant::now();
+            let failure = program.run().err();
+            let took = begin.elapsed();
+            let name = program.name;
+            finished.lock().expect("no program's run panics").push(Finished {
+                name,
+                took,
+                failure,
+            });
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..slots {
+            scope.spawn(work);
+        }
+    });
+    finished.into_inner().expect("no program's run panics")
+}
+
+fn doc_tests(root: &Path) -> Result<(), String> {
+    let mut command = cargo(root);
+    command.args(["test", "--workspace", "--locked", "--doc", "--quiet"]);
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if output.status.success() { Ok(()) } else { Err(printed("documentation tests", &output)) }
+}
+
+/// Returns the cargo that runs this program.
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+/// Returns what a failed program printed, below its name.
+fn printed(name: &str, output: &std::process::Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    format!("test: {name} failed ({})\n{out}{err}", output.status)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.0} s", time.as_secs_f64())
+}

@@ -1,0 +1,104 @@
+//! The test programs that cargo builds.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::{cargo, printed};
+
+/// A test program.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Program {
+    /// Crate and target, such as `cli integration`.
+    pub(super) name: String,
+    executable: PathBuf,
+    /// The crate's folder, in which cargo would run it.
+    folder: PathBuf,
+}
+
+impl Program {
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    /// What it printed, if a test failed.
+    pub(super) fn run(&self) -> Result<(), String> {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        match command.stdin(Stdio::null()).output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(printed(&self.name, &output)),
+            Err(error) => Err(format!("test: cannot run {}: {error}", self.executable.display())),
+        }
+    }
+}
+
+/// Builds the workspace's test programs once.
+///
+/// # Errors
+/// Cargo cannot be run, or the workspace does not compile; cargo has printed the reason.
+pub(super) fn build(root: &Path) -> Result<Vec<Program>, String> {
+    let mut command = cargo(root);
+    command.args(["test", "--workspace", "--locked", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err("test: the tests do not compile".to_owned());
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let programs: Vec<Program> = messages.lines().filter_map(program).collect();
+    if programs.is_empty() {
+        return Err("test: cargo built no test program".to_owned());
+    }
+    Ok(programs)
+}
+
+/// Reads a test program from one of cargo's messages; `None` if the message is about anything else.
+fn program(message: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
+        return None;
+    }
+    let executable = PathBuf::from(message["executable"].as_str()?);
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
+    let target = message["target"]["name"].as_str()?;
+    let name = format!("{} {target}", folder.file_name()?.to_str()?);
+    Some(Program { name, executable, folder })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_programs_are_read_from_messages_of_cargo() {
+        let message = |reason: &str, test: bool| {
+            serde_json::json!({
+                "reason": reason, "profile": {"test": test}, "executable": "/t/debug/deps/docs-1",
+                "manifest_path": "/t/crates/cli/Cargo.toml", "target": {"name": "docs"},
+            })
+            .to_string()
+        };
+        let expected = Program {
+            name: "cli docs".to_owned(),
+            executable: "/t/debug/deps/docs-1".into(),
+            folder: "/t/crates/cli".into(),
+        };
+        assert_eq!(program(&message("compiler-artifact", true)), Some(expected));
+        assert_eq!(program(&message("compiler-artifact", false)), None);
+        assert_eq!(program(&message("build-script-executed", true)), None);
+        assert_eq!(program("not JSON"), None);
+    }
+
+    #[test]
+    fn failed_program_is_reported_with_its_output() {
+        let program = |code: &str| Program {
+            name: "a b".to_owned(),
+            executable: ["/bin/", code].concat().into(),
+            folder: "/".into(),
+        };
+        assert_eq!(program("true").run(), Ok(()));
+        let failure = "test: a b failed (exit status: 1)\n";
+        assert_eq!(program("false").run(), Err(failure.to_owned()));
+    }
+}

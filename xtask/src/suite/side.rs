@@ -1,0 +1,59 @@
+//! The command that runs beside the tests, on the processor time that they leave.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+
+use super::printed;
+
+/// A command that was started, or none. A thread reads its output.
+pub(super) struct Side(Option<(String, JoinHandle<std::io::Result<Output>>)>);
+
+impl Side {
+    /// Starts a command, unless it is empty. The kernel gives it a processor only while no other
+    /// process wants one (`SCHED_IDLE`, sched(7)).
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(super) fn start(root: &Path, command: &[&str]) -> Result<Side, String> {
+        if command.is_empty() {
+            return Ok(Side(None));
+        }
+        let name = command.join(" ");
+        let child = Command::new("chrt")
+            .args(["--idle", "0"])
+            .args(command)
+            .current_dir(root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot run chrt --idle 0 {name}: {error}"))?;
+        Ok(Side(Some((name, std::thread::spawn(|| child.wait_with_output())))))
+    }
+
+    /// Waits for the command's end.
+    ///
+    /// # Errors
+    /// What it printed, if it failed.
+    pub(super) fn finish(self) -> Result<(), String> {
+        let Some((name, reader)) = self.0 else { return Ok(()) };
+        let output = reader.join().expect("waiting does not panic");
+        let output = output.map_err(|error| format!("{name}: {error}"))?;
+        if output.status.success() { Ok(()) } else { Err(printed(&name, &output)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_command_is_reported_with_its_output() {
+        let run = |command: &[&str]| Side::start(Path::new("/"), command).unwrap().finish();
+        assert_eq!(run(&[]), Ok(()));
+        assert_eq!(run(&["true"]), Ok(()));
+        let failure = "test: sh -c echo no; exit 3 failed (exit status: 3)\nno\n";
+        assert_eq!(run(&["sh", "-c", "echo no; exit 3"]), Err(failure.to_owned()));
+    }
+}
