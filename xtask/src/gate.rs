@@ -3,17 +3,13 @@
 
 mod instructions;
 mod memory;
+mod program;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs every gate. Returns the counts, or one complaint per line.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let instructions = instructions::check(root)?;
     let memory = memory::check(root)?;
     Ok(format!("{instructions}\n{memory}"))
-}
-
-/// Returns the path of the release build of `bench`.
-fn program(root: &Path) -> PathBuf {
-    root.join("target/release/bench")
 }

@@ -5,14 +5,15 @@
 //! others. What the tests leave of the processors goes to the command: in `make test` the release
 //! build.
 
+mod command;
 mod programs;
 mod side;
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use command::{cargo, printed};
 use programs::Program;
 use side::Side;
 
@@ -98,20 +99,6 @@ fn doc_tests(root: &Path) -> Result<(), String> {
     command.args(["test", "--workspace", "--locked", "--doc", "--quiet"]);
     let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if output.status.success() { Ok(()) } else { Err(printed("documentation tests", &output)) }
-}
-
-/// Returns the cargo that runs this program.
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
-    command
-}
-
-/// Returns what a failed program printed, below its name.
-fn printed(name: &str, output: &std::process::Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    format!("test: {name} failed ({})\n{out}{err}", output.status)
 }
 
 fn seconds(time: Duration) -> String {

@@ -55,7 +55,7 @@ fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
 fn instructions(root: &Path, case: &str, requests: u64) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(super::program(root))
+        .arg(super::program::program(root))
         .args(["gate", case, &requests.to_string()])
         .output()
         .map_err(|error| format!("cannot run valgrind: {error}"))?;

@@ -64,7 +64,7 @@ fn measure(root: &Path) -> Result<Measured, String> {
 }
 
 fn output_of(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(super::program(root))
+    let output = Command::new(super::program::program(root))
         .args(arguments)
         .output()
         .map_err(|error| format!("cannot run bench: {error}"))?;

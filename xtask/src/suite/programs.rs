@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{cargo, printed};
+use super::command::{cargo, printed};
 
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]

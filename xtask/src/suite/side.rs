@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
-use super::printed;
+use super::command::printed;
 
 /// A command that was started, or none. A thread reads its output.
 pub(super) struct Side(Option<(String, JoinHandle<std::io::Result<Output>>)>);
