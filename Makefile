@@ -49,6 +49,7 @@ lint:
 tidy:
 	cargo fmt --all --check
 	cargo run --locked -q -p xtask -- tidy
+	target/tools/cargo-deny/bin/cargo-deny --log-level error --locked check --hide-inclusion-graph licenses bans sources
 
 # The fuzz targets are only checked; without that path libFuzzer itself would be built.
 clippy:
