@@ -28,7 +28,7 @@ const FIRST: [&str; 5] =
 struct Finished {
     name: String,
     took: Duration,
-    /// What it printed; `None` if its tests passed.
+    /// Its output; `None` if its tests passed.
     failure: Option<String>,
 }
 

@@ -4,6 +4,7 @@
 mod circles;
 mod edges;
 mod guards;
+mod prose;
 mod shape;
 mod words;
 
@@ -24,6 +25,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
         let name = path.to_string_lossy();
         let Ok(text) = std::fs::read_to_string(root.join(path)) else { continue };
         complaints.extend(words::check(&name, &text));
+        complaints.extend(prose::check(&name, &text));
         if name.ends_with(".rs") {
             complaints.extend(shape::check(&name, &text));
             sources.push((name.into_owned(), text));
