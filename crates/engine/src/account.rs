@@ -11,31 +11,31 @@ use driver::{Connection, Count, Driver};
 use rt::{Rt, within};
 use workload::{JobTarget, Plan};
 
-use crate::lane::Common;
 use crate::news::RunEvent;
+use crate::run_context::RunContext;
 
 /// Time limit of a reading: two seconds to wait for sessions that end, and two for a login and some
 /// statements.
 const PATIENCE: Nanos = Nanos::from_secs(4);
 
 /// Reads the statistics before the jobs' connections are opened.
-pub(crate) async fn open<D: Driver>(rt: &Rt, common: &Common<D>) {
-    let is_read = read(rt, common).await;
-    common.has_server_stats.store(is_read, Ordering::Relaxed);
+pub(crate) async fn open<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+    let is_read = read(rt, context).await;
+    context.has_server_stats.store(is_read, Ordering::Relaxed);
 }
 
 /// Reads the statistics again after the connections are closed, if the first reading succeeded.
-pub(crate) async fn close<D: Driver>(rt: &Rt, common: &Common<D>) {
-    if common.has_server_stats.load(Ordering::Relaxed) {
-        read(rt, common).await;
+pub(crate) async fn close<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+    if context.has_server_stats.load(Ordering::Relaxed) {
+        read(rt, context).await;
     }
 }
 
 /// Reads the statistics of the only target that the jobs use, and reports them to the listener.
 /// Returns true if they could be read.
-async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
-    let Some(target) = only_target(&common.plan) else { return false };
-    let driver = common.drivers.of(target);
+async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
+    let Some(target) = only_target(&context.plan) else { return false };
+    let driver = context.drivers.of(target);
     if rt.is_virtual() || !driver.has_activity_counters() {
         return false;
     }
@@ -45,7 +45,7 @@ async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
     };
     let too_late = || Err(format!("the server did not tell it within {PATIENCE}"));
     let account = account.unwrap_or_else(too_late);
-    common.listener.hear(&RunEvent::Account(&account));
+    context.listener.hear(&RunEvent::Account(&account));
     account.is_ok()
 }
 

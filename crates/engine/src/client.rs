@@ -20,7 +20,7 @@ use workload::{Flow, Generator, OnError};
 use crate::feed::{self, Input};
 use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
 use crate::job_state::JobState;
-use crate::lane::Lane;
+use crate::lane_state::LaneState;
 use crate::link::Change;
 use crate::parts::Part;
 use crate::reconnect::{BackOff, Begun};
@@ -33,7 +33,7 @@ use crate::stop::Reason;
 const REQUESTS_PER_TURN: u32 = 64;
 
 pub(crate) struct Client<D: Driver, R> {
-    pub(crate) lane: Rc<Lane<D, R>>,
+    pub(crate) lane: Rc<LaneState<D, R>>,
     pub(crate) job_state: Rc<JobState>,
     pub(crate) seat: Rc<Seat>,
     pub(crate) connection: Option<D::Connection>,
@@ -232,7 +232,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     self.lane.rt.sleep(ASK_AGAIN).await;
                 }
                 feed::Next::Pending => {
-                    self.lane.note_silence(&self.job_state, part);
+                    self.lane.note_empty_file(&self.job_state, part);
                     return None;
                 }
                 feed::Next::End => {

@@ -14,9 +14,9 @@ use workload::{
 };
 
 use crate::error::{Failed, Place};
-use crate::lane::Common;
 use crate::news::RunEvent;
 use crate::patience::{unless, unless_ended};
+use crate::run_context::RunContext;
 use crate::stop::Stop;
 use crate::targets::unreachable;
 
@@ -63,7 +63,7 @@ enum StatementProgress {
 /// The context of the control phases.
 pub(crate) struct Control<'a, D> {
     pub(crate) rt: &'a Rt,
-    pub(crate) common: &'a Common<D>,
+    pub(crate) context: &'a RunContext<D>,
 }
 
 /// A failed preparation. `setup_done` says if teardown may run: objects that were never set up must
@@ -111,7 +111,7 @@ impl<D: Driver> Control<'_, D> {
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(self.load(load).await.map_err(after)?);
-            if self.common.stop.is_asked() {
+            if self.context.stop.is_asked() {
                 return Ok(interrupted(StatementProgress::Break, true, loaded));
             }
         }
@@ -133,7 +133,7 @@ impl<D: Driver> Control<'_, D> {
             return Ok(());
         }
         let mut connection = self.reach().await?;
-        match unless_ended(self.verify_on(&mut connection), self.rt, &self.common.stop).await {
+        match unless_ended(self.verify_on(&mut connection), self.rt, &self.context.stop).await {
             Some(verified) => {
                 connection.close().await;
                 verified
@@ -154,7 +154,7 @@ impl<D: Driver> Control<'_, D> {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
             }
-            self.common.listener.hear(&RunEvent::Counting { table: &load.table });
+            self.context.listener.hear(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
             let refused = |why: String, help: &str| Failed::Unsupported {
@@ -188,7 +188,7 @@ impl<D: Driver> Control<'_, D> {
     /// stop request during the teardown ends it; a run that is ended at once has no teardown.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
-        let stop = &self.common.stop;
+        let stop = &self.context.stop;
         if statements.is_empty() || stop.is_at_once() {
             return;
         }
@@ -200,10 +200,10 @@ impl<D: Driver> Control<'_, D> {
             if patience.is_over(self.rt.now()) {
                 return self.report_skipped(place);
             }
-            self.common.listener.hear(&RunEvent::Teardown { done: place, of: statements.len() });
+            self.context.listener.hear(&RunEvent::Teardown { done: place, of: statements.len() });
             let failed = |error| {
                 let place = fixed_place("teardown", place, statement);
-                self.common
+                self.context
                     .listener
                     .hear(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
             };
@@ -213,7 +213,7 @@ impl<D: Driver> Control<'_, D> {
                     None => return,
                     Some(Ok(open)) => open,
                     Some(Err(failed)) => {
-                        self.common.listener.hear(&RunEvent::TeardownFailed(failed));
+                        self.context.listener.hear(&RunEvent::TeardownFailed(failed));
                         return self.report_skipped(place);
                     }
                 },
@@ -243,19 +243,19 @@ impl<D: Driver> Control<'_, D> {
     /// Reports that the statements of `[teardown]` from index `from` on are not run.
     fn report_skipped(&self, from: usize) {
         let of = self.plan().teardown.len();
-        self.common.listener.hear(&RunEvent::TeardownSkipped { from, of });
+        self.context.listener.hear(&RunEvent::TeardownSkipped { from, of });
     }
 
     /// Connects to the targets other than the main one before anything is changed there, and reads
     /// their settings.
     async fn reach_named_targets(&self) -> Result<(), Failed> {
-        for (target, driver) in self.common.drivers.iter() {
+        for (target, driver) in self.context.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
             let mut connection = reach(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
-            self.common.listener.hear(&RunEvent::Settings { target: Some(name), settings });
+            self.context.listener.hear(&RunEvent::Settings { target: Some(name), settings });
             connection.close().await;
         }
         Ok(())
@@ -263,23 +263,23 @@ impl<D: Driver> Control<'_, D> {
 
     async fn report_settings(&self, connection: &mut D::Connection) {
         let settings = connection.settings().await;
-        self.common.listener.hear(&RunEvent::Settings { target: None, settings });
+        self.context.listener.hear(&RunEvent::Settings { target: None, settings });
     }
 
     /// Reports facts about the server beyond its settings. Comes last on its connection, because an
     /// answer that was too late may still arrive.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
-        self.common.listener.hear(&RunEvent::Settings { target: None, settings });
+        self.context.listener.hear(&RunEvent::Settings { target: None, settings });
     }
 
     fn plan(&self) -> &Plan {
-        &self.common.plan
+        &self.context.plan
     }
 
     /// Returns the driver of the main target, which alone is set up, loaded and torn down.
     fn driver(&self) -> &D {
-        self.common.drivers.of(JobTarget::Main)
+        self.context.drivers.of(JobTarget::Main)
     }
 
     async fn connect(&self) -> Result<D::Connection, Failed> {
@@ -300,18 +300,18 @@ impl<D: Driver> Control<'_, D> {
         places: &[usize],
     ) -> Result<StatementProgress, Failed> {
         for &place in places {
-            if self.common.stop.is_asked() {
+            if self.context.stop.is_asked() {
                 return Ok(StatementProgress::Break);
             }
-            self.common.listener.hear(&RunEvent::Setup { done: place, of: statements.len() });
+            self.context.listener.hear(&RunEvent::Setup { done: place, of: statements.len() });
             let statement = &statements[place];
             let answer = connection.query_text(&statement.text);
-            let Some(answer) = unless_ended(answer, self.rt, &self.common.stop).await else {
+            let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
                 return Ok(StatementProgress::Within);
             };
             answer.map_err(|error| failure(fixed_place(section, place, statement), error))?;
         }
-        match self.common.stop.is_asked() {
+        match self.context.stop.is_asked() {
             true => Ok(StatementProgress::Break),
             false => Ok(StatementProgress::End),
         }
@@ -324,7 +324,7 @@ impl<D: Driver> Control<'_, D> {
             .map(|place| {
                 let (filling, driver) = (Rc::clone(&shared), self.driver().clone());
                 let (rt, stop, started) =
-                    (self.rt.clone(), self.common.stop.clone(), self.common.started);
+                    (self.rt.clone(), self.context.stop.clone(), self.context.started);
                 let writing =
                     async move { filling.write(place, &driver, &rt, &stop, started).await };
                 self.rt.spawn(writing)
@@ -336,19 +336,19 @@ impl<D: Driver> Control<'_, D> {
             connections.extend(writer.await);
         }
         if let Some(why) = shared.fallback.take() {
-            self.common.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
+            self.context.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
         }
         let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
         // Before the sessions end, while their resource use can still be read.
-        self.common.listener.hear(&RunEvent::LoadEnds);
+        self.context.listener.hear(&RunEvent::LoadEnds);
         for connection in connections {
             connection.close().await;
         }
         if let Some(error) = shared.failed.take() {
             return Err(failure(place_of(load), error));
         }
-        let is_short = shared.committed.get() < load.rows && !self.common.stop.is_asked();
+        let is_short = shared.committed.get() < load.rows && !self.context.stop.is_asked();
         if let Some(error) = shared.refused.take().filter(|_| is_short) {
             return Err(Failed::Unreachable(error));
         }
@@ -371,12 +371,12 @@ impl<D: Driver> Control<'_, D> {
         let step = (load.rows / PROGRESS_POINTS).max(1);
         let (mut reported, mut is_known_to_last) = (0, false);
         let (mut progress, mut moved_at) = (filling.progress(), began);
-        while !filling.is_over(load, &self.common.stop) {
+        while !filling.is_over(load, &self.context.stop) {
             self.rt.sleep(PROGRESS_POLL).await;
             let now = self.rt.now();
             let elapsed = now.since(began);
             if !is_known_to_last && elapsed >= LASTS && filling.opening.get() == 0 {
-                self.common.listener.hear(&RunEvent::LongLoad {
+                self.context.listener.hear(&RunEvent::LongLoad {
                     table: &load.table,
                     began,
                     elapsed,
@@ -403,7 +403,7 @@ impl<D: Driver> Control<'_, D> {
     }
 
     fn report(&self, load: &Load, filling: &LoadProgress, elapsed: Nanos) {
-        self.common.listener.hear(&RunEvent::Loading {
+        self.context.listener.hear(&RunEvent::Loading {
             table: &load.table,
             rows: filling.committed.get(),
             of: load.rows,

@@ -18,7 +18,7 @@ use workload::feed::{Fault, Group, More, Reader, Records};
 use workload::{Feed, Pacing, Plan};
 
 use crate::news::{Listener, RunEvent};
-use crate::pacer::Share;
+use crate::share::Share;
 use crate::stop::Stop;
 
 /// Maximum number of groups in a block.

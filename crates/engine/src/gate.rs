@@ -418,7 +418,8 @@ mod tests {
     use record::{Grid, MemoryOutlet, Totals};
 
     use super::*;
-    use crate::pacer::{Pacer, Share};
+    use crate::pacer::Pacer;
+    use crate::share::Share;
 
     /// Returns a gate with ten arrivals per microsecond from time zero on.
     fn gate() -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {

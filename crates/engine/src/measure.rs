@@ -9,13 +9,15 @@ use driver::Driver;
 use rt::Rt;
 
 use crate::error::Failed;
-use crate::lane::{Common, Ended, Lane, Outlets};
+use crate::lane::{self, LaneOutcome};
+use crate::lane_state::Outlets;
 use crate::news::RunEvent;
 use crate::opening::open;
-use crate::pacer::Share;
 use crate::panics::PanicGuard;
 use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
+use crate::run_context::RunContext;
+use crate::share::Share;
 
 /// Minimum time from the last open connection to time zero. With many lanes it is longer, until
 /// each has noticed.
@@ -88,19 +90,19 @@ impl StartBarrier {
 }
 
 /// Runs one lane. Returns `None` if the run could not begin.
-pub(crate) async fn lane<D: Driver, R: Rules>(
+pub(crate) async fn run_lane<D: Driver, R: Rules>(
     rt: Rt,
-    common: Common<D>,
+    context: RunContext<D>,
     share: Share,
     outlets: Outlets,
     barrier: Arc<StartBarrier>,
-) -> Option<Ended> {
+) -> Option<LaneOutcome> {
     let _alarm = PanicGuard::new(|| {
-        common.stop.note_panic();
-        common.stop.end_by(rt.now());
+        context.stop.note_panic();
+        context.stop.end_by(rt.now());
         barrier.give_up(None);
     });
-    let opened = match unless_ended_at_once(open(&rt, &common, share), &rt, &common.stop).await {
+    let opened = match unless_ended_at_once(open(&rt, &context, share), &rt, &context.stop).await {
         Some(Ok(opened)) => opened,
         Some(Err(failed)) => {
             barrier.give_up(Some(failed));
@@ -111,19 +113,19 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
             return None;
         }
     };
-    if common.stop.is_asked() {
+    if context.stop.is_asked() {
         barrier.give_up(None);
     }
     let begin = |zero: Stamp| {
-        common.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
-        if let Some(duration) = common.plan.duration {
-            common.stop.end_by(zero + duration);
+        context.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
+        if let Some(duration) = context.plan.duration {
+            context.stop.end_by(zero + duration);
         }
-        common.listener.hear(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
+        context.listener.hear(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
     };
     let Some(zero) = barrier.zero(&rt, begin).await else {
         opened.close().await;
         return None;
     };
-    Some(Lane::<D, R>::run(rt.clone(), common.clone(), share, zero, outlets, opened).await)
+    Some(lane::run::<D, R>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
 }

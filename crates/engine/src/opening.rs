@@ -11,10 +11,10 @@ use workload::{Job, Pacing, Plan, Reconnect};
 
 use crate::error::{Failed, Place};
 use crate::job_state::prepare;
-use crate::lane::Common;
 use crate::link::AT_ONCE;
-use crate::pacer::Share;
 use crate::parts::{Parts, Text};
+use crate::run_context::RunContext;
+use crate::share::Share;
 use crate::targets::unreachable;
 
 /// Maximum number of requests that wait for a worker where the job does not set one.
@@ -136,10 +136,10 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
 /// The target is unreachable, rejects a statement, or has no connection left for a job.
 pub(crate) async fn open<D: Driver>(
     rt: &Rt,
-    common: &Common<D>,
+    context: &RunContext<D>,
     share: Share,
 ) -> Result<Opened<D>, Failed> {
-    let Common { plan, drivers, .. } = common;
+    let RunContext { plan, drivers, .. } = context;
     let dialect = |place: usize| drivers.of(plan.jobs[place].target).dialect();
     let keeps = |place: &usize| match plan.jobs[*place].reconnect {
         Reconnect::No => true,
@@ -160,12 +160,12 @@ pub(crate) async fn open<D: Driver>(
         failed: RefCell::new(None),
     });
     if share.lane == 0 {
-        opening.try_out(common, rt, &tried).await;
+        opening.try_out(context, rt, &tried).await;
     }
     let tasks: Vec<_> = (0..AT_ONCE)
         .map(|_| {
-            let (opening, common, rt) = (Rc::clone(&opening), common.clone(), rt.clone());
-            rt.clone().spawn(async move { opening.work(&common, &rt).await })
+            let (opening, context, rt) = (Rc::clone(&opening), context.clone(), rt.clone());
+            rt.clone().spawn(async move { opening.work(&context, &rt).await })
         })
         .collect();
     for task in tasks {
@@ -202,12 +202,12 @@ struct Opening<D: Driver> {
 impl<D: Driver> Opening<D> {
     /// Opens a connection for each job whose requests open their own, prepares its statements and
     /// closes it, to find rejected statements before time zero.
-    async fn try_out(&self, common: &Common<D>, rt: &Rt, places: &[usize]) {
+    async fn try_out(&self, context: &RunContext<D>, rt: &Rt, places: &[usize]) {
         for &place in places {
-            if self.failed.borrow().is_some() || common.stop.is_asked() {
+            if self.failed.borrow().is_some() || context.stop.is_asked() {
                 return;
             }
-            let driver = common.drivers.of(common.plan.jobs[place].target);
+            let driver = context.drivers.of(context.plan.jobs[place].target);
             match self.open_one(driver, rt, place).await {
                 Ok(connection) => connection.close().await,
                 Err((text, error)) => *self.failed.borrow_mut() = Some((place, text, error)),
@@ -216,15 +216,15 @@ impl<D: Driver> Opening<D> {
     }
 
     /// Opens the ordered connections one after the other until none is left.
-    async fn work(&self, common: &Common<D>, rt: &Rt) {
-        while self.failed.borrow().is_none() && !common.stop.is_asked() {
+    async fn work(&self, context: &RunContext<D>, rt: &Rt) {
+        while self.failed.borrow().is_none() && !context.stop.is_asked() {
             let Some((place, client)) = self.orders.borrow_mut().next() else {
                 return;
             };
             if self.lacks_sessions(place) {
                 continue;
             }
-            let driver = common.drivers.of(common.plan.jobs[place].target);
+            let driver = context.drivers.of(context.plan.jobs[place].target);
             match self.open_one(driver, rt, place).await {
                 Ok(connection) => {
                     self.opened.borrow_mut().connections[place].push((client, connection));

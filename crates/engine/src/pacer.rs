@@ -10,6 +10,7 @@ use workload::shape::{Expected, Inverse, Recorded};
 use workload::{Arrival as Process, Job, Schedule};
 
 use crate::feed::Input;
+use crate::share::Share;
 
 /// The source of arrival times.
 pub(crate) enum Times {
@@ -102,27 +103,6 @@ pub struct Arrival {
     pub number: u64,
     /// Its intended start, since time zero.
     pub at: Nanos,
-}
-
-/// The share of a job's arrivals that a pacer yields: those whose number leaves the remainder
-/// `lane` when divided by `lanes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// The remainder.
-    pub lane: u16,
-    /// The divisor.
-    pub lanes: u16,
-}
-
-impl Share {
-    /// The share of all arrivals.
-    pub const ALL: Share = Share { lane: 0, lanes: 1 };
-
-    /// Returns true if a number belongs to this share.
-    #[inline]
-    pub fn has(&self, number: u64) -> bool {
-        self.lanes == 1 || number % u64::from(self.lanes) == u64::from(self.lane)
-    }
 }
 
 impl Pacer {

@@ -6,8 +6,7 @@ use std::pin::pin;
 use base::Clock;
 use rt::{Rt, unless_fired};
 
-use crate::lane::HOUSEKEEPING;
-use crate::stop::Stop;
+use crate::stop::{CHECK_INTERVAL, Stop};
 
 /// Waits for a future until the user wants the end at once. The future's connections are then
 /// dropped, which ends their work. In virtual time there is no need: nothing takes long, and
@@ -42,7 +41,7 @@ pub(crate) async fn unless<T>(
     let mut future = pin!(future);
     let timer = rt.timer();
     loop {
-        timer.arm(rt.now() + HOUSEKEEPING);
+        timer.arm(rt.now() + CHECK_INTERVAL);
         match unless_fired(future.as_mut(), &timer).await {
             Some(output) => return Some(output),
             None if is_over() => return None,

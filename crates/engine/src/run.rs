@@ -13,15 +13,17 @@ use crate::account;
 use crate::control::{Control, Loaded, PrepareError, Prepared};
 use crate::error::Failed;
 use crate::feed::{FileRemark, Files};
-use crate::lane::{Common, Ended, LaneOutlet, Outlets};
-use crate::measure::{StartBarrier, lane};
+use crate::lane::LaneOutcome;
+use crate::lane_state::{LaneOutlet, Outlets};
+use crate::measure::{StartBarrier, run_lane};
 use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
-use crate::pacer::Share;
 use crate::panics::{catch_panic, in_words};
 use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
+use crate::run_context::RunContext;
+use crate::share::Share;
 use crate::stop::{Reason, Stop};
 use crate::targets::Drivers;
 
@@ -147,7 +149,7 @@ pub fn run_by<D: Driver, R: Rules>(
     let feeds =
         Files::open(plan, &options.files, lanes, waits_until, &listener).map_err(Failed::System)?;
     let files = feeds.clone();
-    let common = Common {
+    let context = RunContext {
         plan: Arc::new(plan.clone()),
         drivers,
         started: options.started,
@@ -159,11 +161,11 @@ pub fn run_by<D: Driver, R: Rules>(
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
-        catch_panic(|| run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets)))
+        catch_panic(|| run_virtual(|rt| virtually::<D, R>(rt, context, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
-        run_in_real_time::<D, R>(&common, options, outlets)
+        run_in_real_time::<D, R>(&context, options, outlets)
     };
     finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
@@ -171,23 +173,23 @@ pub fn run_by<D: Driver, R: Rules>(
 /// Runs all phases on one virtual clock. Lanes are tasks instead of threads.
 async fn virtually<D: Driver, R: Rules>(
     rt: Rt,
-    common: Common<D>,
+    context: RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
-    let loaded = match before(&rt, &common, options).await? {
+    let loaded = match before(&rt, &context, options).await? {
         Begun::Over(finished) => return Ok(finished),
         Begun::Ready(loaded) => loaded,
     };
     let phase = async {
-        let (results, outlets) = with_results(&common, options, outlets)?;
-        let ended = as_tasks::<D, R>(&rt, &common, outlets).await;
-        Ok((ended, results.finish(&common.stop)))
+        let (results, outlets) = with_results(&context, options, outlets)?;
+        let ended = as_tasks::<D, R>(&rt, &context, outlets).await;
+        Ok((ended, results.finish(&context.stop)))
     };
     let phase = phase.await;
     // Read before the teardown: an interrupt during it does not change how the measurement ended.
-    let reason = common.stop.reason();
-    after(&rt, &common).await;
+    let reason = context.stop.reason();
+    after(&rt, &context).await;
     finished(reason, loaded, phase)
 }
 
@@ -202,11 +204,11 @@ fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finishe
 
 /// Opens the results files and gives each lane its sinks for them.
 fn with_results<D>(
-    common: &Common<D>,
+    context: &RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<(Results, Vec<Outlets>), Failed> {
-    let (results, hands) = Results::open(&common.plan, options, &common.files)?;
+    let (results, hands) = Results::open(&context.plan, options, &context.files)?;
     let with_hands = |record| Outlets { record, results: hands.clone() };
     let outlets = outlets.into_iter().map(with_hands).collect();
     Ok((results, outlets))
@@ -215,44 +217,44 @@ fn with_results<D>(
 /// Runs the lanes as tasks of this thread and waits for all of them.
 async fn as_tasks<D: Driver, R: Rules>(
     rt: &Rt,
-    common: &Common<D>,
+    context: &RunContext<D>,
     outlets: Vec<Outlets>,
 ) -> Result<Course, Failed> {
     let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
-            let (common, barrier) = (common.clone(), Arc::clone(&barrier));
-            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlets, barrier))
+            let (context, barrier) = (context.clone(), Arc::clone(&barrier));
+            rt.spawn(run_lane::<D, R>(rt.clone(), context, share, outlets, barrier))
         })
         .collect();
     let mut ended = Vec::new();
     for lane in lanes {
         ended.push(lane.outcome().await);
     }
-    conclude(ended, &barrier, &common.stop)
+    conclude(ended, &barrier, &context.stop)
 }
 
 /// Runs the control phases on this thread and the lanes on threads of their own.
 fn run_in_real_time<D: Driver, R: Rules>(
-    common: &Common<D>,
+    context: &RunContext<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
     let on_this_thread = rt::Options::default();
     let begun = catch_panic(|| {
-        run_real(&on_this_thread, |rt| async move { before(&rt, common, options).await })
+        run_real(&on_this_thread, |rt| async move { before(&rt, context, options).await })
     });
     let loaded = match begun.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
         Begun::Over(finished) => return Ok(finished),
         Begun::Ready(loaded) => loaded,
     };
-    let phase = with_results(common, options, outlets).map(|(results, outlets)| {
-        let ended = on_threads::<D, R>(common, options, outlets);
-        (ended, results.finish(&common.stop))
+    let phase = with_results(context, options, outlets).map(|(results, outlets)| {
+        let ended = on_threads::<D, R>(context, options, outlets);
+        (ended, results.finish(&context.stop))
     });
-    let reason = common.stop.reason();
+    let reason = context.stop.reason();
     let torn_down =
-        catch_panic(|| run_real(&on_this_thread, |rt| async move { after(&rt, common).await }));
+        catch_panic(|| run_real(&on_this_thread, |rt| async move { after(&rt, context).await }));
     let finished = finished(reason, loaded, phase)?;
     match torn_down {
         Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
@@ -265,7 +267,7 @@ fn run_in_real_time<D: Driver, R: Rules>(
 
 /// Runs the lanes, each on a thread, and waits for all of them.
 fn on_threads<D: Driver, R: Rules>(
-    common: &Common<D>,
+    context: &RunContext<D>,
     options: &Options,
     outlets: Vec<Outlets>,
 ) -> Result<Course, Failed> {
@@ -273,10 +275,10 @@ fn on_threads<D: Driver, R: Rules>(
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
             .map(|(share, outlets)| {
-                let (common, barrier) = (common.clone(), Arc::clone(&barrier));
+                let (context, barrier) = (context.clone(), Arc::clone(&barrier));
                 let theirs = Arc::clone(&barrier);
                 let name = format!("lane-{}", share.lane);
-                let run = move || on_thread::<D, R>(common, options, share, outlets, barrier);
+                let run = move || on_thread::<D, R>(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // The other lanes would wait for it.
                 thread.map_err(|error| theirs.give_up(Some(Failed::System(error))))
@@ -285,16 +287,16 @@ fn on_threads<D: Driver, R: Rules>(
         let threads = threads.into_iter().flatten();
         threads.map(std::thread::ScopedJoinHandle::join).collect()
     });
-    conclude(ended, &barrier, &common.stop)
+    conclude(ended, &barrier, &context.stop)
 }
 
 fn on_thread<D: Driver, R: Rules>(
-    common: Common<D>,
+    context: RunContext<D>,
     options: &Options,
     share: Share,
     outlets: Outlets,
     barrier: Arc<StartBarrier>,
-) -> Option<Ended> {
+) -> Option<LaneOutcome> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
     // More spinning threads than processors would delay each other.
@@ -306,7 +308,7 @@ fn on_thread<D: Driver, R: Rules>(
     };
     let thread = rt::Options { cpu, wait };
     let ours = Arc::clone(&barrier);
-    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, barrier)) {
+    match run_real(&thread, |rt| run_lane::<D, R>(rt, context, share, outlets, barrier)) {
         Ok(ended) => ended,
         Err(error) => {
             ours.give_up(Some(Failed::System(error)));
@@ -325,12 +327,12 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
 
 /// Combines the lanes' outcomes into that of the whole run.
 fn conclude(
-    lanes: Vec<Result<Option<Ended>, Panic>>,
+    lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
     barrier: &StartBarrier,
     stop: &Stop,
 ) -> Result<Course, Failed> {
     let mut panic = None;
-    let mut ended: Vec<Ended> = Vec::new();
+    let mut ended: Vec<LaneOutcome> = Vec::new();
     for lane in lanes {
         match lane {
             Ok(lane) => ended.extend(lane),
@@ -357,7 +359,7 @@ fn conclude(
 
 /// Returns the targets that were unreachable at the end: one refused a client and answered no
 /// request afterwards. A lane with idle clients cannot tell either way.
-fn lost(lanes: &[Ended]) -> Vec<JobTarget> {
+fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
     let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {
         let target_states = || target_states().filter(|way| way.target == *target);
@@ -379,23 +381,23 @@ enum Begun {
 /// Runs everything before the measured phase.
 async fn before<D: Driver>(
     rt: &Rt,
-    common: &Common<D>,
+    context: &RunContext<D>,
     options: &Options,
 ) -> Result<Begun, Failed> {
-    let control = Control { rt, common };
+    let control = Control { rt, context };
     let begun = async {
         match options.loaded {
             true => control.verify().await.map(|()| Begun::Ready(Vec::new())),
             false => prepare(&control).await,
         }
     };
-    let begun = unless_ended_at_once(begun, rt, &common.stop).await.unwrap_or_else(|| {
-        let reason = common.stop.reason();
+    let begun = unless_ended_at_once(begun, rt, &context.stop).await.unwrap_or_else(|| {
+        let reason = context.stop.reason();
         Ok(Begun::Over(Finished::unmeasured(reason, Vec::new())))
     });
     if matches!(begun, Ok(Begun::Ready(_))) {
-        unless_ended(account::open(rt, common), rt, &common.stop).await;
-        common.listener.hear(&RunEvent::Opening);
+        unless_ended(account::open(rt, context), rt, &context.stop).await;
+        context.listener.hear(&RunEvent::Opening);
     }
     begun
 }
@@ -404,7 +406,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
         Ok(Prepared::Interrupted { setup_done, loaded, owes_answer: _ }) => {
-            let reason = control.common.stop.reason();
+            let reason = control.context.stop.reason();
             (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }
         Err(PrepareError { failed, setup_done }) => (Err(failed), setup_done),
@@ -416,8 +418,8 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
 }
 
 /// Runs everything after the measured phase.
-async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
-    common.listener.hear(&RunEvent::Ended);
-    unless_ended_at_once(account::close(rt, common), rt, &common.stop).await;
-    unless_ended_at_once(Control { rt, common }.tear_down(), rt, &common.stop).await;
+async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+    context.listener.hear(&RunEvent::Ended);
+    unless_ended_at_once(account::close(rt, context), rt, &context.stop).await;
+    unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use base::Stamp;
+use base::{Nanos, Stamp};
+
+/// Interval at which a lane checks for a stop request and other outside events.
+pub(crate) const CHECK_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub enum Reason {
 }
 
 /// A handle to end a run from outside, such as from a signal handler or another lane. All lanes
-/// check it every [`crate::lane::HOUSEKEEPING`].
+/// check it every [`CHECK_INTERVAL`].
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<State>);
 

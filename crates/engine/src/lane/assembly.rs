@@ -1,0 +1,158 @@
+//! Assembly of a lane: the state of its jobs, their clients, and the tasks that it starts with.
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{Clock, Stamp};
+use driver::Driver;
+use record::{Grid, JobIndex, Ledger};
+use rt::Rt;
+use workload::{Job, OnQueueFull, Pacing};
+
+use crate::feed::{Feeds, LaneFeed};
+use crate::gate::{Gate, Settings};
+use crate::job_state::JobState;
+use crate::lane_state::{LaneState, Outlets};
+use crate::link::Link;
+use crate::nodes::{first_node_entry, node_entries};
+use crate::opening;
+use crate::pacer::{LogTimes, Pacer, Times};
+use crate::parts::Parts;
+use crate::results::Hands;
+use crate::rules::Rules;
+use crate::run_context::RunContext;
+use crate::share::Share;
+use crate::targets::PerTarget;
+
+impl<D: Driver, R: Rules> LaneState<D, R> {
+    /// Makes the state of a lane without any client.
+    pub(super) fn assemble(
+        rt: Rt,
+        context: RunContext<D>,
+        share: Share,
+        zero: Stamp,
+        outlets: Outlets,
+    ) -> LaneState<D, R> {
+        let plan = Arc::clone(&context.plan);
+        let grid = Grid::new(plan.warmup.known(), plan.duration);
+        let statements: Vec<u16> =
+            plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+        let accounts = node_entries(&plan, &context.drivers);
+        let statements = [statements, vec![0; accounts.len()]].concat();
+        let mut files = context.feeds.take(share.lane);
+        let mut hands = outlets.results;
+        let job_states = (0..plan.jobs.len())
+            .map(|place| {
+                let first_node = first_node_entry(&plan, &accounts, place);
+                let files = (files.as_mut_slice(), &mut hands);
+                JobState { first_node, ..job_state(&rt, &context, share, zero, place, files) }
+            })
+            .map(Rc::new)
+            .collect();
+        let servers = |target| context.drivers.of(target).nodes().len();
+        let link = |target| Ok::<_, Infallible>(Link::new(zero, servers(target)));
+        let Ok(links) = PerTarget::of_plan(&plan, link);
+        LaneState {
+            zero,
+            stop: context.stop.clone(),
+            ledger: RefCell::new(Ledger::new(share.lane, zero, grid, &statements, outlets.record)),
+            links,
+            give_up_at: Cell::new(Stamp::NEVER),
+            job_states,
+            share,
+            clients: Cell::new(0),
+            left_at: Cell::new(zero),
+            tasks: RefCell::new(Vec::new()),
+            alarm: rt.timer(),
+            rt,
+            context,
+            panic: RefCell::new(None),
+            has_reset: Cell::new(false),
+            rules: PhantomData,
+        }
+    }
+
+    /// Starts a job's clients, on their connections if the job keeps connections, and the
+    /// dispatcher of its arrivals.
+    pub(super) fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
+        let job_state = &self.job_states[place];
+        for (client, connection) in connections {
+            job_state.connected.set(job_state.connected.get() + 1);
+            self.add_client(job_state, client, Some(connection));
+        }
+        if !job_state.keeps_connections() {
+            for client in opening::clients(&self.context.plan, place, self.share) {
+                self.add_client(job_state, client, None);
+            }
+        }
+        if job_state.gate.is_some() {
+            let (lane, job_state) = (Rc::clone(self), Rc::clone(job_state));
+            self.spawn(async move { lane.dispatch(&job_state).await }, |lane| {
+                lane.stop.note_panic()
+            });
+        }
+    }
+}
+
+/// Makes one job's state on one lane; `files` and `hands` are those of the lane for all jobs.
+fn job_state<D: Driver>(
+    rt: &Rt,
+    context: &RunContext<D>,
+    share: Share,
+    zero: Stamp,
+    place: usize,
+    (files, hands): (&mut [Option<LaneFeed>], &mut Hands),
+) -> JobState {
+    let plan = &context.plan;
+    let job = &plan.jobs[place];
+    let (parts, texts) = Parts::of(plan, place, context.drivers.of(job.target).dialect());
+    let parts = Rc::new(parts);
+    let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
+    let mut feeds = Feeds::new(own.collect());
+    let results = parts.all().iter().map(|part| hands[usize::from(part.index.0)].take());
+    let results = RefCell::new(results.collect());
+    let index = JobIndex(place as u16);
+    let gate = times(context, share, index, job).map(|times| {
+        let batch = job.arrivals().map_or(1, |(_, batch)| batch);
+        let limit = opening::queue_limit(job);
+        let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
+        let holds_back = !matches!(job.pacing, Pacing::Queue { .. });
+        let settings = Settings { job: index, batch, limit, holds_back, ends_run, zero };
+        let feeds = std::mem::take(&mut feeds);
+        RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
+    });
+    JobState {
+        job: Arc::new(job.clone()),
+        index,
+        first_node: None,
+        texts,
+        parts,
+        gate,
+        feeds: RefCell::new(feeds),
+        due: rt.timer(),
+        seats: RefCell::new(Vec::new()),
+        end: Cell::new(Stamp::NEVER),
+        in_flight: Cell::new(0),
+        connected: Cell::new(0),
+        lost: Cell::new(0),
+        clients: Cell::new(0),
+        most_clients: Cell::new(opening::most_clients(plan, job, share)),
+        seen: RefCell::new(Vec::new()),
+        results,
+    }
+}
+
+/// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
+fn times<D>(context: &RunContext<D>, share: Share, index: JobIndex, job: &Job) -> Option<Times> {
+    let share = match job.pacing {
+        Pacing::Closed { .. } | Pacing::Part { .. } => return None,
+        Pacing::Replay => return Some(Times::Log(LogTimes::new(job))),
+        Pacing::Queue { .. } if !share.has(index.0.into()) => return None,
+        Pacing::Queue { .. } => Share::ALL,
+        Pacing::Open { .. } | Pacing::Timetable { .. } => share,
+    };
+    Some(Times::Schedule(Pacer::new(job, context.plan.seed, share)))
+}

@@ -1,0 +1,118 @@
+//! Dispatch of arrivals: each gate's task, and the clients that it adds.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use base::{Clock, Dialect, Stamp, WallTime};
+use driver::{Connection, Driver};
+use record::Outcome;
+use workload::{Generator, Pacing};
+
+use crate::client::Client;
+use crate::gate::{Gate, Seat};
+use crate::job_state::JobState;
+use crate::lane_state::LaneState;
+use crate::link::AT_ONCE;
+use crate::reconnect::BackOff;
+use crate::rules::Rules;
+use crate::stop::Reason;
+
+impl<D: Driver, R: Rules> LaneState<D, R> {
+    /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
+    pub(super) async fn dispatch(self: Rc<Self>, job_state: &Rc<JobState>) {
+        let Some(gate) = &job_state.gate else { return };
+        loop {
+            job_state.due.arm(gate.borrow().next_due());
+            job_state.due.fired().await;
+            let now = self.rt.now();
+            gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
+            self.check_files(job_state);
+            self.check_full_queue(gate);
+            self.refuse_without_connections(job_state);
+            gate.borrow_mut().assign(now);
+            self.apply_dishonest_rules(&mut gate.borrow_mut(), now);
+            self.grow(job_state, gate.borrow().waiting());
+            if gate.borrow().is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Drops waiting requests as a dishonest generator does; only under rules other than the honest
+    /// ones.
+    fn apply_dishonest_rules(&self, gate: &mut Gate, now: Stamp) {
+        let window = self.zero + self.context.plan.warmup.known();
+        let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
+        if resets || !R::MAKES_UP_MISSED_ARRIVALS {
+            self.has_reset.set(now >= window);
+            gate.give_up_waiting(now, Outcome::Rejected, &mut self.ledger.borrow_mut());
+        }
+    }
+
+    /// Adds clients to an open job whose requests wait for a connection.
+    fn grow(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
+        let coming = job_state.coming() as usize;
+        let room = AT_ONCE.saturating_sub(self.link(job_state).pressure());
+        let more = waiting.saturating_sub(coming).min(room);
+        for _ in 0..more {
+            if job_state.may_grow() && !self.link(job_state).is_down() {
+                self.add_client(job_state, job_state.clients.get(), None);
+            }
+        }
+    }
+
+    /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
+    fn check_full_queue(&self, gate: &RefCell<Gate>) {
+        if gate.borrow().has_overflowed() && !self.stop.is_asked() {
+            self.stop.ask(Reason::QueueFull);
+            self.check_stop();
+        }
+    }
+
+    /// Starts a client of a job.
+    pub(super) fn add_client(
+        self: &Rc<Self>,
+        job_state: &Rc<JobState>,
+        number: u32,
+        connection: Option<D::Connection>,
+    ) {
+        let seat = Rc::new(Seat::new(&self.rt));
+        job_state.seats.borrow_mut().push(Rc::clone(&seat));
+        job_state.clients.set(job_state.clients.get() + 1);
+        self.clients.set(self.clients.get() + 1);
+        let dialect = self.context.drivers.of(job_state.job.target).dialect();
+        let client = Client {
+            lane: Rc::clone(self),
+            job_state: Rc::clone(job_state),
+            seat,
+            is_disconnected: false,
+            back_off: BackOff::default(),
+            node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
+            connection,
+            generators: generators(job_state, self.context.started, dialect),
+            part: 0,
+            work: job_state.parts.part(0).work(),
+            served: 0,
+            results: job_state.results.borrow().clone(),
+        };
+        match job_state.job.pacing {
+            Pacing::Closed { clients, .. } => {
+                self.spawn(client.serve_closed(number, clients), LaneState::lose_client);
+            }
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Replay
+            | Pacing::Part { .. } => self.spawn(client.serve_arrivals(), LaneState::lose_client),
+        }
+    }
+}
+
+/// Returns the value generators of a client: one for each part, and for a mix one more for its
+/// pauses.
+fn generators(job_state: &JobState, started: WallTime, dialect: Dialect) -> Vec<Generator> {
+    let parts = job_state.parts.all().iter().map(|part| &part.job);
+    let pauses = (!job_state.job.mix.is_empty()).then_some(&*job_state.job);
+    let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
+    made.collect()
+}

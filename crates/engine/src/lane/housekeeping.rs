@@ -1,0 +1,157 @@
+//! Housekeeping of a lane: its intervals, its end, its drain and its outcome.
+
+use base::{Clock, Nanos, Stamp};
+use driver::Driver;
+use record::{EventKind, Grid, Outcome};
+use workload::JobTarget;
+
+use crate::lane_state::LaneState;
+use crate::panics::in_words as panic_in_words;
+use crate::rules::Rules;
+use crate::stop::{CHECK_INTERVAL, Reason};
+
+/// The outcome of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LaneOutcome {
+    /// Time zero.
+    pub(crate) zero: Stamp,
+    /// End of its schedule, since time zero.
+    pub(crate) at: Nanos,
+    /// The state of the connection path to each target.
+    pub(crate) target_states: Vec<TargetState>,
+    /// Message of the first of its tasks that panicked, if one did.
+    pub(crate) panic: Option<String>,
+}
+
+/// The state of the connection path to one target at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TargetState {
+    pub(crate) target: JobTarget,
+    /// Beginning of the outage that was still going on, if there was one.
+    pub(crate) lost_since: Option<Stamp>,
+    /// Instant at which the target last answered a request or accepted a client; time zero if
+    /// never.
+    pub(crate) answered_at: Stamp,
+}
+
+impl<D: Driver, R: Rules> LaneState<D, R> {
+    /// Does the lane's periodic work until the schedule is over. Returns the end of the schedule.
+    pub(super) async fn watch(&self) -> Stamp {
+        self.stop_all_at(self.stop.end());
+        let mut now = self.rt.now();
+        let grid = Grid::new(self.context.plan.warmup.known(), self.context.plan.duration);
+        loop {
+            let interval = grid.interval(now.since(self.zero));
+            let turn = self.zero + grid.end(interval);
+            let end = self.stop.end();
+            let horizon = self.zero + self.horizon();
+            let next = if now < horizon { horizon.min(end) } else { end };
+            self.alarm.arm(turn.min(now + CHECK_INTERVAL).min(next));
+            self.alarm.fired().await;
+            now = self.rt.now();
+            if now >= turn {
+                self.turn(now);
+            }
+            if self.ledger.borrow().is_broken() {
+                self.stop.ask(Reason::RecorderFailed);
+            }
+            if self.context.files.is_broken() {
+                self.stop.ask(Reason::FileFailed);
+            }
+            self.check_stop();
+            if now >= self.stop.end() {
+                return self.stop.end();
+            }
+            if self.clients.get() == 0 && now >= horizon {
+                return self.left_at.get().max(horizon);
+            }
+        }
+    }
+
+    /// Returns the time until which requests may become due without every job having made all of
+    /// its requests. Early last arrivals do not end a run before that.
+    fn horizon(&self) -> Nanos {
+        let plan = &self.context.plan;
+        let open_ended = plan.counting_jobs().filter(|place| !plan.has_fixed_request_count(*place));
+        let jobs = open_ended.map(|place| &plan.jobs[place]);
+        jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
+    }
+
+    /// Closes the present interval of the ledger.
+    fn turn(&self, now: Stamp) {
+        let gauges = || self.job_states.iter().map(|job_state| job_state.gauge()).collect();
+        self.ledger.borrow_mut().turn(now, gauges);
+    }
+
+    /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.
+    pub(super) async fn drain(&self, end: Stamp) {
+        let mut now = self.rt.now();
+        self.stop_all_at(end);
+        self.give_up_at.set(end + self.context.plan.drain);
+        // The dispatchers notice what was due before the end, and that the schedule is over.
+        self.job_states.iter().for_each(|job_state| job_state.due.arm(now));
+        self.expire_all();
+        while self.clients.get() > 0 && now < self.give_up_at.get() {
+            self.alarm.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
+            self.alarm.fired().await;
+            now = self.rt.now();
+            // Others may wait for the task that panicked.
+            if self.stop.is_at_once() || self.stop.has_panicked() {
+                self.give_up_at.set(self.give_up_at.get().min(now));
+                self.expire_all();
+            }
+        }
+        self.give_up_waiting(now);
+        // An in-flight request is given up by its own client, whose timer fires at the same
+        // instant.
+        loop {
+            let task = self.tasks.borrow_mut().pop();
+            match task {
+                Some(task) => {
+                    if let Err(panic) = task.outcome().await {
+                        self.panic.borrow_mut().get_or_insert_with(|| panic_in_words(&panic));
+                    }
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// Gives up everything in flight when the drain is over, at the latest.
+    fn expire_all(&self) {
+        for job_state in &self.job_states {
+            job_state.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
+        }
+    }
+
+    /// Settles all requests that still wait, and dismisses idle clients.
+    fn give_up_waiting(&self, now: Stamp) {
+        for job_state in &self.job_states {
+            if let Some(gate) = &job_state.gate {
+                let mut gate = gate.borrow_mut();
+                gate.give_up(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
+                gate.assign(now);
+                job_state.due.arm(now);
+            }
+        }
+    }
+
+    /// Closes the ledger and returns the outcome of the lane.
+    pub(super) fn finish(self, end: Stamp) -> LaneOutcome {
+        self.turn(self.rt.now());
+        if self.stop.reason() == Reason::Interrupted && self.share.lane == 0 {
+            let kind = EventKind::Interrupted;
+            self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
+        }
+        let target_states = self.links.iter().map(|(target, link)| TargetState {
+            target,
+            lost_since: link.down_since(),
+            answered_at: link.answered_at(),
+        });
+        let target_states = target_states.collect();
+        self.ledger.into_inner().finish();
+        let panic = self.panic.into_inner();
+        LaneOutcome { zero: self.zero, at: end.since(self.zero), target_states, panic }
+    }
+}
+

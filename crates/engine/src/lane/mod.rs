@@ -1,0 +1,49 @@
+//! A lane: one thread's part of a run.
+//!
+//! A lane is assembled on connections that were opened before (`assembly`), notices arrivals when
+//! they are due and gives them to clients (`dispatch`), and closes an interval of its ledger each
+//! second (`housekeeping`). At the end of the schedule nothing new starts, queued and in-flight
+//! requests drain, and the rest is given up when the drain is over.
+
+mod assembly;
+mod dispatch;
+mod housekeeping;
+
+use std::rc::Rc;
+
+use base::Stamp;
+use driver::Driver;
+use rt::Rt;
+
+use crate::lane_state::{LaneState, Outlets};
+use crate::opening::Opened;
+use crate::rules::Rules;
+use crate::run_context::RunContext;
+use crate::share::Share;
+
+pub(crate) use housekeeping::LaneOutcome;
+
+/// Runs a lane from time zero to its end.
+pub(crate) async fn run<D: Driver, R: Rules>(
+    rt: Rt,
+    context: RunContext<D>,
+    share: Share,
+    zero: Stamp,
+    outlets: Outlets,
+    opened: Opened<D>,
+) -> LaneOutcome {
+    let lane = Rc::new(LaneState::<D, R>::assemble(rt, context, share, zero, outlets));
+    for (place, connections) in opened.connections.into_iter().enumerate() {
+        lane.start(place, connections);
+        lane.job_states[place].close_results_if_over();
+    }
+    for (job, error) in &opened.limited {
+        lane.note_connection_limit(&lane.job_states[usize::from(job.0)], error);
+    }
+    let end = lane.watch().await;
+    lane.drain(end).await;
+    match Rc::into_inner(lane) {
+        Some(lane) => lane.finish(end),
+        None => unreachable!("every task of the lane has ended"),
+    }
+}

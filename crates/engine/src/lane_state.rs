@@ -1,0 +1,281 @@
+//! The state that the tasks of one lane share: its dispatchers and its clients.
+//!
+//! The methods here are those that clients call as well. They record events, agree with the other
+//! lanes on the end of the schedule, and connect. [`lane`](crate::lane) has the others.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use base::{Class, Clock, Nanos, Stamp};
+use driver::{Driver, Error};
+use record::{EventKind, Ledger, Outlet};
+use rt::{Rt, Task, Timer};
+use workload::{OnOutage, Pacing};
+
+use crate::job_state::JobState;
+use crate::link::{Change, Link};
+use crate::panics::PanicGuard;
+use crate::parts::Text;
+use crate::results::Hands;
+use crate::run_context::RunContext;
+use crate::share::Share;
+use crate::stop::{Reason, Stop};
+use crate::targets::{PerTarget, in_words};
+
+/// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
+/// [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), to let all lanes end at the same instant.
+const NOTICE: Nanos = Nanos::from_millis(60);
+
+/// Pause of a client whose session the database refused for a reason of its own.
+const PAUSE_AFTER_REFUSAL: Nanos = Nanos::from_secs(1);
+
+/// A lane's outlet for its part of the record.
+pub type LaneOutlet = Box<dyn Outlet + Send>;
+
+/// The outlets of a lane.
+pub(crate) struct Outlets {
+    /// Its part of the record.
+    pub(crate) record: LaneOutlet,
+    /// The rows that its jobs' statements return.
+    pub(crate) results: Hands,
+}
+
+/// The state of one lane. `R` are the rules by which it measures.
+pub(crate) struct LaneState<D, R> {
+    pub(crate) rt: Rt,
+    pub(crate) context: RunContext<D>,
+    pub(crate) share: Share,
+    /// Time zero of the run.
+    pub(crate) zero: Stamp,
+    pub(crate) stop: Stop,
+    pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
+    pub(crate) links: PerTarget<Link>,
+    /// The state of each job, in the order of the plan.
+    pub(crate) job_states: Vec<Rc<JobState>>,
+    /// Instant at which queued and in-flight requests are given up.
+    pub(crate) give_up_at: Cell<Stamp>,
+    /// Number of running clients of all jobs.
+    pub(crate) clients: Cell<usize>,
+    /// Instant at which the last client left.
+    pub(crate) left_at: Cell<Stamp>,
+    pub(crate) tasks: RefCell<Vec<Task<()>>>,
+    /// Wakes the lane's own task.
+    pub(crate) alarm: Timer,
+    /// Message of the first task that panicked.
+    pub(crate) panic: RefCell<Option<String>>,
+    /// True if the queues were reset; used only under rules other than the honest ones.
+    pub(crate) has_reset: Cell<bool>,
+    pub(crate) rules: PhantomData<R>,
+}
+
+/// Tasks and clients.
+impl<D: Driver, R: 'static> LaneState<D, R> {
+    /// Starts a task of the lane and calls `on_panic` if it panics.
+    pub(crate) fn spawn(
+        self: &Rc<Self>,
+        task: impl Future<Output = ()> + 'static,
+        on_panic: impl Fn(&LaneState<D, R>) + 'static,
+    ) {
+        let lane = Rc::downgrade(self);
+        let task = self.rt.spawn(async move {
+            let _guard = PanicGuard::new(|| {
+                if let Some(lane) = lane.upgrade() {
+                    on_panic(&lane);
+                }
+            });
+            task.await;
+        });
+        self.tasks.borrow_mut().push(task);
+    }
+
+    /// Counts out a client that panicked, because it does not leave by itself.
+    pub(crate) fn lose_client(&self) {
+        self.stop.note_panic();
+        self.clients.set(self.clients.get().saturating_sub(1));
+    }
+
+    /// Counts out a client. The last one wakes the lane's own task.
+    pub(crate) fn client_left(&self) {
+        self.clients.set(self.clients.get() - 1);
+        if self.clients.get() == 0 {
+            self.left_at.set(self.rt.now());
+            self.alarm.arm(self.rt.now());
+        }
+    }
+}
+
+/// The end of the schedule.
+impl<D: Driver, R> LaneState<D, R> {
+    /// Agrees with the other lanes on an end of the schedule if a stop was asked for.
+    pub(crate) fn check_stop(&self) {
+        if self.stop.is_asked() {
+            let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
+            // The request that found a queue full was due before the end.
+            let is_full = self.stop.reason() == Reason::QueueFull;
+            self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
+            self.stop_all_at(self.stop.end());
+        }
+    }
+
+    /// Lets no request begin at `end` or later.
+    pub(crate) fn stop_all_at(&self, end: Stamp) {
+        self.ledger.borrow_mut().end_at(end);
+        for job_state in &self.job_states {
+            let own = job_state.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
+            job_state.end.set(end.min(own));
+            if let Some(gate) = &job_state.gate {
+                gate.borrow_mut().end_at(end);
+            } else if self.stop.is_asked() {
+                job_state.seats.borrow().iter().for_each(|seat| seat.end_pause_by(end));
+            }
+        }
+    }
+
+    /// Ends the run if a file of a job cannot be read to its end.
+    pub(crate) fn check_files(&self, job_state: &JobState) {
+        let failure = match &job_state.gate {
+            Some(gate) => gate.borrow_mut().take_failure(),
+            None => job_state.feeds.borrow_mut().take_failure(),
+        };
+        let Some((part, why)) = failure else { return };
+        let part = job_state.parts.part(part);
+        let file = part.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        let section = part.job.section();
+        let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
+        let kind = EventKind::FileFailed;
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+        self.stop.ask(Reason::FileFailed);
+        self.check_stop();
+    }
+
+    /// Records a file of a closed job that yielded nothing during the whole job.
+    pub(crate) fn note_empty_file(&self, job_state: &JobState, part: usize) {
+        if !job_state.feeds.borrow_mut().take_no_input(part) {
+            return;
+        }
+        let part = job_state.parts.part(part);
+        let (kind, text) = (EventKind::FileFailed, part.no_input_message());
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+    }
+
+    /// Ends the run because a results file accepts no more rows.
+    pub(crate) fn note_stalled_file(&self) {
+        self.context.files.fail();
+    }
+
+    /// Returns the longest stall that the plan allows.
+    pub(crate) fn stall_timeout(&self) -> Nanos {
+        self.context.plan.stall_timeout
+    }
+}
+
+/// Connections.
+impl<D: Driver, R> LaneState<D, R> {
+    /// Returns the link to the target of a job.
+    pub(crate) fn link(&self, job_state: &JobState) -> &Link {
+        self.links.of(job_state.job.target)
+    }
+
+    /// Connects and prepares the job's statements.
+    pub(crate) async fn connect(
+        &self,
+        job_state: &JobState,
+    ) -> (Result<D::Connection, Error>, Change) {
+        let driver = self.context.drivers.of(job_state.job.target);
+        self.link(job_state).attempt(driver, &self.rt, &job_state.texts).await
+    }
+
+    /// Connects for one request and prepares its statements, without a limit and without a pause.
+    pub(crate) async fn connect_at_once(
+        &self,
+        job_state: &JobState,
+        texts: &[Text],
+    ) -> Result<D::Connection, Error> {
+        let driver = self.context.drivers.of(job_state.job.target);
+        let (connection, change) = self.link(job_state).attempt_at_once(driver, &self.rt, texts).await;
+        self.note_change(change, connection.as_ref().err(), job_state);
+        connection
+    }
+
+    /// Records the effect of an attempt to connect; `why` is its error if it failed.
+    pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, job_state: &JobState) {
+        let (kind, server, at, verb) = match change {
+            Change::None => return,
+            Change::StillAway => return self.note_reason(why, job_state),
+            Change::OutageBegan { server, since } => {
+                (EventKind::OutageBegan, server, since, "refuses connections")
+            }
+            Change::OutageEnded { server } => {
+                (EventKind::OutageEnded, server, self.rt.now(), "accepts connections again")
+            }
+        };
+        let mut target = in_words(&self.context.plan, job_state.job.target);
+        if let Some(address) = self.context.drivers.of(job_state.job.target).nodes().get(server) {
+            target = format!("{address} of {target}");
+        }
+        let text = match why.filter(|_| kind == EventKind::OutageBegan) {
+            Some(why) => format!("{target} {verb}: {}", why.message()),
+            None => format!("{target} {verb}"),
+        };
+        self.ledger.borrow_mut().event(at, None, kind, text);
+    }
+
+    /// Records the reason for which an unreachable server still refuses, if the reason is new.
+    fn note_reason(&self, why: Option<&Error>, job_state: &JobState) {
+        let why = why.filter(|error| error.class() != Class::Disconnect);
+        if let Some(error) = why.filter(|error| job_state.is_news(error.code())) {
+            self.note_refusal(error, job_state);
+        }
+    }
+
+    fn note_refusal(&self, error: &Error, job_state: &JobState) {
+        let text = format!("while reconnecting: {error}");
+        let kind = EventKind::FirstError;
+        self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
+    }
+
+    /// Pauses after the database refused a session for a reason that may pass.
+    pub(crate) async fn pause_after(&self, error: &Error, job_state: &JobState) {
+        if job_state.is_news(error.code()) {
+            self.note_refusal(error, job_state);
+        }
+        let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
+        self.rt.sleep_until(until).await;
+    }
+
+    /// Limits the job to its current connections, because the server accepts no more.
+    pub(crate) fn note_connection_limit(&self, job_state: &JobState, error: &Error) {
+        if job_state.most_clients.get() > job_state.connected.get() {
+            job_state.most_clients.set(job_state.connected.get());
+            let consequence = match job_state.job.pacing {
+                Pacing::Closed { .. } => ", and clients without one send nothing",
+                Pacing::Open { .. }
+                | Pacing::Queue { .. }
+                | Pacing::Timetable { .. }
+                | Pacing::Replay
+                | Pacing::Part { .. } => "",
+            };
+            let connections = job_state.connected.get();
+            let text = format!("{connections} connections are the limit{consequence}: {error}");
+            let kind = EventKind::ConnectionLimit;
+            self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
+        }
+    }
+
+    /// Fails waiting arrivals at once while the target refuses connections and the job has none
+    /// left, unless the job lets them wait.
+    pub(crate) fn refuse_without_connections(&self, job_state: &JobState) {
+        let fail = match job_state.job.on_outage {
+            OnOutage::Fail => true,
+            OnOutage::Wait => false,
+        };
+        let is_cut_off = self.link(job_state).is_down() && job_state.connected.get() == 0;
+        // Requests that open their own connections are refused by the target itself.
+        let are_refused = fail && is_cut_off && job_state.keeps_connections();
+        if let (true, Some(gate)) = (are_refused, &job_state.gate) {
+            let mut ledger = self.ledger.borrow_mut();
+            gate.borrow_mut().refuse_waiting(self.rt.now(), &job_state.job.accepted, &mut ledger);
+        }
+    }
+}

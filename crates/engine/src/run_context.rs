@@ -1,0 +1,30 @@
+//! The context that all lanes and phases of one run share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use base::WallTime;
+use record::FileHealth;
+use workload::Plan;
+
+use crate::feed::Files;
+use crate::news::Listener;
+use crate::stop::Stop;
+use crate::targets::Drivers;
+
+/// The context of one run. Clones share its contents.
+#[derive(Clone)]
+pub(crate) struct RunContext<D> {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) drivers: Drivers<D>,
+    /// The run's wall-clock start, the origin of the values of `timestamp()`.
+    pub(crate) started: WallTime,
+    /// The files from which jobs take their input.
+    pub(crate) feeds: Files,
+    pub(crate) stop: Stop,
+    pub(crate) listener: Arc<dyn Listener>,
+    /// Health of the files that jobs read and write.
+    pub(crate) files: FileHealth,
+    /// True if the server's statistics could be read before the lanes began.
+    pub(crate) has_server_stats: Arc<AtomicBool>,
+}
