@@ -10,7 +10,7 @@ use record::{FileHealth, JobIndex, Pace, ResultsFile, ResultsHandle, Unwritten, 
 use workload::{Job, Plan};
 
 use crate::error::{Failed, Place};
-use crate::run::Options;
+use crate::options::Options;
 use crate::stop::Stop;
 
 /// A file of a job that could not be read or written to its end.

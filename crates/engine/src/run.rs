@@ -1,9 +1,8 @@
 //! One execution of a plan: setup, loads, the measured phase, teardown.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Nanos, Stamp, WallTime};
+use base::{Nanos, Stamp};
 use driver::Driver;
 use record::FileHealth;
 use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
@@ -18,6 +17,7 @@ use crate::lane_state::{LaneOutlet, Outlets};
 use crate::measure::{StartBarrier, run_lane};
 use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
+use crate::options::Options;
 use crate::panics::{catch_panic, in_words};
 use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
@@ -26,45 +26,6 @@ use crate::run_context::RunContext;
 use crate::share::Share;
 use crate::stop::{Reason, Stop};
 use crate::targets::Drivers;
-
-/// The options of one run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The number of lanes of the measured phase.
-    pub threads: u16,
-    /// The processors to which the lanes' threads are bound in turn; empty leaves them unbound.
-    pub cpus: Vec<usize>,
-    /// True if the lanes' threads spin shortly before a deadline.
-    pub spin: bool,
-    /// True if time is simulated.
-    pub is_virtual: bool,
-    /// True if setup and loads were done before; the rows of the tables are counted instead.
-    pub loaded: bool,
-    /// The files that the workload file names.
-    pub files: confine::Files,
-    /// The run's wall-clock start, the origin of the values of `timestamp()`.
-    pub started: WallTime,
-}
-
-impl Options {
-    /// Returns options for one lane in virtual time and a workload without files.
-    pub fn simulated() -> Options {
-        Options { is_virtual: true, ..Options::in_real_time() }
-    }
-
-    /// Returns options for one lane on an unbound thread and a workload without files.
-    pub fn in_real_time() -> Options {
-        Options {
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            is_virtual: false,
-            loaded: false,
-            files: PathBuf::new().into(),
-            started: WallTime::EPOCH,
-        }
-    }
-}
 
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,44 @@
+//! The options of one run, beside its plan.
+
+use std::path::PathBuf;
+
+use base::WallTime;
+
+/// The options of one run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The number of lanes of the measured phase.
+    pub threads: u16,
+    /// The processors to which the lanes' threads are bound in turn; empty leaves them unbound.
+    pub cpus: Vec<usize>,
+    /// True if the lanes' threads spin shortly before a deadline.
+    pub spin: bool,
+    /// True if time is simulated.
+    pub is_virtual: bool,
+    /// True if setup and loads were done before; the rows of the tables are counted instead.
+    pub loaded: bool,
+    /// The files that the workload file names.
+    pub files: confine::Files,
+    /// The run's wall-clock start, the origin of the values of `timestamp()`.
+    pub started: WallTime,
+}
+
+impl Options {
+    /// Returns options for one lane in virtual time and a workload without files.
+    pub fn simulated() -> Options {
+        Options { is_virtual: true, ..Options::in_real_time() }
+    }
+
+    /// Returns options for one lane on an unbound thread and a workload without files.
+    pub fn in_real_time() -> Options {
+        Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: false,
+            loaded: false,
+            files: PathBuf::new().into(),
+            started: WallTime::EPOCH,
+        }
+    }
+}
