@@ -17,6 +17,7 @@ use rt::{unless_fired, yield_now};
 use workload::feed::Group;
 use workload::{Flow, Generator, OnError};
 
+use crate::client_counts::ClientStatus;
 use crate::feed::{self, Input};
 use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
 use crate::job_state::JobState;
@@ -147,7 +148,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
         // queue overflowed. Wake it also when the schedule is over, since a timer that is never due
         // would not tell it.
-        let crowded = gate.waiting() > 0 && self.job_state.may_grow();
+        let crowded = gate.waiting() > 0 && self.job_state.clients.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
         self.job_state.due.arm(due);
@@ -611,23 +612,29 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     fn lost_connection(&mut self) {
-        self.job_state.connected.set(self.job_state.connected.get() - 1);
-        if self.job_state.keeps_connections() {
-            self.job_state.lost.set(self.job_state.lost.get() + 1);
-            self.is_disconnected = true;
+        match self.job_state.keeps_connections() {
+            true => {
+                self.job_state.clients.lost();
+                self.is_disconnected = true;
+            }
+            false => self.job_state.clients.closed(),
         }
     }
 
     pub(crate) fn found_connection(&mut self, connection: D::Connection) {
         self.node = connection.node() as u16;
         self.connection = Some(connection);
-        self.job_state.connected.set(self.job_state.connected.get() + 1);
-        self.clear_disconnected();
+        match std::mem::take(&mut self.is_disconnected) {
+            true => self.job_state.clients.regained(),
+            false => self.job_state.clients.connected(),
+        }
     }
 
-    fn clear_disconnected(&mut self) {
-        if std::mem::take(&mut self.is_disconnected) {
-            self.job_state.lost.set(self.job_state.lost.get() - 1);
+    fn status(&self) -> ClientStatus {
+        match (&self.connection, self.is_disconnected) {
+            (Some(_), _) => ClientStatus::Connected,
+            (None, true) => ClientStatus::Disconnected,
+            (None, false) => ClientStatus::Unconnected,
         }
     }
 
@@ -656,7 +663,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     self.lane.note_change(change, Some(&error), &self.job_state);
                     // A lost connection may come back: others may have its slot only for a while.
                     let is_full = error.class() == Class::TooManyConnections;
-                    if is_full && self.job_state.lost.get() == 0 {
+                    if is_full && !self.job_state.clients.has_disconnected() {
                         self.lane.note_connection_limit(&self.job_state, &error);
                         return false;
                     }
@@ -681,12 +688,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     async fn leave(mut self) {
+        self.job_state.clients.left(self.status());
         let connection = self.connection.take();
-        if connection.is_some() {
-            self.job_state.connected.set(self.job_state.connected.get() - 1);
-        }
-        self.clear_disconnected();
-        self.job_state.clients.set(self.job_state.clients.get() - 1);
         self.results.clear();
         self.job_state.close_results_if_over();
         // A run ends with its requests: closing may take long and is not part of it.

@@ -10,6 +10,7 @@ use record::{Gauge, JobIndex};
 use rt::Timer;
 use workload::{Job, Reconnect};
 
+use crate::client_counts::ClientCounts;
 use crate::feed::Feeds;
 use crate::gate::{Gate, Seat};
 use crate::parts::{Parts, Text};
@@ -35,14 +36,8 @@ pub(crate) struct JobState {
     /// End of the job's requests.
     pub(crate) end: Cell<Stamp>,
     pub(crate) in_flight: Cell<u64>,
-    /// Clients that have a connection.
-    pub(crate) connected: Cell<u32>,
-    /// Clients that lost their connection.
-    pub(crate) lost: Cell<u32>,
-    /// Clients that are running, with or without a connection.
-    pub(crate) clients: Cell<u32>,
-    /// The maximum number of clients.
-    pub(crate) most_clients: Cell<u32>,
+    /// Numbers of its clients.
+    pub(crate) clients: ClientCounts,
     /// Error codes that were reported as events.
     pub(crate) seen: RefCell<Vec<Code>>,
     /// The sinks for returned rows, until no client can have rows any more.
@@ -56,7 +51,7 @@ impl JobState {
         Gauge {
             in_flight: self.in_flight.get(),
             queued: waiting as u64,
-            connections: self.connected.get().into(),
+            connections: self.clients.connections().into(),
         }
     }
 
@@ -73,21 +68,15 @@ impl JobState {
     /// need none for their next request.
     pub(crate) fn coming(&self) -> u32 {
         match self.keeps_connections() {
-            true => self.clients.get() - self.connected.get(),
+            true => self.clients.without_connection(),
             false => 0,
         }
-    }
-
-    /// Returns true if the job may have more clients than it has.
-    #[inline]
-    pub(crate) fn may_grow(&self) -> bool {
-        self.clients.get() < self.most_clients.get()
     }
 
     /// Releases the results files when no client of this lane can have rows any more.
     pub(crate) fn close_results_if_over(&self) {
         let is_over = self.gate.as_ref().is_none_or(|gate| gate.borrow().is_over());
-        if is_over && self.clients.get() == 0 {
+        if is_over && self.clients.running() == 0 {
             self.results.borrow_mut().clear();
         }
     }

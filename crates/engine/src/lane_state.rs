@@ -56,7 +56,7 @@ pub(crate) struct LaneState<D, R> {
     /// Instant at which queued and in-flight requests are given up.
     pub(crate) give_up_at: Cell<Stamp>,
     /// Number of running clients of all jobs.
-    pub(crate) clients: Cell<usize>,
+    pub(crate) client_count: Cell<usize>,
     /// Instant at which the last client left.
     pub(crate) left_at: Cell<Stamp>,
     pub(crate) tasks: RefCell<Vec<Task<()>>>,
@@ -89,16 +89,21 @@ impl<D: Driver, R: 'static> LaneState<D, R> {
         self.tasks.borrow_mut().push(task);
     }
 
+    /// Counts a client that begins.
+    pub(crate) fn client_joined(&self) {
+        self.client_count.set(self.client_count.get() + 1);
+    }
+
     /// Counts out a client that panicked, because it does not leave by itself.
     pub(crate) fn lose_client(&self) {
         self.stop.note_panic();
-        self.clients.set(self.clients.get().saturating_sub(1));
+        self.client_count.set(self.client_count.get().saturating_sub(1));
     }
 
     /// Counts out a client. The last one wakes the lane's own task.
     pub(crate) fn client_left(&self) {
-        self.clients.set(self.clients.get() - 1);
-        if self.clients.get() == 0 {
+        self.client_count.set(self.client_count.get() - 1);
+        if self.client_count.get() == 0 {
             self.left_at.set(self.rt.now());
             self.alarm.arm(self.rt.now());
         }
@@ -246,8 +251,7 @@ impl<D: Driver, R> LaneState<D, R> {
 
     /// Limits the job to its current connections, because the server accepts no more.
     pub(crate) fn note_connection_limit(&self, job_state: &JobState, error: &Error) {
-        if job_state.most_clients.get() > job_state.connected.get() {
-            job_state.most_clients.set(job_state.connected.get());
+        if let Some(limit) = job_state.clients.limit_to_connected() {
             let consequence = match job_state.job.pacing {
                 Pacing::Closed { .. } => ", and clients without one send nothing",
                 Pacing::Open { .. }
@@ -256,8 +260,7 @@ impl<D: Driver, R> LaneState<D, R> {
                 | Pacing::Replay
                 | Pacing::Part { .. } => "",
             };
-            let connections = job_state.connected.get();
-            let text = format!("{connections} connections are the limit{consequence}: {error}");
+            let text = format!("{limit} connections are the limit{consequence}: {error}");
             let kind = EventKind::ConnectionLimit;
             self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
         }
@@ -270,7 +273,7 @@ impl<D: Driver, R> LaneState<D, R> {
             OnOutage::Fail => true,
             OnOutage::Wait => false,
         };
-        let is_cut_off = self.link(job_state).is_down() && job_state.connected.get() == 0;
+        let is_cut_off = self.link(job_state).is_down() && job_state.clients.connections() == 0;
         // Requests that open their own connections are refused by the target itself.
         let are_refused = fail && is_cut_off && job_state.keeps_connections();
         if let (true, Some(gate)) = (are_refused, &job_state.gate) {

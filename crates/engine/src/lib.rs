@@ -12,6 +12,7 @@
 
 mod account;
 mod client;
+mod client_counts;
 mod control;
 mod error;
 mod feed;

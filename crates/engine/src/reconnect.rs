@@ -108,7 +108,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.seat.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed at the end of the run is dropped.
         let _is_closed = unless_fired(pin!(connection.close()), &self.seat.expiry).await;
-        self.job_state.connected.set(self.job_state.connected.get() - 1);
+        self.job_state.clients.closed();
         self.lane.rt.now()
     }
 }

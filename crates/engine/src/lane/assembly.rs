@@ -12,6 +12,7 @@ use record::{Grid, JobIndex, Ledger};
 use rt::Rt;
 use workload::{Job, OnQueueFull, Pacing};
 
+use crate::client_counts::ClientCounts;
 use crate::feed::{Feeds, LaneFeed};
 use crate::gate::{Gate, Settings};
 use crate::job_state::JobState;
@@ -63,7 +64,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             give_up_at: Cell::new(Stamp::NEVER),
             job_states,
             share,
-            clients: Cell::new(0),
+            client_count: Cell::new(0),
             left_at: Cell::new(zero),
             tasks: RefCell::new(Vec::new()),
             alarm: rt.timer(),
@@ -80,7 +81,6 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     pub(super) fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
         let job_state = &self.job_states[place];
         for (client, connection) in connections {
-            job_state.connected.set(job_state.connected.get() + 1);
             self.add_client(job_state, client, Some(connection));
         }
         if !job_state.keeps_connections() {
@@ -136,10 +136,7 @@ fn job_state<D: Driver>(
         seats: RefCell::new(Vec::new()),
         end: Cell::new(Stamp::NEVER),
         in_flight: Cell::new(0),
-        connected: Cell::new(0),
-        lost: Cell::new(0),
-        clients: Cell::new(0),
-        most_clients: Cell::new(opening::most_clients(plan, job, share)),
+        clients: ClientCounts::new(opening::most_clients(plan, job, share)),
         seen: RefCell::new(Vec::new()),
         results,
     }

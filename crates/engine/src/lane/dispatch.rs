@@ -55,8 +55,8 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         let room = AT_ONCE.saturating_sub(self.link(job_state).pressure());
         let more = waiting.saturating_sub(coming).min(room);
         for _ in 0..more {
-            if job_state.may_grow() && !self.link(job_state).is_down() {
-                self.add_client(job_state, job_state.clients.get(), None);
+            if job_state.clients.may_grow() && !self.link(job_state).is_down() {
+                self.add_client(job_state, job_state.clients.running(), None);
             }
         }
     }
@@ -78,8 +78,11 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     ) {
         let seat = Rc::new(Seat::new(&self.rt));
         job_state.seats.borrow_mut().push(Rc::clone(&seat));
-        job_state.clients.set(job_state.clients.get() + 1);
-        self.clients.set(self.clients.get() + 1);
+        job_state.clients.joined();
+        if connection.is_some() {
+            job_state.clients.connected();
+        }
+        self.client_joined();
         let dialect = self.context.drivers.of(job_state.job.target).dialect();
         let client = Client {
             lane: Rc::clone(self),

@@ -62,7 +62,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             if now >= self.stop.end() {
                 return self.stop.end();
             }
-            if self.clients.get() == 0 && now >= horizon {
+            if self.client_count.get() == 0 && now >= horizon {
                 return self.left_at.get().max(horizon);
             }
         }
@@ -91,7 +91,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         // The dispatchers notice what was due before the end, and that the schedule is over.
         self.job_states.iter().for_each(|job_state| job_state.due.arm(now));
         self.expire_all();
-        while self.clients.get() > 0 && now < self.give_up_at.get() {
+        while self.client_count.get() > 0 && now < self.give_up_at.get() {
             self.alarm.arm((now + CHECK_INTERVAL).min(self.give_up_at.get()));
             self.alarm.fired().await;
             now = self.rt.now();
