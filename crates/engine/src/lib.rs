@@ -11,6 +11,7 @@
 //! value that only the ledger consumes); the measured path neither allocates nor locks.
 
 mod account;
+mod back_off;
 mod client;
 mod client_counts;
 mod control;
@@ -30,7 +31,6 @@ mod pacer;
 mod panics;
 mod parts;
 mod patience;
-mod reconnect;
 mod results;
 mod rules;
 mod run;

@@ -20,14 +20,12 @@ use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
+use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::job_state::prepare;
 use crate::parts::Text;
 
 /// Maximum number of connections of a lane that are opened at the same time.
 pub(crate) const AT_ONCE: usize = 16;
-
-pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
-pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
 /// The state of the link to one target, shared by the clients of one lane.
 pub(crate) struct Link {

@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use base::{Clock, Dialect, Stamp, WallTime};
-use driver::{Connection, Driver};
+use base::{Clock, Stamp};
+use driver::Driver;
 use record::Outcome;
-use workload::{Generator, Pacing};
+use workload::Pacing;
 
 use crate::client::Client;
 use crate::gate::{Gate, Seat};
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::link::AT_ONCE;
-use crate::reconnect::BackOff;
 use crate::rules::Rules;
 use crate::stop::Reason;
 
@@ -83,21 +82,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             job_state.clients.connected();
         }
         self.client_joined();
-        let dialect = self.context.drivers.of(job_state.job.target).dialect();
-        let client = Client {
-            lane: Rc::clone(self),
-            job_state: Rc::clone(job_state),
-            seat,
-            is_disconnected: false,
-            back_off: BackOff::default(),
-            node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
-            connection,
-            generators: generators(job_state, self.context.started, dialect),
-            part: 0,
-            work: job_state.parts.part(0).work(),
-            served: 0,
-            results: job_state.results.borrow().clone(),
-        };
+        let client = Client::new(Rc::clone(self), Rc::clone(job_state), seat, connection);
         match job_state.job.pacing {
             Pacing::Closed { clients, .. } => {
                 self.spawn(client.serve_closed(number, clients), LaneState::lose_client);
@@ -109,13 +94,4 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             | Pacing::Part { .. } => self.spawn(client.serve_arrivals(), LaneState::lose_client),
         }
     }
-}
-
-/// Returns the value generators of a client: one for each part, and for a mix one more for its
-/// pauses.
-fn generators(job_state: &JobState, started: WallTime, dialect: Dialect) -> Vec<Generator> {
-    let parts = job_state.parts.all().iter().map(|part| &part.job);
-    let pauses = (!job_state.job.mix.is_empty()).then_some(&*job_state.job);
-    let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
-    made.collect()
 }

@@ -1,58 +1,27 @@
-//! A client: the long-lived task that sends requests, one at a time.
-//!
-//! This is the measured path. A client owns its connection, its generator of values, its buffers
-//! and its seat at the gate. It touches state that it shares with other tasks of its lane only
-//! between awaits.
+//! The requests of a client, one after the other. This is the measured path.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 
-use base::{Class, Clock, Code, Nanos, Rows, Stamp};
-use driver::{Connection, Driver, Error, Reply, Step, Work};
-use record::{
-    Dispatch, Ending, EventKind, Failure, JobIndex, Outcome, Request, RequestWork, UNANSWERED,
-};
+use base::{Class, Clock, Nanos, Stamp};
+use driver::{Connection, Driver, Error};
+use record::{Ending, JobIndex, Outcome, Request, UNANSWERED};
 use rt::{unless_fired, yield_now};
+use workload::Flow;
 use workload::feed::Group;
-use workload::{Flow, Generator, OnError};
 
-use crate::client_counts::ClientStatus;
 use crate::feed::{self, Input};
-use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
-use crate::job_state::JobState;
-use crate::lane_state::LaneState;
+use crate::gate::{ASK_AGAIN, Order, Ticket};
 use crate::link::Change;
-use crate::parts::Part;
-use crate::reconnect::{BackOff, Begun};
-use crate::results::Hands;
 use crate::rules::Rules;
-use crate::stop::Reason;
+
+use super::own_connection::OwnConnection;
+use super::state::{Attempt, Client, RequestProgress};
 
 /// Number of requests without a pause after which a client yields to the other tasks of its thread:
 /// a driver that always answers at once would never yield.
 const REQUESTS_PER_TURN: u32 = 64;
-
-pub(crate) struct Client<D: Driver, R> {
-    pub(crate) lane: Rc<LaneState<D, R>>,
-    pub(crate) job_state: Rc<JobState>,
-    pub(crate) seat: Rc<Seat>,
-    pub(crate) connection: Option<D::Connection>,
-    /// Index of the current or last server in its target's list.
-    pub(crate) node: u16,
-    /// True if it lost its connection and has no other yet.
-    pub(crate) is_disconnected: bool,
-    /// Pause after a refused request, for requests that open their own connections.
-    pub(crate) back_off: BackOff,
-    /// One for each part of the job, and for a mix one more for its pauses.
-    pub(crate) generators: Vec<Generator>,
-    /// Index of the part of the job to which the present request belongs.
-    pub(crate) part: usize,
-    pub(crate) work: Work,
-    pub(crate) served: u32,
-    /// Sinks for the rows that statements return, one for each part of the job.
-    pub(crate) results: Hands,
-}
 
 /// The source of the next request of a closed client.
 enum Source {
@@ -70,46 +39,6 @@ struct Turn {
     input: Option<Input>,
     /// True if the client had to wait for the input.
     was_awaited: bool,
-}
-
-/// A request's progress through its attempts.
-pub(crate) struct Course {
-    /// A: when it had its worker, and its target was up.
-    pub(crate) assigned: Stamp,
-    /// S: when the first attempt began to send or to connect.
-    pub(crate) sent: Option<Stamp>,
-    /// D: when it ended.
-    done: Stamp,
-    effort: RequestWork,
-}
-
-impl Course {
-    fn from(assigned: Stamp) -> Course {
-        Course { assigned, sent: None, done: assigned, effort: RequestWork::default() }
-    }
-
-    /// Adds the bytes and waits of an attempt.
-    fn add(&mut self, reply: &Reply) {
-        self.sent = self.sent.or(reply.sent);
-        self.effort.bytes_sent += reply.bytes_sent;
-        self.effort.bytes_received += reply.bytes_received;
-        self.effort.busy_waits += reply.busy_waits;
-    }
-
-    /// Returns the start of the first attempt.
-    fn began(&self) -> Stamp {
-        self.sent.unwrap_or(self.assigned)
-    }
-
-    fn dispatch(&self) -> Option<Dispatch> {
-        self.sent.map(|sent| Dispatch { assigned: self.assigned, sent })
-    }
-}
-
-/// The outcome of one attempt.
-pub(crate) enum Attempt {
-    Answered(Result<(), Error>),
-    GivenUp,
 }
 
 impl<D: Driver, R: Rules> Client<D, R> {
@@ -271,15 +200,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// assignment is never earlier than the notice.
     async fn serve_request(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
         let Ticket { request, part, input } = ticket;
-        let mut course = Course::from(assigned.max(request.noticed()));
+        let mut progress = RequestProgress::assigned_at(assigned.max(request.noticed()));
         self.job_state.in_flight.set(self.job_state.in_flight.get() + 1);
         self.part = part;
         self.work.values.clear();
         let records = input.as_ref().map_or(Group::NONE, Input::group);
         self.generators[part].fill(request.number(), records, &mut self.work.values);
         drop(input);
-        let outcome = self.send_with_retries(request.number(), &mut course).await;
-        let done = self.settle(request, outcome, &course);
+        let outcome = self.send_with_retries(request.number(), &mut progress).await;
+        let done = self.settle(request, outcome, &progress);
         let closed = match self.job_state.keeps_connections() {
             true => done,
             false => self.close_own(done).await,
@@ -297,15 +226,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Records a finished request in the ledger. Returns its end.
     #[inline]
-    fn settle(&self, request: Request, outcome: Outcome, course: &Course) -> Stamp {
-        let (sent, done) = (course.dispatch(), course.done);
+    fn settle(&self, request: Request, outcome: Outcome, progress: &RequestProgress) -> Stamp {
+        let (sent, done) = (progress.dispatch(), progress.done);
         if let Outcome::Completed = outcome {
             self.lane.link(&self.job_state).note_answer(self.node, done);
         }
         let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
         let node = sent.and_then(|_| self.node_account());
-        let ending = Ending { outcome, sent, done, effort: course.effort, statements, node };
+        let ending = Ending { outcome, sent, done, effort: progress.effort, statements, node };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.job_state.in_flight.set(self.job_state.in_flight.get() - 1);
         self.lane.rt.tick(done);
@@ -341,19 +270,19 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Sends the request until it is answered, its retries are used up or its time is over.
-    async fn send_with_retries(&mut self, number: u64, course: &mut Course) -> Outcome {
+    async fn send_with_retries(&mut self, number: u64, progress: &mut RequestProgress) -> Outcome {
         if !self.job_state.keeps_connections() {
-            match self.connect_own(course).await {
-                Begun::Connected => {}
-                Begun::Refused(attempt) => {
-                    return self.conclude(attempt, course).unwrap_or(Outcome::Unsent);
+            match self.connect_own(progress).await {
+                OwnConnection::Connected => {}
+                OwnConnection::Refused(attempt) => {
+                    return self.conclude(attempt, progress).unwrap_or(Outcome::Unsent);
                 }
-                Begun::TooLate => return self.conclude_unsent(course),
+                OwnConnection::TooLate => return self.conclude_unsent(progress),
             }
         }
         loop {
-            let attempt = self.attempt(number, course.began()).await;
-            if let Some(outcome) = self.conclude(attempt, course) {
+            let attempt = self.attempt(number, progress.began()).await;
+            if let Some(outcome) = self.conclude(attempt, progress) {
                 return outcome;
             }
         }
@@ -362,45 +291,45 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Returns the outcome that an attempt means for the request; `None` if another attempt
     /// follows.
     #[inline]
-    fn conclude(&mut self, attempt: Attempt, course: &mut Course) -> Option<Outcome> {
-        course.add(&self.work.reply);
+    fn conclude(&mut self, attempt: Attempt, progress: &mut RequestProgress) -> Option<Outcome> {
+        progress.add(&self.work.reply);
         let error = match attempt {
             Attempt::Answered(Ok(())) if self.work.capture.is_overfull() => Some(self.lost_rows()),
             Attempt::Answered(Ok(())) => self.unexpected_rows(),
             Attempt::Answered(Err(error)) => Some(error),
-            Attempt::GivenUp => return Some(self.conclude_given_up(course)),
+            Attempt::GivenUp => return Some(self.conclude_given_up(progress)),
         };
         match error {
             None => {
-                course.effort.rows = self.work.reply.rows;
-                course.done = self.work.reply.done;
+                progress.effort.rows = self.work.reply.rows;
+                progress.done = self.work.reply.done;
                 Some(Outcome::Completed)
             }
-            Some(error) => self.conclude_failure(&error, course),
+            Some(error) => self.conclude_failure(&error, progress),
         }
     }
 
     #[cold]
-    fn conclude_failure(&mut self, error: &Error, course: &mut Course) -> Option<Outcome> {
-        if self.may_retry(error, course.effort.retries) {
-            course.effort.retries += 1;
+    fn conclude_failure(&mut self, error: &Error, progress: &mut RequestProgress) -> Option<Outcome> {
+        if self.may_retry(error, progress.effort.retries) {
+            progress.effort.retries += 1;
             return None;
         }
-        course.done = self.end_of_failure();
-        Some(self.failed(error, course.done))
+        progress.done = self.end_of_failure();
+        Some(self.failed(error, progress.done))
     }
 
     #[cold]
-    fn conclude_given_up(&mut self, course: &mut Course) -> Outcome {
-        course.done = self.lane.rt.now();
-        let sent = *course.sent.get_or_insert(course.assigned);
+    fn conclude_given_up(&mut self, progress: &mut RequestProgress) -> Outcome {
+        progress.done = self.lane.rt.now();
+        let sent = *progress.sent.get_or_insert(progress.assigned);
         self.lane.link(&self.job_state).note_silence(self.node, sent);
-        self.timed_out(course.done)
+        self.timed_out(progress.done)
     }
 
     #[cold]
-    fn conclude_unsent(&mut self, course: &mut Course) -> Outcome {
-        course.done = self.lane.rt.now();
+    fn conclude_unsent(&mut self, progress: &mut RequestProgress) -> Outcome {
+        progress.done = self.lane.rt.now();
         Outcome::Unsent
     }
 
@@ -434,33 +363,6 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.present().job.flow == Flow::Separately && self.connection.is_some()
     }
 
-    /// Prepares for an attempt at a request whose timeout runs from `since`.
-    pub(crate) fn make_ready(&mut self, since: Stamp) {
-        self.work.reply.reset();
-        self.empty_capture();
-        let timeout = self.present().job.timeout;
-        let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
-        let expires = times_out.min(self.lane.give_up_at.get());
-        self.seat.expire_at(expires);
-    }
-
-    /// Copies the steps of a stretch into the work, unless all requests of the client have the
-    /// same.
-    #[inline]
-    fn take_stretch(&mut self, stretch: usize) {
-        if self.job_state.parts.vary_steps() {
-            let parts = Rc::clone(&self.job_state.parts);
-            let part = parts.part(self.part);
-            self.take_steps(&part.steps[part.stretches[stretch].clone()], part.job.pipeline);
-        }
-    }
-
-    fn take_steps(&mut self, steps: &[Step], is_pipelined: bool) {
-        self.work.steps.clear();
-        self.work.steps.extend_from_slice(steps);
-        self.work.is_pipelined = is_pipelined;
-    }
-
     /// Pauses between two statements of a session. Returns false if the request's time is over.
     async fn pause_in_session(&mut self, number: u64, pause: u64) -> bool {
         let think = self.generators[self.part].think(number, pause);
@@ -469,11 +371,6 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
         let until = self.lane.rt.now() + think;
         unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.seat.expiry).await.is_some()
-    }
-
-    /// Returns the part of the job to which the present request belongs.
-    pub(crate) fn present(&self) -> &Part {
-        self.job_state.parts.part(self.part)
     }
 
     /// Sends the steps on the connection and waits for the answer.
@@ -505,142 +402,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Attempt::GivenUp
     }
 
-    /// Restores the steps: a driver whose connection ended may have kept them with the values.
-    fn restore_steps(&mut self) {
-        let parts = Rc::clone(&self.job_state.parts);
-        let part = parts.part(self.part);
-        self.take_steps(&part.steps, part.job.pipeline);
-    }
-
-    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
-    /// one.
-    fn empty_capture(&mut self) {
-        let is_wanted = self.results[self.part].is_some();
-        match (is_wanted, self.work.capture.is_wanted()) {
-            (false, false) => {}
-            (true, true) => self.work.capture.clear(),
-            (true, false) => self.work.capture = Rows::wanted(),
-            (false, true) => self.work.capture = Rows::default(),
-        }
-    }
-
-    /// Returns the error of an answer with more rows than a results file accepts. Its text is
-    /// written only the first time.
-    #[cold]
-    fn lost_rows(&self) -> Error {
-        let text = match self.job_state.has_seen(Code::RESULTS) {
-            true => String::new(),
-            false => format!(
-                "the returned rows take more than {} MiB, and `query-results-file` takes no more \
-                 of one request: return fewer, or leave it out",
-                Rows::LIMIT >> 20
-            ),
-        };
-        Error::new(Class::Statement, Code::RESULTS, text)
-    }
-
     /// Returns an error if the number of rows of a complete answer is not as expected.
     #[inline]
     fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
         let expected = self.present().job.expect_rows?;
         (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
-    }
-
-    /// Returns the error of an answer with unexpected rows. Its text is written only the first
-    /// time.
-    #[cold]
-    fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
-        let text = match self.job_state.has_seen(Code::ROWS) {
-            true => String::new(),
-            false => format!("{rows} rows were returned or changed, and {expected} are expected"),
-        };
-        Error::new(Class::WrongResult, Code::ROWS, text)
-    }
-
-    /// Returns the end of a failed attempt: as the driver reports it, or now if it could not tell.
-    fn end_of_failure(&self) -> Stamp {
-        match self.work.reply.sent {
-            Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
-            _ => self.lane.rt.now(),
-        }
-    }
-
-    fn may_retry(&self, error: &Error, retries: u32) -> bool {
-        let retry = self.present().job.retry.as_ref();
-        let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
-        wanted && self.connection.is_some()
-    }
-
-    fn failed(&self, error: &Error, at: Stamp) -> Outcome {
-        let (class, code) = (error.class(), error.code());
-        let part = self.present();
-        let accepted = part.job.accepted.contains(&code);
-        let index = Some(part.index);
-        let note = |kind| {
-            let text = error.to_string();
-            self.lane.ledger.borrow_mut().event(at, index, kind, text);
-        };
-        if self.job_state.is_news(code) {
-            note(EventKind::FirstError);
-        }
-        if !accepted && part.job.on_error == OnError::Stop {
-            note(EventKind::StoppedByError);
-            self.lane.stop.ask(Reason::StoppedByError);
-            self.lane.check_stop();
-        }
-        Outcome::Failed(Failure { class, code, accepted })
-    }
-
-    fn timed_out(&self, at: Stamp) -> Outcome {
-        let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
-            true => (Code::DRAIN, "no answer until the run had drained".to_owned()),
-            false => {
-                let limit = self.present().job.timeout.unwrap_or_default();
-                let words = "the target is slow, stands still or is out of reach";
-                (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
-            }
-        };
-        let error = Error::new(Class::Timeout, code, text);
-        let outcome = self.failed(&error, at);
-        match outcome {
-            Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {
-                Outcome::Failed(Failure { class: Class::Server, ..failure })
-            }
-            _ => outcome,
-        }
-    }
-
-    fn lost_connection(&mut self) {
-        match self.job_state.keeps_connections() {
-            true => {
-                self.job_state.clients.lost();
-                self.is_disconnected = true;
-            }
-            false => self.job_state.clients.closed(),
-        }
-    }
-
-    pub(crate) fn found_connection(&mut self, connection: D::Connection) {
-        self.node = connection.node() as u16;
-        self.connection = Some(connection);
-        match std::mem::take(&mut self.is_disconnected) {
-            true => self.job_state.clients.regained(),
-            false => self.job_state.clients.connected(),
-        }
-    }
-
-    fn status(&self) -> ClientStatus {
-        match (&self.connection, self.is_disconnected) {
-            (Some(_), _) => ClientStatus::Connected,
-            (None, true) => ClientStatus::Disconnected,
-            (None, false) => ClientStatus::Unconnected,
-        }
-    }
-
-    /// Returns true if it needs a connection before it takes a request.
-    fn lacks_connection(&self) -> bool {
-        self.connection.is_none() && self.job_state.keeps_connections()
     }
 
     /// Waits until there is a connection. Returns false if the run is over first, or if the server

@@ -11,18 +11,19 @@
 
 use std::pin::pin;
 
-use base::{Class, Clock, Nanos, Stamp};
+use base::{Class, Clock, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::unless_fired;
 use workload::OnOutage;
 
-use crate::client::{Attempt, Client, Course};
-use crate::link::{FIRST_PAUSE, LONGEST_PAUSE};
+use crate::back_off::BackOff;
 use crate::rules::Rules;
 
-/// The beginning of a request that connects.
-pub(crate) enum Begun {
-    /// It has a connection.
+use super::state::{Attempt, Client, RequestProgress};
+
+/// The outcome of connecting for one request.
+pub(super) enum OwnConnection {
+    /// The request has a connection.
     Connected,
     /// It has none, which ends the attempt in this way.
     Refused(Attempt),
@@ -30,25 +31,9 @@ pub(crate) enum Begun {
     TooLate,
 }
 
-/// The pause of a client without arrivals after its request was refused a connection. Without it
-/// the client would ask again at once for as long as it is refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BackOff(Nanos);
-
-impl BackOff {
-    /// Returns the pause before the next request: zero if the last one was not refused.
-    pub(crate) fn pause(self) -> Nanos {
-        self.0
-    }
-
-    fn longer(self) -> BackOff {
-        BackOff((self.0 * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE))
-    }
-}
-
 impl<D: Driver, R: Rules> Client<D, R> {
     /// Begins a request by connecting for it.
-    pub(crate) async fn connect_own(&mut self, course: &mut Course) -> Begun {
+    pub(super) async fn connect_own(&mut self, progress: &mut RequestProgress) -> OwnConnection {
         self.work.reply.reset();
         let waits = match self.job_state.job.on_outage {
             OnOutage::Fail => false,
@@ -57,17 +42,17 @@ impl<D: Driver, R: Rules> Client<D, R> {
         loop {
             if waits && self.lane.link(&self.job_state).is_down() {
                 if !self.wait_for_backoff().await {
-                    return Begun::TooLate;
+                    return OwnConnection::TooLate;
                 }
-                course.assigned = self.lane.rt.now();
+                progress.assigned = self.lane.rt.now();
             }
             let sent = self.lane.rt.now();
-            course.sent = Some(sent);
+            progress.sent = Some(sent);
             match self.connect_until_expiry(sent).await {
                 Some(Ok(connection)) => {
                     self.found_connection(connection);
                     self.back_off = BackOff::default();
-                    return Begun::Connected;
+                    return OwnConnection::Connected;
                 }
                 // The link is down only if connecting failed, here or elsewhere.
                 Some(Err(error))
@@ -75,13 +60,13 @@ impl<D: Driver, R: Rules> Client<D, R> {
                         && error.class() != Class::TooManyConnections
                         && self.lane.link(&self.job_state).is_down() =>
                 {
-                    course.sent = None;
+                    progress.sent = None;
                 }
                 Some(Err(error)) => {
                     self.back_off = self.back_off.longer();
-                    return Begun::Refused(Attempt::Answered(Err(error)));
+                    return OwnConnection::Refused(Attempt::Answered(Err(error)));
                 }
-                None => return Begun::Refused(Attempt::GivenUp),
+                None => return OwnConnection::Refused(Attempt::GivenUp),
             }
         }
     }
@@ -103,7 +88,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Closes the connection of a request that ended at `done`. Returns the instant at which the
     /// client was free again, because arrivals that come due during the close wait for it.
-    pub(crate) async fn close_own(&mut self, done: Stamp) -> Stamp {
+    pub(super) async fn close_own(&mut self, done: Stamp) -> Stamp {
         let Some(connection) = self.connection.take() else { return done };
         self.seat.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed at the end of the run is dropped.

@@ -1,0 +1,26 @@
+//! Pauses between attempts that fail.
+
+use base::Nanos;
+
+/// The pause after the first failure.
+pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
+
+/// The longest pause between two attempts.
+pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
+
+/// The pause of a client without arrivals after its request was refused a connection. Without it
+/// the client would ask again at once for as long as it is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BackOff(Nanos);
+
+impl BackOff {
+    /// Returns the pause before the next request: zero if the last one was not refused.
+    pub(crate) fn pause(self) -> Nanos {
+        self.0
+    }
+
+    /// Returns the back-off after one more refusal: twice as long, within the limits.
+    pub(crate) fn longer(self) -> BackOff {
+        BackOff((self.0 * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE))
+    }
+}

@@ -1,0 +1,95 @@
+//! Failed attempts: their errors, their outcomes, and the events that report them.
+
+use base::{Class, Clock, Code, Rows, Stamp};
+use driver::{Driver, Error};
+use record::{EventKind, Failure, Outcome};
+use workload::OnError;
+
+use crate::rules::Rules;
+use crate::stop::Reason;
+
+use super::state::Client;
+
+impl<D: Driver, R: Rules> Client<D, R> {
+    /// Returns the end of a failed attempt: as the driver reports it, or now if it could not tell.
+    pub(super) fn end_of_failure(&self) -> Stamp {
+        match self.work.reply.sent {
+            Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
+            _ => self.lane.rt.now(),
+        }
+    }
+
+    /// Returns true if a request with so many retries is sent once more after this error.
+    pub(super) fn may_retry(&self, error: &Error, retries: u32) -> bool {
+        let retry = self.present().job.retry.as_ref();
+        let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
+        wanted && self.connection.is_some()
+    }
+
+    /// Records an error that ends a request, as an event if its code is new. Returns the outcome.
+    pub(super) fn failed(&self, error: &Error, at: Stamp) -> Outcome {
+        let (class, code) = (error.class(), error.code());
+        let part = self.present();
+        let accepted = part.job.accepted.contains(&code);
+        let index = Some(part.index);
+        let note = |kind| {
+            let text = error.to_string();
+            self.lane.ledger.borrow_mut().event(at, index, kind, text);
+        };
+        if self.job_state.is_news(code) {
+            note(EventKind::FirstError);
+        }
+        if !accepted && part.job.on_error == OnError::Stop {
+            note(EventKind::StoppedByError);
+            self.lane.stop.ask(Reason::StoppedByError);
+            self.lane.check_stop();
+        }
+        Outcome::Failed(Failure { class, code, accepted })
+    }
+
+    /// Returns the outcome of a request that was given up, and records it like an error.
+    pub(super) fn timed_out(&self, at: Stamp) -> Outcome {
+        let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
+            true => (Code::DRAIN, "no answer until the run had drained".to_owned()),
+            false => {
+                let limit = self.present().job.timeout.unwrap_or_default();
+                let words = "the target is slow, stands still or is out of reach";
+                (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
+            }
+        };
+        let error = Error::new(Class::Timeout, code, text);
+        let outcome = self.failed(&error, at);
+        match outcome {
+            Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {
+                Outcome::Failed(Failure { class: Class::Server, ..failure })
+            }
+            _ => outcome,
+        }
+    }
+
+    /// Returns the error of an answer with more rows than a results file accepts. Its text is
+    /// written only the first time.
+    #[cold]
+    pub(super) fn lost_rows(&self) -> Error {
+        let text = match self.job_state.has_seen(Code::RESULTS) {
+            true => String::new(),
+            false => format!(
+                "the returned rows take more than {} MiB, and `query-results-file` takes no more \
+                 of one request: return fewer, or leave it out",
+                Rows::LIMIT >> 20
+            ),
+        };
+        Error::new(Class::Statement, Code::RESULTS, text)
+    }
+
+    /// Returns the error of an answer with unexpected rows. Its text is written only the first
+    /// time.
+    #[cold]
+    pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
+        let text = match self.job_state.has_seen(Code::ROWS) {
+            true => String::new(),
+            false => format!("{rows} rows were returned or changed, and {expected} are expected"),
+        };
+        Error::new(Class::WrongResult, Code::ROWS, text)
+    }
+}

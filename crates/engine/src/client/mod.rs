@@ -1,0 +1,12 @@
+//! A client: the long-lived task that sends requests, one at a time.
+//!
+//! A client owns its connection, its generator of values, its buffers and its seat at the gate. It
+//! touches state that it shares with other tasks of its lane only between awaits. `serve` is the
+//! measured path, `state` its data, and `own_connection` and `failure` are for what happens rarely.
+
+mod failure;
+mod own_connection;
+mod serve;
+mod state;
+
+pub(crate) use state::Client;

@@ -1,0 +1,210 @@
+//! The state of a client, its connection and its preparation for an attempt.
+
+use std::rc::Rc;
+
+use base::{Dialect, Rows, Stamp, WallTime};
+use driver::{Connection, Driver, Error, Reply, Step, Work};
+use record::{Dispatch, RequestWork};
+use workload::Generator;
+
+use crate::back_off::BackOff;
+use crate::client_counts::ClientStatus;
+use crate::gate::Seat;
+use crate::job_state::JobState;
+use crate::lane_state::LaneState;
+use crate::parts::Part;
+use crate::results::Hands;
+
+/// One client of a job on a lane.
+pub(crate) struct Client<D: Driver, R> {
+    pub(super) lane: Rc<LaneState<D, R>>,
+    pub(super) job_state: Rc<JobState>,
+    pub(super) seat: Rc<Seat>,
+    pub(super) connection: Option<D::Connection>,
+    /// Index of the current or last server in its target's list.
+    pub(super) node: u16,
+    /// True if it lost its connection and has no other yet.
+    pub(super) is_disconnected: bool,
+    /// Pause after a refused request, for requests that open their own connections.
+    pub(super) back_off: BackOff,
+    /// Generators of values: one for each part of the job, and for a mix one more for its pauses.
+    pub(super) generators: Vec<Generator>,
+    /// Index of the part of the job to which the present request belongs.
+    pub(super) part: usize,
+    /// Statements and values to send, and the reply.
+    pub(super) work: Work,
+    /// Number of requests so far, modulo 2^32.
+    pub(super) served: u32,
+    /// Sinks for the rows that statements return, one for each part of the job.
+    pub(super) results: Hands,
+}
+
+/// A request's progress through its attempts.
+pub(super) struct RequestProgress {
+    /// A: when it had its worker, and its target was up.
+    pub(super) assigned: Stamp,
+    /// S: when the first attempt began to send or to connect.
+    pub(super) sent: Option<Stamp>,
+    /// D: when it ended.
+    pub(super) done: Stamp,
+    /// Bytes, rows, retries and waits of all attempts.
+    pub(super) effort: RequestWork,
+}
+
+impl RequestProgress {
+    /// Returns the progress of a request that has got its worker and is not sent yet.
+    pub(super) fn assigned_at(assigned: Stamp) -> RequestProgress {
+        RequestProgress { assigned, sent: None, done: assigned, effort: RequestWork::default() }
+    }
+
+    /// Adds the bytes and waits of an attempt.
+    pub(super) fn add(&mut self, reply: &Reply) {
+        self.sent = self.sent.or(reply.sent);
+        self.effort.bytes_sent += reply.bytes_sent;
+        self.effort.bytes_received += reply.bytes_received;
+        self.effort.busy_waits += reply.busy_waits;
+    }
+
+    /// Returns the start of the first attempt.
+    pub(super) fn began(&self) -> Stamp {
+        self.sent.unwrap_or(self.assigned)
+    }
+
+    /// Returns when it was assigned and sent; `None` if it was not sent.
+    pub(super) fn dispatch(&self) -> Option<Dispatch> {
+        self.sent.map(|sent| Dispatch { assigned: self.assigned, sent })
+    }
+}
+
+/// The outcome of one attempt.
+pub(super) enum Attempt {
+    /// The target answered, or the connection failed.
+    Answered(Result<(), Error>),
+    /// Its time was over first.
+    GivenUp,
+}
+
+impl<D: Driver, R> Client<D, R> {
+    /// Makes a client of a job, with its connection if the job keeps connections.
+    pub(crate) fn new(
+        lane: Rc<LaneState<D, R>>,
+        job_state: Rc<JobState>,
+        seat: Rc<Seat>,
+        connection: Option<D::Connection>,
+    ) -> Client<D, R> {
+        let dialect = lane.context.drivers.of(job_state.job.target).dialect();
+        let started = lane.context.started;
+        let results = job_state.results.borrow().clone();
+        Client {
+            seat,
+            is_disconnected: false,
+            back_off: BackOff::default(),
+            node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
+            connection,
+            generators: generators(&job_state, started, dialect),
+            part: 0,
+            work: job_state.parts.part(0).work(),
+            served: 0,
+            results,
+            lane,
+            job_state,
+        }
+    }
+
+    /// Counts the loss of its connection.
+    pub(super) fn lost_connection(&mut self) {
+        match self.job_state.keeps_connections() {
+            true => {
+                self.job_state.clients.lost();
+                self.is_disconnected = true;
+            }
+            false => self.job_state.clients.closed(),
+        }
+    }
+
+    /// Takes a connection, the first one or a new one.
+    pub(super) fn found_connection(&mut self, connection: D::Connection) {
+        self.node = connection.node() as u16;
+        self.connection = Some(connection);
+        match std::mem::take(&mut self.is_disconnected) {
+            true => self.job_state.clients.regained(),
+            false => self.job_state.clients.connected(),
+        }
+    }
+
+    /// Returns the state in which its job counts it.
+    pub(super) fn status(&self) -> ClientStatus {
+        match (&self.connection, self.is_disconnected) {
+            (Some(_), _) => ClientStatus::Connected,
+            (None, true) => ClientStatus::Disconnected,
+            (None, false) => ClientStatus::Unconnected,
+        }
+    }
+
+    /// Returns true if it needs a connection before it takes a request.
+    pub(super) fn lacks_connection(&self) -> bool {
+        self.connection.is_none() && self.job_state.keeps_connections()
+    }
+
+    /// Returns the part of the job to which the present request belongs.
+    #[inline]
+    pub(super) fn present(&self) -> &Part {
+        self.job_state.parts.part(self.part)
+    }
+
+    /// Prepares for an attempt at a request whose timeout runs from `since`.
+    #[inline]
+    pub(super) fn make_ready(&mut self, since: Stamp) {
+        self.work.reply.reset();
+        self.empty_capture();
+        let timeout = self.present().job.timeout;
+        let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
+        let expires = times_out.min(self.lane.give_up_at.get());
+        self.seat.expire_at(expires);
+    }
+
+    /// Copies the steps of a stretch into the work, unless all requests of the client have the
+    /// same.
+    #[inline]
+    pub(super) fn take_stretch(&mut self, stretch: usize) {
+        if self.job_state.parts.vary_steps() {
+            let part = self.job_state.parts.part(self.part);
+            let steps = &part.steps[part.stretches[stretch].clone()];
+            set_steps(&mut self.work, steps, part.job.pipeline);
+        }
+    }
+
+    /// Restores the steps: a driver whose connection ended may have kept them with the values.
+    pub(super) fn restore_steps(&mut self) {
+        let part = self.job_state.parts.part(self.part);
+        set_steps(&mut self.work, &part.steps, part.job.pipeline);
+    }
+
+    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
+    /// one.
+    #[inline]
+    fn empty_capture(&mut self) {
+        let is_wanted = self.results[self.part].is_some();
+        match (is_wanted, self.work.capture.is_wanted()) {
+            (false, false) => {}
+            (true, true) => self.work.capture.clear(),
+            (true, false) => self.work.capture = Rows::wanted(),
+            (false, true) => self.work.capture = Rows::default(),
+        }
+    }
+}
+
+fn set_steps(work: &mut Work, steps: &[Step], is_pipelined: bool) {
+    work.steps.clear();
+    work.steps.extend_from_slice(steps);
+    work.is_pipelined = is_pipelined;
+}
+
+/// Returns the value generators of a client: one for each part, and for a mix one more for its
+/// pauses.
+fn generators(job_state: &JobState, started: WallTime, dialect: Dialect) -> Vec<Generator> {
+    let parts = job_state.parts.all().iter().map(|part| &part.job);
+    let pauses = (!job_state.job.mix.is_empty()).then_some(&*job_state.job);
+    let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
+    made.collect()
+}
