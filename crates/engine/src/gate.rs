@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use base::{Class, Code, Nanos, Stamp};
 use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet, Request};
@@ -112,7 +113,7 @@ pub(crate) struct Settings {
 pub(crate) struct Gate {
     settings: Settings,
     times: Times,
-    parts: Rc<Parts>,
+    parts: Arc<Parts>,
     feeds: Feeds,
     next: Option<Due>,
     awaited: Option<Awaited>,
@@ -145,7 +146,7 @@ impl Gate {
     pub(crate) fn new(
         settings: Settings,
         times: Times,
-        parts: Rc<Parts>,
+        parts: Arc<Parts>,
         feeds: Feeds,
         now: Stamp,
     ) -> Gate {
@@ -435,7 +436,7 @@ mod tests {
             zero: Stamp(0),
         };
         let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
-        let parts = Rc::new(Parts::of(&plan, 0, base::Dialect::Sqlite).0);
+        let parts = Arc::new(Parts::of(&plan, 0, base::Dialect::Sqlite));
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
         let memory = MemoryOutlet::new(Totals::new(grid, &[1]));
         let ledger = Ledger::new(0, Stamp(0), grid, &[1], memory.clone());

@@ -4,8 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Class, Code, Stamp};
-use driver::{Connection, Error};
+use base::{Code, Stamp};
 use record::{Gauge, JobIndex};
 use rt::Timer;
 use workload::{Job, Reconnect};
@@ -13,7 +12,7 @@ use workload::{Job, Reconnect};
 use crate::client_counts::ClientCounts;
 use crate::feed::Feeds;
 use crate::gate::{Gate, Seat};
-use crate::parts::{Parts, Text};
+use crate::parts::Parts;
 use crate::results::Hands;
 
 /// One job on one lane.
@@ -22,10 +21,8 @@ pub(crate) struct JobState {
     pub(crate) index: JobIndex,
     /// Ledger index of its requests at the first of its target's servers, if there are several.
     pub(crate) first_node: Option<JobIndex>,
-    /// The statements that a connection prepares, in order.
-    pub(crate) texts: Vec<Text>,
     /// The parts to which its requests belong.
-    pub(crate) parts: Rc<Parts>,
+    pub(crate) parts: Arc<Parts>,
     /// The arrivals; `None` for a closed job.
     pub(crate) gate: Option<RefCell<Gate>>,
     /// The files of a closed job; those of arrivals are the gate's.
@@ -101,31 +98,4 @@ impl JobState {
     pub(crate) fn has_seen(&self, code: Code) -> bool {
         self.seen.borrow().contains(&code)
     }
-}
-
-/// Prepares a job's statements on a connection, in order.
-///
-/// # Errors
-/// The statement that the database rejects or that takes another number of values than it is given,
-/// with the error.
-pub(crate) async fn prepare<'t, C: Connection>(
-    connection: &mut C,
-    texts: &'t [Text],
-) -> Result<(), (&'t Text, Error)> {
-    for text in texts {
-        let rejected = |error| (text, error);
-        let id = connection.prepare(&text.sql).await.map_err(rejected)?;
-        let wanted = connection.parameters(id).unwrap_or(text.values);
-        if wanted != text.values {
-            let noun = if wanted == 1 { "value" } else { "values" };
-            let message = format!(
-                "the database wants {wanted} {noun} for it, and the file gives {}: write `${{…}}` \
-                 for each value, and nothing else that stands for one, or name a `query-args-file` \
-                 whose records have them",
-                text.values
-            );
-            return Err(rejected(Error::new(Class::Statement, Code::new("parameters"), message)));
-        }
-    }
-    Ok(())
 }

@@ -16,10 +16,10 @@ use workload::{OnOutage, Pacing};
 use crate::job_state::JobState;
 use crate::link::{Change, Link};
 use crate::panics::PanicGuard;
-use crate::parts::Text;
 use crate::results::Hands;
 use crate::run_context::RunContext;
 use crate::share::Share;
+use crate::statements::Text;
 use crate::stop::{Reason, Stop};
 use crate::targets::{PerTarget, in_words};
 
@@ -188,7 +188,7 @@ impl<D: Driver, R> LaneState<D, R> {
         job_state: &JobState,
     ) -> (Result<D::Connection, Error>, Change) {
         let driver = self.context.drivers.of(job_state.job.target);
-        self.link(job_state).attempt(driver, &self.rt, &job_state.texts).await
+        self.link(job_state).attempt(driver, &self.rt, job_state.parts.texts()).await
     }
 
     /// Connects for one request and prepares its statements, without a limit and without a pause.

@@ -36,6 +36,7 @@ mod rules;
 mod run;
 mod run_context;
 mod share;
+mod statements;
 mod stop;
 mod targets;
 

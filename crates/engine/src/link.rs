@@ -21,8 +21,7 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
 use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::job_state::prepare;
-use crate::parts::Text;
+use crate::statements::{Text, prepare};
 
 /// Maximum number of connections of a lane that are opened at the same time.
 pub(crate) const AT_ONCE: usize = 16;

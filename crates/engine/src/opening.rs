@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use base::{Class, Code, Nanos};
 use driver::{Connection, Driver, Error};
@@ -10,11 +11,11 @@ use rt::Rt;
 use workload::{Job, Pacing, Plan, Reconnect};
 
 use crate::error::{Failed, Place};
-use crate::job_state::prepare;
 use crate::link::AT_ONCE;
-use crate::parts::{Parts, Text};
+use crate::parts::Parts;
 use crate::run_context::RunContext;
 use crate::share::Share;
+use crate::statements::{Text, prepare};
 use crate::targets::unreachable;
 
 /// Maximum number of requests that wait for a worker where the job does not set one.
@@ -139,8 +140,7 @@ pub(crate) async fn open<D: Driver>(
     context: &RunContext<D>,
     share: Share,
 ) -> Result<Opened<D>, Failed> {
-    let RunContext { plan, drivers, .. } = context;
-    let dialect = |place: usize| drivers.of(plan.jobs[place].target).dialect();
+    let plan = &context.plan;
     let keeps = |place: &usize| match plan.jobs[*place].reconnect {
         Reconnect::No => true,
         Reconnect::PerTransaction => false,
@@ -151,7 +151,7 @@ pub(crate) async fn open<D: Driver>(
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
     let opening = Rc::new(Opening {
-        texts: (0..plan.jobs.len()).map(|place| Parts::of(plan, place, dialect(place)).1).collect(),
+        parts: Arc::clone(&context.parts),
         orders: RefCell::new(orders.into_iter()),
         opened: RefCell::new(Opened {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
@@ -192,7 +192,8 @@ pub(crate) async fn open<D: Driver>(
 }
 
 struct Opening<D: Driver> {
-    texts: Vec<Vec<Text>>,
+    /// The statements of each job, in the order of the plan.
+    parts: Arc<[Arc<Parts>]>,
     orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
     /// The job, the statement if one was rejected, and the database's error.
@@ -259,7 +260,7 @@ impl<D: Driver> Opening<D> {
         place: usize,
     ) -> Result<D::Connection, (Option<Text>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
-        match prepare(&mut connection, &self.texts[place]).await {
+        match prepare(&mut connection, self.parts[place].texts()).await {
             Ok(()) => Ok(connection),
             Err((text, error)) => {
                 connection.close().await;

@@ -1,11 +1,14 @@
 //! The parts of a job: one section's statements, or those of the several sections of a mix.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::{Dialect, Stream};
 use driver::{StatementId, Step, Work};
 use record::{JobIndex, Ledger, Outlet, Request};
-use workload::{Flow, Job, OnError, Plan, Reconnect};
+use workload::{Flow, Job, JobTarget, OnError, Plan, Reconnect};
+
+use crate::statements::Text;
 
 /// The parts of a job: the sections of a mix, or the job itself as the only one.
 pub(crate) struct Parts {
@@ -15,6 +18,8 @@ pub(crate) struct Parts {
     choices: Stream,
     /// True if requests differ in their steps, or pause within.
     vary_steps: bool,
+    /// The statements that a connection prepares, in order.
+    texts: Vec<Text>,
 }
 
 /// A section whose statements make requests.
@@ -31,22 +36,16 @@ pub(crate) struct Part {
     pub(crate) stretches: Vec<Range<usize>>,
 }
 
-/// A statement as a connection prepares it.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    /// Index of its section in the plan.
-    pub(crate) job: usize,
-    /// Its index in the section.
-    pub(crate) statement: usize,
-    pub(crate) sql: String,
-    /// The number of its values.
-    pub(crate) values: usize,
-}
-
 impl Parts {
-    /// Returns the parts of the job at `place` in the plan, and all statements that its connections
-    /// prepare, in order.
-    pub(crate) fn of(plan: &Plan, place: usize, dialect: Dialect) -> (Parts, Vec<Text>) {
+    /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns that of a
+    /// job's target.
+    pub(crate) fn of_plan(plan: &Plan, dialect: impl Fn(JobTarget) -> Dialect) -> Vec<Arc<Parts>> {
+        let places = 0..plan.jobs.len();
+        places.map(|at| Arc::new(Parts::of(plan, at, dialect(plan.jobs[at].target)))).collect()
+    }
+
+    /// Lays out the statements of the job at `place` in the plan.
+    pub(crate) fn of(plan: &Plan, place: usize, dialect: Dialect) -> Parts {
         let leader = &plan.jobs[place];
         let portions = leader.mix.iter().map(|portion| (portion.job, u64::from(portion.weight)));
         let mut portions: Vec<(usize, u64)> = portions.collect();
@@ -72,12 +71,17 @@ impl Parts {
         }
         let choices = Stream::new(plan.seed, &leader.name, "mix");
         let vary_steps = parts.len() > 1 || parts.iter().any(|part| part.stretches.len() > 1);
-        (Parts { parts, weights, choices, vary_steps }, texts)
+        Parts { parts, weights, choices, vary_steps, texts }
     }
 
     /// Returns all parts, in order.
     pub(crate) fn all(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// Returns the statements that a connection prepares, in order.
+    pub(crate) fn texts(&self) -> &[Text] {
+        &self.texts
     }
 
     /// Returns the part at an index.

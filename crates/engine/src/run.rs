@@ -19,6 +19,7 @@ use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
 use crate::options::Options;
 use crate::panics::{catch_panic, in_words};
+use crate::parts::Parts;
 use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
@@ -110,8 +111,10 @@ pub fn run_by<D: Driver, R: Rules>(
     let feeds =
         Files::open(plan, &options.files, lanes, waits_until, &listener).map_err(Failed::System)?;
     let files = feeds.clone();
+    let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {
         plan: Arc::new(plan.clone()),
+        parts: Parts::of_plan(plan, dialect).into(),
         drivers,
         started: options.started,
         feeds,

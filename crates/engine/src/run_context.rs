@@ -9,6 +9,7 @@ use workload::Plan;
 
 use crate::feed::Files;
 use crate::news::Listener;
+use crate::parts::Parts;
 use crate::stop::Stop;
 use crate::targets::Drivers;
 
@@ -17,6 +18,8 @@ use crate::targets::Drivers;
 pub(crate) struct RunContext<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) drivers: Drivers<D>,
+    /// The statements of each job, in the order of the plan.
+    pub(crate) parts: Arc<[Arc<Parts>]>,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub(crate) started: WallTime,
     /// The files from which jobs take their input.

@@ -81,7 +81,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Connects for a request that began at `sent`; returns `None` if its time is over first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
-        let texts = &self.job_state.texts[self.present().texts.clone()];
+        let texts = &self.job_state.parts.texts()[self.present().texts.clone()];
         let connecting = Box::pin(self.lane.connect_at_once(&self.job_state, texts));
         unless_fired(connecting, &self.seat.expiry).await
     }

@@ -21,7 +21,6 @@ use crate::link::Link;
 use crate::nodes::{first_node_entry, node_entries};
 use crate::opening;
 use crate::pacer::{LogTimes, Pacer, Times};
-use crate::parts::Parts;
 use crate::results::Hands;
 use crate::rules::Rules;
 use crate::run_context::RunContext;
@@ -108,8 +107,7 @@ fn job_state<D: Driver>(
 ) -> JobState {
     let plan = &context.plan;
     let job = &plan.jobs[place];
-    let (parts, texts) = Parts::of(plan, place, context.drivers.of(job.target).dialect());
-    let parts = Rc::new(parts);
+    let parts = Arc::clone(&context.parts[place]);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());
     let results = parts.all().iter().map(|part| hands[usize::from(part.index.0)].take());
@@ -122,13 +120,12 @@ fn job_state<D: Driver>(
         let holds_back = !matches!(job.pacing, Pacing::Queue { .. });
         let settings = Settings { job: index, batch, limit, holds_back, ends_run, zero };
         let feeds = std::mem::take(&mut feeds);
-        RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
+        RefCell::new(Gate::new(settings, times, Arc::clone(&parts), feeds, rt.now()))
     });
     JobState {
         job: Arc::new(job.clone()),
         index,
         first_node: None,
-        texts,
         parts,
         gate,
         feeds: RefCell::new(feeds),
