@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{Counts, Ends, Event, Kind};
+use record::{Counts, EndKind, Ends, Event, Kind};
 use workload::Plan;
 
 use crate::account::Account;
@@ -34,7 +34,7 @@ pub struct Evidence {
     /// Steps that the run is divided into, up to its end.
     pub steps: Steps,
     /// Way in which the run ended; `None` if it was killed.
-    pub ended: Option<HowEnded>,
+    pub ended: Option<EndKind>,
     /// Jobs in the plan's order.
     pub jobs: Vec<JobEvidence>,
     /// Jobs at each server of targets with several servers.
@@ -55,27 +55,6 @@ pub struct Evidence {
     pub surroundings: Surroundings,
     /// Counters of the server.
     pub account: Account,
-}
-
-/// Way in which a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HowEnded {
-    /// The duration was over, or the jobs had made their requests.
-    Completed,
-    /// The user ended it.
-    Interrupted,
-    /// An error of a job with `on-error = stop` ended it.
-    StoppedByError,
-    /// The record could not be written any longer.
-    RecorderFailed,
-    /// The target was not reachable any more at the end.
-    TargetLost,
-    /// A file that a job reads or writes could not be read or written any longer.
-    FileFailed,
-    /// The queue of a job with `on-queue-full = stop` was full.
-    QueueFull,
-    /// A panic in Assay itself.
-    InternalError,
 }
 
 /// Data of one job.

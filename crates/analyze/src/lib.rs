@@ -33,8 +33,8 @@ pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
 pub use effects::Effect;
 pub use evidence::{
-    ClientSample, Evidence, Growth, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
-    Observed, ROWS, Step,
+    ClientSample, Evidence, Growth, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, Observed,
+    ROWS, Step,
 };
 pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter, OtherProgram, SHORTEST_LOAD, Seen, Suspect};

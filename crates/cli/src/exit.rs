@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use analyze::{HowEnded, Status, Summary};
+use analyze::{Status, Summary};
+use record::EndKind;
 
 /// The exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +24,17 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// Returns the exit status of a run, for callers that check nothing else.
-    pub(crate) fn of_run(ended: Option<HowEnded>, summary: &Summary, strict: bool) -> Exit {
+    pub(crate) fn of_run(ended: Option<EndKind>, summary: &Summary, strict: bool) -> Exit {
         match ended {
-            Some(HowEnded::Interrupted) => Exit::Interrupted,
-            Some(HowEnded::TargetLost) => Exit::Unreachable,
+            Some(EndKind::Interrupted) => Exit::Interrupted,
+            Some(EndKind::TargetLost) => Exit::Unreachable,
             Some(
-                HowEnded::Completed
-                | HowEnded::StoppedByError
-                | HowEnded::RecorderFailed
-                | HowEnded::FileFailed
-                | HowEnded::QueueFull
-                | HowEnded::InternalError,
+                EndKind::Completed
+                | EndKind::StoppedByError
+                | EndKind::RecorderFailed
+                | EndKind::FileFailed
+                | EndKind::QueueFull
+                | EndKind::InternalError,
             )
             | None => Exit::of_verdict(summary, strict),
         }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use base::{Class, Clock, Nanos, Stamp};
 use driver::{Driver, Error};
-use record::{EventKind, Ledger, Outlet};
+use record::{EndKind, EventKind, Ledger, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{OnOutage, Pacing};
 
@@ -20,7 +20,7 @@ use crate::results::Hands;
 use crate::run_context::RunContext;
 use crate::share::Share;
 use crate::statements::Text;
-use crate::stop::{Reason, Stop};
+use crate::stop::Stop;
 use crate::targets::{PerTarget, in_words};
 
 /// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
@@ -117,7 +117,7 @@ impl<D: Driver, R> LaneState<D, R> {
         if self.stop.is_asked() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
             // The request that found a queue full was due before the end.
-            let is_full = self.stop.reason() == Reason::QueueFull;
+            let is_full = self.stop.reason() == EndKind::QueueFull;
             self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
             self.stop_all_at(self.stop.end());
         }
@@ -150,7 +150,7 @@ impl<D: Driver, R> LaneState<D, R> {
         let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
-        self.stop.ask(Reason::FileFailed);
+        self.stop.ask(EndKind::FileFailed);
         self.check_stop();
     }
 
@@ -198,7 +198,8 @@ impl<D: Driver, R> LaneState<D, R> {
         texts: &[Text],
     ) -> Result<D::Connection, Error> {
         let driver = self.context.drivers.of(job_state.job.target);
-        let (connection, change) = self.link(job_state).attempt_at_once(driver, &self.rt, texts).await;
+        let (connection, change) =
+            self.link(job_state).attempt_at_once(driver, &self.rt, texts).await;
         self.note_change(change, connection.as_ref().err(), job_state);
         connection
     }

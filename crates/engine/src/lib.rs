@@ -54,5 +54,5 @@ pub use rt::processors;
 pub use rules::{Honest, Rules};
 pub use run::{Finished, Measured, run, run_by};
 pub use share::Share;
-pub use stop::{Reason, Stop};
+pub use stop::Stop;
 pub use targets::{Drivers, PerTarget};

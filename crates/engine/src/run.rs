@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Nanos, Stamp};
 use driver::Driver;
-use record::FileHealth;
+use record::{EndKind, FileHealth};
 use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
@@ -25,14 +25,14 @@ use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::run_context::RunContext;
 use crate::share::Share;
-use crate::stop::{Reason, Stop};
+use crate::stop::Stop;
 use crate::targets::Drivers;
 
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The reason for the end.
-    pub reason: Reason,
+    /// The reason for its end. A run that completed, but with unreachable targets, has lost them.
+    pub end: EndKind,
     /// The tables that were filled.
     pub loaded: Vec<Loaded>,
     /// The measured phase; `None` if the run ended before it.
@@ -47,9 +47,9 @@ pub struct Finished {
 
 impl Finished {
     /// Returns a run that ended before its measured phase.
-    fn unmeasured(reason: Reason, loaded: Vec<Loaded>) -> Finished {
+    fn unmeasured(end: EndKind, loaded: Vec<Loaded>) -> Finished {
         Finished {
-            reason,
+            end,
             loaded,
             measured: None,
             faults: Vec::new(),
@@ -160,10 +160,15 @@ async fn virtually<D: Driver, R: Rules>(
 /// The outcome of the measured phase, with the files that failed in it.
 type Phase = Result<(Result<Course, Failed>, Vec<FileFault>), Failed>;
 
-fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
+fn finished(reason: EndKind, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
     let (course, faults) = phase?;
     let Course { measured, panic } = course?;
-    Ok(Finished { reason, loaded, measured, faults, remarks: Vec::new(), panic })
+    let is_target_lost = measured.as_ref().is_some_and(|measured| !measured.lost.is_empty());
+    let end = match reason {
+        EndKind::Completed if is_target_lost => EndKind::TargetLost,
+        reason => reason,
+    };
+    Ok(Finished { end, loaded, measured, faults, remarks: Vec::new(), panic })
 }
 
 /// Opens the results files and gives each lane its sinks for them.
@@ -224,7 +229,7 @@ fn run_in_real_time<D: Driver, R: Rules>(
         Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
         Err(panic) => {
             let panic = Some(finished.panic.unwrap_or(panic));
-            Ok(Finished { reason: Reason::InternalError, panic, ..finished })
+            Ok(Finished { end: EndKind::InternalError, panic, ..finished })
         }
     }
 }

@@ -4,29 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use base::{Nanos, Stamp};
+use record::EndKind;
 
 /// Interval at which a lane checks for a stop request and other outside events.
 pub(crate) const CHECK_INTERVAL: Nanos = Nanos::from_millis(50);
-
-/// The reason for the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Reason {
-    /// Its duration was over, or every job had made its requests.
-    Completed = 0,
-    /// The user ended it.
-    Interrupted = 1,
-    /// An error of a job with `on-error = stop`.
-    StoppedByError = 2,
-    /// The record could not be written any longer.
-    RecorderFailed = 3,
-    /// A file that a job reads or writes could not be read or written any longer.
-    FileFailed = 4,
-    /// The queue of a job with `on-queue-full = stop` was full.
-    QueueFull = 5,
-    /// Something panicked: a bug in this program or in a driver.
-    InternalError = 6,
-}
 
 /// A handle to end a run from outside, such as from a signal handler or another lane. All lanes
 /// check it every [`CHECK_INTERVAL`].
@@ -35,6 +16,7 @@ pub struct Stop(Arc<State>);
 
 #[derive(Debug)]
 struct State {
+    /// The [`EndKind`] as a number; [`EndKind::Completed`] until an end is requested.
     reason: AtomicU8,
     /// End of the schedule on every lane.
     end: AtomicU64,
@@ -61,7 +43,7 @@ impl Stop {
 
     fn within(whole: Option<Stop>) -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
-        let reason = AtomicU8::new(Reason::Completed as u8);
+        let reason = AtomicU8::new(EndKind::Completed as u8);
         Stop(Arc::new(State {
             reason,
             end,
@@ -73,7 +55,7 @@ impl Stop {
 
     /// Requests a clean end as soon as possible.
     pub fn interrupt(&self) {
-        self.ask(Reason::Interrupted);
+        self.ask(EndKind::Interrupted);
     }
 
     /// Requests an end without a drain and without a teardown: in-flight work is given up.
@@ -89,23 +71,22 @@ impl Stop {
     }
 
     /// Returns why the run ends or has ended.
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> EndKind {
         if self.has_panicked() {
-            return Reason::InternalError;
+            return EndKind::InternalError;
         }
-        match self.0.reason.load(Ordering::Acquire) {
-            1 => Reason::Interrupted,
-            2 => Reason::StoppedByError,
-            3 => Reason::RecorderFailed,
-            4 => Reason::FileFailed,
-            5 => Reason::QueueFull,
-            _ => self.0.whole.as_ref().map_or(Reason::Completed, Stop::reason),
+        let reason = self.0.reason.load(Ordering::Acquire);
+        match EndKind::ALL.into_iter().find(|kind| *kind as u8 == reason) {
+            Some(EndKind::Completed) | None => {
+                self.0.whole.as_ref().map_or(EndKind::Completed, Stop::reason)
+            }
+            Some(reason) => reason,
         }
     }
 
     /// Returns true if an end was requested.
     pub fn is_asked(&self) -> bool {
-        self.reason() != Reason::Completed
+        self.reason() != EndKind::Completed
     }
 
     /// Records a panic, which makes the numbers invalid, whatever else ended the run.
@@ -119,11 +100,11 @@ impl Stop {
     }
 
     /// Requests an end; the first reason counts.
-    pub(crate) fn ask(&self, reason: Reason) {
+    pub(crate) fn ask(&self, reason: EndKind) {
         if self.0.whole.as_ref().is_some_and(Stop::is_asked) {
             return;
         }
-        let none = Reason::Completed as u8;
+        let none = EndKind::Completed as u8;
         let _ =
             self.0.reason.compare_exchange(none, reason as u8, Ordering::AcqRel, Ordering::Acquire);
     }
@@ -147,9 +128,9 @@ mod tests {
     fn the_first_reason_and_the_earliest_end_count() {
         let stop = Stop::default();
         assert!(!stop.is_asked());
-        stop.ask(Reason::StoppedByError);
+        stop.ask(EndKind::StoppedByError);
         stop.interrupt();
-        assert_eq!(stop.reason(), Reason::StoppedByError);
+        assert_eq!(stop.reason(), EndKind::StoppedByError);
         stop.end_by(Stamp(20));
         stop.end_by(Stamp(30));
         assert_eq!(stop.end(), Stamp(20));
@@ -159,16 +140,16 @@ mod tests {
     fn run_stops_with_its_set_but_does_not_stop_it() {
         let all = Stop::default();
         let one = all.of_one_run();
-        one.ask(Reason::QueueFull);
+        one.ask(EndKind::QueueFull);
         one.end_by(Stamp(7));
-        assert_eq!((all.reason(), all.end()), (Reason::Completed, Stamp::NEVER));
+        assert_eq!((all.reason(), all.end()), (EndKind::Completed, Stamp::NEVER));
         let next = all.of_one_run();
         all.interrupt();
-        assert_eq!((one.reason(), next.reason()), (Reason::QueueFull, Reason::Interrupted));
+        assert_eq!((one.reason(), next.reason()), (EndKind::QueueFull, EndKind::Interrupted));
         all.interrupt_at_once();
         assert!(next.is_at_once());
-        next.ask(Reason::RecorderFailed);
-        assert_eq!(next.reason(), Reason::Interrupted);
+        next.ask(EndKind::RecorderFailed);
+        assert_eq!(next.reason(), EndKind::Interrupted);
     }
 
     #[test]
@@ -177,7 +158,7 @@ mod tests {
         stop.interrupt();
         stop.note_panic();
         stop.interrupt_at_once();
-        assert_eq!(stop.reason(), Reason::InternalError);
+        assert_eq!(stop.reason(), EndKind::InternalError);
         assert!(stop.is_asked());
     }
 }

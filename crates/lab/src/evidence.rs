@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use analyze::{
-    ClientSample, Cut, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint,
-    NodeEvidence, Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
+    ClientSample, Cut, Distribution, Evidence, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
+    Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
 };
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -58,7 +58,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         spins: settings.iter().any(|(name, value)| name == SPIN && value == YES),
         steps: Steps::new(archive.grid(), end, plan.probe),
         warmup: WarmupEnd::Given,
-        ended: archive.end().map(|end| end.kind).or(known).map(how),
+        ended: archive.end().map(|end| end.kind).or(known),
         jobs: Vec::new(),
         nodes: Vec::new(),
         disturbances: Vec::new(),
@@ -177,19 +177,6 @@ fn node(
     Ok(NodeEvidence { job, address, requests })
 }
 
-fn how(end: EndKind) -> HowEnded {
-    match end {
-        EndKind::Completed => HowEnded::Completed,
-        EndKind::Interrupted => HowEnded::Interrupted,
-        EndKind::StoppedByError => HowEnded::StoppedByError,
-        EndKind::TargetLost => HowEnded::TargetLost,
-        EndKind::RecorderFailed => HowEnded::RecorderFailed,
-        EndKind::FileFailed => HowEnded::FileFailed,
-        EndKind::QueueFull => HowEnded::QueueFull,
-        EndKind::InternalError => HowEnded::InternalError,
-    }
-}
-
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
 /// once every lane has left it; late answers and faster lanes may have added a row after it.
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
@@ -304,7 +291,7 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
 
 /// Returns true if the generator ended without recording the outcome of open requests.
 fn was_killed(run: &Evidence) -> bool {
-    matches!(run.ended, None | Some(HowEnded::InternalError))
+    matches!(run.ended, None | Some(EndKind::InternalError))
 }
 
 /// Returns an error if more than [`GAP`] intervals are missing between `next` and `found`.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
 use driver::{Count, Driver};
 use engine::{
-    Drivers, Failed, Finished, LaneOutlet, Listener, NodeEntry, Options, Reason, RunEvent, Stop,
+    Drivers, Failed, Finished, LaneOutlet, Listener, NodeEntry, Options, RunEvent, Stop,
     node_entries,
 };
 use observe::{DatabaseWatch, Scope, Whose};
@@ -375,16 +375,7 @@ fn conclude(
 fn end_of(plan: &Plan, finished: &Finished) -> End {
     let at = finished.measured.as_ref().map_or(Nanos::ZERO, |measured| measured.length);
     let lost = finished.measured.as_ref().map_or(&[][..], |measured| &measured.lost);
-    let kind = match finished.reason {
-        Reason::Interrupted => EndKind::Interrupted,
-        Reason::RecorderFailed => EndKind::RecorderFailed,
-        Reason::StoppedByError => EndKind::StoppedByError,
-        Reason::FileFailed => EndKind::FileFailed,
-        Reason::QueueFull => EndKind::QueueFull,
-        Reason::InternalError => EndKind::InternalError,
-        Reason::Completed if !lost.is_empty() => EndKind::TargetLost,
-        Reason::Completed => EndKind::Completed,
-    };
+    let kind = finished.end;
     let text = match (kind, finished.faults.first(), &finished.panic) {
         (EndKind::InternalError, _, Some(panic)) => panic.clone(),
         (EndKind::FileFailed, Some(fault), _) => fault.text.clone(),

@@ -14,11 +14,11 @@ mod target;
 
 use base::units::grouped;
 use base::{Class, Code, Nanos};
-use record::{Counts, EventKind};
+use record::{Counts, EndKind, EventKind};
 
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend, trend_of_varying};
 use crate::check::{Check, Status, Verdict};
-use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
+use crate::evidence::{Evidence, JobEvidence, Step};
 
 pub(crate) use steady::step_at;
 
@@ -107,7 +107,7 @@ impl<'a> CheckInput<'a> {
     fn failed(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
         let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
-        let was_given_up = self.evidence.ended == Some(HowEnded::Interrupted)
+        let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)
             && drained <= counts.balance.completed();
         let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
         counts.balance.errors().saturating_sub(drained)
@@ -134,7 +134,7 @@ impl<'a> CheckInput<'a> {
         let place = self.evidence.plan.pacing_index_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
         // A backlog that built up after the target was lost says nothing of its capacity.
-        let is_lost = self.evidence.ended == Some(HowEnded::TargetLost);
+        let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
         !is_lost
             && self.has_schedule(place)
             && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
@@ -162,7 +162,7 @@ impl<'a> CheckInput<'a> {
             event.kind == EventKind::FileFailed
                 && event.job.is_some_and(|job| leader(job.0.into()) == place)
         });
-        self.evidence.ended == Some(HowEnded::Completed) && !lacks_input
+        self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }
 
     /// Returns the trend of a job's backlog; `None` if it has no schedule or the window is too
@@ -303,35 +303,35 @@ impl<'a> CheckInput<'a> {
         };
         let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
-            Some(HowEnded::Completed) => (Status::Pass, self.how_it_completed()),
-            Some(HowEnded::Interrupted) if is_endless && has_begun => {
+            Some(EndKind::Completed) => (Status::Pass, self.how_it_completed()),
+            Some(EndKind::Interrupted) if is_endless && has_begun => {
                 let sentence = "the run was ended by the user, as it has no duration";
                 (Status::Pass, sentence.to_owned())
             }
-            Some(HowEnded::Interrupted) => {
+            Some(EndKind::Interrupted) => {
                 (Status::Suspect, format!("the user ended the run {until}"))
             }
-            Some(HowEnded::StoppedByError) => {
+            Some(EndKind::StoppedByError) => {
                 (Status::Suspect, format!("an error ended the run {until}"))
             }
-            Some(HowEnded::TargetLost) => {
+            Some(EndKind::TargetLost) => {
                 let sentence = match has_begun {
                     true => "the target was not reachable any more when the run ended",
                     false => "the target was lost before the jobs of the run began",
                 };
                 (Status::Suspect, sentence.to_owned())
             }
-            Some(HowEnded::FileFailed) => {
+            Some(EndKind::FileFailed) => {
                 (Status::Suspect, format!("a file that failed ended the run {until}"))
             }
-            Some(HowEnded::RecorderFailed) => {
+            Some(EndKind::RecorderFailed) => {
                 let sentence = "the record could not be written any longer";
                 (Status::Invalid, format!("{sentence} {until_recorded}: the run was ended"))
             }
-            Some(HowEnded::QueueFull) => {
+            Some(EndKind::QueueFull) => {
                 (Status::Invalid, format!("{} was full {until}, which ended the run", self.queue()))
             }
-            Some(HowEnded::InternalError) => {
+            Some(EndKind::InternalError) => {
                 (Status::Invalid, format!("a mistake in assay itself ended the run {until}"))
             }
             None => (Status::Suspect, self.how_it_was_killed(&until_recorded)),

@@ -5,12 +5,12 @@
 //! confirmed statements, at most all that may have been executed.
 
 use base::units::grouped;
+use record::EndKind;
 use workload::{Job, JobTarget, Reconnect};
 
 use super::CheckInput;
 use crate::account::Answered;
 use crate::check::{Check, Status};
-use crate::evidence::HowEnded;
 
 /// Fraction of the server's count, and number per second, that may come from others. The servers'
 /// own work was seen to be below one per second.
@@ -180,7 +180,7 @@ impl<'a> CheckInput<'a> {
             "there is no account of a server; SQLite and simulated servers keep none"
         } else if account.growth("commits").is_none() {
             "the server's account was not read behind the run"
-        } else if matches!(self.evidence.ended, None | Some(HowEnded::InternalError)) {
+        } else if matches!(self.evidence.ended, None | Some(EndKind::InternalError)) {
             "the run was cut off, and nobody knows what was open"
         } else if self.counters_were_reset() {
             "the server was started again, or its statistics were reset, while the run went on"

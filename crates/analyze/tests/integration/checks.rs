@@ -1,9 +1,9 @@
 //! Each check on both sides of each of its thresholds: one planted fault, one check that detects
 //! it.
 
-use analyze::{Evidence, HowEnded, Status, summarize};
+use analyze::{Evidence, Status, summarize};
 use base::{Class, Code, Nanos};
-use record::{EventKind, Kind};
+use record::{EndKind, EventKind, Kind};
 
 use crate::support::{
     CHECKS, MIXED, OPEN, PER_S, add_times, answered, check, end_at, event, nothing, only,
@@ -53,19 +53,15 @@ fn a_run_without_a_fault_passes_every_check() {
 #[test]
 fn complete_tells_how_a_run_ended() {
     for (ended, status, words) in [
-        (Some(HowEnded::Completed), Status::Pass, "the run ended by itself"),
-        (Some(HowEnded::Interrupted), Status::Suspect, "the user ended the run after 30.0 s"),
-        (Some(HowEnded::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
-        (Some(HowEnded::TargetLost), Status::Suspect, "the target was not reachable any more"),
+        (Some(EndKind::Completed), Status::Pass, "the run ended by itself"),
+        (Some(EndKind::Interrupted), Status::Suspect, "the user ended the run after 30.0 s"),
+        (Some(EndKind::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
+        (Some(EndKind::TargetLost), Status::Suspect, "the target was not reachable any more"),
+        (Some(EndKind::FileFailed), Status::Suspect, "a file that failed ended the run after 30.0"),
+        (Some(EndKind::RecorderFailed), Status::Invalid, "could not be written any longer after"),
+        (Some(EndKind::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
         (
-            Some(HowEnded::FileFailed),
-            Status::Suspect,
-            "a file that failed ended the run after 30.0",
-        ),
-        (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
-        (Some(HowEnded::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
-        (
-            Some(HowEnded::InternalError),
+            Some(EndKind::InternalError),
             Status::Invalid,
             "a mistake in assay itself ended the run after 30.0 s",
         ),
@@ -87,7 +83,7 @@ fn complete_tells_how_a_run_ended() {
 #[test]
 fn complete_names_the_queue_that_ended_the_run() {
     let mut evidence = steady(MIXED);
-    evidence.ended = Some(HowEnded::QueueFull);
+    evidence.ended = Some(EndKind::QueueFull);
     evidence.events.push(event(30_000, Some(1), EventKind::QueueFull, "1000 requests wait"));
     end_at(&mut evidence, Nanos::from_secs(30));
     let name = &evidence.plan.jobs[1].name;
@@ -101,7 +97,7 @@ fn complete_names_the_queue_that_ended_the_run() {
 fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
     let file = "warmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
     let mut evidence = steady(file);
-    evidence.ended = Some(HowEnded::Interrupted);
+    evidence.ended = Some(EndKind::Interrupted);
     assert_eq!(only("complete", Status::Pass, &evidence).limit, None);
     evidence.ended = None;
     only("complete", Status::Suspect, &evidence);
@@ -112,13 +108,13 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
     end_at(&mut evidence, Nanos::ZERO);
     for (ended, words) in [
-        (Some(HowEnded::Interrupted), "the user ended the run before its jobs began"),
+        (Some(EndKind::Interrupted), "the user ended the run before its jobs began"),
         (
             None,
             "the run was killed, or is still running: its record ends before its first second was \
              recorded",
         ),
-        (Some(HowEnded::TargetLost), "the target was lost before the jobs of the run began"),
+        (Some(EndKind::TargetLost), "the target was lost before the jobs of the run began"),
     ] {
         evidence.ended = ended;
         let check = check("complete", &evidence);
@@ -132,7 +128,7 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
 fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
     end_at(&mut evidence, Nanos::ZERO);
-    evidence.ended = Some(HowEnded::RecorderFailed);
+    evidence.ended = Some(EndKind::RecorderFailed);
     let check = check("complete", &evidence);
     let words = "the record could not be written any longer before its first second was recorded: \
                  the run was ended";
@@ -429,7 +425,7 @@ fn requests_that_were_never_sent_make_a_run_suspect() {
     let found = only("achieved", Status::Suspect, &unsent(600));
     assert_eq!((found.value, found.limit), (Some(1.2), Some(1.0)));
     let mut interrupted = unsent(600);
-    interrupted.ended = Some(HowEnded::Interrupted);
+    interrupted.ended = Some(EndKind::Interrupted);
     assert_eq!(check("achieved", &interrupted).status, Status::NotPossible);
 }
 
@@ -486,7 +482,7 @@ fn the_worst_of_several_faults_is_the_verdict() {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].window.retain(|(kind, _)| *kind != Kind::SendLag);
     assert_eq!(summarize(&evidence).verdict.word(), "VALID", "what is not possible is no fault");
-    evidence.ended = Some(HowEnded::Interrupted);
+    evidence.ended = Some(EndKind::Interrupted);
     assert_eq!(summarize(&evidence).verdict.word(), "SUSPECT");
     evidence.jobs[0].steps[20].counts.overflows = 1;
     let verdict = summarize(&evidence).verdict;

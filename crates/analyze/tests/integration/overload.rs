@@ -1,8 +1,8 @@
 //! Loads beyond the capacity, and loads that only look like it.
 
-use analyze::{Evidence, HowEnded, Status, Step, summarize};
+use analyze::{Evidence, Status, Step, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
-use record::{Balance, Counts, EventKind};
+use record::{Balance, Counts, EndKind, EventKind};
 use sim::{Config, Hints, Server, Service};
 
 use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, only, steady, turn_bad};
@@ -96,9 +96,9 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
     turn_bad(&mut evidence, 0, 59, [900, 0, 0]);
     evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 900)];
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
-    evidence.ended = Some(HowEnded::Interrupted);
+    evidence.ended = Some(EndKind::Interrupted);
     assert_eq!(check("errors", &evidence).status, Status::Pass);
-    evidence.ended = Some(HowEnded::Completed);
+    evidence.ended = Some(EndKind::Completed);
     answer_only(&mut evidence, 0, 0, 500);
     only("backlog", Status::Suspect, &evidence);
     evidence.jobs[0].failures[0].1 = Code::TIMEOUT;
@@ -109,7 +109,7 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
 #[test]
 fn an_interrupt_is_no_excuse_for_a_job_that_answered_nothing() {
     let mut evidence = steady(OPEN);
-    evidence.ended = Some(HowEnded::Interrupted);
+    evidence.ended = Some(EndKind::Interrupted);
     for second in 0..60 {
         turn_bad(&mut evidence, 0, second, [PER_S, 0, 0]);
     }
@@ -175,7 +175,7 @@ fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     only("backlog", Status::Suspect, &left(10, 501));
     // The run has not waited for them after an interrupt or a lost target; and a file may lack
     // them.
-    for ended in [Some(HowEnded::Interrupted), Some(HowEnded::TargetLost), None] {
+    for ended in [Some(EndKind::Interrupted), Some(EndKind::TargetLost), None] {
         let evidence = Evidence { ended, ..left(4, 900) };
         assert_eq!(check_of(&evidence), Status::NotPossible, "{ended:?}");
         assert_eq!(check("achieved", &evidence).status, Status::NotPossible, "{ended:?}");

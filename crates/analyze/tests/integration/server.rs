@@ -1,8 +1,8 @@
 //! Checks of a server's own counters, with planted faults.
 
-use analyze::{Account, Answered, Check, Evidence, HowEnded, Observed, Status};
+use analyze::{Account, Answered, Check, Evidence, Observed, Status};
 use base::Nanos;
-use record::{Balance, Counts};
+use record::{Balance, Counts, EndKind};
 
 use crate::support::{check, only, steady};
 
@@ -200,7 +200,7 @@ fn an_account_that_cannot_be_had_is_said_so() {
     let mut killed = right();
     killed.ended = None;
     is_not_possible(&killed, "cut off");
-    killed.ended = Some(HowEnded::InternalError);
+    killed.ended = Some(EndKind::InternalError);
     is_not_possible(&killed, "cut off");
     let two = format!(
         "{READ}target = other\n[target other]\nurl = postgres://h/d\n[more]\nquery = select 2\n\

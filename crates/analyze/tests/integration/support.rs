@@ -1,12 +1,11 @@
 //! Runs without a database: faultless evidence in which a test can plant one fault.
 
 use analyze::{
-    Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, HowEnded,
-    JobEvidence, Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd,
-    summarize,
+    Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
+    Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd, summarize,
 };
 use base::Nanos;
-use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
+use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, JobIndex, Kind};
 use workload::Overrides;
 
 /// An open job with 1,000 requests per second for a minute, of which 50 s are measured.
@@ -55,7 +54,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         spins: false,
         warmup: WarmupEnd::Given,
         steps: Steps::new(Grid::new(plan.warmup.known(), plan.duration), end, plan.probe),
-        ended: Some(HowEnded::Completed),
+        ended: Some(EndKind::Completed),
         jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
         nodes: Vec::new(),
         disturbances: Vec::new(),

@@ -2,11 +2,10 @@
 
 use base::{Class, Clock, Code, Rows, Stamp};
 use driver::{Driver, Error};
-use record::{EventKind, Failure, Outcome};
+use record::{EndKind, EventKind, Failure, Outcome};
 use workload::OnError;
 
 use crate::rules::Rules;
-use crate::stop::Reason;
 
 use super::state::Client;
 
@@ -41,7 +40,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
         if !accepted && part.job.on_error == OnError::Stop {
             note(EventKind::StoppedByError);
-            self.lane.stop.ask(Reason::StoppedByError);
+            self.lane.stop.ask(EndKind::StoppedByError);
             self.lane.check_stop();
         }
         Outcome::Failed(Failure { class, code, accepted })

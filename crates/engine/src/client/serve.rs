@@ -310,7 +310,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     #[cold]
-    fn conclude_failure(&mut self, error: &Error, progress: &mut RequestProgress) -> Option<Outcome> {
+    fn conclude_failure(
+        &mut self,
+        error: &Error,
+        progress: &mut RequestProgress,
+    ) -> Option<Outcome> {
         if self.may_retry(error, progress.effort.retries) {
             progress.effort.retries += 1;
             return None;

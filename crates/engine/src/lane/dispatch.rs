@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use base::{Clock, Stamp};
 use driver::Driver;
-use record::Outcome;
+use record::{EndKind, Outcome};
 use workload::Pacing;
 
 use crate::client::Client;
@@ -14,7 +14,6 @@ use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::link::AT_ONCE;
 use crate::rules::Rules;
-use crate::stop::Reason;
 
 impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
@@ -63,7 +62,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
     fn check_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_asked() {
-            self.stop.ask(Reason::QueueFull);
+            self.stop.ask(EndKind::QueueFull);
             self.check_stop();
         }
     }

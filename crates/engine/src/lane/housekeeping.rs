@@ -2,13 +2,13 @@
 
 use base::{Clock, Nanos, Stamp};
 use driver::Driver;
-use record::{EventKind, Grid, Outcome};
+use record::{EndKind, EventKind, Grid, Outcome};
 use workload::JobTarget;
 
 use crate::lane_state::LaneState;
 use crate::panics::in_words as panic_in_words;
 use crate::rules::Rules;
-use crate::stop::{CHECK_INTERVAL, Reason};
+use crate::stop::CHECK_INTERVAL;
 
 /// The outcome of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +53,10 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
                 self.turn(now);
             }
             if self.ledger.borrow().is_broken() {
-                self.stop.ask(Reason::RecorderFailed);
+                self.stop.ask(EndKind::RecorderFailed);
             }
             if self.context.files.is_broken() {
-                self.stop.ask(Reason::FileFailed);
+                self.stop.ask(EndKind::FileFailed);
             }
             self.check_stop();
             if now >= self.stop.end() {
@@ -139,7 +139,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Closes the ledger and returns the outcome of the lane.
     pub(super) fn finish(self, end: Stamp) -> LaneOutcome {
         self.turn(self.rt.now());
-        if self.stop.reason() == Reason::Interrupted && self.share.lane == 0 {
+        if self.stop.reason() == EndKind::Interrupted && self.share.lane == 0 {
             let kind = EventKind::Interrupted;
             self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
         }
@@ -154,4 +154,3 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         LaneOutcome { zero: self.zero, at: end.since(self.zero), target_states, panic }
     }
 }
-

@@ -2,8 +2,8 @@
 
 use base::{Code, Nanos, Rate, Stamp};
 use driver::Simulated;
-use engine::{Honest, Reason, Stop};
-use record::{Balance, EventKind, Kind, Totals};
+use engine::{Honest, Stop};
+use record::{Balance, EndKind, EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
 
@@ -157,7 +157,7 @@ fn a_full_queue_may_end_the_run() {
         let server = Simulated::new(constant(1_000_000, None), plan.seed);
         let (totals, finished) =
             run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default());
-        assert_eq!(finished.reason, Reason::QueueFull);
+        assert_eq!(finished.end, EndKind::QueueFull);
         assert_eq!(events(&totals, EventKind::QueueFull), [Nanos::from_millis(500)]);
         // Waiting requests are still served, and the one that found the queue full belongs to the
         // run.
@@ -174,7 +174,7 @@ fn a_queue_that_is_never_full_ends_no_run() {
     let on_full = OnQueueFull::Stop;
     let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3, on_full };
     let (totals, finished) = simulate(&plan(pacing, 0.0, 3.05, 1), &constant(50_000, None));
-    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(finished.end, EndKind::Completed);
     assert_eq!(balance(&totals), Balance::of(30, 0, 0, 0));
 }
 
@@ -228,7 +228,7 @@ fn accepted_errors_are_errors_that_are_counted_apart() {
     let counts = &totals.job(JOB).window.counts;
     assert!(counts.balance.errors() > 1_500);
     assert_eq!(counts.accepted_errors, counts.balance.errors());
-    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(finished.end, EndKind::Completed);
     assert_eq!(totals.job(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
 }
 
@@ -274,7 +274,7 @@ fn a_wrong_number_of_rows_is_an_error_like_others() {
     assert_eq!((counts.accepted_errors, counts.retries), (199, 2 * 199));
     let plan = plan_of_rows("expect-rows = 2\non-error = stop");
     let (_, finished) = simulate(&plan, &constant(1_000, None));
-    assert_eq!(finished.reason, Reason::StoppedByError);
+    assert_eq!(finished.end, EndKind::StoppedByError);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn an_error_may_stop_the_run() {
     let mut plan = plan(even(1_000), 0.0, 10.0, 4);
     plan.jobs[0].on_error = OnError::Stop;
     let (totals, finished) = simulate(&plan, &Config { errors: 0.001, ..constant(1_000, None) });
-    assert_eq!(finished.reason, Reason::StoppedByError);
+    assert_eq!(finished.end, EndKind::StoppedByError);
     let counts = balance(&totals);
     assert!(counts.errors() >= 1 && counts.scheduled() < 9_999, "{counts:?}");
     let stopped = events(&totals, EventKind::StoppedByError);
@@ -454,7 +454,7 @@ fn a_run_without_duration_goes_on_until_it_is_stopped() {
     let server = Simulated::new(Config { errors: 1.0, ..constant(1_000, None) }, plan.seed);
     plan.jobs[0].on_error = OnError::Stop;
     let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(1), &stop);
-    assert_eq!(finished.reason, Reason::StoppedByError);
+    assert_eq!(finished.end, EndKind::StoppedByError);
     assert_eq!(balance(&totals).scheduled(), 1);
 }
 
@@ -469,7 +469,7 @@ fn a_run_that_was_interrupted_before_it_began_measures_nothing() {
     stop.interrupt();
     let server = Simulated::new(constant(1_000, None), plan.seed);
     let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(3), &stop);
-    assert_eq!(finished.reason, Reason::Interrupted);
+    assert_eq!(finished.end, EndKind::Interrupted);
     assert_eq!(finished.measured, None, "it was interrupted before anything was measured");
     assert_eq!(balance(&totals), Balance::default());
 }
@@ -484,7 +484,7 @@ fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let server = Simulated::new(exponential(200_000, None), plan.seed);
     let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(2), &Stop::default());
-    assert_eq!(finished.reason, Reason::StoppedByError);
+    assert_eq!(finished.end, EndKind::StoppedByError);
     let window = &totals.job(JOB).window;
     assert!(window.counts.arrivals > 1_000, "{}", window.counts.arrivals);
     assert_eq!(window.histograms.of(Kind::SendLag).max(), 0);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use base::Nanos;
 use driver::Simulated;
-use engine::{Finished, Honest, Options, Reason, Stop};
-use record::{JobIndex, Kind, Totals};
+use engine::{Finished, Honest, Options, Stop};
+use record::{EndKind, JobIndex, Kind, Totals};
 use sim::{Config, Service};
 use workload::Plan;
 
@@ -142,7 +142,7 @@ fn a_job_ends_with_the_records_of_its_file() {
             let (totals, finished) = run(&text, folder.path(), threads);
             let expected = (1_000, 1_000, 0);
             assert_eq!(balance(&totals, 0), expected, "{pacing} on {threads} threads");
-            assert_eq!(finished.reason, Reason::Completed);
+            assert_eq!(finished.end, EndKind::Completed);
         }
     }
 }
@@ -210,7 +210,7 @@ fn a_log_is_replayed_with_its_gaps() {
         let intervals = &totals.job(JobIndex(0)).intervals;
         let arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
         assert_eq!(arrivals[..5], [0, 3, 0, 0, 1], "on {threads} threads");
-        assert_eq!(finished.reason, Reason::Completed);
+        assert_eq!(finished.end, EndKind::Completed);
     }
     let (totals, _) =
         run("[r]\nquery-log-file = q.log\ncount = 3\nstop = 500ms\n", folder.path(), 1);
@@ -228,7 +228,7 @@ fn a_file_that_breaks_off_ends_the_run() {
     ] {
         let (totals, finished) = run(&format!("duration = 60s\n[a]\n{job}\n"), folder.path(), 1);
         assert_eq!(balance(&totals, 0).1, completed, "{job}");
-        assert_eq!(finished.reason, Reason::FileFailed, "{job}");
+        assert_eq!(finished.end, EndKind::FileFailed, "{job}");
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, Reason, RunEvent, Silence, Stop, run,
+    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, RunEvent, Silence, Stop, run,
 };
-use record::{EventKind, Grid, MemoryOutlet, Totals};
+use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{OnOutage, Overrides, Pacing};
 
@@ -180,7 +180,7 @@ impl Listener for Interrupting {
 fn first_interrupt_ends_a_stalled_load() {
     let listener = Arc::new(Interrupting::default());
     let finished = run_against_silence(LOAD, &listener.stop, Arc::clone(&listener) as _).unwrap();
-    assert_eq!((finished.reason, &finished.measured), (Reason::Interrupted, &None));
+    assert_eq!((finished.end, &finished.measured), (EndKind::Interrupted, &None));
     assert_eq!(finished.loaded[0].rows, 0);
     assert!(finished.loaded[0].took < Nanos::from_secs(30), "{finished:?}");
 }
@@ -191,7 +191,7 @@ fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
     let file = "duration = 1s\ndrain = 0s\n[a]\nquery = select 1\n[teardown]\n\
                 query = drop silent\nquery = drop it\nquery = /* sim: reject */\n";
     let finished = run_against_silence(file, &listener.stop, Arc::clone(&listener) as _).unwrap();
-    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(finished.end, EndKind::Completed);
     let said = listener.said.lock().expect("nothing panics");
     let expected = [
         "there is no answer to statement 1 of [teardown]",
@@ -210,7 +210,7 @@ fn teardown_of_a_silent_server_takes_two_limits_and_tells_what_is_left() {
          [teardown]\n{statements}"
     );
     let finished = run_against_silence(&file, &listener.stop, Arc::clone(&listener) as _).unwrap();
-    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(finished.end, EndKind::Completed);
     let said = listener.said.lock().expect("nothing panics");
     let expected = [
         "there is no answer to statement 1 of [teardown]",

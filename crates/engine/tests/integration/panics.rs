@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Driver, Error, StatementId, Table, Work};
-use engine::{Drivers, Failed, Finished, LaneOutlet, Options, Reason, Silence, Stop, run};
-use record::{Grid, MemoryOutlet, Totals};
+use engine::{Drivers, Failed, Finished, LaneOutlet, Options, Silence, Stop, run};
+use record::{EndKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{FixedStatement, Pacing, Plan};
 
@@ -138,7 +138,7 @@ fn a_panic_in_a_request_ends_the_run_with_all_that_was_measured() {
         for options in manners() {
             let (finished, totals) = outcome(&plan, At::Request(40), &options);
             let finished = finished.expect("it was measured");
-            assert_eq!(finished.reason, Reason::InternalError);
+            assert_eq!(finished.end, EndKind::InternalError);
             let words = finished.panic.expect("something panicked");
             assert!(words.contains("planted"), "{words}");
             assert!(finished.measured.is_some());
@@ -176,6 +176,6 @@ fn a_panic_in_the_teardown_leaves_what_was_measured() {
     plan.teardown = vec![FixedStatement { text, span: plan.jobs[0].span, script: None }];
     let (finished, _) = outcome(&plan, At::Text("drop the table"), &options);
     let finished = finished.expect("it was measured");
-    assert_eq!(finished.reason, Reason::InternalError);
+    assert_eq!(finished.end, EndKind::InternalError);
     assert!(finished.measured.is_some());
 }

@@ -1,9 +1,10 @@
 //! The first lines: the answer, the verdict and the limiter.
 
-use analyze::{Check, Component, HowEnded, JobSummary, Judgement, LoadSummary};
+use analyze::{Check, Component, JobSummary, Judgement, LoadSummary};
 use analyze::{ProgramSummary, Status, Verdict};
 use base::Nanos;
 use base::units::grouped;
+use record::EndKind;
 use workload::{Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
@@ -155,14 +156,14 @@ struct Ending {
 
 fn ending(view: &View) -> Option<Ending> {
     let lead = match view.evidence.ended {
-        Some(HowEnded::Completed) => return None,
-        Some(HowEnded::Interrupted) => "Interrupted",
-        Some(HowEnded::StoppedByError) => "Stopped by an error",
-        Some(HowEnded::TargetLost) => "Target lost",
-        Some(HowEnded::RecorderFailed) => "Record given up",
-        Some(HowEnded::FileFailed) => "Stopped by a file",
-        Some(HowEnded::QueueFull) => "Stopped by a full queue",
-        Some(HowEnded::InternalError) => "Stopped by an internal error",
+        Some(EndKind::Completed) => return None,
+        Some(EndKind::Interrupted) => "Interrupted",
+        Some(EndKind::StoppedByError) => "Stopped by an error",
+        Some(EndKind::TargetLost) => "Target lost",
+        Some(EndKind::RecorderFailed) => "Record given up",
+        Some(EndKind::FileFailed) => "Stopped by a file",
+        Some(EndKind::QueueFull) => "Stopped by a full queue",
+        Some(EndKind::InternalError) => "Stopped by an internal error",
         None => "Killed, or still running,",
     };
     let mut rest = format!(" after {}", span(view.evidence.end()));

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use analyze::{
-    Asked, Distribution, Evidence, HowEnded, JobEvidence, Observed, Place, Route, Step, StepOfJob,
-    Steps, Surroundings,
+    Asked, Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
+    Surroundings,
 };
 use base::{Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
@@ -65,7 +65,7 @@ impl Case {
             spins: false,
             warmup: analyze::WarmupEnd::Given,
             steps: steps(&plan, end),
-            ended: Some(HowEnded::Completed),
+            ended: Some(EndKind::Completed),
             jobs,
             nodes: Vec::new(),
             disturbances: Vec::new(),
@@ -119,16 +119,7 @@ impl Case {
     pub(crate) fn ended(mut self, kind: Option<EndKind>, seconds: u64, text: &str) -> Case {
         let at = Nanos::from_secs(seconds);
         self.evidence.steps = steps(&self.evidence.plan, at);
-        self.evidence.ended = kind.map(|kind| match kind {
-            EndKind::Completed => HowEnded::Completed,
-            EndKind::Interrupted => HowEnded::Interrupted,
-            EndKind::StoppedByError => HowEnded::StoppedByError,
-            EndKind::TargetLost => HowEnded::TargetLost,
-            EndKind::RecorderFailed => HowEnded::RecorderFailed,
-            EndKind::FileFailed => HowEnded::FileFailed,
-            EndKind::QueueFull => HowEnded::QueueFull,
-            EndKind::InternalError => HowEnded::InternalError,
-        });
+        self.evidence.ended = kind;
         self.about.ended = kind.map(|kind| End { at, kind, text: text.to_owned() });
         self.evidence.client.clear();
         self.sample_client();
