@@ -15,10 +15,10 @@ use workload::{
 
 use crate::error::{Failed, Place};
 use crate::news::RunEvent;
-use crate::patience::{unless, unless_ended};
 use crate::run_context::RunContext;
 use crate::stop::Stop;
 use crate::targets::unreachable;
+use crate::waits::{unless, unless_ended};
 
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -45,7 +45,7 @@ pub(crate) struct LaneFeed {
     at: usize,
     has_ended: bool,
     failure: Option<String>,
-    known: Arc<Known>,
+    known: Arc<Observations>,
     /// In virtual time: the stop that ends the wait for the file.
     waits_until: Option<Stop>,
 }
@@ -60,7 +60,7 @@ enum Message {
 
 /// Observations about a file while it was read.
 #[derive(Debug, Default)]
-struct Known {
+struct Observations {
     /// True if more was requested than the file had.
     is_exhausted: AtomicBool,
     /// A description of an unusual end of a pipe.
@@ -164,7 +164,11 @@ impl Input {
 }
 
 impl LaneFeed {
-    fn new(from: Receiver<Message>, known: Arc<Known>, waits_until: Option<Stop>) -> LaneFeed {
+    fn new(
+        from: Receiver<Message>,
+        known: Arc<Observations>,
+        waits_until: Option<Stop>,
+    ) -> LaneFeed {
         LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, known, waits_until }
     }
 
@@ -226,13 +230,13 @@ impl LaneFeed {
 
 /// The files of all jobs: for each lane, a feed per job with a file, in the order of the plan.
 #[derive(Clone)]
-pub(crate) struct Files {
+pub(crate) struct InputFiles {
     lanes: Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>,
     /// Observations on each file, by the index of its job in the plan.
-    known: Vec<Option<Arc<Known>>>,
+    known: Vec<Option<Arc<Observations>>>,
 }
 
-impl Files {
+impl InputFiles {
     /// Returns the feeds of a lane, once.
     pub(crate) fn take(&self, lane: u16) -> Vec<Option<LaneFeed>> {
         let mut lanes = self.lanes.lock().expect("nothing panics under the lock");
@@ -247,13 +251,13 @@ impl Files {
         lanes: u16,
         waits_until: Option<&Stop>,
         listener: &Arc<dyn Listener>,
-    ) -> std::io::Result<Files> {
+    ) -> std::io::Result<InputFiles> {
         let mut known_of_all = vec![None; plan.jobs.len()];
         let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
         feeds.resize_with(lanes.into(), || plan.jobs.iter().map(|_| None).collect());
         for (place, job) in plan.jobs.iter().enumerate() {
             let Some(feed) = &job.feed else { continue };
-            let known = Arc::new(Known::default());
+            let known = Arc::new(Observations::default());
             known_of_all[place] = Some(Arc::clone(&known));
             let mut outlets = Vec::new();
             for lane in readers(plan, place, lanes) {
@@ -268,7 +272,7 @@ impl Files {
             let source = Source { files, feed: feed.clone(), known, listener };
             std::thread::Builder::new().name(name).spawn(move || source.read(outlets))?;
         }
-        Ok(Files { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
+        Ok(InputFiles { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
     }
 
     /// Returns the remarks on the files after the run.
@@ -349,7 +353,7 @@ impl Outlet {
 struct Source {
     files: confine::Files,
     feed: Feed,
-    known: Arc<Known>,
+    known: Arc<Observations>,
     listener: Arc<dyn Listener>,
 }
 
@@ -406,10 +410,10 @@ fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String
                 outlet.send(block, per_group);
             }
         }
-        let nobody_listens = outlets.iter().all(|outlet| outlet.to.is_none());
+        let has_no_lane = outlets.iter().all(|outlet| outlet.to.is_none());
         match more? {
             More::End => return Ok(unusual_end(&reader, per_group)),
-            More::Full | More::NeedsReading if nobody_listens => return Ok(None),
+            More::Full | More::NeedsReading if has_no_lane => return Ok(None),
             More::Full | More::NeedsReading => {}
         }
     }

@@ -1,17 +1,16 @@
-//! The gate of one job on one lane: passes arrivals from the schedule to the workers.
+//! The gate of one job on one lane: passes arrivals from the schedule to the clients.
 //!
-//! Requests that are due wait here in order; idle workers wait on a stack, the last one used on
+//! Requests that are due wait here in order; idle clients wait on a stack, the last one used on
 //! top. The gate is plain data: it awaits nothing and reads no clock.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos, Stamp};
-use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet, Request};
-use rt::{Rt, Slot, Timer};
+use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet};
 
+use crate::client_handle::{ClientHandle, DueRequest, Instruction};
 use crate::feed::{self, Feeds, Input};
 use crate::pacer::{Arrival, Times};
 use crate::parts::Parts;
@@ -19,85 +18,11 @@ use crate::parts::Parts;
 /// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
 const AT_A_TIME: u64 = 4_096;
 
-/// Time after which a file that had nothing yet is asked again.
+/// Time after which a file that had no input yet is asked again.
 pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
 
-/// A worker's seat: the slot for its requests and the timers that end its waits.
-pub(crate) struct Seat {
-    pub(crate) orders: Slot<Order>,
-    /// Ends a pause between two requests.
-    pause: Timer,
-    pause_ends: Cell<Stamp>,
-    /// Ends a request, or an attempt to connect, that takes too long.
-    pub(crate) expiry: Timer,
-    expires: Cell<Stamp>,
-}
-
-impl Seat {
-    pub(crate) fn new(rt: &Rt) -> Seat {
-        let (pause, expiry) = (rt.timer(), rt.timer());
-        Seat {
-            orders: Slot::default(),
-            pause,
-            pause_ends: Cell::new(Stamp::NEVER),
-            expiry,
-            expires: Cell::new(Stamp::NEVER),
-        }
-    }
-
-    /// Waits until `at`, or until an earlier time set by [`Seat::end_pause_by`].
-    pub(crate) async fn pause_until(&self, at: Stamp) {
-        self.pause_ends.set(at);
-        self.pause.arm(at);
-        self.pause.fired().await;
-        self.pause_ends.set(Stamp::NEVER);
-    }
-
-    /// Ends the present pause at `at`, unless it ends earlier.
-    pub(crate) fn end_pause_by(&self, at: Stamp) {
-        if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
-            self.pause_ends.set(at);
-            self.pause.arm(at);
-        }
-    }
-
-    /// Sets the time at which in-flight work is given up to `at`, replacing any earlier setting.
-    /// Most clients never give up and touch no timer.
-    #[inline]
-    pub(crate) fn expire_at(&self, at: Stamp) {
-        if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
-            self.expires.set(at);
-            self.expiry.arm(at);
-        }
-    }
-
-    /// Gives up in-flight work at `at`, unless it is given up earlier.
-    pub(crate) fn expire_by(&self, at: Stamp) {
-        if at < self.expires.get() {
-            self.expire_at(at);
-        }
-    }
-}
-
-/// A request on its way to a worker, with its input.
-pub(crate) struct Ticket {
-    pub(crate) request: Request,
-    /// Index of its part in the job: 0 unless the job is a mix.
-    pub(crate) part: usize,
-    /// The records that it takes from a file.
-    pub(crate) input: Option<Input>,
-}
-
-/// An instruction to a waiting worker.
-pub(crate) enum Order {
-    /// Serve this request, assigned at this instant.
-    Serve(Ticket, Stamp),
-    /// End: nothing is left to do.
-    Leave,
-}
-
 /// The constant settings of a gate.
-pub(crate) struct Settings {
+pub(crate) struct GateSettings {
     pub(crate) job: JobIndex,
     /// Requests per arrival.
     pub(crate) batch: u32,
@@ -107,19 +32,26 @@ pub(crate) struct Settings {
     pub(crate) holds_back: bool,
     /// True if the first request beyond the limit ends the run.
     pub(crate) ends_run: bool,
+    /// Time zero of the run.
     pub(crate) zero: Stamp,
 }
 
+/// The gate of one job on one lane.
 pub(crate) struct Gate {
-    settings: Settings,
+    settings: GateSettings,
     times: Times,
     parts: Arc<Parts>,
     feeds: Feeds,
-    next: Option<Due>,
+    /// The next arrival, unless it waits for its file.
+    next: Option<DueArrival>,
     awaited: Option<Awaited>,
+    /// End of the schedule.
     end: Stamp,
-    waiting: VecDeque<Ticket>,
-    idle: Vec<Rc<Seat>>,
+    /// Requests that wait for a client, in order.
+    waiting: VecDeque<DueRequest>,
+    /// Clients without a request; the last one is the next to get one.
+    idle: Vec<Rc<ClientHandle>>,
+    /// True if a request was rejected because too many waited.
     was_full: bool,
     /// Last time at which the queue was too long to open more requests.
     full_until: Stamp,
@@ -128,7 +60,7 @@ pub(crate) struct Gate {
 }
 
 /// An arrival with the input of its requests.
-struct Due {
+struct DueArrival {
     arrival: Arrival,
     input: Option<Input>,
 }
@@ -144,7 +76,7 @@ struct Awaited {
 impl Gate {
     /// Makes a gate that opens at `now`, which is time zero of its lane or earlier.
     pub(crate) fn new(
-        settings: Settings,
+        settings: GateSettings,
         times: Times,
         parts: Arc<Parts>,
         feeds: Feeds,
@@ -213,6 +145,7 @@ impl Gate {
         self.was_full && self.settings.ends_run
     }
 
+    /// Returns the number of requests that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -245,15 +178,15 @@ impl Gate {
             },
         };
         if input.is_some() || !self.feeds.is_any() {
-            self.next = Some(Due { arrival, input });
+            self.next = Some(DueArrival { arrival, input });
             self.end_at(self.end);
             return;
         }
         let part = self.parts.choose(arrival.number * u64::from(self.settings.batch));
         match self.feeds.next_if_any(part) {
-            None => self.next = Some(Due { arrival, input: None }),
+            None => self.next = Some(DueArrival { arrival, input: None }),
             Some(feed::Next::Input(input)) => {
-                self.next = Some(Due { arrival, input: Some(input) });
+                self.next = Some(DueArrival { arrival, input: Some(input) });
             }
             Some(feed::Next::Pending) => {
                 self.awaited = Some(Awaited { arrival: Some(arrival), again });
@@ -281,10 +214,11 @@ impl Gate {
         }
     }
 
+    /// Opens the requests of the next arrival.
     fn notice_one(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
-        let Some(Due { arrival, input }) = self.next.take() else { return };
+        let Some(DueArrival { arrival, input }) = self.next.take() else { return };
         self.advance(now);
-        let Settings { job, batch, zero, .. } = self.settings;
+        let GateSettings { job, batch, zero, .. } = self.settings;
         for place in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + place;
             let intended = zero + arrival.at;
@@ -292,14 +226,14 @@ impl Gate {
             let noticed = if intended <= self.full_until { intended } else { now };
             let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);
-            self.admit(Ticket { request, part, input: input.clone() }, now, ledger);
+            self.enqueue(DueRequest { request, part, input: input.clone() }, now, ledger);
         }
-        self.space(arrival.at, now, ledger);
+        self.record_gap(arrival.at, now, ledger);
     }
 
     /// Records the time between the notices of two arrivals. An arrival that came due while the
     /// queue was full counts as noticed on time.
-    fn space(&mut self, at: Nanos, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+    fn record_gap(&mut self, at: Nanos, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let intended = self.settings.zero + at;
         let noticed = if intended <= self.full_until { intended } else { now };
         if let Some(last) = self.last_noticed.replace(noticed) {
@@ -332,45 +266,46 @@ impl Gate {
         }
     }
 
-    fn admit(&mut self, ticket: Ticket, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+    /// Lets a request wait, or rejects it if too many wait already.
+    fn enqueue(&mut self, due: DueRequest, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         if self.waiting.len() < self.settings.limit || self.settings.holds_back {
-            self.waiting.push_back(ticket);
+            self.waiting.push_back(due);
             return;
         }
         if !std::mem::replace(&mut self.was_full, true) {
             let text = format!("{} requests wait", self.settings.limit);
             ledger.event(now, Some(self.settings.job), EventKind::QueueFull, text);
         }
-        ledger.settle(ticket.request, Ending::without_sending(Outcome::Rejected, now));
+        ledger.settle(due.request, Ending::without_sending(Outcome::Rejected, now));
     }
 
     /// Takes the request that has waited longest.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Ticket> {
+    pub(crate) fn take(&mut self) -> Option<DueRequest> {
         self.waiting.pop_front()
     }
 
-    /// Gives waiting requests to idle workers, and dismisses these when no more will come.
+    /// Gives waiting requests to idle clients, and dismisses these when no more will come.
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {
-            let Some(ticket) = self.waiting.pop_front() else {
+            let Some(due) = self.waiting.pop_front() else {
                 break;
             };
-            if let Some(seat) = self.idle.pop() {
-                seat.orders.put(Order::Serve(ticket, now));
+            if let Some(handle) = self.idle.pop() {
+                handle.instructions.put(Instruction::Serve(due, now));
             }
         }
         if self.is_over() {
-            for seat in self.idle.drain(..) {
-                seat.orders.put(Order::Leave);
+            for handle in self.idle.drain(..) {
+                handle.instructions.put(Instruction::Leave);
             }
         }
     }
 
-    /// Registers an idle worker.
-    pub(crate) fn rest(&mut self, seat: Rc<Seat>) {
-        self.idle.push(seat);
+    /// Registers an idle client.
+    pub(crate) fn add_idle(&mut self, handle: Rc<ClientHandle>) {
+        self.idle.push(handle);
     }
 
     /// Opens all requests that are due and settles them without sending.
@@ -407,8 +342,8 @@ impl Gate {
         outcome: Outcome,
         ledger: &mut Ledger<impl Outlet>,
     ) {
-        for ticket in self.waiting.drain(..) {
-            ledger.settle(ticket.request, Ending::without_sending(outcome, now));
+        for due in self.waiting.drain(..) {
+            ledger.settle(due.request, Ending::without_sending(outcome, now));
         }
     }
 }
@@ -427,7 +362,7 @@ mod tests {
         let file = "[read]\nquery = select 1\nrate = 10M\narrival = uniform\n";
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let settings = Settings {
+        let settings = GateSettings {
             job: JobIndex(0),
             batch: 1,
             limit: 100_000,

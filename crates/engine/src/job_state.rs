@@ -10,10 +10,11 @@ use rt::Timer;
 use workload::{Job, Reconnect};
 
 use crate::client_counts::ClientCounts;
+use crate::client_handle::ClientHandle;
 use crate::feed::Feeds;
-use crate::gate::{Gate, Seat};
+use crate::gate::Gate;
 use crate::parts::Parts;
-use crate::results::Hands;
+use crate::results::RowSinks;
 
 /// One job on one lane.
 pub(crate) struct JobState {
@@ -29,7 +30,7 @@ pub(crate) struct JobState {
     pub(crate) feeds: RefCell<Feeds>,
     /// Fires when the next arrival is due.
     pub(crate) due: Timer,
-    pub(crate) seats: RefCell<Vec<Rc<Seat>>>,
+    pub(crate) client_handles: RefCell<Vec<Rc<ClientHandle>>>,
     /// End of the job's requests.
     pub(crate) end: Cell<Stamp>,
     pub(crate) in_flight: Cell<u64>,
@@ -38,7 +39,7 @@ pub(crate) struct JobState {
     /// Error codes that were reported as events.
     pub(crate) seen: RefCell<Vec<Code>>,
     /// The sinks for returned rows, until no client can have rows any more.
-    pub(crate) results: RefCell<Hands>,
+    pub(crate) results: RefCell<RowSinks>,
 }
 
 impl JobState {
@@ -85,7 +86,7 @@ impl JobState {
     }
 
     /// Returns true if an error code is seen for the first time, up to the limit of distinct codes.
-    pub(crate) fn is_news(&self, code: Code) -> bool {
+    pub(crate) fn is_new_error(&self, code: Code) -> bool {
         let mut seen = self.seen.borrow_mut();
         let news = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
         if news {
@@ -95,7 +96,7 @@ impl JobState {
     }
 
     /// Returns true if an error code has been seen.
-    pub(crate) fn has_seen(&self, code: Code) -> bool {
+    pub(crate) fn has_seen_error(&self, code: Code) -> bool {
         self.seen.borrow().contains(&code)
     }
 }

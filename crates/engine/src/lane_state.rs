@@ -14,14 +14,14 @@ use rt::{Rt, Task, Timer};
 use workload::{OnOutage, Pacing};
 
 use crate::job_state::JobState;
-use crate::link::{Change, Link};
+use crate::link::{Link, LinkChange};
 use crate::panics::PanicGuard;
-use crate::results::Hands;
+use crate::results::RowSinks;
 use crate::run_context::RunContext;
 use crate::share::Share;
-use crate::statements::Text;
+use crate::statements::StatementText;
 use crate::stop::Stop;
-use crate::targets::{PerTarget, in_words};
+use crate::targets::{PerTarget, target_phrase};
 
 /// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
 /// [`CHECK_INTERVAL`](crate::stop::CHECK_INTERVAL), to let all lanes end at the same instant.
@@ -38,7 +38,7 @@ pub(crate) struct Outlets {
     /// Its part of the record.
     pub(crate) record: LaneOutlet,
     /// The rows that its jobs' statements return.
-    pub(crate) results: Hands,
+    pub(crate) results: RowSinks,
 }
 
 /// The state of one lane. `R` are the rules by which it measures.
@@ -132,7 +132,11 @@ impl<D: Driver, R> LaneState<D, R> {
             if let Some(gate) = &job_state.gate {
                 gate.borrow_mut().end_at(end);
             } else if self.stop.is_asked() {
-                job_state.seats.borrow().iter().for_each(|seat| seat.end_pause_by(end));
+                job_state
+                    .client_handles
+                    .borrow()
+                    .iter()
+                    .for_each(|handle| handle.end_pause_by(end));
             }
         }
     }
@@ -186,7 +190,7 @@ impl<D: Driver, R> LaneState<D, R> {
     pub(crate) async fn connect(
         &self,
         job_state: &JobState,
-    ) -> (Result<D::Connection, Error>, Change) {
+    ) -> (Result<D::Connection, Error>, LinkChange) {
         let driver = self.context.drivers.of(job_state.job.target);
         self.link(job_state).attempt(driver, &self.rt, job_state.parts.texts()).await
     }
@@ -195,7 +199,7 @@ impl<D: Driver, R> LaneState<D, R> {
     pub(crate) async fn connect_at_once(
         &self,
         job_state: &JobState,
-        texts: &[Text],
+        texts: &[StatementText],
     ) -> Result<D::Connection, Error> {
         let driver = self.context.drivers.of(job_state.job.target);
         let (connection, change) =
@@ -205,18 +209,23 @@ impl<D: Driver, R> LaneState<D, R> {
     }
 
     /// Records the effect of an attempt to connect; `why` is its error if it failed.
-    pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, job_state: &JobState) {
+    pub(crate) fn note_change(
+        &self,
+        change: LinkChange,
+        why: Option<&Error>,
+        job_state: &JobState,
+    ) {
         let (kind, server, at, verb) = match change {
-            Change::None => return,
-            Change::StillAway => return self.note_reason(why, job_state),
-            Change::OutageBegan { server, since } => {
+            LinkChange::None => return,
+            LinkChange::StillRefused => return self.note_reason(why, job_state),
+            LinkChange::OutageBegan { server, since } => {
                 (EventKind::OutageBegan, server, since, "refuses connections")
             }
-            Change::OutageEnded { server } => {
+            LinkChange::OutageEnded { server } => {
                 (EventKind::OutageEnded, server, self.rt.now(), "accepts connections again")
             }
         };
-        let mut target = in_words(&self.context.plan, job_state.job.target);
+        let mut target = target_phrase(&self.context.plan, job_state.job.target);
         if let Some(address) = self.context.drivers.of(job_state.job.target).nodes().get(server) {
             target = format!("{address} of {target}");
         }
@@ -230,7 +239,7 @@ impl<D: Driver, R> LaneState<D, R> {
     /// Records the reason for which an unreachable server still refuses, if the reason is new.
     fn note_reason(&self, why: Option<&Error>, job_state: &JobState) {
         let why = why.filter(|error| error.class() != Class::Disconnect);
-        if let Some(error) = why.filter(|error| job_state.is_news(error.code())) {
+        if let Some(error) = why.filter(|error| job_state.is_new_error(error.code())) {
             self.note_refusal(error, job_state);
         }
     }
@@ -243,7 +252,7 @@ impl<D: Driver, R> LaneState<D, R> {
 
     /// Pauses after the database refused a session for a reason that may pass.
     pub(crate) async fn pause_after(&self, error: &Error, job_state: &JobState) {
-        if job_state.is_news(error.code()) {
+        if job_state.is_new_error(error.code()) {
             self.note_refusal(error, job_state);
         }
         let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());

@@ -3,17 +3,17 @@
 //! [`run()`] executes one plan once: setup, loads, the measured phase, teardown. The measured phase
 //! consists of lanes, one per thread; in virtual time all lanes share one clock. The path of a
 //! request through a lane: the [`Pacer`] computes its intended start, the gate notices that it is
-//! due and finds a worker, a client sends it through its driver connection, and the ledger records
+//! due and finds a client, which sends it through its driver connection, and the ledger records
 //! the outcome.
 //!
 //! Invariants: the intended starts are fixed before the run and independent of every answer (the
 //! pacer's only inputs are plan and seed); every request that comes due is settled (a request is a
 //! value that only the ledger consumes); the measured path neither allocates nor locks.
 
-mod account;
 mod back_off;
 mod client;
 mod client_counts;
+mod client_handle;
 mod control;
 mod error;
 mod feed;
@@ -30,15 +30,16 @@ mod options;
 mod pacer;
 mod panics;
 mod parts;
-mod patience;
 mod results;
 mod rules;
 mod run;
 mod run_context;
+mod server_statistics;
 mod share;
 mod statements;
 mod stop;
 mod targets;
+mod waits;
 
 pub use control::Loaded;
 pub use error::{Failed, Place, internal_error};

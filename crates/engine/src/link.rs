@@ -21,7 +21,7 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
 
 use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::statements::{Text, prepare};
+use crate::statements::{StatementText, prepare};
 
 /// Maximum number of connections of a lane that are opened at the same time.
 pub(crate) const AT_ONCE: usize = 16;
@@ -55,11 +55,11 @@ struct Outage {
 
 /// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum LinkChange {
     /// None: the server was and is reachable, or the attempt does not tell.
     None,
     /// The server still accepts no client.
-    StillAway,
+    StillRefused,
     /// The server no longer accepts clients.
     OutageBegan {
         /// Index of the server in the target's list.
@@ -132,8 +132,8 @@ impl Link {
         &self,
         driver: &D,
         rt: &Rt,
-        texts: &[Text],
-    ) -> (Result<D::Connection, Error>, Change) {
+        texts: &[StatementText],
+    ) -> (Result<D::Connection, Error>, LinkChange) {
         let turn = Turn::take(self).await;
         self.pause(rt).await;
         let attempt = self.attempt_at_once(driver, rt, texts).await;
@@ -157,14 +157,14 @@ impl Link {
         &self,
         driver: &D,
         rt: &Rt,
-        texts: &[Text],
-    ) -> (Result<D::Connection, Error>, Change) {
+        texts: &[StatementText],
+    ) -> (Result<D::Connection, Error>, LinkChange) {
         let began = rt.now();
         let mut connection = match driver.connect(rt).await {
             Ok(connection) => connection,
             Err(error) => {
                 let change = match error.class() {
-                    Class::TooManyConnections => Change::None,
+                    Class::TooManyConnections => LinkChange::None,
                     _ => self.refused(error.node(), began, rt.now()),
                 };
                 return (Err(error), change);
@@ -177,7 +177,7 @@ impl Link {
                 let change = match error.class() {
                     // A pooler without a server accepts clients and hangs up then.
                     Class::Disconnect => self.refused(server, began, rt.now()),
-                    Class::TooManyConnections => Change::None,
+                    Class::TooManyConnections => LinkChange::None,
                     _ => self.reached(server, rt.now()),
                 };
                 (Err(error), change)
@@ -186,17 +186,17 @@ impl Link {
     }
 
     /// Records a successful attempt. It clears the earlier unanswered requests.
-    fn reached(&self, server: usize, now: Stamp) -> Change {
+    fn reached(&self, server: usize, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since: _ } = &self.servers[server];
         answered_at.set(now);
         match outage.take() {
-            Some(_) => Change::OutageEnded { server },
-            None => Change::None,
+            Some(_) => LinkChange::OutageEnded { server },
+            None => LinkChange::None,
         }
     }
 
     /// Records a failed attempt that began at `began`.
-    fn refused(&self, server: usize, began: Stamp, now: Stamp) -> Change {
+    fn refused(&self, server: usize, began: Stamp, now: Stamp) -> LinkChange {
         let Server { outage, answered_at, silent_since } = &self.servers[server];
         match outage.get() {
             None => {
@@ -207,15 +207,15 @@ impl Link {
                 let since = silent.unwrap_or(began).min(began).max(answered_at);
                 let next_try = now + FIRST_PAUSE;
                 outage.set(Some(Outage { since, next_try, pause: FIRST_PAUSE }));
-                Change::OutageBegan { server, since }
+                LinkChange::OutageBegan { server, since }
             }
             // Several attempts may fail in one step of the back-off; only the first advances it.
             Some(known) if now >= known.next_try => {
                 let pause = (known.pause * 2).min(LONGEST_PAUSE);
                 outage.set(Some(Outage { next_try: now + pause, pause, ..known }));
-                Change::StillAway
+                LinkChange::StillRefused
             }
-            Some(_) => Change::StillAway,
+            Some(_) => LinkChange::StillRefused,
         }
     }
 }
@@ -263,13 +263,13 @@ mod tests {
         let link = Link::new(Stamp::ZERO, 1);
         link.note_answer(0, at(3));
         link.note_silence(0, at(4));
-        let began = |since| Change::OutageBegan { server: 0, since };
+        let began = |since| LinkChange::OutageBegan { server: 0, since };
         assert_eq!(link.refused(0, at(5), at(6)), began(at(4)));
-        assert_eq!(link.reached(0, at(10)), Change::OutageEnded { server: 0 });
+        assert_eq!(link.reached(0, at(10)), LinkChange::OutageEnded { server: 0 });
         // Sent before the end of the first outage.
         link.note_silence(0, at(9));
         assert_eq!(link.refused(0, at(12), at(13)), began(at(12)));
-        assert_eq!(link.reached(0, at(20)), Change::OutageEnded { server: 0 });
+        assert_eq!(link.reached(0, at(20)), LinkChange::OutageEnded { server: 0 });
         link.note_silence(0, at(21));
         assert_eq!(link.refused(0, at(25), at(26)), began(at(21)));
     }

@@ -14,10 +14,10 @@ use crate::lane_state::Outlets;
 use crate::news::RunEvent;
 use crate::opening::open;
 use crate::panics::PanicGuard;
-use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 use crate::run_context::RunContext;
 use crate::share::Share;
+use crate::waits::unless_ended_at_once;
 
 /// Minimum time from the last open connection to time zero. With many lanes it is longer, until
 /// each has noticed.

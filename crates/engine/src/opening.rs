@@ -15,7 +15,7 @@ use crate::link::AT_ONCE;
 use crate::parts::Parts;
 use crate::run_context::RunContext;
 use crate::share::Share;
-use crate::statements::{Text, prepare};
+use crate::statements::{StatementText, prepare};
 use crate::targets::unreachable;
 
 /// Maximum number of requests that wait for a worker where the job does not set one.
@@ -197,7 +197,7 @@ struct Opening<D: Driver> {
     orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
     /// The job, the statement if one was rejected, and the database's error.
-    failed: RefCell<Option<(usize, Option<Text>, Error)>>,
+    failed: RefCell<Option<(usize, Option<StatementText>, Error)>>,
 }
 
 impl<D: Driver> Opening<D> {
@@ -258,7 +258,7 @@ impl<D: Driver> Opening<D> {
         driver: &D,
         rt: &Rt,
         place: usize,
-    ) -> Result<D::Connection, (Option<Text>, Error)> {
+    ) -> Result<D::Connection, (Option<StatementText>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
         match prepare(&mut connection, self.parts[place].texts()).await {
             Ok(()) => Ok(connection),

@@ -47,7 +47,7 @@ impl LogTimes {
 /// The arrivals of one job, or every n-th of them.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    course: Course,
+    progress: Progress,
     start: Nanos,
     end: Nanos,
     count: u64,
@@ -58,7 +58,7 @@ pub struct Pacer {
 
 /// The progress of a schedule.
 #[derive(Clone, Debug)]
-enum Course {
+enum Progress {
     Poisson {
         /// The sum of the unit exponentials so far.
         elapsed: f64,
@@ -76,22 +76,22 @@ enum Course {
     Recorded(Recorded),
 }
 
-impl Course {
-    fn new(schedule: &Schedule) -> Course {
+impl Progress {
+    fn new(schedule: &Schedule) -> Progress {
         match schedule {
             Schedule::Poisson(rate) => {
-                Course::Poisson { elapsed: 0.0, unit_ns: 1e9 / rate.as_f64() }
+                Progress::Poisson { elapsed: 0.0, unit_ns: 1e9 / rate.as_f64() }
             }
-            Schedule::Uniform(rate) => Course::Uniform(*rate),
-            Schedule::Every(period) => Course::Every(*period),
+            Schedule::Uniform(rate) => Progress::Uniform(*rate),
+            Schedule::Every(period) => Progress::Every(*period),
             Schedule::Varying { shape, arrival: Process::Poisson } => {
                 let inverse = Inverse::new(shape);
-                Course::VaryingPoisson { elapsed: Expected::default(), inverse }
+                Progress::VaryingPoisson { elapsed: Expected::default(), inverse }
             }
             Schedule::Varying { shape, arrival: Process::Uniform } => {
-                Course::VaryingUniform(Inverse::new(shape))
+                Progress::VaryingUniform(Inverse::new(shape))
             }
-            Schedule::Recorded(recorded) => Course::Recorded(recorded.clone()),
+            Schedule::Recorded(recorded) => Progress::Recorded(recorded.clone()),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Pacer {
     pub fn new(job: &Job, seed: Seed, share: Share) -> Pacer {
         let (schedule, _) = job.arrivals().expect("a closed job has no schedule");
         Pacer {
-            course: Course::new(schedule),
+            progress: Progress::new(schedule),
             start: job.start,
             end: job.stop.unwrap_or(Nanos::MAX),
             count: job.count.unwrap_or(u64::MAX),
@@ -126,19 +126,19 @@ impl Pacer {
     /// Returns the offset of arrival `number` from the job's start, if it ever occurs. Must be
     /// called for 0, 1, 2, … in turn.
     fn offset(&mut self, number: u64) -> Option<Nanos> {
-        match &mut self.course {
-            Course::Poisson { elapsed, unit_ns } => {
+        match &mut self.progress {
+            Progress::Poisson { elapsed, unit_ns } => {
                 *elapsed += self.randomness.draw(number).exponential();
                 Some(Nanos((*elapsed * *unit_ns) as u64))
             }
-            Course::Uniform(rate) => Some(rate.nth_uniform(number + 1)),
-            Course::Every(period) => Some(*period * (number + 1)),
-            Course::VaryingPoisson { elapsed, inverse } => {
+            Progress::Uniform(rate) => Some(rate.nth_uniform(number + 1)),
+            Progress::Every(period) => Some(*period * (number + 1)),
+            Progress::VaryingPoisson { elapsed, inverse } => {
                 *elapsed += Expected::from_f64(self.randomness.draw(number).exponential());
                 inverse.at(*elapsed)
             }
-            Course::VaryingUniform(inverse) => inverse.at(Expected::whole(number + 1)),
-            Course::Recorded(Recorded(times)) => times.get(number as usize).copied(),
+            Progress::VaryingUniform(inverse) => inverse.at(Expected::whole(number + 1)),
+            Progress::Recorded(Recorded(times)) => times.get(number as usize).copied(),
         }
     }
 }

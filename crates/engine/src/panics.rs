@@ -28,7 +28,7 @@ impl<F: FnMut()> Drop for PanicGuard<F> {
 }
 
 /// Returns the message of a panic.
-pub(crate) fn in_words(panic: &Panic) -> String {
+pub(crate) fn panic_message(panic: &Panic) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("something panicked without a word").to_owned()
@@ -37,7 +37,7 @@ pub(crate) fn in_words(panic: &Panic) -> String {
 /// Calls a function. Returns its result, or the message if it panicked.
 pub(crate) fn catch_panic<T>(something: impl FnOnce() -> T) -> Result<T, String> {
     // State that the function left inconsistent is not used any more.
-    catch_unwind(AssertUnwindSafe(something)).map_err(|panic| in_words(&panic))
+    catch_unwind(AssertUnwindSafe(something)).map_err(|panic| panic_message(&panic))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use driver::{StatementId, Step, Work};
 use record::{JobIndex, Ledger, Outlet, Request};
 use workload::{Flow, Job, JobTarget, OnError, Plan, Reconnect};
 
-use crate::statements::Text;
+use crate::statements::StatementText;
 
 /// The parts of a job: the sections of a mix, or the job itself as the only one.
 pub(crate) struct Parts {
@@ -19,7 +19,7 @@ pub(crate) struct Parts {
     /// True if requests differ in their steps, or pause within.
     vary_steps: bool,
     /// The statements that a connection prepares, in order.
-    texts: Vec<Text>,
+    texts: Vec<StatementText>,
 }
 
 /// A section whose statements make requests.
@@ -80,7 +80,7 @@ impl Parts {
     }
 
     /// Returns the statements that a connection prepares, in order.
-    pub(crate) fn texts(&self) -> &[Text] {
+    pub(crate) fn texts(&self) -> &[StatementText] {
         &self.texts
     }
 
@@ -168,7 +168,7 @@ fn steps(
     place: usize,
     dialect: Dialect,
     before: usize,
-    texts: &mut Vec<Text>,
+    texts: &mut Vec<StatementText>,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
@@ -184,7 +184,7 @@ fn steps(
             let id = StatementId((texts.len() - before) as u16);
             steps.push(Step::Execute { statement: id, first, count });
             let (sql, values) = (statement.text(dialect.placeholders()), count as usize);
-            texts.push(Text { job: place, statement: number, sql, values });
+            texts.push(StatementText { job: place, statement: number, sql, values });
             first += count;
         }
     }

@@ -38,7 +38,7 @@ struct OneFile {
 }
 
 /// A lane's sinks for the results files, one entry for each job of the plan.
-pub(crate) type Hands = Vec<Option<ResultsHandle>>;
+pub(crate) type RowSinks = Vec<Option<ResultsHandle>>;
 
 impl Results {
     /// Opens the results files of a plan.
@@ -49,12 +49,12 @@ impl Results {
         plan: &Plan,
         options: &Options,
         health: &FileHealth,
-    ) -> Result<(Results, Hands), Failed> {
+    ) -> Result<(Results, RowSinks), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
-        let (mut files, mut hands) = (Vec::new(), Vec::new());
+        let (mut files, mut sinks) = (Vec::new(), Vec::new());
         for (place, job) in plan.jobs.iter().enumerate() {
             let Some(path) = &job.results else {
-                hands.push(None);
+                sinks.push(None);
                 continue;
             };
             let made = match options.files.create(path) {
@@ -65,9 +65,9 @@ impl Results {
             let (file, hand) = made.map_err(|error| cannot_open(job, path, error))?;
             let (job, section) = (JobIndex(place as u16), job.name.clone());
             files.push(OneFile { job, section, path: path.clone(), file });
-            hands.push(Some(hand));
+            sinks.push(Some(hand));
         }
-        Ok((Results { files, pace }, hands))
+        Ok((Results { files, pace }, sinks))
     }
 
     /// Waits until every file is written and closed. Returns their faults.

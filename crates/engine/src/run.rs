@@ -8,25 +8,25 @@ use record::{EndKind, FileHealth};
 use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
-use crate::account;
 use crate::control::{Control, Loaded, PrepareError, Prepared};
 use crate::error::Failed;
-use crate::feed::{FileRemark, Files};
+use crate::feed::{FileRemark, InputFiles};
 use crate::lane::LaneOutcome;
 use crate::lane_state::{LaneOutlet, Outlets};
 use crate::measure::{StartBarrier, run_lane};
 use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
 use crate::options::Options;
-use crate::panics::{catch_panic, in_words};
+use crate::panics::{catch_panic, panic_message};
 use crate::parts::Parts;
-use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::run_context::RunContext;
+use crate::server_statistics;
 use crate::share::Share;
 use crate::stop::Stop;
 use crate::targets::Drivers;
+use crate::waits::{unless_ended, unless_ended_at_once};
 
 /// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct Measured {
 }
 
 /// The combined outcome of all lanes.
-struct Course {
+struct LanesOutcome {
     /// The measured phase; `None` if the run ended before time zero.
     measured: Option<Measured>,
     /// The message of the first panic, if something panicked.
@@ -108,8 +108,8 @@ pub fn run_by<D: Driver, R: Rules>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let feeds =
-        Files::open(plan, &options.files, lanes, waits_until, &listener).map_err(Failed::System)?;
+    let feeds = InputFiles::open(plan, &options.files, lanes, waits_until, &listener)
+        .map_err(Failed::System)?;
     let files = feeds.clone();
     let dialect = |target| drivers.of(target).dialect();
     let context = RunContext {
@@ -142,8 +142,8 @@ async fn virtually<D: Driver, R: Rules>(
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
     let loaded = match before(&rt, &context, options).await? {
-        Begun::Over(finished) => return Ok(finished),
-        Begun::Ready(loaded) => loaded,
+        NextPhase::Over(finished) => return Ok(finished),
+        NextPhase::Measurement(loaded) => loaded,
     };
     let phase = async {
         let (results, outlets) = with_results(&context, options, outlets)?;
@@ -158,11 +158,11 @@ async fn virtually<D: Driver, R: Rules>(
 }
 
 /// The outcome of the measured phase, with the files that failed in it.
-type Phase = Result<(Result<Course, Failed>, Vec<FileFault>), Failed>;
+type Phase = Result<(Result<LanesOutcome, Failed>, Vec<FileFault>), Failed>;
 
 fn finished(reason: EndKind, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
-    let (course, faults) = phase?;
-    let Course { measured, panic } = course?;
+    let (outcome, faults) = phase?;
+    let LanesOutcome { measured, panic } = outcome?;
     let is_target_lost = measured.as_ref().is_some_and(|measured| !measured.lost.is_empty());
     let end = match reason {
         EndKind::Completed if is_target_lost => EndKind::TargetLost,
@@ -177,8 +177,8 @@ fn with_results<D>(
     options: &Options,
     outlets: Vec<LaneOutlet>,
 ) -> Result<(Results, Vec<Outlets>), Failed> {
-    let (results, hands) = Results::open(&context.plan, options, &context.files)?;
-    let with_hands = |record| Outlets { record, results: hands.clone() };
+    let (results, sinks) = Results::open(&context.plan, options, &context.files)?;
+    let with_hands = |record| Outlets { record, results: sinks.clone() };
     let outlets = outlets.into_iter().map(with_hands).collect();
     Ok((results, outlets))
 }
@@ -188,7 +188,7 @@ async fn as_tasks<D: Driver, R: Rules>(
     rt: &Rt,
     context: &RunContext<D>,
     outlets: Vec<Outlets>,
-) -> Result<Course, Failed> {
+) -> Result<LanesOutcome, Failed> {
     let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
@@ -214,8 +214,8 @@ fn run_in_real_time<D: Driver, R: Rules>(
         run_real(&on_this_thread, |rt| async move { before(&rt, context, options).await })
     });
     let loaded = match begun.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
-        Begun::Over(finished) => return Ok(finished),
-        Begun::Ready(loaded) => loaded,
+        NextPhase::Over(finished) => return Ok(finished),
+        NextPhase::Measurement(loaded) => loaded,
     };
     let phase = with_results(context, options, outlets).map(|(results, outlets)| {
         let ended = on_threads::<D, R>(context, options, outlets);
@@ -239,7 +239,7 @@ fn on_threads<D: Driver, R: Rules>(
     context: &RunContext<D>,
     options: &Options,
     outlets: Vec<Outlets>,
-) -> Result<Course, Failed> {
+) -> Result<LanesOutcome, Failed> {
     let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
@@ -299,13 +299,13 @@ fn conclude(
     lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
     barrier: &StartBarrier,
     stop: &Stop,
-) -> Result<Course, Failed> {
+) -> Result<LanesOutcome, Failed> {
     let mut panic = None;
     let mut ended: Vec<LaneOutcome> = Vec::new();
     for lane in lanes {
         match lane {
             Ok(lane) => ended.extend(lane),
-            Err(lane) => panic = panic.or(Some(in_words(&lane))),
+            Err(lane) => panic = panic.or(Some(panic_message(&lane))),
         }
     }
     let panic = panic.or_else(|| ended.iter().find_map(|lane| lane.panic.clone()));
@@ -321,7 +321,7 @@ fn conclude(
         (last, panic) => {
             let lost = lost(&ended);
             let measured = last.map(|(zero, length)| Measured { zero, length, lost });
-            Ok(Course { measured, panic })
+            Ok(LanesOutcome { measured, panic })
         }
     }
 }
@@ -340,9 +340,9 @@ fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
 }
 
 /// The next phase of a run after its preparation.
-enum Begun {
+enum NextPhase {
     /// The measured phase is next.
-    Ready(Vec<Loaded>),
+    Measurement(Vec<Loaded>),
     /// The run is over.
     Over(Finished),
 }
@@ -352,31 +352,31 @@ async fn before<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     options: &Options,
-) -> Result<Begun, Failed> {
+) -> Result<NextPhase, Failed> {
     let control = Control { rt, context };
     let begun = async {
         match options.loaded {
-            true => control.verify().await.map(|()| Begun::Ready(Vec::new())),
+            true => control.verify().await.map(|()| NextPhase::Measurement(Vec::new())),
             false => prepare(&control).await,
         }
     };
     let begun = unless_ended_at_once(begun, rt, &context.stop).await.unwrap_or_else(|| {
         let reason = context.stop.reason();
-        Ok(Begun::Over(Finished::unmeasured(reason, Vec::new())))
+        Ok(NextPhase::Over(Finished::unmeasured(reason, Vec::new())))
     });
-    if matches!(begun, Ok(Begun::Ready(_))) {
-        unless_ended(account::open(rt, context), rt, &context.stop).await;
+    if matches!(begun, Ok(NextPhase::Measurement(_))) {
+        unless_ended(server_statistics::open(rt, context), rt, &context.stop).await;
         context.listener.hear(&RunEvent::Opening);
     }
     begun
 }
 
-async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
+async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Failed> {
     let (begun, setup_done) = match control.prepare().await {
-        Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
+        Ok(Prepared::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
         Ok(Prepared::Interrupted { setup_done, loaded, owes_answer: _ }) => {
             let reason = control.context.stop.reason();
-            (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
+            (Ok(NextPhase::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }
         Err(PrepareError { failed, setup_done }) => (Err(failed), setup_done),
     };
@@ -389,6 +389,6 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
 /// Runs everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
     context.listener.hear(&RunEvent::Ended);
-    unless_ended_at_once(account::close(rt, context), rt, &context.stop).await;
+    unless_ended_at_once(server_statistics::close(rt, context), rt, &context.stop).await;
     unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
 }

@@ -7,7 +7,7 @@ use base::WallTime;
 use record::FileHealth;
 use workload::Plan;
 
-use crate::feed::Files;
+use crate::feed::InputFiles;
 use crate::news::Listener;
 use crate::parts::Parts;
 use crate::stop::Stop;
@@ -23,7 +23,7 @@ pub(crate) struct RunContext<D> {
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub(crate) started: WallTime,
     /// The files from which jobs take their input.
-    pub(crate) feeds: Files,
+    pub(crate) feeds: InputFiles,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
     /// Health of the files that jobs read and write.

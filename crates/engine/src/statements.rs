@@ -5,7 +5,7 @@ use driver::{Connection, Error};
 
 /// A statement as a connection prepares it.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
+pub(crate) struct StatementText {
     /// Index of its section in the plan.
     pub(crate) job: usize,
     /// Its index in the section.
@@ -22,8 +22,8 @@ pub(crate) struct Text {
 /// with the error.
 pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,
-    texts: &'t [Text],
-) -> Result<(), (&'t Text, Error)> {
+    texts: &'t [StatementText],
+) -> Result<(), (&'t StatementText, Error)> {
     for text in texts {
         let rejected = |error| (text, error);
         let id = connection.prepare(&text.sql).await.map_err(rejected)?;

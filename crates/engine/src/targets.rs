@@ -68,7 +68,7 @@ impl<T> PerTarget<T> {
 }
 
 /// Returns the name of a target for use in a sentence.
-pub(crate) fn in_words(plan: &Plan, target: JobTarget) -> String {
+pub(crate) fn target_phrase(plan: &Plan, target: JobTarget) -> String {
     match (target, plan.name_of(target)) {
         (JobTarget::Main | JobTarget::Named(_), Some(name)) => format!("[target {name}]"),
         (JobTarget::Main | JobTarget::Named(_), None) => "the target".to_owned(),

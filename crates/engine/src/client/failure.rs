@@ -35,7 +35,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
             let text = error.to_string();
             self.lane.ledger.borrow_mut().event(at, index, kind, text);
         };
-        if self.job_state.is_news(code) {
+        if self.job_state.is_new_error(code) {
             note(EventKind::FirstError);
         }
         if !accepted && part.job.on_error == OnError::Stop {
@@ -70,7 +70,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// written only the first time.
     #[cold]
     pub(super) fn lost_rows(&self) -> Error {
-        let text = match self.job_state.has_seen(Code::RESULTS) {
+        let text = match self.job_state.has_seen_error(Code::RESULTS) {
             true => String::new(),
             false => format!(
                 "the returned rows take more than {} MiB, and `query-results-file` takes no more \
@@ -85,7 +85,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// time.
     #[cold]
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
-        let text = match self.job_state.has_seen(Code::ROWS) {
+        let text = match self.job_state.has_seen_error(Code::ROWS) {
             true => String::new(),
             false => format!("{rows} rows were returned or changed, and {expected} are expected"),
         };

@@ -4,7 +4,7 @@
 //! begins, which is part of its service time, and closes the connection when it is settled, which
 //! is part of no time. Neither the limit on simultaneous attempts nor the back-off delays it, since
 //! either would be measured as the target's time. A refused request therefore fails. Only with
-//! `outage = wait` does a request wait for an unreachable target; its worker is then assigned when
+//! `outage = wait` does a request wait for an unreachable target; its client is then assigned when
 //! the target is back.
 //!
 //! This is the only part of the measured path that allocates: opening a session cannot avoid it.
@@ -73,9 +73,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Waits until the next attempt is allowed. Returns false if the run ends first.
     async fn wait_for_backoff(&self) -> bool {
-        self.seat.expire_at(self.lane.give_up_at.get());
+        self.handle.expire_at(self.lane.give_up_at.get());
         let pause = self.lane.link(&self.job_state).pause(&self.lane.rt);
-        unless_fired(pin!(pause), &self.seat.expiry).await.is_some()
+        unless_fired(pin!(pause), &self.handle.expiry).await.is_some()
     }
 
     /// Connects for a request that began at `sent`; returns `None` if its time is over first.
@@ -83,16 +83,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.make_ready(sent);
         let texts = &self.job_state.parts.texts()[self.present().texts.clone()];
         let connecting = Box::pin(self.lane.connect_at_once(&self.job_state, texts));
-        unless_fired(connecting, &self.seat.expiry).await
+        unless_fired(connecting, &self.handle.expiry).await
     }
 
     /// Closes the connection of a request that ended at `done`. Returns the instant at which the
     /// client was free again, because arrivals that come due during the close wait for it.
     pub(super) async fn close_own(&mut self, done: Stamp) -> Stamp {
         let Some(connection) = self.connection.take() else { return done };
-        self.seat.expire_at(self.lane.give_up_at.get());
+        self.handle.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed at the end of the run is dropped.
-        let _is_closed = unless_fired(pin!(connection.close()), &self.seat.expiry).await;
+        let _is_closed = unless_fired(pin!(connection.close()), &self.handle.expiry).await;
         self.job_state.clients.closed();
         self.lane.rt.now()
     }

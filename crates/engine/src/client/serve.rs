@@ -11,9 +11,10 @@ use rt::{unless_fired, yield_now};
 use workload::Flow;
 use workload::feed::Group;
 
+use crate::client_handle::{DueRequest, Instruction};
 use crate::feed::{self, Input};
-use crate::gate::{ASK_AGAIN, Order, Ticket};
-use crate::link::Change;
+use crate::gate::ASK_AGAIN;
+use crate::link::LinkChange;
 use crate::rules::Rules;
 
 use super::own_connection::OwnConnection;
@@ -47,31 +48,31 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let mut now = self.lane.rt.now();
         loop {
             if self.lacks_connection() {
-                if !self.has_connection().await {
+                if !self.wait_for_connection().await {
                     break;
                 }
                 now = self.lane.rt.now();
             }
-            let (ticket, assigned) = match self.next_arrival(now) {
-                Some(ticket) => (ticket, now),
-                None => match self.seat.orders.take().await {
-                    Order::Serve(ticket, assigned) => (ticket, assigned),
-                    Order::Leave => break,
+            let (due, assigned) = match self.next_arrival(now) {
+                Some(due) => (due, now),
+                None => match self.handle.instructions.take().await {
+                    Instruction::Serve(due, assigned) => (due, assigned),
+                    Instruction::Leave => break,
                 },
             };
-            now = self.serve_request(ticket, assigned).await;
+            now = self.serve_request(due, assigned).await;
         }
         self.leave().await;
     }
 
     /// Takes the request that has waited longest; if none waits, registers the client as idle.
     #[inline]
-    fn next_arrival(&mut self, now: Stamp) -> Option<Ticket> {
+    fn next_arrival(&mut self, now: Stamp) -> Option<DueRequest> {
         let mut gate = self.job_state.gate.as_ref()?.borrow_mut();
         gate.notice(now, &mut self.lane.ledger.borrow_mut());
-        let ticket = gate.take();
-        if ticket.is_none() {
-            gate.rest(Rc::clone(&self.seat));
+        let waiting = gate.take();
+        if waiting.is_none() {
+            gate.add_idle(Rc::clone(&self.handle));
         }
         gate.assign(now);
         // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
@@ -81,7 +82,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
         self.job_state.due.arm(due);
-        ticket
+        waiting
     }
 
     /// Makes the requests of one client of a closed job.
@@ -108,15 +109,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 ready = now;
             }
             let number = turn.number;
-            let ticket = self.open(turn, ready, now);
+            let due = self.open(turn, ready, now);
             if self.lacks_connection() {
-                if !self.has_connection().await {
-                    self.give_up(ticket.request);
+                if !self.wait_for_connection().await {
+                    self.give_up(due.request);
                     break;
                 }
                 now = self.lane.rt.now();
             }
-            now = self.serve_request(ticket, now).await;
+            now = self.serve_request(due, now).await;
             let pauses = self.generators.last_mut();
             let think = pauses.map_or(Nanos::ZERO, |generator| generator.think(number, 0));
             ready = now + think.max(self.back_off.pause());
@@ -173,16 +174,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    fn open(&self, turn: Turn, ready: Stamp, now: Stamp) -> Ticket {
+    fn open(&self, turn: Turn, ready: Stamp, now: Stamp) -> DueRequest {
         let mut ledger = self.lane.ledger.borrow_mut();
         let request = ledger.arrive(self.job_state.index, turn.number, ready, now);
         let (request, part) = self.job_state.parts.assign(request, &mut ledger);
-        Ticket { request, part, input: turn.input }
+        DueRequest { request, part, input: turn.input }
     }
 
     /// Waits for the end of the think time or of the job, whichever comes first.
     async fn pause_until(&self, ready: Stamp) -> Stamp {
-        self.seat.pause_until(ready.min(self.job_state.end.get())).await;
+        self.handle.pause_until(ready.min(self.job_state.end.get())).await;
         self.lane.rt.now()
     }
 
@@ -198,8 +199,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     ///
     /// `assigned` may be an end stamped elsewhere, earlier than the request was noticed; the
     /// assignment is never earlier than the notice.
-    async fn serve_request(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
-        let Ticket { request, part, input } = ticket;
+    async fn serve_request(&mut self, due: DueRequest, assigned: Stamp) -> Stamp {
+        let DueRequest { request, part, input } = due;
         let mut progress = RequestProgress::assigned_at(assigned.max(request.noticed()));
         self.job_state.in_flight.set(self.job_state.in_flight.get() + 1);
         self.part = part;
@@ -258,9 +259,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
             return done;
         }
         let stalls_at = self.lane.rt.now() + self.lane.stall_timeout();
-        self.seat.expire_at(stalls_at.min(self.lane.give_up_at.get()));
+        self.handle.expire_at(stalls_at.min(self.lane.give_up_at.get()));
         let given = poll_fn(|context| results.poll_give(rows, context));
-        if unless_fired(given, &self.seat.expiry).await.is_none() {
+        if unless_fired(given, &self.handle.expiry).await.is_none() {
             results.lose(rows);
             if self.lane.rt.now() >= stalls_at {
                 self.lane.note_stalled_file();
@@ -374,7 +375,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
             return true;
         }
         let until = self.lane.rt.now() + think;
-        unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.seat.expiry).await.is_some()
+        unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.handle.expiry).await.is_some()
     }
 
     /// Sends the steps on the connection and waits for the answer.
@@ -382,7 +383,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let Some(connection) = &mut self.connection else {
             return Attempt::Answered(Err(Error::disconnect("there is no connection")));
         };
-        let answer = unless_fired(pin!(connection.run(&mut self.work)), &self.seat.expiry).await;
+        let answer = unless_fired(pin!(connection.run(&mut self.work)), &self.handle.expiry).await;
         match answer {
             Some(result) => {
                 if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
@@ -416,15 +417,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Waits until there is a connection. Returns false if the run is over first, or if the server
     /// accepts no more connections than the job has.
-    async fn has_connection(&mut self) -> bool {
+    async fn wait_for_connection(&mut self) -> bool {
         while self.connection.is_none() {
-            if self.is_needless() {
+            if self.has_nothing_left() {
                 return false;
             }
-            self.seat.expire_at(self.lane.give_up_at.get());
+            self.handle.expire_at(self.lane.give_up_at.get());
             // Boxed: the future is large, and a client rarely connects.
             let attempt = Box::pin(self.lane.connect(&self.job_state));
-            match unless_fired(attempt, &self.seat.expiry).await {
+            match unless_fired(attempt, &self.handle.expiry).await {
                 None => return false,
                 Some((Ok(connection), change)) => {
                     self.lane.note_change(change, None, &self.job_state);
@@ -440,11 +441,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     }
                     self.lane.refuse_without_connections(&self.job_state);
                     match change {
-                        Change::None | Change::OutageEnded { .. } => {
+                        LinkChange::None | LinkChange::OutageEnded { .. } => {
                             self.lane.pause_after(&error, &self.job_state).await;
                         }
                         // The next attempt pauses by itself, or goes to another server.
-                        Change::StillAway | Change::OutageBegan { .. } => {}
+                        LinkChange::StillRefused | LinkChange::OutageBegan { .. } => {}
                     }
                 }
             }
@@ -453,7 +454,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Returns true if a connection would have nothing left to do.
-    fn is_needless(&self) -> bool {
+    fn has_nothing_left(&self) -> bool {
         let over = self.job_state.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }

@@ -9,17 +9,17 @@ use workload::Generator;
 
 use crate::back_off::BackOff;
 use crate::client_counts::ClientStatus;
-use crate::gate::Seat;
+use crate::client_handle::ClientHandle;
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::parts::Part;
-use crate::results::Hands;
+use crate::results::RowSinks;
 
 /// One client of a job on a lane.
 pub(crate) struct Client<D: Driver, R> {
     pub(super) lane: Rc<LaneState<D, R>>,
     pub(super) job_state: Rc<JobState>,
-    pub(super) seat: Rc<Seat>,
+    pub(super) handle: Rc<ClientHandle>,
     pub(super) connection: Option<D::Connection>,
     /// Index of the current or last server in its target's list.
     pub(super) node: u16,
@@ -36,12 +36,12 @@ pub(crate) struct Client<D: Driver, R> {
     /// Number of requests so far, modulo 2^32.
     pub(super) served: u32,
     /// Sinks for the rows that statements return, one for each part of the job.
-    pub(super) results: Hands,
+    pub(super) results: RowSinks,
 }
 
 /// A request's progress through its attempts.
 pub(super) struct RequestProgress {
-    /// A: when it had its worker, and its target was up.
+    /// A: when it had its client, and its target was up.
     pub(super) assigned: Stamp,
     /// S: when the first attempt began to send or to connect.
     pub(super) sent: Option<Stamp>,
@@ -52,7 +52,7 @@ pub(super) struct RequestProgress {
 }
 
 impl RequestProgress {
-    /// Returns the progress of a request that has got its worker and is not sent yet.
+    /// Returns the progress of a request that has its client and is not sent yet.
     pub(super) fn assigned_at(assigned: Stamp) -> RequestProgress {
         RequestProgress { assigned, sent: None, done: assigned, effort: RequestWork::default() }
     }
@@ -89,14 +89,14 @@ impl<D: Driver, R> Client<D, R> {
     pub(crate) fn new(
         lane: Rc<LaneState<D, R>>,
         job_state: Rc<JobState>,
-        seat: Rc<Seat>,
+        handle: Rc<ClientHandle>,
         connection: Option<D::Connection>,
     ) -> Client<D, R> {
         let dialect = lane.context.drivers.of(job_state.job.target).dialect();
         let started = lane.context.started;
         let results = job_state.results.borrow().clone();
         Client {
-            seat,
+            handle,
             is_disconnected: false,
             back_off: BackOff::default(),
             node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
@@ -160,7 +160,7 @@ impl<D: Driver, R> Client<D, R> {
         let timeout = self.present().job.timeout;
         let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
         let expires = times_out.min(self.lane.give_up_at.get());
-        self.seat.expire_at(expires);
+        self.handle.expire_at(expires);
     }
 
     /// Copies the steps of a stretch into the work, unless all requests of the client have the

@@ -14,14 +14,14 @@ use workload::{Job, OnQueueFull, Pacing};
 
 use crate::client_counts::ClientCounts;
 use crate::feed::{Feeds, LaneFeed};
-use crate::gate::{Gate, Settings};
+use crate::gate::{Gate, GateSettings};
 use crate::job_state::JobState;
 use crate::lane_state::{LaneState, Outlets};
 use crate::link::Link;
 use crate::nodes::{first_node_entry, node_entries};
 use crate::opening;
 use crate::pacer::{LogTimes, Pacer, Times};
-use crate::results::Hands;
+use crate::results::RowSinks;
 use crate::rules::Rules;
 use crate::run_context::RunContext;
 use crate::share::Share;
@@ -43,11 +43,11 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         let accounts = node_entries(&plan, &context.drivers);
         let statements = [statements, vec![0; accounts.len()]].concat();
         let mut files = context.feeds.take(share.lane);
-        let mut hands = outlets.results;
+        let mut sinks = outlets.results;
         let job_states = (0..plan.jobs.len())
             .map(|place| {
                 let first_node = first_node_entry(&plan, &accounts, place);
-                let files = (files.as_mut_slice(), &mut hands);
+                let files = (files.as_mut_slice(), &mut sinks);
                 JobState { first_node, ..job_state(&rt, &context, share, zero, place, files) }
             })
             .map(Rc::new)
@@ -96,21 +96,21 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     }
 }
 
-/// Makes one job's state on one lane; `files` and `hands` are those of the lane for all jobs.
+/// Makes one job's state on one lane; `files` and `sinks` are those of the lane for all jobs.
 fn job_state<D: Driver>(
     rt: &Rt,
     context: &RunContext<D>,
     share: Share,
     zero: Stamp,
     place: usize,
-    (files, hands): (&mut [Option<LaneFeed>], &mut Hands),
+    (files, sinks): (&mut [Option<LaneFeed>], &mut RowSinks),
 ) -> JobState {
     let plan = &context.plan;
     let job = &plan.jobs[place];
     let parts = Arc::clone(&context.parts[place]);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());
-    let results = parts.all().iter().map(|part| hands[usize::from(part.index.0)].take());
+    let results = parts.all().iter().map(|part| sinks[usize::from(part.index.0)].take());
     let results = RefCell::new(results.collect());
     let index = JobIndex(place as u16);
     let gate = times(context, share, index, job).map(|times| {
@@ -118,7 +118,7 @@ fn job_state<D: Driver>(
         let limit = opening::queue_limit(job);
         let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
         let holds_back = !matches!(job.pacing, Pacing::Queue { .. });
-        let settings = Settings { job: index, batch, limit, holds_back, ends_run, zero };
+        let settings = GateSettings { job: index, batch, limit, holds_back, ends_run, zero };
         let feeds = std::mem::take(&mut feeds);
         RefCell::new(Gate::new(settings, times, Arc::clone(&parts), feeds, rt.now()))
     });
@@ -130,7 +130,7 @@ fn job_state<D: Driver>(
         gate,
         feeds: RefCell::new(feeds),
         due: rt.timer(),
-        seats: RefCell::new(Vec::new()),
+        client_handles: RefCell::new(Vec::new()),
         end: Cell::new(Stamp::NEVER),
         in_flight: Cell::new(0),
         clients: ClientCounts::new(opening::most_clients(plan, job, share)),

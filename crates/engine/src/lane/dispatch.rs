@@ -9,7 +9,8 @@ use record::{EndKind, Outcome};
 use workload::Pacing;
 
 use crate::client::Client;
-use crate::gate::{Gate, Seat};
+use crate::client_handle::ClientHandle;
+use crate::gate::Gate;
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::link::AT_ONCE;
@@ -74,14 +75,14 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         number: u32,
         connection: Option<D::Connection>,
     ) {
-        let seat = Rc::new(Seat::new(&self.rt));
-        job_state.seats.borrow_mut().push(Rc::clone(&seat));
+        let handle = Rc::new(ClientHandle::new(&self.rt));
+        job_state.client_handles.borrow_mut().push(Rc::clone(&handle));
         job_state.clients.joined();
         if connection.is_some() {
             job_state.clients.connected();
         }
         self.client_joined();
-        let client = Client::new(Rc::clone(self), Rc::clone(job_state), seat, connection);
+        let client = Client::new(Rc::clone(self), Rc::clone(job_state), handle, connection);
         match job_state.job.pacing {
             Pacing::Closed { clients, .. } => {
                 self.spawn(client.serve_closed(number, clients), LaneState::lose_client);

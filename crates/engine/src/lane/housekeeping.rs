@@ -6,7 +6,7 @@ use record::{EndKind, EventKind, Grid, Outcome};
 use workload::JobTarget;
 
 use crate::lane_state::LaneState;
-use crate::panics::in_words as panic_in_words;
+use crate::panics::panic_message;
 use crate::rules::Rules;
 use crate::stop::CHECK_INTERVAL;
 
@@ -109,7 +109,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             match task {
                 Some(task) => {
                     if let Err(panic) = task.outcome().await {
-                        self.panic.borrow_mut().get_or_insert_with(|| panic_in_words(&panic));
+                        self.panic.borrow_mut().get_or_insert_with(|| panic_message(&panic));
                     }
                 }
                 None => return,
@@ -120,7 +120,11 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Gives up everything in flight when the drain is over, at the latest.
     fn expire_all(&self) {
         for job_state in &self.job_states {
-            job_state.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
+            job_state
+                .client_handles
+                .borrow()
+                .iter()
+                .for_each(|handle| handle.expire_by(self.give_up_at.get()));
         }
     }
 

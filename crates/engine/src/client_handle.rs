@@ -1,0 +1,83 @@
+//! Handles by which a gate and a lane reach a client.
+
+use std::cell::Cell;
+
+use base::Stamp;
+use record::Request;
+use rt::{Rt, Slot, Timer};
+
+use crate::feed::Input;
+
+/// A handle to a client: the slot for its instructions and the timers that end its waits.
+pub(crate) struct ClientHandle {
+    pub(crate) instructions: Slot<Instruction>,
+    /// Ends a pause between two requests.
+    pause: Timer,
+    pause_ends: Cell<Stamp>,
+    /// Ends a request, or an attempt to connect, that takes too long.
+    pub(crate) expiry: Timer,
+    expires: Cell<Stamp>,
+}
+
+impl ClientHandle {
+    pub(crate) fn new(rt: &Rt) -> ClientHandle {
+        let (pause, expiry) = (rt.timer(), rt.timer());
+        ClientHandle {
+            instructions: Slot::default(),
+            pause,
+            pause_ends: Cell::new(Stamp::NEVER),
+            expiry,
+            expires: Cell::new(Stamp::NEVER),
+        }
+    }
+
+    /// Waits until `at`, or until an earlier time set by [`ClientHandle::end_pause_by`].
+    pub(crate) async fn pause_until(&self, at: Stamp) {
+        self.pause_ends.set(at);
+        self.pause.arm(at);
+        self.pause.fired().await;
+        self.pause_ends.set(Stamp::NEVER);
+    }
+
+    /// Ends the present pause at `at`, unless it ends earlier.
+    pub(crate) fn end_pause_by(&self, at: Stamp) {
+        if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
+            self.pause_ends.set(at);
+            self.pause.arm(at);
+        }
+    }
+
+    /// Sets the time at which in-flight work is given up to `at`, replacing any earlier setting.
+    /// Most clients never give up and touch no timer.
+    #[inline]
+    pub(crate) fn expire_at(&self, at: Stamp) {
+        if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
+            self.expires.set(at);
+            self.expiry.arm(at);
+        }
+    }
+
+    /// Gives up in-flight work at `at`, unless it is given up earlier.
+    pub(crate) fn expire_by(&self, at: Stamp) {
+        if at < self.expires.get() {
+            self.expire_at(at);
+        }
+    }
+}
+
+/// A request on its way to a client, with its input.
+pub(crate) struct DueRequest {
+    pub(crate) request: Request,
+    /// Index of its part in the job: 0 unless the job is a mix.
+    pub(crate) part: usize,
+    /// The records that it takes from a file.
+    pub(crate) input: Option<Input>,
+}
+
+/// An instruction to an idle client.
+pub(crate) enum Instruction {
+    /// Serve this request, assigned at this instant.
+    Serve(DueRequest, Stamp),
+    /// End: nothing is left to do.
+    Leave,
+}
