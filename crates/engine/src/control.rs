@@ -1,39 +1,16 @@
 //! The phases on control connections: setup, loads and teardown.
 
-use std::cell::{Cell, RefCell};
-use std::ops::Range;
-use std::pin::pin;
-use std::rc::Rc;
-use std::sync::Arc;
+use base::{Class, Clock, Code, Nanos, Stamp};
+use driver::{Connection, Driver, Error};
+use rt::{Rt, within};
+use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
-use base::{Class, Clock, Code, Nanos, Stamp, Values, WallTime};
-use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
-use rt::{Rt, Timer, unless_fired, within};
-use workload::{
-    FixedStatement, Indexes, JobTarget, Load, LoadMethod, OnDuplicate, Plan, RowGenerator,
-};
-
-use crate::error::{Failed, Place};
+use crate::error::{Failed, Place, stalled};
+use crate::loading::{self, Loaded};
 use crate::news::RunEvent;
 use crate::run_context::RunContext;
-use crate::stop::Stop;
 use crate::targets::unreachable;
 use crate::waits::{unless, unless_ended};
-
-/// A table that was filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loaded {
-    /// The table.
-    pub table: String,
-    /// The number of rows that were committed.
-    pub rows: u64,
-    /// Bytes of values that were sent.
-    pub bytes: u64,
-    /// Beginning of the load, on the run's clock.
-    pub began: Stamp,
-    /// Duration of the load.
-    pub took: Nanos,
-}
 
 /// The progress of the preparation.
 pub(crate) enum Prepared {
@@ -93,7 +70,7 @@ impl<D: Driver> Control<'_, D> {
     async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         for load in &self.plan().loads {
-            self.check_load(load).map_err(before)?;
+            loading::check(self.driver(), load).map_err(before)?;
         }
         let after = |failed| PrepareError { failed, setup_done: true };
         self.report_settings(connection).await;
@@ -110,7 +87,7 @@ impl<D: Driver> Control<'_, D> {
         }
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
-            loaded.push(self.load(load).await.map_err(after)?);
+            loaded.push(loading::fill(self.rt, self.context, load).await.map_err(after)?);
             if self.context.stop.is_asked() {
                 return Ok(interrupted(StatementProgress::Break, true, loaded));
             }
@@ -149,7 +126,7 @@ impl<D: Driver> Control<'_, D> {
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
         self.report_settings(connection).await;
         for load in &self.plan().loads {
-            let place = place_of(load);
+            let place = Place::of_load(load);
             if !self.driver().keeps_data() {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
@@ -161,7 +138,7 @@ impl<D: Driver> Control<'_, D> {
                 place: place.clone(),
                 reason: format!("{why}: {help}"),
             };
-            let count = result.map_err(|error| match failure(place.clone(), error) {
+            let count = result.map_err(|error| match Failed::in_control(place.clone(), error) {
                 Failed::Statement { error, .. } => {
                     let why =
                         format!("the rows of table {} cannot be counted: {error}", load.table);
@@ -309,320 +286,14 @@ impl<D: Driver> Control<'_, D> {
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
                 return Ok(StatementProgress::Within);
             };
-            answer.map_err(|error| failure(fixed_place(section, place, statement), error))?;
+            answer.map_err(|error| {
+                Failed::in_control(fixed_place(section, place, statement), error)
+            })?;
         }
         match self.context.stop.is_asked() {
             true => Ok(StatementProgress::Break),
             false => Ok(StatementProgress::End),
         }
-    }
-
-    async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
-        let began = self.rt.now();
-        let shared = Rc::new(LoadProgress::new(load, self.rt));
-        let writers: Vec<_> = (0..load.writers as usize)
-            .map(|place| {
-                let (filling, driver) = (Rc::clone(&shared), self.driver().clone());
-                let (rt, stop, started) =
-                    (self.rt.clone(), self.context.stop.clone(), self.context.started);
-                let writing =
-                    async move { filling.write(place, &driver, &rt, &stop, started).await };
-                self.rt.spawn(writing)
-            })
-            .collect();
-        self.watch(load, &shared, began).await;
-        let mut connections = Vec::new();
-        for writer in writers {
-            connections.extend(writer.await);
-        }
-        if let Some(why) = shared.fallback.take() {
-            self.context.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
-        }
-        let took = shared.last_commit.get().since(began);
-        self.report(load, &shared, took);
-        // Before the sessions end, while their resource use can still be read.
-        self.context.listener.hear(&RunEvent::LoadEnds);
-        for connection in connections {
-            connection.close().await;
-        }
-        if let Some(error) = shared.failed.take() {
-            return Err(failure(place_of(load), error));
-        }
-        let is_short = shared.committed.get() < load.rows && !self.context.stop.is_asked();
-        if let Some(error) = shared.refused.take().filter(|_| is_short) {
-            return Err(Failed::Unreachable(error));
-        }
-        Ok(Loaded {
-            table: load.table.clone(),
-            rows: shared.committed.get(),
-            bytes: shared.bytes.get(),
-            began,
-            took,
-        })
-    }
-
-    /// Reports the progress of a load until all of its rows are written, and once that it will take
-    /// longer. That report waits until all writers are connected or refused, because an observer
-    /// that connects then must not take a writer's connection.
-    ///
-    /// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
-    /// load stalled.
-    async fn watch(&self, load: &Load, filling: &LoadProgress, began: Stamp) {
-        let step = (load.rows / PROGRESS_POINTS).max(1);
-        let (mut reported, mut is_known_to_last) = (0, false);
-        let (mut progress, mut moved_at) = (filling.progress(), began);
-        while !filling.is_over(load, &self.context.stop) {
-            self.rt.sleep(PROGRESS_POLL).await;
-            let now = self.rt.now();
-            let elapsed = now.since(began);
-            if !is_known_to_last && elapsed >= LASTS && filling.opening.get() == 0 {
-                self.context.listener.hear(&RunEvent::LongLoad {
-                    table: &load.table,
-                    began,
-                    elapsed,
-                });
-                is_known_to_last = true;
-            }
-            let committed = filling.committed.get();
-            if committed >= reported + step {
-                reported = committed - committed % step;
-                self.report(load, filling, filling.last_commit.get().since(began));
-            }
-            if progress != filling.progress() {
-                (progress, moved_at) = (filling.progress(), now);
-            } else if now.since(moved_at) >= self.plan().stall_timeout {
-                let what = format!(
-                    "{committed} of {} rows are committed, and the database takes no more",
-                    load.rows
-                );
-                filling.fail(stalled(self.plan().stall_timeout, &what));
-                return filling.give_up_at(now);
-            }
-        }
-        filling.give_up_at(self.rt.now() + LAST_BATCH);
-    }
-
-    fn report(&self, load: &Load, filling: &LoadProgress, elapsed: Nanos) {
-        self.context.listener.hear(&RunEvent::Loading {
-            table: &load.table,
-            rows: filling.committed.get(),
-            of: load.rows,
-            bytes: filling.bytes.get(),
-            elapsed,
-        });
-    }
-
-    /// Checks that a table can be filled by the requested method.
-    fn check_load(&self, load: &Load) -> Result<(), Failed> {
-        let columns = column_names(load);
-        let checked = self.driver().check_load(&into(load, &columns), method(load));
-        checked.map_err(|error| failure(place_of(load), error))
-    }
-}
-
-fn column_names(load: &Load) -> Vec<&str> {
-    load.columns.iter().map(|column| column.name.as_str()).collect()
-}
-
-fn into<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
-    let duplicates = match load.on_duplicate {
-        OnDuplicate::Error => Duplicates::Fail,
-        OnDuplicate::Ignore => Duplicates::Ignore,
-        OnDuplicate::Replace => Duplicates::Replace,
-    };
-    Insert { table: &load.table, columns, duplicates }
-}
-
-fn method(load: &Load) -> Method {
-    match load.method {
-        LoadMethod::Auto => Method::Auto,
-        LoadMethod::Insert => Method::Insert,
-        LoadMethod::Copy => Method::Copy,
-        LoadMethod::LoadData => Method::LoadData,
-    }
-}
-
-/// Maximum number of progress reports of a load.
-const PROGRESS_POINTS: u64 = 1_000;
-
-/// Time after which a load is reported as long. Observing a shorter one costs more than it is
-/// worth.
-const LASTS: Nanos = Nanos::from_millis(250);
-
-/// Time for the last batches after all rows are committed or a stop was requested. Batches that
-/// take longer are given up.
-const LAST_BATCH: Nanos = Nanos::from_secs(5);
-
-/// Interval between checks of a load's progress.
-const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
-
-/// The state that the writers of one table share.
-struct LoadProgress {
-    load: Arc<Load>,
-    next_row: Cell<u64>,
-    committed: Cell<u64>,
-    bytes: Cell<u64>,
-    last_commit: Cell<Stamp>,
-    /// Number of rows generated so far.
-    made: Cell<u64>,
-    /// One timer per writer, which fires when the writer is to give up.
-    give_up: Vec<Timer>,
-    /// Writers that have not ended.
-    writers: Cell<u32>,
-    /// Number of writers that are not yet connected or refused.
-    opening: Cell<u32>,
-    /// Error of a writer that got no connection; the others go on without it.
-    refused: RefCell<Option<Error>>,
-    /// Error of a batch that was not written; it ends the load.
-    failed: RefCell<Option<Error>>,
-    /// Reason why rows were inserted although the server has a faster method.
-    fallback: RefCell<Option<Error>>,
-}
-
-impl LoadProgress {
-    fn new(load: &Load, rt: &Rt) -> LoadProgress {
-        LoadProgress {
-            load: Arc::new(load.clone()),
-            next_row: Cell::new(0),
-            committed: Cell::new(0),
-            bytes: Cell::new(0),
-            last_commit: Cell::new(rt.now()),
-            made: Cell::new(0),
-            give_up: (0..load.writers).map(|_| rt.timer()).collect(),
-            writers: Cell::new(load.writers),
-            opening: Cell::new(load.writers),
-            refused: RefCell::new(None),
-            failed: RefCell::new(None),
-            fallback: RefCell::new(None),
-        }
-    }
-
-    /// Returns counters of which one changes as long as the load makes progress. Generated rows
-    /// count, because they are generated when there is room to send them.
-    fn progress(&self) -> (u64, u64, u32, u32) {
-        (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
-    }
-
-    fn fail(&self, error: Error) {
-        self.failed.borrow_mut().get_or_insert(error);
-    }
-
-    fn give_up_at(&self, at: Stamp) {
-        self.give_up.iter().for_each(|timer| timer.arm(at));
-    }
-
-    fn is_over(&self, load: &Load, stop: &Stop) -> bool {
-        let nobody_writes = self.writers.get() == 0;
-        self.committed.get() >= load.rows || nobody_writes || stop.is_asked()
-    }
-
-    /// Writes batches until none is left, and returns the connection if it got one.
-    async fn write<D: Driver>(
-        &self,
-        place: usize,
-        driver: &D,
-        rt: &Rt,
-        stop: &Stop,
-        started: WallTime,
-    ) -> Option<D::Connection> {
-        let opened = unless(self.open(driver, rt), rt, || self.is_over(&self.load, stop)).await;
-        self.opening.set(self.opening.get() - 1);
-        let mut connection = match opened {
-            Some(Ok(connection)) => Some(connection),
-            Some(Err(error)) => {
-                self.refused.borrow_mut().get_or_insert(error);
-                None
-            }
-            None => None,
-        };
-        let mut is_given_up = false;
-        if let Some(open) = &mut connection {
-            let writing = pin!(self.write_on(open, rt, stop, started));
-            match unless_fired(writing, &self.give_up[place]).await {
-                Some(Ok(())) => {}
-                Some(Err(error)) => self.fail(error),
-                None => is_given_up = true,
-            }
-        }
-        if is_given_up {
-            connection.take().into_iter().for_each(Connection::abandon);
-        }
-        self.writers.set(self.writers.get() - 1);
-        connection
-    }
-
-    /// Connects, and waits until the connection has a session that answers. A connection that waits
-    /// for the others to end gets no batches.
-    async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
-        let mut connection = driver.connect(rt).await?;
-        match connection.await_session().await {
-            Ok(()) => Ok(connection),
-            Err(error) => {
-                connection.abandon();
-                Err(error)
-            }
-        }
-    }
-
-    /// Takes batches of rows from the shared counter until none is left. A row's values depend on
-    /// its number alone, so any writer may take it.
-    async fn write_on(
-        &self,
-        connection: &mut impl Connection,
-        rt: &Rt,
-        stop: &Stop,
-        started: WallTime,
-    ) -> Result<(), Error> {
-        let rows = RowGenerator::new(&self.load, started);
-        let columns = column_names(&self.load);
-        let mut writer = Writer { filling: self, rt, stop, rows, batch: 0..0 };
-        connection.load(&into(&self.load, &columns), method(&self.load), &mut writer).await
-    }
-}
-
-/// A task that fills a table, together with others.
-struct Writer<'a> {
-    filling: &'a LoadProgress,
-    rt: &'a Rt,
-    stop: &'a Stop,
-    rows: RowGenerator,
-    /// The row numbers of the present batch that are still to be generated.
-    batch: Range<u64>,
-}
-
-impl Batches for Writer<'_> {
-    fn next_batch(&mut self) -> bool {
-        let LoadProgress { load, next_row, failed, .. } = self.filling;
-        let first = next_row.get();
-        if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
-            return false;
-        }
-        let after = load.rows.min(first + u64::from(load.batch));
-        next_row.set(after);
-        self.batch = first..after;
-        true
-    }
-
-    fn next_row(&mut self, values: &mut Values) -> bool {
-        let Some(number) = self.batch.next() else { return false };
-        self.filling.made.set(self.filling.made.get() + 1);
-        self.rows.fill(number, values);
-        true
-    }
-
-    fn committed(&mut self, rows: u64, bytes: u64) {
-        let LoadProgress { last_commit, committed, bytes: sent, .. } = self.filling;
-        last_commit.set(self.rt.now());
-        committed.set(committed.get() + rows);
-        sent.set(sent.get() + bytes);
-    }
-
-    fn is_ascii(&self) -> bool {
-        self.rows.is_ascii()
-    }
-
-    fn falls_back(&mut self, why: &Error) {
-        self.filling.fallback.borrow_mut().get_or_insert_with(|| why.clone());
     }
 }
 
@@ -651,15 +322,6 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
         && loads.iter().any(|load| {
             load.indexes == Indexes::After && table.is_some_and(|t| *t == load.table.to_lowercase())
         })
-}
-
-fn place_of(load: &Load) -> Place {
-    Place {
-        section: format!("load {}", load.table),
-        statement: None,
-        span: load.span,
-        script: None,
-    }
 }
 
 fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
@@ -717,24 +379,5 @@ impl TeardownTimeout {
         }
         self.ends_at = Some(now + self.limit);
         stalled(self.limit, "the statement is not answered")
-    }
-}
-
-/// Returns the error of a database that has stalled.
-fn stalled(limit: Nanos, what: &str) -> Error {
-    let words = format!("nothing was answered within `stall-timeout = {limit}`: {what}");
-    Error::new(Class::Timeout, Code::TIMEOUT, words)
-}
-
-/// Returns the failure that an error in a control phase means: an unreachable target or a wrong
-/// statement.
-fn failure(place: Place, error: Error) -> Failed {
-    match error.class() {
-        _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),
-        Class::Timeout => {
-            let message = format!("[{}]: {}", place.section, error.message());
-            Failed::Unreachable(Error::new(error.class(), error.code(), message))
-        }
-        _ => Failed::Statement { place, error },
     }
 }

@@ -3,20 +3,21 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::{Class, Span};
-use workload::{Job, ScriptLine, Statement};
+use base::{Class, Code, Nanos, Span};
+use driver::Error;
+use workload::{Job, Load, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
 pub enum Failed {
     /// The target could not be reached, or refused the login.
-    Unreachable(driver::Error),
+    Unreachable(Error),
     /// The database rejected a statement of the workload file.
     Statement {
         /// The statement.
         place: Place,
         /// The database's error.
-        error: driver::Error,
+        error: Error,
     },
     /// The workload file requests something that this target does not support.
     Unsupported {
@@ -63,6 +64,12 @@ impl Place {
         Place { section, statement: Some(statement + 1), span: *span, script }
     }
 
+    /// Returns the location of a load as a whole.
+    pub(crate) fn of_load(load: &Load) -> Place {
+        let section = format!("load {}", load.table);
+        Place { section, statement: None, span: load.span, script: None }
+    }
+
     /// Returns the location of a job as a whole.
     pub(crate) fn of_section(job: &Job) -> Place {
         let span = job.statements.first().map_or(job.span, |statement| statement.span);
@@ -81,6 +88,27 @@ impl fmt::Display for Place {
             None => Ok(()),
         }
     }
+}
+
+impl Failed {
+    /// Returns the failure that an error on a control connection means: an unreachable target or a
+    /// wrong statement.
+    pub(crate) fn in_control(place: Place, error: Error) -> Failed {
+        match error.class() {
+            _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),
+            Class::Timeout => {
+                let message = format!("[{}]: {}", place.section, error.message());
+                Failed::Unreachable(Error::new(error.class(), error.code(), message))
+            }
+            _ => Failed::Statement { place, error },
+        }
+    }
+}
+
+/// Returns the error of a database that has stalled.
+pub(crate) fn stalled(limit: Nanos, what: &str) -> Error {
+    let words = format!("nothing was answered within `stall-timeout = {limit}`: {what}");
+    Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
 
 /// Returns the message for a panic, given its words.

@@ -8,11 +8,12 @@ use record::{EndKind, FileHealth};
 use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
-use crate::control::{Control, Loaded, PrepareError, Prepared};
+use crate::control::{Control, PrepareError, Prepared};
 use crate::error::Failed;
 use crate::feed::{FileRemark, InputFiles};
 use crate::lane::LaneOutcome;
 use crate::lane_state::{LaneOutlet, Outlets};
+use crate::loading::Loaded;
 use crate::measure::{StartBarrier, run_lane};
 use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;

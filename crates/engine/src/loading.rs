@@ -1,0 +1,353 @@
+//! Loads: tables that are filled before the measured phase, each by several writers.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{Clock, Nanos, Stamp, Values, WallTime};
+use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
+use rt::{Rt, Timer, unless_fired};
+use workload::{JobTarget, Load, LoadMethod, OnDuplicate, RowGenerator};
+
+use crate::error::{Failed, Place, stalled};
+use crate::news::RunEvent;
+use crate::run_context::RunContext;
+use crate::stop::Stop;
+use crate::waits::unless;
+
+/// Maximum number of progress reports of a load.
+const PROGRESS_POINTS: u64 = 1_000;
+
+/// Time after which a load is reported as long. Observing a shorter one costs more than it is
+/// worth.
+const LASTS: Nanos = Nanos::from_millis(250);
+
+/// Time for the last batches after all rows are committed or a stop was requested. Batches that
+/// take longer are given up.
+const LAST_BATCH: Nanos = Nanos::from_secs(5);
+
+/// Interval between checks of a load's progress.
+const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
+
+/// A table that was filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The table.
+    pub table: String,
+    /// The number of rows that were committed.
+    pub rows: u64,
+    /// Bytes of values that were sent.
+    pub bytes: u64,
+    /// Beginning of the load, on the run's clock.
+    pub began: Stamp,
+    /// Duration of the load.
+    pub took: Nanos,
+}
+
+/// Checks that a table can be filled by the requested method.
+///
+/// # Errors
+/// The target does not support it.
+pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), Failed> {
+    let columns = column_names(load);
+    let checked = driver.check_load(&into(load, &columns), method(load));
+    checked.map_err(|error| Failed::in_control(Place::of_load(load), error))
+}
+
+/// Fills a table by as many writers as the load has.
+///
+/// # Errors
+/// The target cannot be reached, rejects a batch or stalls.
+pub(crate) async fn fill<D: Driver>(
+    rt: &Rt,
+    context: &RunContext<D>,
+    load: &Load,
+) -> Result<Loaded, Failed> {
+    let driver = context.drivers.of(JobTarget::Main);
+    let began = rt.now();
+    let shared = Rc::new(LoadProgress::new(load, rt));
+    let writers: Vec<_> = (0..load.writers as usize)
+        .map(|place| {
+            let (shared, driver) = (Rc::clone(&shared), driver.clone());
+            let (own_rt, stop, started) = (rt.clone(), context.stop.clone(), context.started);
+            rt.spawn(async move { shared.write(place, &driver, &own_rt, &stop, started).await })
+        })
+        .collect();
+    watch(rt, context, load, &shared, began).await;
+    let mut connections = Vec::new();
+    for writer in writers {
+        connections.extend(writer.await);
+    }
+    if let Some(why) = shared.fallback.take() {
+        context.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
+    }
+    let took = shared.last_commit.get().since(began);
+    report(context, load, &shared, took);
+    // Before the sessions end, while their resource use can still be read.
+    context.listener.hear(&RunEvent::LoadEnds);
+    for connection in connections {
+        connection.close().await;
+    }
+    if let Some(error) = shared.failed.take() {
+        return Err(Failed::in_control(Place::of_load(load), error));
+    }
+    let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
+    if let Some(error) = shared.refused.take().filter(|_| is_short) {
+        return Err(Failed::Unreachable(error));
+    }
+    Ok(Loaded {
+        table: load.table.clone(),
+        rows: shared.committed.get(),
+        bytes: shared.bytes.get(),
+        began,
+        took,
+    })
+}
+
+/// Reports the progress of a load until all of its rows are written, and once that it will take
+/// longer. That report waits until all writers are connected or refused, because an observer
+/// that connects then must not take a writer's connection.
+///
+/// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
+/// load stalled.
+async fn watch<D: Driver>(
+    rt: &Rt,
+    context: &RunContext<D>,
+    load: &Load,
+    progress: &LoadProgress,
+    began: Stamp,
+) {
+    let step = (load.rows / PROGRESS_POINTS).max(1);
+    let (mut reported, mut is_known_to_last) = (0, false);
+    let (mut counters, mut moved_at) = (progress.counters(), began);
+    while !progress.is_over(load, &context.stop) {
+        rt.sleep(PROGRESS_POLL).await;
+        let now = rt.now();
+        let elapsed = now.since(began);
+        if !is_known_to_last && elapsed >= LASTS && progress.opening.get() == 0 {
+            context.listener.hear(&RunEvent::LongLoad { table: &load.table, began, elapsed });
+            is_known_to_last = true;
+        }
+        let committed = progress.committed.get();
+        if committed >= reported + step {
+            reported = committed - committed % step;
+            report(context, load, progress, progress.last_commit.get().since(began));
+        }
+        if counters != progress.counters() {
+            (counters, moved_at) = (progress.counters(), now);
+        } else if now.since(moved_at) >= context.plan.stall_timeout {
+            let what = format!(
+                "{committed} of {} rows are committed, and the database takes no more",
+                load.rows
+            );
+            progress.fail(stalled(context.plan.stall_timeout, &what));
+            return progress.give_up_at(now);
+        }
+    }
+    progress.give_up_at(rt.now() + LAST_BATCH);
+}
+
+/// Reports the progress of a load.
+fn report<D>(context: &RunContext<D>, load: &Load, progress: &LoadProgress, elapsed: Nanos) {
+    context.listener.hear(&RunEvent::Loading {
+        table: &load.table,
+        rows: progress.committed.get(),
+        of: load.rows,
+        bytes: progress.bytes.get(),
+        elapsed,
+    });
+}
+
+fn column_names(load: &Load) -> Vec<&str> {
+    load.columns.iter().map(|column| column.name.as_str()).collect()
+}
+
+fn into<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
+    let duplicates = match load.on_duplicate {
+        OnDuplicate::Error => Duplicates::Fail,
+        OnDuplicate::Ignore => Duplicates::Ignore,
+        OnDuplicate::Replace => Duplicates::Replace,
+    };
+    Insert { table: &load.table, columns, duplicates }
+}
+
+fn method(load: &Load) -> Method {
+    match load.method {
+        LoadMethod::Auto => Method::Auto,
+        LoadMethod::Insert => Method::Insert,
+        LoadMethod::Copy => Method::Copy,
+        LoadMethod::LoadData => Method::LoadData,
+    }
+}
+
+/// The state that the writers of one table share.
+struct LoadProgress {
+    load: Arc<Load>,
+    next_row: Cell<u64>,
+    committed: Cell<u64>,
+    bytes: Cell<u64>,
+    last_commit: Cell<Stamp>,
+    /// Number of rows generated so far.
+    made: Cell<u64>,
+    /// One timer per writer, which fires when the writer is to give up.
+    give_up: Vec<Timer>,
+    /// Writers that have not ended.
+    writers: Cell<u32>,
+    /// Number of writers that are not yet connected or refused.
+    opening: Cell<u32>,
+    /// Error of a writer that got no connection; the others go on without it.
+    refused: RefCell<Option<Error>>,
+    /// Error of a batch that was not written; it ends the load.
+    failed: RefCell<Option<Error>>,
+    /// Reason why rows were inserted although the server has a faster method.
+    fallback: RefCell<Option<Error>>,
+}
+
+impl LoadProgress {
+    fn new(load: &Load, rt: &Rt) -> LoadProgress {
+        LoadProgress {
+            load: Arc::new(load.clone()),
+            next_row: Cell::new(0),
+            committed: Cell::new(0),
+            bytes: Cell::new(0),
+            last_commit: Cell::new(rt.now()),
+            made: Cell::new(0),
+            give_up: (0..load.writers).map(|_| rt.timer()).collect(),
+            writers: Cell::new(load.writers),
+            opening: Cell::new(load.writers),
+            refused: RefCell::new(None),
+            failed: RefCell::new(None),
+            fallback: RefCell::new(None),
+        }
+    }
+
+    /// Returns counters of which one changes as long as the load makes progress. Generated rows
+    /// count, because they are generated when there is room to send them.
+    fn counters(&self) -> (u64, u64, u32, u32) {
+        (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
+    }
+
+    fn fail(&self, error: Error) {
+        self.failed.borrow_mut().get_or_insert(error);
+    }
+
+    fn give_up_at(&self, at: Stamp) {
+        self.give_up.iter().for_each(|timer| timer.arm(at));
+    }
+
+    fn is_over(&self, load: &Load, stop: &Stop) -> bool {
+        let has_no_writer = self.writers.get() == 0;
+        self.committed.get() >= load.rows || has_no_writer || stop.is_asked()
+    }
+
+    /// Writes batches until none is left, and returns the connection if it got one.
+    async fn write<D: Driver>(
+        &self,
+        place: usize,
+        driver: &D,
+        rt: &Rt,
+        stop: &Stop,
+        started: WallTime,
+    ) -> Option<D::Connection> {
+        let opened = unless(self.open(driver, rt), rt, || self.is_over(&self.load, stop)).await;
+        self.opening.set(self.opening.get() - 1);
+        let mut connection = match opened {
+            Some(Ok(connection)) => Some(connection),
+            Some(Err(error)) => {
+                self.refused.borrow_mut().get_or_insert(error);
+                None
+            }
+            None => None,
+        };
+        let mut is_given_up = false;
+        if let Some(open) = &mut connection {
+            let writing = pin!(self.write_on(open, rt, stop, started));
+            match unless_fired(writing, &self.give_up[place]).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => self.fail(error),
+                None => is_given_up = true,
+            }
+        }
+        if is_given_up {
+            connection.take().into_iter().for_each(Connection::abandon);
+        }
+        self.writers.set(self.writers.get() - 1);
+        connection
+    }
+
+    /// Connects, and waits until the connection has a session that answers. A connection that waits
+    /// for the others to end gets no batches.
+    async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
+        let mut connection = driver.connect(rt).await?;
+        match connection.await_session().await {
+            Ok(()) => Ok(connection),
+            Err(error) => {
+                connection.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes batches of rows from the shared counter until none is left. A row's values depend on
+    /// its number alone, so any writer may take it.
+    async fn write_on(
+        &self,
+        connection: &mut impl Connection,
+        rt: &Rt,
+        stop: &Stop,
+        started: WallTime,
+    ) -> Result<(), Error> {
+        let rows = RowGenerator::new(&self.load, started);
+        let columns = column_names(&self.load);
+        let mut writer = Writer { progress: self, rt, stop, rows, batch: 0..0 };
+        connection.load(&into(&self.load, &columns), method(&self.load), &mut writer).await
+    }
+}
+
+/// A task that fills a table, together with others.
+struct Writer<'a> {
+    progress: &'a LoadProgress,
+    rt: &'a Rt,
+    stop: &'a Stop,
+    rows: RowGenerator,
+    /// The row numbers of the present batch that are still to be generated.
+    batch: Range<u64>,
+}
+
+impl Batches for Writer<'_> {
+    fn next_batch(&mut self) -> bool {
+        let LoadProgress { load, next_row, failed, .. } = self.progress;
+        let first = next_row.get();
+        if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
+            return false;
+        }
+        let after = load.rows.min(first + u64::from(load.batch));
+        next_row.set(after);
+        self.batch = first..after;
+        true
+    }
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        let Some(number) = self.batch.next() else { return false };
+        self.progress.made.set(self.progress.made.get() + 1);
+        self.rows.fill(number, values);
+        true
+    }
+
+    fn committed(&mut self, rows: u64, bytes: u64) {
+        let LoadProgress { last_commit, committed, bytes: sent, .. } = self.progress;
+        last_commit.set(self.rt.now());
+        committed.set(committed.get() + rows);
+        sent.set(sent.get() + bytes);
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.rows.is_ascii()
+    }
+
+    fn falls_back(&mut self, why: &Error) {
+        self.progress.fallback.borrow_mut().get_or_insert_with(|| why.clone());
+    }
+}
