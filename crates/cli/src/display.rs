@@ -176,11 +176,11 @@ impl Display {
 }
 
 impl Listener for Display {
-    fn hear(&self, news: &RunEvent<'_>) {
+    fn on_event(&self, event: &RunEvent<'_>) {
         let mut state = self.shared.lock();
-        state.phase = match news {
+        state.phase = match event {
             RunEvent::Settings { .. }
-            | RunEvent::Account(_)
+            | RunEvent::ServerStatistics(_)
             | RunEvent::LongLoad { .. }
             | RunEvent::LoadFallback { .. }
             | RunEvent::LoadEnds

@@ -6,8 +6,8 @@ use rt::{Rt, within};
 use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
 use crate::error::{Failed, Place, stalled};
+use crate::events::RunEvent;
 use crate::loading::{self, Loaded};
-use crate::news::RunEvent;
 use crate::run_context::RunContext;
 use crate::targets::unreachable;
 use crate::waits::{unless, unless_ended};
@@ -131,7 +131,7 @@ impl<D: Driver> Control<'_, D> {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
             }
-            self.context.listener.hear(&RunEvent::Counting { table: &load.table });
+            self.context.listener.on_event(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
             let refused = |why: String, help: &str| Failed::Unsupported {
@@ -177,12 +177,14 @@ impl<D: Driver> Control<'_, D> {
             if patience.is_over(self.rt.now()) {
                 return self.report_skipped(place);
             }
-            self.context.listener.hear(&RunEvent::Teardown { done: place, of: statements.len() });
+            self.context
+                .listener
+                .on_event(&RunEvent::Teardown { done: place, of: statements.len() });
             let failed = |error| {
                 let place = fixed_place("teardown", place, statement);
                 self.context
                     .listener
-                    .hear(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
+                    .on_event(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
             };
             let mut open = match connection.take() {
                 Some(open) => open,
@@ -190,7 +192,7 @@ impl<D: Driver> Control<'_, D> {
                     None => return,
                     Some(Ok(open)) => open,
                     Some(Err(failed)) => {
-                        self.context.listener.hear(&RunEvent::TeardownFailed(failed));
+                        self.context.listener.on_event(&RunEvent::TeardownFailed(failed));
                         return self.report_skipped(place);
                     }
                 },
@@ -220,7 +222,7 @@ impl<D: Driver> Control<'_, D> {
     /// Reports that the statements of `[teardown]` from index `from` on are not run.
     fn report_skipped(&self, from: usize) {
         let of = self.plan().teardown.len();
-        self.context.listener.hear(&RunEvent::TeardownSkipped { from, of });
+        self.context.listener.on_event(&RunEvent::TeardownSkipped { from, of });
     }
 
     /// Connects to the targets other than the main one before anything is changed there, and reads
@@ -232,7 +234,7 @@ impl<D: Driver> Control<'_, D> {
             let mut connection = reach(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
-            self.context.listener.hear(&RunEvent::Settings { target: Some(name), settings });
+            self.context.listener.on_event(&RunEvent::Settings { target: Some(name), settings });
             connection.close().await;
         }
         Ok(())
@@ -240,14 +242,14 @@ impl<D: Driver> Control<'_, D> {
 
     async fn report_settings(&self, connection: &mut D::Connection) {
         let settings = connection.settings().await;
-        self.context.listener.hear(&RunEvent::Settings { target: None, settings });
+        self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
     /// Reports facts about the server beyond its settings. Comes last on its connection, because an
     /// answer that was too late may still arrive.
     async fn report_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
-        self.context.listener.hear(&RunEvent::Settings { target: None, settings });
+        self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
     }
 
     fn plan(&self) -> &Plan {
@@ -280,7 +282,7 @@ impl<D: Driver> Control<'_, D> {
             if self.context.stop.is_asked() {
                 return Ok(StatementProgress::Break);
             }
-            self.context.listener.hear(&RunEvent::Setup { done: place, of: statements.len() });
+            self.context.listener.on_event(&RunEvent::Setup { done: place, of: statements.len() });
             let statement = &statements[place];
             let answer = connection.query_text(&statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {

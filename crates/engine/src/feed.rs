@@ -17,7 +17,7 @@ use record::{EventKind, JobIndex};
 use workload::feed::{Fault, Group, More, Reader, Records};
 use workload::{Feed, Pacing, Plan};
 
-use crate::news::{Listener, RunEvent};
+use crate::events::{Listener, RunEvent};
 use crate::share::Share;
 use crate::stop::Stop;
 
@@ -382,9 +382,9 @@ impl Source {
             return self.files.open(&self.feed.file);
         }
         let file = self.feed.file.as_str();
-        self.listener.hear(&RunEvent::AwaitingWriter { file });
+        self.listener.on_event(&RunEvent::AwaitingWriter { file });
         let opened = self.files.open(file);
-        self.listener.hear(&RunEvent::WriterCame { file });
+        self.listener.on_event(&RunEvent::WriterCame { file });
         opened
     }
 

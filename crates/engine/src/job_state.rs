@@ -88,11 +88,11 @@ impl JobState {
     /// Returns true if an error code is seen for the first time, up to the limit of distinct codes.
     pub(crate) fn is_new_error(&self, code: Code) -> bool {
         let mut seen = self.seen.borrow_mut();
-        let news = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
-        if news {
+        let is_new = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
+        if is_new {
             seen.push(code);
         }
-        news
+        is_new
     }
 
     /// Returns true if an error code has been seen.

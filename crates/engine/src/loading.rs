@@ -12,7 +12,7 @@ use rt::{Rt, Timer, unless_fired};
 use workload::{JobTarget, Load, LoadMethod, OnDuplicate, RowGenerator};
 
 use crate::error::{Failed, Place, stalled};
-use crate::news::RunEvent;
+use crate::events::RunEvent;
 use crate::run_context::RunContext;
 use crate::stop::Stop;
 use crate::waits::unless;
@@ -81,12 +81,12 @@ pub(crate) async fn fill<D: Driver>(
         connections.extend(writer.await);
     }
     if let Some(why) = shared.fallback.take() {
-        context.listener.hear(&RunEvent::LoadFallback { table: &load.table, why: &why });
+        context.listener.on_event(&RunEvent::LoadFallback { table: &load.table, why: &why });
     }
     let took = shared.last_commit.get().since(began);
     report(context, load, &shared, took);
     // Before the sessions end, while their resource use can still be read.
-    context.listener.hear(&RunEvent::LoadEnds);
+    context.listener.on_event(&RunEvent::LoadEnds);
     for connection in connections {
         connection.close().await;
     }
@@ -127,7 +127,7 @@ async fn watch<D: Driver>(
         let now = rt.now();
         let elapsed = now.since(began);
         if !is_known_to_last && elapsed >= LASTS && progress.opening.get() == 0 {
-            context.listener.hear(&RunEvent::LongLoad { table: &load.table, began, elapsed });
+            context.listener.on_event(&RunEvent::LongLoad { table: &load.table, began, elapsed });
             is_known_to_last = true;
         }
         let committed = progress.committed.get();
@@ -151,7 +151,7 @@ async fn watch<D: Driver>(
 
 /// Reports the progress of a load.
 fn report<D>(context: &RunContext<D>, load: &Load, progress: &LoadProgress, elapsed: Nanos) {
-    context.listener.hear(&RunEvent::Loading {
+    context.listener.on_event(&RunEvent::Loading {
         table: &load.table,
         rows: progress.committed.get(),
         of: load.rows,

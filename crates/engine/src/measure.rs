@@ -9,9 +9,9 @@ use driver::Driver;
 use rt::Rt;
 
 use crate::error::Failed;
+use crate::events::RunEvent;
 use crate::lane::{self, LaneOutcome};
 use crate::lane_state::Outlets;
-use crate::news::RunEvent;
 use crate::opening::open;
 use crate::panics::PanicGuard;
 use crate::rules::Rules;
@@ -121,7 +121,7 @@ pub(crate) async fn run_lane<D: Driver, R: Rules>(
         if let Some(duration) = context.plan.duration {
             context.stop.end_by(zero + duration);
         }
-        context.listener.hear(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
+        context.listener.on_event(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
     };
     let Some(zero) = barrier.zero(&rt, begin).await else {
         opened.close().await;

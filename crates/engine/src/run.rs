@@ -10,12 +10,12 @@ use workload::{JobTarget, Plan};
 
 use crate::control::{Control, PrepareError, Prepared};
 use crate::error::Failed;
+use crate::events::{Listener, RunEvent};
 use crate::feed::{FileRemark, InputFiles};
 use crate::lane::LaneOutcome;
 use crate::lane_state::{LaneOutlet, Outlets};
 use crate::loading::Loaded;
 use crate::measure::{StartBarrier, run_lane};
-use crate::news::{Listener, RunEvent};
 use crate::opening::check_limit;
 use crate::options::Options;
 use crate::panics::{catch_panic, panic_message};
@@ -367,7 +367,7 @@ async fn before<D: Driver>(
     });
     if matches!(begun, Ok(NextPhase::Measurement(_))) {
         unless_ended(server_statistics::open(rt, context), rt, &context.stop).await;
-        context.listener.hear(&RunEvent::Opening);
+        context.listener.on_event(&RunEvent::Opening);
     }
     begun
 }
@@ -389,7 +389,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Faile
 
 /// Runs everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
-    context.listener.hear(&RunEvent::Ended);
+    context.listener.on_event(&RunEvent::Ended);
     unless_ended_at_once(server_statistics::close(rt, context), rt, &context.stop).await;
     unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
 }

@@ -7,8 +7,8 @@ use base::WallTime;
 use record::FileHealth;
 use workload::Plan;
 
+use crate::events::Listener;
 use crate::feed::InputFiles;
-use crate::news::Listener;
 use crate::parts::Parts;
 use crate::stop::Stop;
 use crate::targets::Drivers;

@@ -11,7 +11,7 @@ use driver::{Connection, Count, Driver};
 use rt::{Rt, within};
 use workload::{JobTarget, Plan};
 
-use crate::news::RunEvent;
+use crate::events::RunEvent;
 use crate::run_context::RunContext;
 
 /// Time limit of a reading: two seconds to wait for sessions that end, and two for a login and some
@@ -39,14 +39,14 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     if rt.is_virtual() || !driver.has_activity_counters() {
         return false;
     }
-    let account = match driver.nodes().len() {
-        0 | 1 => within(rt, PATIENCE, account(rt, driver)).await,
+    let statistics = match driver.nodes().len() {
+        0 | 1 => within(rt, PATIENCE, read_all(rt, driver)).await,
         _ => Some(Err("the URL names several servers, each with an account of its own".to_owned())),
     };
     let too_late = || Err(format!("the server did not tell it within {PATIENCE}"));
-    let account = account.unwrap_or_else(too_late);
-    context.listener.hear(&RunEvent::Account(&account));
-    account.is_ok()
+    let statistics = statistics.unwrap_or_else(too_late);
+    context.listener.on_event(&RunEvent::ServerStatistics(&statistics));
+    statistics.is_ok()
 }
 
 /// Returns the target that all jobs use; `None` if they use several.
@@ -56,9 +56,10 @@ fn only_target(plan: &Plan) -> Option<JobTarget> {
     asked.all(|target| target == first).then_some(first)
 }
 
-async fn account<D: Driver>(rt: &Rt, driver: &D) -> Result<Vec<Count>, String> {
+/// Reads the statistics over a session of its own.
+async fn read_all<D: Driver>(rt: &Rt, driver: &D) -> Result<Vec<Count>, String> {
     let mut connection = driver.connect(rt).await.map_err(|error| error.to_string())?;
-    let account = connection.account().await;
+    let statistics = connection.account().await;
     connection.close().await;
-    account
+    statistics
 }

@@ -513,8 +513,8 @@ impl RecordingListener {
 }
 
 impl Listener for RecordingListener {
-    fn hear(&self, news: &RunEvent<'_>) {
-        match news {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        match event {
             RunEvent::Settings { target, settings } => {
                 // Settings are the first thing that is read from a target.
                 self.was_reached.store(true, Ordering::Relaxed);
@@ -546,7 +546,7 @@ impl Listener for RecordingListener {
                     self.begin_watches(*zero, &self.observations);
                 }
             }
-            RunEvent::Account(account) => self.note_account(account),
+            RunEvent::ServerStatistics(account) => self.note_account(account),
             RunEvent::Ended => self.end_database(),
             RunEvent::Setup { .. }
             | RunEvent::Counting { .. }
@@ -557,6 +557,6 @@ impl Listener for RecordingListener {
             | RunEvent::TeardownFailed(_)
             | RunEvent::TeardownSkipped { .. } => {}
         }
-        self.next.hear(news);
+        self.next.on_event(event);
     }
 }

@@ -161,8 +161,8 @@ struct Interrupting {
 }
 
 impl Listener for Interrupting {
-    fn hear(&self, news: &RunEvent<'_>) {
-        match news {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        match event {
             RunEvent::LongLoad { .. } => self.stop.interrupt(),
             RunEvent::TeardownFailed(failed) => {
                 self.said.lock().expect("nothing panics").push(failed.to_string());

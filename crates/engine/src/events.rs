@@ -17,7 +17,7 @@ pub enum RunEvent<'a> {
     },
     /// The server's own statistics until now, before or after the measured phase, or the reason why
     /// they cannot be read.
-    Account(&'a Result<Vec<Count>, String>),
+    ServerStatistics(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
         /// The number of statements that ran before.
@@ -103,7 +103,7 @@ pub enum RunEvent<'a> {
 /// A receiver of progress events.
 pub trait Listener: Send + Sync {
     /// Handles an event. Called from any thread of the run, and never on the measured path.
-    fn hear(&self, news: &RunEvent<'_>);
+    fn on_event(&self, event: &RunEvent<'_>);
 }
 
 /// A listener that ignores all events.
@@ -111,5 +111,5 @@ pub trait Listener: Send + Sync {
 pub struct Silence;
 
 impl Listener for Silence {
-    fn hear(&self, _news: &RunEvent<'_>) {}
+    fn on_event(&self, _event: &RunEvent<'_>) {}
 }
