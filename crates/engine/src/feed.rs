@@ -22,30 +22,30 @@ use crate::share::Share;
 use crate::stop::Stop;
 
 /// Maximum number of groups in a block.
-const GROUPS: usize = 256;
+const GROUPS_PER_BLOCK: usize = 256;
 
 /// Approximate size of a block's fields, in bytes.
-const BYTES: usize = 64 << 10;
+const BYTES_PER_BLOCK: usize = 64 << 10;
 
 /// Number of blocks that are read ahead for a lane.
-const AHEAD: usize = 2;
+const BLOCKS_AHEAD: usize = 2;
 
 /// Maximum number of a lane's blocks that the reading thread reuses; further ones are freed after
 /// use.
-const KNOWN: usize = 64;
+const BLOCKS_REUSED: usize = 64;
 
 /// Interval at which a lane that waits in virtual time checks if the run is over.
-const PATIENCE: Duration = Duration::from_millis(50);
+const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// The groups of one file that belong to one lane.
 pub(crate) struct LaneFeed {
-    from: Receiver<Message>,
+    messages: Receiver<Message>,
     block: Option<Arc<Records>>,
     /// Index of the next group in the block.
     at: usize,
     has_ended: bool,
     failure: Option<String>,
-    known: Arc<Observations>,
+    observations: Arc<Observations>,
     /// In virtual time: the stop that ends the wait for the file.
     waits_until: Option<Stop>,
 }
@@ -165,11 +165,19 @@ impl Input {
 
 impl LaneFeed {
     fn new(
-        from: Receiver<Message>,
-        known: Arc<Observations>,
+        messages: Receiver<Message>,
+        observations: Arc<Observations>,
         waits_until: Option<Stop>,
     ) -> LaneFeed {
-        LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, known, waits_until }
+        LaneFeed {
+            messages,
+            block: None,
+            at: 0,
+            has_ended: false,
+            failure: None,
+            observations,
+            waits_until,
+        }
     }
 
     /// Returns the next group.
@@ -191,7 +199,7 @@ impl LaneFeed {
                     self.at = 0;
                 }
                 Some(Message::End) => {
-                    self.known.is_exhausted.store(true, Ordering::Relaxed);
+                    self.observations.is_exhausted.store(true, Ordering::Relaxed);
                     self.has_ended = true;
                 }
                 Some(Message::GivenUp) => self.has_ended = true,
@@ -212,14 +220,14 @@ impl LaneFeed {
     #[cold]
     fn message(&mut self) -> Option<Message> {
         let Some(stop) = &self.waits_until else {
-            return match self.from.try_recv() {
+            return match self.messages.try_recv() {
                 Ok(message) => Some(message),
                 Err(TryRecvError::Empty) => None,
                 Err(TryRecvError::Disconnected) => Some(Message::GivenUp),
             };
         };
         loop {
-            match self.from.recv_timeout(PATIENCE) {
+            match self.messages.recv_timeout(STOP_POLL) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Timeout) if !stop.is_asked() => {}
                 Err(_) => return Some(Message::GivenUp),
@@ -233,7 +241,7 @@ impl LaneFeed {
 pub(crate) struct InputFiles {
     lanes: Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>,
     /// Observations on each file, by the index of its job in the plan.
-    known: Vec<Option<Arc<Observations>>>,
+    observations: Vec<Option<Arc<Observations>>>,
 }
 
 impl InputFiles {
@@ -252,42 +260,44 @@ impl InputFiles {
         waits_until: Option<&Stop>,
         listener: &Arc<dyn Listener>,
     ) -> std::io::Result<InputFiles> {
-        let mut known_of_all = vec![None; plan.jobs.len()];
+        let mut observations_of_all = vec![None; plan.jobs.len()];
         let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
         feeds.resize_with(lanes.into(), || plan.jobs.iter().map(|_| None).collect());
         for (place, job) in plan.jobs.iter().enumerate() {
             let Some(feed) = &job.feed else { continue };
-            let known = Arc::new(Observations::default());
-            known_of_all[place] = Some(Arc::clone(&known));
-            let mut outlets = Vec::new();
+            let observations = Arc::new(Observations::default());
+            observations_of_all[place] = Some(Arc::clone(&observations));
+            let mut channels = Vec::new();
             for lane in readers(plan, place, lanes) {
-                let (to, from) = sync_channel(AHEAD);
-                outlets.push(Outlet { to: Some(to), known: Vec::new() });
+                let (sender, messages) = sync_channel(BLOCKS_AHEAD);
+                channels.push(LaneChannel { sender: Some(sender), blocks: Vec::new() });
                 let waits_until = waits_until.cloned();
                 feeds[usize::from(lane)][place] =
-                    Some(LaneFeed::new(from, Arc::clone(&known), waits_until));
+                    Some(LaneFeed::new(messages, Arc::clone(&observations), waits_until));
             }
             let name = format!("read {}", job.section());
             let (files, listener) = (files.clone(), Arc::clone(listener));
-            let source = Source { files, feed: feed.clone(), known, listener };
-            std::thread::Builder::new().name(name).spawn(move || source.read(outlets))?;
+            let thread = ReadingThread { files, feed: feed.clone(), observations, listener };
+            std::thread::Builder::new().name(name).spawn(move || thread.read(channels))?;
         }
-        Ok(InputFiles { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
+        Ok(InputFiles { lanes: Arc::new(Mutex::new(feeds)), observations: observations_of_all })
     }
 
     /// Returns the remarks on the files after the run.
     pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
         let mut remarks = Vec::new();
-        for (place, known) in self.known.iter().enumerate() {
-            let (Some(known), Some(feed)) = (known, &plan.jobs[place].feed) else { continue };
+        for (place, observations) in self.observations.iter().enumerate() {
+            let (Some(observations), Some(feed)) = (observations, &plan.jobs[place].feed) else {
+                continue;
+            };
             let (job, section) = (JobIndex(place as u16), plan.jobs[place].section());
             let file = format!("the file `{}` of [{section}]", feed.file);
-            if let Some(unusual_end) = known.unusual_end.get() {
+            if let Some(unusual_end) = observations.unusual_end.get() {
                 let text = format!("{file} {unusual_end}");
                 remarks.push(FileRemark { job, kind: EventKind::FileCutOff, text });
             }
             let leader = plan.leader(place);
-            if leader.mix.len() > 1 && known.is_exhausted.load(Ordering::Relaxed) {
+            if leader.mix.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
                 let mix = leader.section();
                 let text = format!("{file} has no record left, which ended the mix [{mix}]");
                 remarks.push(FileRemark { job, kind: EventKind::FileExhausted, text });
@@ -316,13 +326,14 @@ fn readers(plan: &Plan, place: usize, lanes: u16) -> Vec<u16> {
 }
 
 /// The channel for the blocks of a lane, and the blocks to reuse.
-struct Outlet {
+struct LaneChannel {
     /// `None` when the lane has ended.
-    to: Option<SyncSender<Message>>,
-    known: Vec<Arc<Records>>,
+    sender: Option<SyncSender<Message>>,
+    /// Blocks of which some are still in use by requests.
+    blocks: Vec<Arc<Records>>,
 }
 
-impl Outlet {
+impl LaneChannel {
     /// Sends a block and replaces it by an empty one. Waits while the lane has enough.
     fn send(&mut self, block: &mut Records, per_group: usize) {
         let mut full = self.spare();
@@ -330,46 +341,46 @@ impl Outlet {
             records.reset(per_group);
             std::mem::swap(records, block);
         }
-        if self.known.len() < KNOWN {
-            self.known.push(Arc::clone(&full));
+        if self.blocks.len() < BLOCKS_REUSED {
+            self.blocks.push(Arc::clone(&full));
         }
-        self.tell(Message::Block(full));
+        self.send_message(Message::Block(full));
     }
 
     /// Returns a block that no request uses any more, or a new one.
     fn spare(&mut self) -> Arc<Records> {
-        let free = self.known.iter_mut().position(|block| Arc::get_mut(block).is_some());
-        free.map_or_else(Arc::default, |place| self.known.swap_remove(place))
+        let free = self.blocks.iter_mut().position(|block| Arc::get_mut(block).is_some());
+        free.map_or_else(Arc::default, |place| self.blocks.swap_remove(place))
     }
 
-    fn tell(&mut self, message: Message) {
-        if self.to.as_ref().is_some_and(|to| to.send(message).is_err()) {
-            self.to = None;
+    fn send_message(&mut self, message: Message) {
+        if self.sender.as_ref().is_some_and(|sender| sender.send(message).is_err()) {
+            self.sender = None;
         }
     }
 }
 
-/// A file to read, with the parties to notify about it.
-struct Source {
+/// The thread that reads one file for all lanes.
+struct ReadingThread {
     files: confine::Files,
     feed: Feed,
-    known: Arc<Observations>,
+    observations: Arc<Observations>,
     listener: Arc<dyn Listener>,
 }
 
-impl Source {
+impl ReadingThread {
     /// Reads the file to its end, or until no lane wants more.
-    fn read(self, mut outlets: Vec<Outlet>) {
+    fn read(self, mut channels: Vec<LaneChannel>) {
         let ending = match self.open() {
-            Ok(file) => deal(file, &self.feed, &mut outlets),
+            Ok(file) => deal(file, &self.feed, &mut channels),
             Err(error) => Err(Fault::Unreadable(error)),
         };
         // Set before any lane learns of the end.
         if let (true, Ok(Some(unusual_end))) = (self.is_pipe(), &ending) {
-            let _ = self.known.unusual_end.set(unusual_end.clone());
+            let _ = self.observations.unusual_end.set(unusual_end.clone());
         }
-        for outlet in &mut outlets {
-            outlet.tell(match &ending {
+        for channel in &mut channels {
+            channel.send_message(match &ending {
                 Ok(_) => Message::End,
                 Err(fault) => Message::Failed(fault.to_string()),
             });
@@ -395,22 +406,23 @@ impl Source {
 }
 
 /// Deals the groups of a file to the lanes. Returns a description of an unusual end, if it has one.
-fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String>, Fault> {
+fn deal(file: File, feed: &Feed, channels: &mut [LaneChannel]) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
-    let lanes = outlets.len() as u64;
+    let lanes = channels.len() as u64;
     let mut reader = Reader::new(file, feed.format, per_group);
-    let mut blocks = vec![Records::default(); outlets.len()];
+    let mut blocks = vec![Records::default(); channels.len()];
     blocks.iter_mut().for_each(|block| block.reset(per_group));
     loop {
         let of = |group: u64| (group % lanes) as usize;
-        let is_full = |block: &Records| block.len() >= GROUPS || block.bytes() >= BYTES;
+        let is_full =
+            |block: &Records| block.len() >= GROUPS_PER_BLOCK || block.bytes() >= BYTES_PER_BLOCK;
         let more = reader.fill(&mut blocks, of, is_full);
-        for (block, outlet) in blocks.iter_mut().zip(outlets.iter_mut()) {
+        for (block, channel) in blocks.iter_mut().zip(channels.iter_mut()) {
             if !block.is_empty() {
-                outlet.send(block, per_group);
+                channel.send(block, per_group);
             }
         }
-        let has_no_lane = outlets.iter().all(|outlet| outlet.to.is_none());
+        let has_no_lane = channels.iter().all(|channel| channel.sender.is_none());
         match more? {
             More::End => return Ok(unusual_end(&reader, per_group)),
             More::Full | More::NeedsReading if has_no_lane => return Ok(None),

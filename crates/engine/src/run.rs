@@ -366,7 +366,7 @@ async fn before<D: Driver>(
         Ok(NextPhase::Over(Finished::unmeasured(reason, Vec::new())))
     });
     if matches!(begun, Ok(NextPhase::Measurement(_))) {
-        unless_ended(server_statistics::open(rt, context), rt, &context.stop).await;
+        unless_ended(server_statistics::read_before(rt, context), rt, &context.stop).await;
         context.listener.on_event(&RunEvent::Opening);
     }
     begun
@@ -390,6 +390,6 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Faile
 /// Runs everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
     context.listener.on_event(&RunEvent::Ended);
-    unless_ended_at_once(server_statistics::close(rt, context), rt, &context.stop).await;
+    unless_ended_at_once(server_statistics::read_after(rt, context), rt, &context.stop).await;
     unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
 }

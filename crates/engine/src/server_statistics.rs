@@ -19,13 +19,13 @@ use crate::run_context::RunContext;
 const PATIENCE: Nanos = Nanos::from_secs(4);
 
 /// Reads the statistics before the jobs' connections are opened.
-pub(crate) async fn open<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+pub(crate) async fn read_before<D: Driver>(rt: &Rt, context: &RunContext<D>) {
     let is_read = read(rt, context).await;
     context.has_server_stats.store(is_read, Ordering::Relaxed);
 }
 
 /// Reads the statistics again after the connections are closed, if the first reading succeeded.
-pub(crate) async fn close<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+pub(crate) async fn read_after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
     if context.has_server_stats.load(Ordering::Relaxed) {
         read(rt, context).await;
     }
