@@ -1,7 +1,8 @@
 //! A client: the long-lived task that sends requests, one at a time.
 //!
-//! A client owns its connection, its generator of values, its buffers and its handle. It touches state that it shares with other tasks of its lane only between awaits. `serve` is the
-//! measured path, `state` its data, and `own_connection` and `failure` are for what happens rarely.
+//! A client owns its connection, its generators of values, its buffers and its handle. It touches
+//! state that it shares with other tasks of its lane only between awaits. `serve` is the measured
+//! path and `state` its data; `own_connection` and `failure` are for requests that connect or fail.
 
 mod failure;
 mod own_connection;
