@@ -25,8 +25,11 @@ pub mod plan;
 mod print;
 mod read;
 pub mod reference;
+mod request;
 pub mod shape;
 mod sink;
+mod text;
+mod value;
 mod wording;
 
 use base::Diagnostic;
@@ -35,7 +38,6 @@ pub use base::Placeholders;
 pub use check::{MOST_CONNECTIONS, Overrides, Rates, check};
 pub use expr::{Expr, Pause};
 pub use folder::{Folder, NoFiles};
-pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobTarget, Let, Load,
     LoadMethod, Metric, MixPart, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull,
@@ -43,6 +45,7 @@ pub use plan::{
     Slo, Statement, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
+pub use request::{Generator, RowGenerator};
 
 /// Returns the plan of a workload text, and the diagnostics about it.
 ///

@@ -8,15 +8,16 @@ use std::fmt::{Display, Write as _};
 
 use base::{Code, Dialect, Target, TargetKind};
 
-use crate::check::{self, PrintedSyntax};
-use crate::expr::{Expr, Node, is_name, text};
-use crate::feed::Format;
-use crate::generate::{Column, Family, Uniform};
+use crate::expr::{Expr, Family, Node, is_name};
+use crate::feed::{Format, written_delimiter};
+use crate::generate::{Column, Uniform};
 use crate::plan::{
     Arrival, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod, Observe,
     OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
 };
 use crate::shape::Recorded;
+use crate::text::PrintedSyntax;
+use crate::value::notation;
 
 impl Plan {
     /// Returns the plan as the text of a workload file.
@@ -327,7 +328,7 @@ impl Job {
             Format::Csv { delimiter } => {
                 out.key("query-args-file", &feed.file);
                 if delimiter != b',' {
-                    out.key("query-args-delim", check::written_delimiter(delimiter));
+                    out.key("query-args-delim", written_delimiter(delimiter));
                 }
             }
         }
@@ -464,29 +465,6 @@ fn codes(codes: &[Code]) -> String {
     codes.join(", ")
 }
 
-/// Returns the placeholder for a value in a [`skeleton`].
-pub(crate) fn mark(is_spliced: bool) -> &'static str {
-    if is_spliced { "${raw(0)}" } else { "${0}" }
-}
-
-/// Returns the text of a statement with a [`mark`] for each value, and the offsets of the marks.
-pub(crate) fn skeleton(pieces: &[Piece]) -> (String, Vec<usize>) {
-    let (mut text, mut marks) = (String::new(), Vec::new());
-    for piece in pieces {
-        let mark = match piece {
-            Piece::Text(piece) => {
-                text.push_str(piece);
-                continue;
-            }
-            Piece::Value(_) | Piece::Quoted(_) => mark(false),
-            Piece::Splice(_) => mark(true),
-        };
-        marks.push(text.len());
-        text.push_str(mark);
-    }
-    (text, marks)
-}
-
 /// Returns a statement as it is written in a file.
 ///
 /// Its texts are copied unchanged if the statement then parses to the same pieces. Otherwise all of
@@ -497,7 +475,7 @@ fn written(pieces: &[Piece], printed: PrintedSyntax, expr: impl Fn(&Expr) -> Str
     if is_one_line && printed.has_pieces(&plain, pieces) {
         return plain;
     }
-    joined(pieces, |text| format!("${{raw({})}}", text::quoted(text)), &expr)
+    joined(pieces, |text| format!("${{raw({})}}", notation::quoted(text)), &expr)
 }
 
 /// Joins the pieces of a statement, with its texts written by `text`.
@@ -529,9 +507,9 @@ fn printed(expr: &Expr, lets: &[Let]) -> String {
 fn print_node(node: &Node, lets: &[Let], out: &mut String) {
     match node {
         Node::Int(number) => out.push_str(&number.to_string()),
-        Node::Real(number) => out.push_str(&text::real(*number)),
-        Node::Duration(nanos) => out.push_str(&text::duration(*nanos)),
-        Node::Text(content) => out.push_str(&text::quoted(content)),
+        Node::Real(number) => out.push_str(&notation::real(*number)),
+        Node::Duration(nanos) => out.push_str(&notation::duration(*nanos)),
+        Node::Text(content) => out.push_str(&notation::quoted(content)),
         Node::Variable(place) => {
             out.push_str(lets.get(*place).map_or("?", |variable| &variable.name));
         }
@@ -580,19 +558,19 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
         Family::Uniform(uniform) => uniform_ends(uniform, node),
         Family::Zipf(zipf) => {
             let (lo, hi, s) = zipf.arguments();
-            vec![lo.to_string(), hi.to_string(), format!("s={}", text::real(s))]
+            vec![lo.to_string(), hi.to_string(), format!("s={}", notation::real(s))]
         }
         Family::Exponential(only) | Family::Timestamp(only) | Family::Hex(only) => vec![node(only)],
         Family::Normal(mean, deviation) => vec![node(mean), node(deviation)],
         Family::Pareto(pareto) => {
             let (minimum, shape) = pareto.arguments();
-            vec![node(minimum), text::real(shape)]
+            vec![node(minimum), notation::real(shape)]
         }
         Family::Field(place) => vec![(place + 1).to_string()],
         Family::Hotspot(hotspot) => {
             let (hot, share) = hotspot.fractions();
             let fractions = [("hot", hot), ("share", share)];
-            let named = fractions.map(|(name, value)| format!("{name}={}", text::real(value)));
+            let named = fractions.map(|(name, value)| format!("{name}={}", notation::real(value)));
             ends(hotspot.ends()).into_iter().chain(named).collect()
         }
         Family::Latest(latest) => ends(latest.ends()),
@@ -603,7 +581,7 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
         Family::Sequence(start) => vec![start.to_string()],
         Family::Permute(permute) => vec![permute.limit().to_string()],
         Family::Text(lo, hi) => [lo].into_iter().chain(hi).map(node).collect(),
-        Family::Digits(pattern) => vec![text::quoted(pattern)],
+        Family::Digits(pattern) => vec![notation::quoted(pattern)],
         Family::Pick(values) => values.iter().map(node).collect(),
         Family::Weighted(weighted) => {
             weighted.pairs().map(|(value, weight)| format!("{}: {weight}", node(value))).collect()
@@ -614,29 +592,29 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
             .collect(),
         Family::Polygon(polygon) => {
             let (hits, points) = polygon.arguments();
-            vec![format!("hits={}", text::real(hits)), format!("points={points}")]
+            vec![format!("hits={}", notation::real(hits)), format!("points={points}")]
         }
-        Family::Null(null) => vec![text::real(null.probability), node(&null.value)],
+        Family::Null(null) => vec![notation::real(null.probability), node(&null.value)],
         Family::Csv(csv) => {
             let (file, column) = csv.arguments();
             let column = match column {
                 Column::Number(number) => number.to_string(),
-                Column::Name(name) => text::quoted(name),
+                Column::Name(name) => notation::quoted(name),
             };
-            vec![text::quoted(file), column]
+            vec![notation::quoted(file), column]
         }
     };
     out.push_str(&format!("{}({})", family.spec().name, arguments.join(", ")));
 }
 
-fn uniform_ends(uniform: &Uniform, node: impl Fn(&Node) -> String) -> Vec<String> {
+fn uniform_ends(uniform: &Uniform<Node>, node: impl Fn(&Node) -> String) -> Vec<String> {
     match uniform {
         Uniform::Ints(range) => ends(range.ends()),
         Uniform::Durations(range) => {
             let (lo, hi) = range.ends();
-            vec![text::duration(lo), text::duration(hi)]
+            vec![notation::duration(lo), notation::duration(hi)]
         }
-        Uniform::Reals(lo, hi) => vec![text::real(*lo), text::real(*hi)],
+        Uniform::Reals(lo, hi) => vec![notation::real(*lo), notation::real(*hi)],
         Uniform::Computed(both) => vec![node(&both.0), node(&both.1)],
     }
 }
@@ -647,5 +625,5 @@ fn ends((lo, hi): (i64, i64)) -> Vec<String> {
 
 /// Returns the name of a member as it is written before a colon.
 fn label(name: &str) -> String {
-    if is_name(name) { name.to_owned() } else { text::quoted(name) }
+    if is_name(name) { name.to_owned() } else { notation::quoted(name) }
 }

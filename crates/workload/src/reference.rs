@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use base::{Dialect, Value, Values, WallTime};
 
+use crate::expr::call::{self, Rest, Spec, Stage};
 use crate::feed::Group;
-use crate::generate::{self, Generator, Rest, RowGenerator, Spec, Stage};
 use crate::keys::{self, Key, Place};
+use crate::request::{Generator, RowGenerator};
 use crate::{Overrides, missing, plan_in};
 
 /// The width of the lines of [`help`], in characters.
@@ -26,7 +27,7 @@ pub fn help() -> String {
         }
     }
     out.push_str("\n  expressions in ${…}: parameters, variables of let, + - * / %, and\n");
-    for spec in generate::ALL {
+    for spec in call::ALL {
         entry(&mut out, &spec.usage(), spec.doc);
     }
     out.push_str("\n  units\n");
@@ -121,7 +122,7 @@ fn table_of_generators(out: &mut String) {
     out.push_str("\n## Generators\n\n");
     out.push_str(GENERATORS);
     out.push_str("\n| generator | takes | gives |\n| --- | --- | --- |\n");
-    for spec in generate::ALL {
+    for spec in call::ALL {
         let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), takes(spec), spec.doc);
     }
 }
@@ -143,7 +144,7 @@ fn golden_values(out: &mut String) {
     out.push_str(GOLDEN);
     let _ = writeln!(out, "```text\n{}```", STREETS.1);
     out.push_str("\n| call | values |\n| --- | --- |\n");
-    for spec in generate::ALL {
+    for spec in call::ALL {
         let values = match READ_FROM_FILES.contains(&spec.name) {
             true => "what the file says".to_owned(),
             false => first_values(spec).join(", "),
@@ -413,7 +414,7 @@ mod tests {
             assert!(markdown.contains(key.example), "{}", key.example);
             assert!(help.contains(key.name), "{}", key.name);
         }
-        for spec in generate::ALL {
+        for spec in call::ALL {
             assert!(markdown.contains(&spec.usage()), "{}", spec.name);
             let expected = if READ_FROM_FILES.contains(&spec.name) { 0 } else { FIRST };
             assert_eq!(first_values(spec).len() as u64, expected, "{}", spec.name);

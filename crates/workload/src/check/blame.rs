@@ -6,7 +6,7 @@
 
 use base::{Diagnostic, Severity};
 
-use super::Overrides;
+use super::overrides::Overrides;
 use crate::wording::quoted;
 
 /// Formats the option `--set` as it was written.

@@ -4,7 +4,7 @@
 use base::Diagnostic;
 use base::units::{Decimal, parse_decimal, parse_duration};
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
 use super::section::{bracketed, normal_name};
 use crate::keys::Owner;

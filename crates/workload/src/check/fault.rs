@@ -2,9 +2,10 @@
 
 use base::{Code, Diagnostic};
 
+use super::checker::Checker;
+use super::dialect;
 use super::fields::Fields;
 use super::job::Role;
-use super::{Checker, dialect};
 use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;

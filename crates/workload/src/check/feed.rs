@@ -2,22 +2,13 @@
 
 use std::io::ErrorKind;
 
-use base::Diagnostic;
-
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
 use crate::feed::Format;
 use crate::folder::unreadable;
 use crate::plan::{Feed, Flow, Statement};
-use crate::read::{Entry, Excerpt};
+use crate::read::Entry;
 use crate::wording::quoted;
-
-/// Returns the error for `field(n)` in a job without records.
-pub(super) fn no_records(place: Excerpt<'_>) -> Diagnostic {
-    place
-        .error("there is no record whose field this could be")
-        .help("name a file of records in the job: `query-args-file = users.csv`")
-}
 
 impl<'f> Checker<'f> {
     /// Checks the file that a job's requests are made of, if there is one.
@@ -102,21 +93,10 @@ fn unquoted(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Formats a delimiter as it is written in a workload file.
-pub(crate) fn written(delimiter: u8) -> String {
-    match delimiter {
-        b'\t' => r#""\t""#.to_owned(),
-        b'\\' => r#""\\""#.to_owned(),
-        0x1f => r#""\x1f""#.to_owned(),
-        0x01 => r#""\x01""#.to_owned(),
-        0 => r#""\x00""#.to_owned(),
-        plain => format!("\"{}\"", char::from(plain)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feed::written_delimiter;
 
     #[test]
     fn a_delimiter_is_one_byte_between_quotes() {
@@ -135,7 +115,7 @@ mod tests {
     #[test]
     fn every_delimiter_reads_back() {
         for delimiter in [b'\t', b'\\', b';', b'|', 0x1f, 1, 0, b' ', b'\''] {
-            assert_eq!(unquoted(&written(delimiter)), Some(vec![delimiter]));
+            assert_eq!(unquoted(&written_delimiter(delimiter)), Some(vec![delimiter]));
         }
     }
 }

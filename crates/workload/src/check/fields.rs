@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use base::{Diagnostic, Dialect};
 
-use super::{Checker, dialect};
+use super::checker::Checker;
+use super::dialect;
 use crate::keys::{self, Key, Owner};
 use crate::missing;
 use crate::read::Entry;

@@ -2,7 +2,7 @@
 
 use base::Span;
 
-use super::Checker;
+use super::checker::Checker;
 use super::statement::Binding;
 use crate::keys::Owner;
 use crate::plan::{FixedStatement, Piece, ScriptLine};

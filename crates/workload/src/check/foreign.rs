@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use base::{Diagnostic, Span};
 
-use super::Checker;
-use super::scan::{self, ScriptPart};
+use super::checker::Checker;
 use crate::folder::unreadable;
 use crate::plan::{Piece, ScriptLine};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, decode};
 use crate::sink::ReferencedFile;
+use crate::text::{ScriptPart, split};
 use crate::wording::quoted;
 
 impl<'f> Checker<'f> {
@@ -71,7 +71,7 @@ impl<'f> Checker<'f> {
             return Vec::new();
         }
         let passage = Passage::whole(&text, 0);
-        let pieces = scan::split(passage.excerpt(), self.dialect);
+        let pieces = split(passage.excerpt(), self.dialect);
         if pieces.is_empty() {
             let name = quoted(&script.name);
             self.sink.error(|| entry.value().error(format!("{name} has no statement")));

@@ -2,8 +2,9 @@
 
 use base::{Code, Diagnostic, Nanos, Seed, Target, TargetError};
 
+use super::checker::Checker;
 use super::fields::Fields;
-use super::{Checker, secrets};
+use super::known::reaches_beyond_password;
 use crate::keys::Owner;
 use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
@@ -131,7 +132,7 @@ impl<'f> Checker<'f> {
             let shifted = |at: usize| at.saturating_sub(before);
             one.place = shifted(one.place.start)..shifted(one.place.end);
         }
-        let target = match secrets::reaches_beyond_password(url.text(), &uses) {
+        let target = match reaches_beyond_password(url.text(), &uses) {
             true => Err(TargetError::Endpoint(
                 "a parameter in the password holds an `@`, a `/` or a `?`: write them as %40, %2F \
                  and %3F",

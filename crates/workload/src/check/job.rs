@@ -5,20 +5,19 @@ use std::path::{Component, Path, PathBuf};
 use base::units::{grouped, parse_count};
 use base::{Diagnostic, Nanos, Rate, Seed, Stream};
 
+use super::checker::{Checker, JobContext};
 use super::fields::Fields;
 use super::global::Global;
 use super::section::bracketed;
 use super::statement::Binding;
-use super::{Checker, JobContext};
-use crate::expr::{Expr, Generate, Node, Variables};
-use crate::generate::{
-    Family, LONGEST_ESCAPE, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH,
-};
+use crate::expr::{Expr, Family, Generate, Node, Variables};
+use crate::generate::{LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
 use crate::keys::Owner;
 use crate::plan::{
     Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Reconnect, Rows, Statement,
 };
 use crate::read::{Entry, Excerpt, Section};
+use crate::value::LONGEST_ESCAPE;
 use crate::wording::quoted;
 
 /// Keys allowed in a job that runs a program: its pacing, variables and conditions.

@@ -2,14 +2,16 @@
 
 use base::Dialect;
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
-use super::section::{Kind, is_identifier};
-use crate::expr::{Compiled, Expr, Type, compile, parse_all};
+use super::kind::Kind;
+use super::section::is_identifier;
+use crate::expr::{Compiled, Expr, compile, parse_all};
 use crate::generate::Points;
 use crate::keys::Owner;
 use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 use crate::read::{Excerpt, Section};
+use crate::value::Type;
 use crate::wording::quoted;
 
 /// Highest number of connections that load one table.

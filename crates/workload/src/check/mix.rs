@@ -2,9 +2,11 @@
 
 use base::Diagnostic;
 
+use super::checker::Checker;
+use super::dialect;
 use super::fields::Fields;
-use super::section::{Kind, bracketed};
-use super::{Checker, dialect};
+use super::kind::Kind;
+use super::section::bracketed;
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::{nearest, quoted};
 

@@ -2,8 +2,8 @@
 
 use base::Diagnostic;
 
+use super::checker::{Checker, JobContext};
 use super::fields::Fields;
-use super::{Checker, JobContext};
 use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
 use crate::plan::Let;
 use crate::read::{Entry, Excerpt};

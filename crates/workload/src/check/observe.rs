@@ -3,7 +3,7 @@
 use base::Nanos;
 use base::units::{parse_count, parse_duration};
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
 use crate::keys::Owner;
 use crate::plan::{Observe, RemoteHost};

@@ -2,14 +2,17 @@
 
 use base::{Diagnostic, Nanos, Rate};
 
+use super::checker::{Checker, JobContext};
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
 use super::job::MOST_TOGETHER;
-use super::{Checker, JobContext, Rates, shape};
-use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
+use super::overrides::Rates;
+use super::shape;
+use crate::expr::{Compiled, Expr, Refused, Variables, compile, parse_all};
 use crate::keys::Owner;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
+use crate::value::{Constant, Type};
 use crate::wording::quoted;
 
 /// Highest number of requests per arrival, and of requests that wait in a queue.

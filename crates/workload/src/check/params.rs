@@ -5,16 +5,18 @@ use std::collections::{BTreeMap, HashMap};
 use base::Diagnostic;
 use base::units::{UnitError, grouped};
 
-use super::section::Kind;
+use super::blame;
+use super::checker::Checker;
+use super::kind::Kind;
 use super::value::resolve;
-use super::{Checker, blame};
 use crate::expr::{
-    AstKind, Compiled, Constant, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
-    parse_braced, text,
+    AstKind, Compiled, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
+    parse_braced,
 };
 use crate::generate::Points;
 use crate::plan::Param;
 use crate::read::{Entry, Excerpt, Passage, Section};
+use crate::value::{Constant, notation};
 use crate::wording::{self, nearest, quoted};
 
 /// Longest chain of parameters that refer to one another.
@@ -299,12 +301,12 @@ fn written(constant: &Constant) -> String {
     };
     let reads_back = !content.is_empty()
         && content.trim() == content
-        && text::is_plain(content)
+        && notation::is_plain(content)
         && !content.contains("${")
         && !content.starts_with(['\'', '"'])
         && !content.ends_with('\\')
         && read(content).is_ok_and(|read| read == *constant);
-    if reads_back { bare } else { text::quoted(content) }
+    if reads_back { bare } else { notation::quoted(content) }
 }
 
 fn bad_name(entry: &Entry<'_>) -> Diagnostic {

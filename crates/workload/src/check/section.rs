@@ -4,33 +4,11 @@ use std::collections::HashMap;
 
 use base::Diagnostic;
 
-use super::Checker;
+use super::checker::Checker;
+use super::kind::Kind;
 use crate::missing;
 use crate::read::{Entry, Section};
 use crate::wording::{nearest, quoted};
-
-/// The kind of a section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'f> {
-    /// `[params]`
-    Params,
-    /// `[setup]`
-    Setup,
-    /// `[teardown]`
-    Teardown,
-    /// `[load TABLE]`
-    Load(&'f str),
-    /// `[threshold]`
-    Threshold,
-    /// `[observe]`
-    Observe,
-    /// `[target NAME]`
-    Target(&'f str),
-    /// Any other section: something to run.
-    Job,
-    /// Ignored, or reported already.
-    Silent,
-}
 
 /// Keys that make a section a job, regardless of its name.
 const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];

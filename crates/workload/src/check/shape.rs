@@ -5,7 +5,7 @@ use std::fmt;
 use base::units::{Decimal, parse_decimal, parse_duration};
 use base::{Diagnostic, Nanos, Rate};
 
-use super::Checker;
+use super::checker::Checker;
 use super::list::{self, in_billionths};
 use crate::plan::{Arrival, Schedule};
 use crate::read::{Entry, Excerpt};

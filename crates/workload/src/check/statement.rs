@@ -1,21 +1,19 @@
 //! Statements as sequences of text, bound values and spliced texts.
 
-use base::{Diagnostic, Dialect};
+use base::Diagnostic;
 
+use super::checker::{Checker, JobContext};
+use super::known::Use;
 use super::load::bindable;
-use super::scan::{
-    Fragment, MOST_VALUES, Reading, Scan, SyntaxContext, ValuePositions, has_pieces, is_sound, scan,
-};
-use super::secrets::Use;
-use super::{Checker, JobContext, shell};
 use crate::expr::{
-    Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
-    parse_braced,
+    Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, Variables, compile, parse_braced,
 };
-use crate::generate::quote_for_shell;
-use crate::plan::Piece;
-use crate::print;
 use crate::read::{Excerpt, LARGEST_FILE, Passage};
+use crate::text::{
+    Fragment, MOST_VALUES, Piece, Reading, Scan, SyntaxContext, ValuePositions, is_sound, mark,
+    quote_for_shell, scan, scan_command, skeleton,
+};
+use crate::value::{Constant, Type};
 use crate::wording::quoted;
 
 /// The way in which the values of a statement reach the database.
@@ -103,7 +101,7 @@ impl Assembly {
 
     fn value(&mut self, piece: Piece) {
         self.values += 1;
-        self.length += print::mark(matches!(piece, Piece::Splice(_))).len();
+        self.length += mark(matches!(piece, Piece::Splice(_))).len();
         self.pieces.push(piece);
     }
 
@@ -123,7 +121,7 @@ impl<'f> Checker<'f> {
     fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: ValuePositions<'_>) -> Scan {
         let placeholders = self.has_records && matches!(marks, ValuePositions::Written);
         match binding {
-            Binding::Shell { .. } => shell::scan(source, marks),
+            Binding::Shell { .. } => scan_command(source, marks),
             Binding::Bound { .. } | Binding::Written(_) => {
                 scan(source, Reading { dialect: self.dialect, placeholders, marks })
             }
@@ -156,7 +154,7 @@ impl<'f> Checker<'f> {
                 }
             }
         }
-        self.secrets.text(&print::skeleton(&assembly.pieces).0, &assembly.uses);
+        self.secrets.text(&skeleton(&assembly.pieces).0, &assembly.uses);
         trim(&mut assembly.pieces);
         self.whole_problems(source, &assembly, binding);
         assembly.pieces
@@ -335,36 +333,6 @@ impl<'f> Checker<'f> {
 
 /// Start of a `${…}` whose value is spliced in.
 const SPLICE: &str = "${raw(";
-
-/// The syntax in which a printed statement is read back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PrintedSyntax {
-    /// A shell command.
-    Command,
-    /// An SQL statement.
-    Sql {
-        /// Its dialect.
-        dialect: Dialect,
-        /// True if `?` or `$1` refers to a field of a record.
-        placeholders: bool,
-    },
-}
-
-impl PrintedSyntax {
-    /// Returns true if a statement printed in this syntax scans into the pieces that it was made
-    /// of.
-    pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
-        let passage = Passage::outside(text);
-        let marks = ValuePositions::Written;
-        let scan = match self {
-            PrintedSyntax::Command => shell::scan(passage.excerpt(), marks),
-            PrintedSyntax::Sql { dialect, placeholders } => {
-                scan(passage.excerpt(), Reading { dialect, placeholders, marks })
-            }
-        };
-        has_pieces(text, scan, pieces)
-    }
-}
 
 /// A `${…}` in a statement.
 #[derive(Clone, Copy)]

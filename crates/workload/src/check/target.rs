@@ -2,9 +2,10 @@
 
 use base::{Diagnostic, Dialect, Endpoint, Target, TargetKind};
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
-use super::section::{Kind, bracketed};
+use super::kind::Kind;
+use super::section::bracketed;
 use crate::keys::Owner;
 use crate::plan::{JobTarget, NamedTarget, Plan};
 use crate::read::Section;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use base::units::{Decimal, UnitError, parse_decimal};
 use base::{Diagnostic, Nanos, Rate};
 
-use super::Checker;
+use super::checker::Checker;
 use super::list::{in_billionths, words};
 use crate::plan::{Arrival, Schedule};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage};

@@ -4,7 +4,7 @@
 use base::units::{UnitError, parse_decimal, parse_duration};
 use base::{Rate, RateError};
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
 use super::value::resolve;
 use crate::read::Entry;

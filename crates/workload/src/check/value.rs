@@ -6,9 +6,9 @@
 use base::units::{parse_count, parse_duration};
 use base::{Diagnostic, Nanos, Rate};
 
-use super::Checker;
+use super::checker::Checker;
 use super::fields::Fields;
-use super::secrets::Use;
+use super::known::Use;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, Owner};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};

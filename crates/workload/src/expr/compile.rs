@@ -1,195 +1,18 @@
 //! Compilation of expressions: name lookup, type checks and constant folding.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use base::{Diagnostic, Seed, Stream};
+use base::{Diagnostic, Stream};
 
-use super::constant::{Constant, Undefined};
-use super::range::{Range as Span, range};
+use super::call::{self, Arguments, ColonPart, Given, Rest, Spec, Stage};
+use super::compiled::{Compiled, Refused};
+use super::node::{Combination, Generate, Node};
+use super::range::range;
+use super::scope::{Scope, Site};
 use super::syntax::{Argument, Ast, AstKind};
-use super::{Combination, Generate, Node, Operator, Type};
-use crate::generate::{self, Arguments, ColonPart, Given, Points, Rest, Spec, Stage, Tables};
 use crate::read::Excerpt;
+use crate::value::{Constant, Operator, Type, Undefined};
 use crate::wording::{nearest, quoted};
-
-/// The names that an expression may use, and its position.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope<'s> {
-    /// The parameters; `None` for one whose error is already reported.
-    pub(crate) params: &'s BTreeMap<String, Option<Constant>>,
-    /// The variables of `let` that are defined before the expression.
-    pub(crate) variables: &'s Variables,
-    /// The position of the expression.
-    pub(crate) site: Site<'s>,
-    /// The number of points in the file's tables.
-    pub(crate) points: Points,
-    /// The CSV files of the workload; `None` where generators are not allowed.
-    pub(crate) tables: Option<&'s Tables<'s>>,
-}
-
-/// The variables of `let` that are defined so far.
-#[derive(Debug)]
-pub(crate) struct Variables {
-    places: BTreeMap<String, usize>,
-    kinds: Vec<Option<Type>>,
-    /// The known ranges of integer variables.
-    ranges: Vec<Option<Span>>,
-    /// All variables of the job, defined or not, with the names that they use.
-    ahead: BTreeMap<String, Vec<String>>,
-    /// The variable whose value is being compiled.
-    current_variable: Option<String>,
-}
-
-/// The largest number of names in a search for a cycle.
-const LONGEST_SEARCH: usize = 1_000;
-
-impl Variables {
-    /// Creates an empty set of variables.
-    pub(crate) const fn new() -> Variables {
-        Variables {
-            places: BTreeMap::new(),
-            kinds: Vec::new(),
-            ranges: Vec::new(),
-            ahead: BTreeMap::new(),
-            current_variable: None,
-        }
-    }
-
-    /// Declares a variable that will be defined, and the names that it uses. The first declaration
-    /// of a name counts.
-    pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
-        self.ahead.entry(name.to_owned()).or_insert(uses);
-    }
-
-    /// Extends names by all that they use, directly or through other variables.
-    pub(crate) fn expand(&self, names: &mut Vec<String>) {
-        let mut place = 0;
-        while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
-            for used in uses.into_iter().flatten() {
-                if names.len() < LONGEST_SEARCH && !names.contains(used) {
-                    names.push(used.clone());
-                }
-            }
-            place += 1;
-        }
-    }
-
-    /// Sets the variable whose value is compiled next.
-    pub(crate) fn begin(&mut self, name: &str) {
-        self.current_variable = Some(name.to_owned());
-    }
-
-    /// Adds a variable; `None` for a value whose error is already reported.
-    pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
-        self.current_variable = None;
-        self.places.insert(name.to_owned(), self.kinds.len());
-        self.kinds.push(value.map(Compiled::kind));
-        self.ranges.push(match value {
-            Some(Compiled::Dynamic(node, _)) => range(node, &self.ranges),
-            Some(Compiled::Constant(constant)) => range(&constant.clone().into_node(), &[]),
-            None => None,
-        });
-    }
-
-    /// Returns true if a variable has this name.
-    pub(crate) fn contains(&self, name: &str) -> bool {
-        self.places.contains_key(name)
-    }
-
-    /// Returns the cycle of definitions from an undefined variable through those that it uses back
-    /// to itself, beginning with `next`.
-    fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
-        // Each name with its user, to trace the path back from its end.
-        let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);
-        let mut reached = VecDeque::from([next]);
-        while let Some(here) = reached.pop_front() {
-            if here == name {
-                let user = |of: &&'v str| users.get(of).copied().flatten();
-                let mut way: Vec<&str> = std::iter::successors(Some(here), user).collect();
-                way.reverse();
-                return Some(way);
-            }
-            for used in self.ahead.get(here).into_iter().flatten() {
-                if users.len() < LONGEST_SEARCH && !users.contains_key(used.as_str()) {
-                    users.insert(used, Some(here));
-                    reached.push_back(used);
-                }
-            }
-        }
-        None
-    }
-}
-
-/// The variables outside of jobs: none.
-pub(crate) static NO_VARIABLES: Variables = Variables::new();
-
-/// The position of an expression in the workload.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Site<'s> {
-    /// A value that must be known before the run; its name in words: `rows`.
-    Fixed(&'s str),
-    /// A request of a job, with its number of clients if the job is closed.
-    Request(Position<'s>, Option<u32>),
-    /// A row of a table.
-    Row(Position<'s>),
-}
-
-/// The position that identifies the random numbers of a generator.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position<'s> {
-    /// The seed of the run.
-    pub(crate) seed: Seed,
-    /// The name of the section.
-    pub(crate) job: &'s str,
-    /// The position within the section: `query 2 value 1`, `let a`, `column id`, `think`.
-    pub(crate) place: &'s str,
-}
-
-/// A compiled expression.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Compiled {
-    /// A value that is the same for every request.
-    Constant(Constant),
-    /// A value computed for each request.
-    Dynamic(Node, Type),
-}
-
-/// An invalid expression; without a diagnostic if the cause is already reported.
-#[derive(Debug)]
-pub(crate) struct Refused(pub(crate) Option<Box<Diagnostic>>);
-
-impl From<Diagnostic> for Refused {
-    fn from(diagnostic: Diagnostic) -> Refused {
-        Refused(Some(Box::new(diagnostic)))
-    }
-}
-
-impl Compiled {
-    /// Returns the type.
-    pub(crate) fn kind(&self) -> Type {
-        match self {
-            Compiled::Constant(constant) => constant.kind(),
-            Compiled::Dynamic(_, kind) => *kind,
-        }
-    }
-
-    /// Returns the expression for the plan.
-    pub(crate) fn into_node(self) -> Node {
-        match self {
-            Compiled::Constant(constant) => constant.into_node(),
-            Compiled::Dynamic(expr, _) => expr,
-        }
-    }
-
-    /// Returns the constant, if it is one.
-    pub(crate) fn constant(&self) -> Option<&Constant> {
-        match self {
-            Compiled::Constant(constant) => Some(constant),
-            Compiled::Dynamic(..) => None,
-        }
-    }
-}
 
 /// Compiles an expression of `source` in a scope.
 ///
@@ -245,7 +68,7 @@ impl<'c> Compiler<'c> {
             return self.use_before_definition(name);
         }
         let error = name.error(format!("unknown name {}", quoted(word)));
-        if generate::find(word).is_some() {
+        if call::find(word).is_some() {
             return error.help(format!("`{word}` is a generator: write `{word}(…)`"));
         }
         let variables = self.scope.variables.places.keys().map(String::as_str);
@@ -362,7 +185,7 @@ impl<'c> Compiler<'c> {
         whole: &Ast,
     ) -> Result<Compiled, Refused> {
         let whole = self.part(&whole.range);
-        let spec = generate::find(name.text()).ok_or_else(|| self.unknown_call(name))?;
+        let spec = call::find(name.text()).ok_or_else(|| self.unknown_call(name))?;
         let stream = self.stream(spec, whole)?;
         let mut bound = Arguments::new(spec, whole, stream, self.scope);
         for argument in arguments {
@@ -453,12 +276,12 @@ impl<'c> Compiler<'c> {
                 .help("it can only be the whole of a `${…}` in a statement: `${raw(table)}`");
         }
         let error = name.error(format!("unknown generator {}", quoted(word)));
-        if let Some(ours) = generate::assay_name_of(word) {
+        if let Some(ours) = call::assay_name_of(word) {
             return error.help(format!("in assay it is called `{ours}(…)`"));
         }
-        match nearest(word, generate::ALL.iter().map(|spec| spec.name)) {
+        match nearest(word, call::ALL.iter().map(|spec| spec.name)) {
             Some(near) => error.did_you_mean(Some(near)),
-            None => error.help(format!("there are {}", generate::names())),
+            None => error.help(format!("there are {}", call::names())),
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! A range is given only if it is certain: it is `None` unless each number in it can occur.
 
-use super::{Combination, Node, Operator};
-use crate::generate::{Family, Uniform};
+use super::node::{Combination, Family, Node};
+use crate::generate::Uniform;
+use crate::value::Operator;
 
 /// The smallest and the largest value of an integer, or of a duration in nanoseconds.
 pub(crate) type Range = (i64, i64);

@@ -7,11 +7,10 @@ use std::ops::Range;
 
 use base::Diagnostic;
 
-use super::constant::Constant;
+use super::call::{self, Rest};
 use super::token::{Token, TokenKind, next};
-use super::{Operator, text};
-use crate::generate::{self, Rest};
 use crate::read::Excerpt;
+use crate::value::{Constant, Operator, notation};
 use crate::wording::{meant_duration, quoted};
 
 /// The greatest nesting depth of operators, parentheses and calls.
@@ -68,7 +67,7 @@ impl Ast {
                 both.1.names(text, visit);
             }
             AstKind::Call(name, arguments) => {
-                let spec = generate::find(&text[name.clone()]);
+                let spec = call::find(&text[name.clone()]);
                 let has_labels = spec.is_some_and(|spec| spec.rest == Rest::Named);
                 for argument in arguments {
                     // The part before such a colon names a part of the result.
@@ -254,7 +253,7 @@ impl<'p> Parser<'p> {
 
     fn quoted(&mut self) -> Result<Ast, Diagnostic> {
         let token = self.take();
-        let Some(content) = text::unquoted(self.text(&token.range)) else {
+        let Some(content) = notation::unquoted(self.text(&token.range)) else {
             return Err(self.bad_escape(token.range));
         };
         self.node(AstKind::Constant(Constant::Text(content)), token.range, 1)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Operator;
+use crate::value::Operator;
 
 /// A token and its range in the text.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,24 +9,17 @@
 //! follows RFC 4180 strictly, and every record must have as many fields as the first.
 
 mod csv;
+mod examine;
+pub(crate) mod format;
 mod log;
-mod reader;
-mod records;
+pub(crate) mod reader;
+pub(crate) mod records;
 
 #[cfg(test)]
 mod tests;
 
-pub use reader::{Fault, More, Reader, Summary, examine};
+pub use examine::{Summary, examine};
+pub use format::Format;
+pub(crate) use format::written_delimiter;
+pub use reader::{Fault, More, Reader};
 pub use records::{Group, Record, Records};
-
-/// The format of a file of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Fields between delimiters; a field that contains one is quoted.
-    Csv {
-        /// Delimiter between two fields: one byte, neither a quote nor a line end.
-        delimiter: u8,
-    },
-    /// Lines of the form `MICROSECONDS,STATEMENT`.
-    Log,
-}

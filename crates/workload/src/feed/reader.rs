@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind, Read};
 use base::{Dialect, Nanos};
 
 use super::csv::{self, Consumed, Parsed};
+use super::format::Format;
+use super::log;
 use super::records::Records;
-use super::{Format, log};
-use crate::check::holds_several;
 
 /// The smallest size of a read, in bytes.
-const READ: usize = 64 << 10;
+pub(super) const READ: usize = 64 << 10;
 
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -61,8 +61,8 @@ pub enum More {
 pub struct Reader<R> {
     from: R,
     format: Format,
-    /// Dialect of a log's statements, if these are checked.
-    language: Option<Dialect>,
+    /// Dialect of a log's statements, and the test for more than one, if these are checked.
+    pub(super) statements: Option<(Dialect, fn(&str, Dialect) -> bool)>,
     buffer: Vec<u8>,
     /// The unparsed part of the buffer.
     start: usize,
@@ -73,14 +73,14 @@ pub struct Reader<R> {
     is_cut_off: bool,
     line: u64,
     /// Number of fields of each record.
-    width: Option<usize>,
+    pub(super) width: Option<usize>,
     /// The records of an incomplete group.
     group: Records,
     per_group: usize,
-    groups: u64,
+    pub(super) groups: u64,
     first_micros: Option<i64>,
-    latest: Nanos,
-    backwards: Option<u64>,
+    pub(super) latest: Nanos,
+    pub(super) backwards: Option<u64>,
 }
 
 impl<R: Read> Reader<R> {
@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
             per_group: per_group.max(1),
             from,
             format,
-            language: None,
+            statements: None,
             buffer: Vec::new(),
             start: 0,
             end: 0,
@@ -217,10 +217,12 @@ impl<R: Read> Reader<R> {
 
     /// Checks that a line of a log is one statement.
     fn check_statement(&self) -> Result<(), Fault> {
-        let (Format::Log, Some(language)) = (self.format, self.language) else { return Ok(()) };
+        let (Format::Log, Some((dialect, holds_several))) = (self.format, self.statements) else {
+            return Ok(());
+        };
         let record = self.group.group(0).record(0);
         let statement = record.and_then(|record| record.field(0)).unwrap_or_default();
-        match holds_several(statement, language) {
+        match holds_several(statement, dialect) {
             true => Err(self.broken("holds several statements: write each on a line of its own")),
             false => Ok(()),
         }
@@ -260,46 +262,5 @@ impl<R: Read> Reader<R> {
         self.end += length;
         self.at_end = length == 0;
         Ok(())
-    }
-}
-
-/// The contents of a whole file, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Number of groups of records.
-    pub groups: u64,
-    /// Number of fields of each record; 0 without records.
-    pub width: usize,
-    /// Number of records left over at the end, too few for a group.
-    pub left_over: usize,
-    /// Number of the first line of a log whose time is before that of the line above.
-    pub backwards: Option<u64>,
-    /// Time from the first line of a log to its last.
-    pub length: Nanos,
-}
-
-/// Reads a whole file and summarizes it. The statements of a log are in `language`.
-///
-/// # Errors
-/// Fails at the first line that is not a valid record.
-pub fn examine(
-    from: impl Read,
-    format: Format,
-    per_group: usize,
-    language: Dialect,
-) -> Result<Summary, Fault> {
-    let mut reader = Reader { language: Some(language), ..Reader::new(from, format, per_group) };
-    let mut block = [Records::default()];
-    loop {
-        block[0].reset(per_group);
-        if reader.fill(&mut block, |_| 0, |block| block.bytes() >= READ)? == More::End {
-            return Ok(Summary {
-                groups: reader.groups,
-                width: reader.width.unwrap_or(0),
-                left_over: reader.left_over(),
-                backwards: reader.backwards,
-                length: reader.latest,
-            });
-        }
     }
 }

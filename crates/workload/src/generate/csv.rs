@@ -6,36 +6,22 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Diagnostic, Values};
+use base::Values;
 
-use super::{Arguments, Datum, Family, Given, Parameter, Rest, Spec, Stage};
-use crate::expr::{Compiled, Constant, Refused, Type};
-use crate::feed::{Fault, Format, More, Reader, Records};
+use crate::feed::format::Format;
+use crate::feed::reader::{Fault, More, Reader};
+use crate::feed::records::Records;
 use crate::folder::{Folder, unreadable};
 use crate::read::LARGEST_FILE;
-use crate::wording::{enumeration, nearest, quoted};
-
-pub(super) static SPEC: Spec = Spec {
-    name: "csv",
-    parameters: &[
-        Parameter::required("file", "a constant text"),
-        Parameter::required("column", "a constant integer from 1, or a constant text"),
-    ],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "the column of a CSV file (RFC 4180, UTF-8, at most 64 MiB) as a text: its first row for \
-          the first request or row, and again from the beginning behind its last; a column is \
-          given by its number, or by its name in the first line, which then is no row",
-    example: "csv('streets.csv', 'name')",
-};
+use crate::value::Datum;
+use crate::wording::quoted;
 
 /// A column of a file.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Csv {
-    file: String,
-    column: Column,
-    texts: Arc<Texts>,
+    pub(crate) file: String,
+    pub(crate) column: Column,
+    pub(crate) texts: Arc<Texts>,
 }
 
 impl fmt::Debug for Csv {
@@ -55,7 +41,7 @@ pub(crate) enum Column {
 
 /// The fields of one column, concatenated, the first line's included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Texts {
+pub(crate) struct Texts {
     all: String,
     /// End of each field, in bytes.
     ends: Vec<u32>,
@@ -68,7 +54,8 @@ impl Texts {
         self.ends.push(self.all.len() as u32);
     }
 
-    fn get(&self, place: usize) -> &str {
+    /// Returns a field, counted from 0.
+    pub(crate) fn get(&self, place: usize) -> &str {
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.all[start as usize..self.ends[place] as usize]
     }
@@ -94,12 +81,13 @@ impl Csv {
         }
     }
 
-    fn rows(&self) -> u64 {
+    /// Returns the number of values.
+    pub(crate) fn rows(&self) -> u64 {
         self.texts.ends.len().saturating_sub(self.header()) as u64
     }
 
     /// Returns the field for a number; NULL if the file was not read.
-    pub(super) fn value(&self, number: u64, out: &mut Values) -> Datum {
+    pub(crate) fn value(&self, number: u64, out: &mut Values) -> Datum {
         match number.checked_rem(self.rows()) {
             Some(row) => {
                 let text = self.texts.get(row as usize + self.header());
@@ -112,7 +100,7 @@ impl Csv {
 
 /// The CSV files of a workload. Each is read at most once.
 pub(crate) struct Tables<'f> {
-    folder: &'f dyn Folder,
+    pub(crate) folder: &'f dyn Folder,
     read: RefCell<BTreeMap<String, Rc<Table>>>,
 }
 
@@ -123,7 +111,7 @@ impl fmt::Debug for Tables<'_> {
 }
 
 /// The columns of a file.
-type Table = Vec<Arc<Texts>>;
+pub(crate) type Table = Vec<Arc<Texts>>;
 
 impl<'f> Tables<'f> {
     /// Creates the tables of a folder, without reading any.
@@ -135,7 +123,7 @@ impl<'f> Tables<'f> {
     ///
     /// # Errors
     /// Returns a message and a help.
-    fn table(&self, name: &str) -> Result<Rc<Table>, (String, String)> {
+    pub(crate) fn table(&self, name: &str) -> Result<Rc<Table>, (String, String)> {
         if let Some(table) = self.read.borrow().get(name) {
             return Ok(Rc::clone(table));
         }
@@ -172,106 +160,10 @@ fn parse(bytes: &[u8]) -> Result<Table, Fault> {
     }
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let (file, at) = (file(arguments)?, arguments.required(1)?);
-    let column = column(arguments, at)?;
-    // Without files generators are not allowed.
-    let tables = arguments.scope.tables.ok_or(Refused(None))?;
-    let mut csv = Csv { file, column, texts: Arc::default() };
-    if tables.folder.is_unread() {
-        return Ok((Family::Csv(csv), Type::Text));
-    }
-    let place = arguments.required(0)?.place;
-    let table =
-        tables.table(&csv.file).map_err(|(message, help)| place.error(message).help(help))?;
-    let texts = match &csv.column {
-        Column::Number(number) => numbered(&table, *number),
-        Column::Name(name) => named(&table, name, &csv.file, at)?,
-    };
-    csv.texts = texts.ok_or_else(|| no_such_number(&table, &csv.file, at))?;
-    if csv.rows() == 0 {
-        return Err(place.error(format!("{} has no rows", quoted(&csv.file))).into());
-    }
-    Ok((Family::Csv(csv), Type::Text))
-}
-
-fn file(arguments: &Arguments<'_>) -> Result<String, Refused> {
-    let given = arguments.required(0)?;
-    match &given.value {
-        Compiled::Constant(Constant::Text(name)) => Ok(name.clone()),
-        Compiled::Constant(_) => {
-            Err(given.mismatch(arguments.name(), "the name of a file in quotes").into())
-        }
-        Compiled::Dynamic(..) => Err(arguments.not_constant(given).into()),
-    }
-}
-
-fn column(arguments: &Arguments<'_>, given: &Given<'_>) -> Result<Column, Refused> {
-    match &given.value {
-        Compiled::Constant(Constant::Text(name)) => Ok(Column::Name(name.clone())),
-        Compiled::Constant(Constant::Int(number)) => Ok(Column::Number(*number)),
-        Compiled::Constant(_) => {
-            Err(given.mismatch(arguments.name(), "the number or the name of a column").into())
-        }
-        Compiled::Dynamic(..) => Err(arguments.not_constant(given).into()),
-    }
-}
-
-fn numbered(table: &Table, number: i64) -> Option<Arc<Texts>> {
-    let place = usize::try_from(number).ok()?.checked_sub(1)?;
-    table.get(place).cloned()
-}
-
-/// Returns the only column with this name in the first line; `None` if the file is empty.
-fn named(
-    table: &Table,
-    name: &str,
-    file: &str,
-    at: &Given<'_>,
-) -> Result<Option<Arc<Texts>>, Diagnostic> {
-    let mut same = table.iter().filter(|column| column.get(0) == name);
-    match (same.next(), same.next()) {
-        (Some(column), None) => Ok(Some(Arc::clone(column))),
-        (Some(_), Some(_)) => Err(at
-            .place
-            .error(format!("{} has more than one column {}", quoted(file), quoted(name)))
-            .help("give the number of the column: the first line is a row then")),
-        (None, _) if table.is_empty() => Ok(None),
-        (None, _) => {
-            let error = format!("{} has no column {}", quoted(file), quoted(name));
-            let names: Vec<&str> = table.iter().map(|column| column.get(0)).take(20).collect();
-            let error = at.place.error(error);
-            Err(match nearest(name, names.iter().copied()) {
-                Some(near) => error.did_you_mean(Some(near)),
-                None => error.help(format!("its columns are {}", enumeration(&names, "and"))),
-            })
-        }
-    }
-}
-
-fn no_such_number(table: &Table, file: &str, at: &Given<'_>) -> Diagnostic {
-    let (file, shown) = (quoted(file), quoted(at.place.text()));
-    match table.len() {
-        0 => at.place.error(format!("{file} has no rows")),
-        1 => at.place.error(format!("{file} has one column, and {shown} is not its number")),
-        all => at.place.error(format!("{file} has {all} columns, and {shown} is none of them")),
-    }
-    .help("columns are numbered from 1")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error, values};
-
-    #[test]
-    fn golden_values_never_change() {
-        let streets = "High Street Mill Lane, East \"The\" Ring High Street Mill Lane, East \
-                       \"The\" Ring High Street Mill Lane, East";
-        check("csv('streets.csv', 'name')", streets);
-        check("csv('streets.csv', column=2)", "zip 01234 04321 00815 zip 01234 04321 00815");
-        check("csv('one.csv', 1)", "a b a b a b a b");
-    }
+    use crate::expr::call::golden::values;
 
     #[test]
     fn every_row_comes_equally_often() {
@@ -305,32 +197,5 @@ mod tests {
         assert_eq!(table.len(), 2);
         assert_eq!(table[1].ends.len(), 50_000);
         assert_eq!((table[0].get(0), table[1].get(49_999)), ("0", "x49999"));
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("csv('no.csv', 1)", "there is no file `no.csv`");
-        error("csv('streets.csv', 3)", "`streets.csv` has 2 columns, and `3` is none of them");
-        error("csv('streets.csv', 0)", "`streets.csv` has 2 columns, and `0` is none of them");
-        error("csv('one.csv', -1)", "`one.csv` has one column, and `-1` is not its number");
-        error("csv('streets.csv', 'nam')", "`streets.csv` has no column `nam`");
-        error("csv('twice.csv', 'a')", "`twice.csv` has more than one column `a`");
-        error("csv('empty.csv', 1)", "`empty.csv` has no rows");
-        error("csv('empty.csv', 'a')", "`empty.csv` has no rows");
-        error("csv('header.csv', 'a')", "`header.csv` has no rows");
-        error(
-            "csv('broken.csv', 1)",
-            "in `broken.csv`: line 2: it has 1 field, and the first record has 2",
-        );
-        error("csv(5, 1)", "`csv` needs the name of a file in quotes, but `5` is an integer");
-        error(
-            "csv('one.csv', 1.5)",
-            "`csv` needs the number or the name of a column, but `1.5` is a number with a point",
-        );
-        error(
-            "csv('one.csv', row())",
-            "`row()` differs from request to request, but `csv` needs a constant",
-        );
-        error("csv('one.csv')", "`csv` has no `column`");
     }
 }

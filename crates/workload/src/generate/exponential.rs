@@ -1,80 +1,14 @@
 //! `exp(mean)`: the time between independent events.
 
-use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
-use crate::expr::{Refused, Type};
-
-pub(super) static SPEC: Spec = Spec {
-    name: "exp",
-    parameters: &[Parameter::required("mean", "a number or duration, not negative")],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "exponentially distributed with this mean: a duration or a number with a point",
-    example: "exp(20.0)",
-};
+use crate::value::Datum;
 
 /// Scales a standard exponential number to the mean.
-pub(super) fn value(mean: Datum, standard: f64) -> Datum {
+pub(crate) fn value(mean: Datum, standard: f64) -> Datum {
     match mean {
         Datum::Duration(nanos) => Datum::Duration((nanos.max(0) as f64 * standard) as i64),
         other => match other.number() {
             Some(mean) => Datum::real(mean * standard),
             None => Datum::Null,
         },
-    }
-}
-
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let kind = match arguments.measure(1)? {
-        Type::Duration => Type::Duration,
-        Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
-    };
-    super::not_negative(arguments.required(0)?, "mean")?;
-    Ok((Family::Exponential(arguments.node(0)?), kind))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::generate::golden::{check, error, reals};
-    use crate::generate::statistics::kolmogorov_smirnov;
-
-    #[test]
-    fn golden_values_never_change() {
-        check(
-            "exp(20)",
-            "15.025678344031375 24.147995876091386 2.3117462689998964 30.584738610519096 \
-             14.989444149051554 2.8876646287015673 15.04463247322693 2.214528741568782",
-        );
-        check(
-            "exp(20ms) / 1ms",
-            "15.025678 24.147995 2.311746 30.584738 14.989444 2.887664 15.044632 2.214528",
-        );
-    }
-
-    #[test]
-    fn mean_and_variance_are_those_of_the_law() {
-        let n = 100_000;
-        let drawn = reals("exp(20)", n);
-        let mean = drawn.iter().sum::<f64>() / n as f64;
-        let square = drawn.iter().map(|value| value * value).sum::<f64>() / n as f64;
-        // Five standard errors: the standard deviation is 20, that of the square 400·√20.
-        let error = 5.0 / (n as f64).sqrt();
-        assert!((mean - 20.0).abs() < error * 20.0, "{mean}");
-        assert!((square - 800.0).abs() < error * 400.0 * 20.0_f64.sqrt(), "{square}");
-        assert!(drawn.iter().all(|value| *value >= 0.0));
-    }
-
-    #[test]
-    fn values_follow_the_law() {
-        for call in ["exp(20)", "exp(20ms) / 1ms"] {
-            kolmogorov_smirnov(&reals(call, 50_000), |x| 1.0 - (-x / 20.0).exp());
-        }
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("exp(-1)", "the mean `-1` is negative");
-        error("exp('a')", "`exp` needs numbers or durations, but `'a'` is a text");
-        error("exp()", "`exp` has no `mean`");
     }
 }

@@ -2,52 +2,13 @@
 
 use base::Values;
 
-use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
-use crate::expr::{Refused, Type};
-use crate::feed::Record;
-
-pub(super) static SPEC: Spec = Spec {
-    name: "field",
-    parameters: &[Parameter::required("n", "a constant integer from 1")],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "the n-th field, from 1, of the record that the request takes from `query-args-file`",
-    example: "field(1)",
-};
-
-/// The largest number of fields in a record.
-const MOST_FIELDS: i64 = 65_535;
+use crate::feed::records::Record;
+use crate::value::Datum;
 
 /// Returns the field of a record; NULL if there is no such field.
-pub(super) fn value(place: usize, record: Option<Record<'_>>, out: &mut Values) -> Datum {
+pub(crate) fn value(place: usize, record: Option<Record<'_>>, out: &mut Values) -> Datum {
     match record.and_then(|record| record.field(place)) {
         Some(text) => Datum::Text(out.text(|out| out.push_str(text))),
         None => Datum::Null,
-    }
-}
-
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let number = arguments.constant_int(0, 1)?;
-    if !(1..=MOST_FIELDS).contains(&number) {
-        let place = arguments.required(0)?.place;
-        return Err(place.error("fields are numbered from 1 to 65,535").into());
-    }
-    Ok((Family::Field(number as usize - 1), Type::Text))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::generate::golden::{check, error};
-
-    #[test]
-    fn without_a_record_there_is_no_value() {
-        check("field(2)", "NULL NULL NULL NULL NULL NULL NULL NULL");
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("field()", "`field` has no `n`");
-        error("field(0)", "fields are numbered from 1 to 65,535");
     }
 }

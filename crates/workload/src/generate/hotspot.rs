@@ -3,25 +3,6 @@
 use base::Draw;
 
 use super::uniform::Ints;
-use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
-use crate::expr::{Refused, Type};
-
-pub(super) static SPEC: Spec = Spec {
-    name: "hotspot",
-    parameters: &[
-        Parameter::required("lo", "a constant integer"),
-        Parameter::required("hi", "a constant integer"),
-        Parameter::optional("hot", "0.2", "a constant fraction from 0 to 1"),
-        Parameter::optional("share", "0.8", "a constant fraction from 0 to 1"),
-    ],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "integers from lo to hi: the share of the draws falls into the hot fraction at the \
-          beginning of the range (rounded to whole values, at least one, and not all), the others \
-          fall into the rest; equally likely inside each",
-    example: "hotspot(1, 1000)",
-};
 
 /// A range whose first values are hot.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +14,8 @@ pub(crate) struct Hotspot {
 }
 
 impl Hotspot {
-    fn new((lo, hi): (i64, i64), fraction: f64, share: f64) -> Hotspot {
+    /// Creates the distribution.
+    pub(crate) fn new((lo, hi): (i64, i64), fraction: f64, share: f64) -> Hotspot {
         let beyond_first = hi.abs_diff(lo);
         let hot = libm::round(fraction * (beyond_first as f64 + 1.0)) as u64;
         let hot = hot.clamp(1, beyond_first.max(1));
@@ -62,30 +44,17 @@ impl Hotspot {
         (self.fraction, self.share)
     }
 
-    pub(super) fn draw(&self, draw: &mut Draw) -> i64 {
+    pub(crate) fn draw(&self, draw: &mut Draw) -> i64 {
         let part = if draw.unit() < self.share { self.hot } else { self.cold };
         part.draw(draw)
     }
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let ends = arguments.constant_range(0)?;
-    let hot = arguments.constant_between(2, 0.2, (0.0, 1.0), "hot fraction")?;
-    let share = arguments.constant_between(3, 0.8, (0.0, 1.0), "share")?;
-    Ok((Family::Hotspot(Hotspot::new(ends, hot, share)), Type::Int))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error, ints};
+    use crate::expr::call::golden::ints;
     use crate::generate::statistics::chi_square;
-
-    #[test]
-    fn golden_values_never_change() {
-        check("hotspot(1, 1000)", "192 48 193 16 140 33 112 54");
-        check("hotspot(-5, 5, hot=0.1, share=0.5)", "5 -2 -5 -4 2 -5 1 -5");
-    }
 
     /// Checks the frequencies of the values from 1 to `n`, of which the first `hot` get `share`.
     fn follows(call: &str, n: usize, hot: usize, share: f64) {
@@ -125,15 +94,5 @@ mod tests {
         }
         assert!(ints("hotspot(1, 10, share=1)", 1_000).iter().all(|value| *value <= 2));
         assert!(ints("hotspot(1, 10, share=0)", 1_000).iter().all(|value| *value > 2));
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("hotspot(2, 1)", "the range is empty: `2` is above `1`");
-        error("hotspot(1, 2, hot=1.5)", "the hot fraction `1.5` is not between 0 and 1");
-        error("hotspot(1, 2, share=-1)", "the share `-1` is not between 0 and 1");
-        error("hotspot(1, 2.5)", "`hotspot` needs an integer, but `2.5` is a number with a point");
-        error("hotspot(1)", "`hotspot` has no `hi`");
-        error("hotspot(1, 2, 0.1, 0.2, 3)", "`hotspot` takes at most 4 arguments");
     }
 }

@@ -5,35 +5,21 @@ use std::sync::Arc;
 
 use base::Values;
 
-use super::datum::write_real;
-use super::{Arguments, ColonPart, Datum, EvalContext, Family, Rest, Spec, Stage, write_int};
-use crate::expr::{Node, Refused, Type};
-use crate::wording::quoted;
-
-pub(super) static SPEC: Spec = Spec {
-    name: "json",
-    parameters: &[],
-    rest: Rest::Named,
-    stage: Stage::Anywhere,
-    build,
-    doc: "a JSON object (RFC 8259) as a text: numbers as numbers, texts and timestamps as strings, \
-          durations as numbers of seconds, NULL as null, and a `json()` as an object inside",
-    example: "json(id: row(), name: text(5), tags: json())",
-};
+use crate::value::{Datum, write_int, write_real};
 
 /// A JSON object.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Json {
-    members: Vec<Member>,
+pub(crate) struct Json<E> {
+    members: Vec<Member<E>>,
 }
 
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Member {
+pub(crate) struct Member<E> {
     /// Its name.
     pub(crate) name: String,
     /// Its value.
-    pub(crate) value: Node,
+    pub(crate) value: E,
     /// The text before its value: comma, name and colon.
     head: Arc<str>,
     /// True if the value is itself a JSON object.
@@ -46,15 +32,26 @@ const LONGEST_NUMBER: u64 = 400;
 /// The largest size of an escaped byte, in bytes: `\u001f`.
 const LONGEST_ESCAPE: u64 = 6;
 
-impl Json {
+impl<E> Json<E> {
+    /// Creates an object without members.
+    pub(crate) fn new() -> Json<E> {
+        Json { members: Vec::new() }
+    }
+
+    /// Appends a member; `nested` is true if its value is itself a JSON object.
+    pub(crate) fn push(&mut self, name: &str, value: E, nested: bool) {
+        let head = head(name, self.members.is_empty());
+        self.members.push(Member { name: name.to_owned(), value, head, nested });
+    }
+
     /// Returns the members in order.
-    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Member<E>> {
         self.members.iter()
     }
 
     /// Returns the largest size of the object in bytes, given that of a value's text.
-    pub(crate) fn longest(&self, longest: impl Fn(&Node) -> u64) -> u64 {
-        let member = |member: &Member| {
+    pub(crate) fn longest(&self, longest: impl Fn(&E) -> u64) -> u64 {
+        let member = |member: &Member<E>| {
             let text = longest(&member.value).saturating_mul(LONGEST_ESCAPE);
             text.max(LONGEST_NUMBER).saturating_add(member.head.len() as u64 + 2)
         };
@@ -65,13 +62,17 @@ impl Json {
     ///
     /// The text of each value is appended to the buffer, then replaced by its JSON form; that of a
     /// nested object stays.
-    pub(super) fn value(&self, moment: EvalContext<'_>, out: &mut Values) -> Datum {
+    pub(crate) fn value(
+        &self,
+        mut eval: impl FnMut(&E, &mut Values) -> Datum,
+        out: &mut Values,
+    ) -> Datum {
         let start = out.text_bytes();
         out.text(|out| out.push('{'));
         for member in &self.members {
             out.text(|out| out.push_str(&member.head));
             let scrap = out.text_bytes();
-            let datum = member.value.eval(moment, out);
+            let datum = eval(&member.value, out);
             match datum {
                 Datum::Text(_) if member.nested => {}
                 Datum::Text(text) => quote(out, scrap, text.bytes()),
@@ -167,24 +168,6 @@ fn write_seconds(nanos: i64, out: &mut String) {
     }
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let mut members: Vec<Member> = Vec::new();
-    for given in arguments.all() {
-        let Some(ColonPart::Name(name, place)) = &given.partner else {
-            continue;
-        };
-        if members.iter().any(|member| member.name == *name) {
-            let message = format!("the name {} stands twice", quoted(place.text()));
-            return Err(place.error(message).into());
-        }
-        let value = given.value.clone().into_node();
-        let nested = is_document(&value);
-        let head = head(name, members.is_empty());
-        members.push(Member { name: name.clone(), value, head, nested });
-    }
-    Ok((Family::Json(Json { members }), Type::Text))
-}
-
 /// Returns the text before a member's value.
 fn head(name: &str, first: bool) -> Arc<str> {
     let mut values = Values::new();
@@ -193,113 +176,4 @@ fn head(name: &str, first: bool) -> Arc<str> {
     let name = values.text_since(0);
     let comma = if first { "" } else { "," };
     Arc::from(format!("{comma}{}:", values.resolve(name)))
-}
-
-/// Returns true if the value of an expression is always a JSON object.
-fn is_document(value: &Node) -> bool {
-    let Node::Generate(generate) = value else {
-        return false;
-    };
-    match &generate.family {
-        Family::Json(_) => true,
-        Family::Null(null) => is_document(&null.value),
-        Family::Pick(values) => values.iter().all(is_document),
-        Family::Weighted(weighted) => weighted.values().iter().all(is_document),
-        Family::Uniform(_)
-        | Family::Zipf(_)
-        | Family::Pareto(_)
-        | Family::Hotspot(_)
-        | Family::Latest(_)
-        | Family::Nurand(_)
-        | Family::Client(_)
-        | Family::Exponential(_)
-        | Family::Normal(..)
-        | Family::Row
-        | Family::Sequence(_)
-        | Family::Permute(_)
-        | Family::Text(..)
-        | Family::Digits(_)
-        | Family::Hex(_)
-        | Family::Uuid
-        | Family::Timestamp(_)
-        | Family::Point
-        | Family::Csv(_)
-        | Family::Polygon(_)
-        | Family::Field(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generate::golden::{check, error, family, values};
-
-    fn first(text: &str, expected: &str) {
-        assert_eq!(values(text, 1), [expected], "{text}");
-    }
-
-    #[test]
-    fn golden_values_never_change() {
-        check(
-            "json(id: row(), t: text(3))",
-            "{\"id\":1,\"t\":\"mTc\"} {\"id\":2,\"t\":\"uj8\"} {\"id\":3,\"t\":\"hib\"} \
-             {\"id\":4,\"t\":\"Vib\"} {\"id\":5,\"t\":\"RwO\"} {\"id\":6,\"t\":\"2e0\"} \
-             {\"id\":7,\"t\":\"2TY\"} {\"id\":8,\"t\":\"jl1\"}",
-        );
-        first("json()", "{}");
-    }
-
-    #[test]
-    fn every_type_has_its_form() {
-        first(
-            "json(i: -5, r: 0.5, w: 2.0, t: 'a', d: 1500ms, e: -2s, f: 1ns, at: timestamp(1h), \
-             n: null(1, 'x'))",
-            "{\"i\":-5,\"r\":0.5,\"w\":2.0,\"t\":\"a\",\"d\":1.5,\"e\":-2,\"f\":0.000000001,\
-             \"at\":\"1970-01-01 01:00:00.000000\",\"n\":null}",
-        );
-    }
-
-    #[test]
-    fn texts_and_names_are_escaped() {
-        first(
-            r#"json('it''s "a"': "\"\\\n\r\t\u{1}\u{1f}é/\u{7f}", b: '')"#,
-            "{\"it's \\\"a\\\"\":\"\\\"\\\\\\n\\r\\t\\u0001\\u001fé/\u{7f}\",\"b\":\"\"}",
-        );
-    }
-
-    #[test]
-    fn a_document_inside_is_an_object_and_a_text_that_looks_like_one_is_a_text() {
-        first("json(a: json(b: json()), c: '{}')", "{\"a\":{\"b\":{}},\"c\":\"{}\"}");
-        first("json(a: pick(json(x: 1), json(x: 1)))", "{\"a\":{\"x\":1}}");
-        first("json(a: null(0, json()), b: null(1, json()))", "{\"a\":{},\"b\":null}");
-        first("json(a: weighted(json(): 1), b: pick('', ''))", "{\"a\":{},\"b\":\"\"}");
-    }
-
-    #[test]
-    fn object_never_exceeds_its_computed_length() {
-        let call = format!(
-            "json('a\"': \"{}\", b: -0.{}1, c: json())",
-            "\\u{1}".repeat(500),
-            "0".repeat(17)
-        );
-        let Family::Json(json) = family(&call) else {
-            panic!("{call}");
-        };
-        let longest = json.longest(|value| match value {
-            Node::Text(text) => text.len() as u64,
-            _ => 2,
-        });
-        let length = values(&call, 1)[0].len() as u64;
-        assert!(length > 3_000 && length <= longest, "{length} {longest}");
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("json(1)", "`1` has no name");
-        error("json(a: 1, b)", "`b` has no name");
-        error("json(a: 1, 'a': 2)", "the name `'a'` stands twice");
-        error("json(1: 2)", "`1` is not a name");
-        error("json(a = 1)", "`1` has no name");
-        error("json(a: b)", "unknown name `b`");
-    }
 }

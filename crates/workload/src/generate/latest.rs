@@ -2,24 +2,7 @@
 
 use base::Draw;
 
-use super::{Arguments, Family, Parameter, Rest, Spec, Stage, Zipf};
-use crate::expr::{Refused, Type};
-
-pub(super) static SPEC: Spec = Spec {
-    name: "latest",
-    parameters: &[
-        Parameter::required("lo", "a constant integer"),
-        Parameter::required("hi", "a constant integer"),
-    ],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "a key of a table that grows: lo to hi exist at the beginning, and each request adds one, \
-          counted by schedule, not by answers; the newest is hi plus the number of the request \
-          from 0, and the r-th newest comes with a probability proportional to 1/r^0.99, for r up \
-          to hi - lo + 1",
-    example: "latest(1, 1000)",
-};
+use super::zipf::Zipf;
 
 const EXPONENT: f64 = 0.99;
 
@@ -32,7 +15,8 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
-    fn new((lo, hi): (i64, i64)) -> Latest {
+    /// Creates the distribution.
+    pub(crate) fn new((lo, hi): (i64, i64)) -> Latest {
         Latest { lo, hi, ages: Zipf::new(lo, hi, EXPONENT) }
     }
 
@@ -41,27 +25,17 @@ impl Latest {
         (self.lo, self.hi)
     }
 
-    pub(super) fn draw(&self, number: u64, draw: &mut Draw) -> i64 {
+    pub(crate) fn draw(&self, number: u64, draw: &mut Draw) -> i64 {
         let newest = self.hi.saturating_add_unsigned(number);
         newest.saturating_sub_unsigned(self.ages.draw(draw).abs_diff(self.lo))
     }
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    Ok((Family::Latest(Latest::new(arguments.constant_range(0)?)), Type::Int))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error, ints};
+    use crate::expr::call::golden::ints;
     use crate::generate::statistics::chi_square;
-
-    #[test]
-    fn golden_values_never_change() {
-        check("latest(1, 1000)", "981 996 550 1001 984 629 987 540");
-        check("latest(-3, 3)", "2 4 0 6 6 4 8 5");
-    }
 
     #[test]
     fn the_ages_follow_the_law_while_the_newest_moves_on() {
@@ -83,15 +57,5 @@ mod tests {
         let all = Latest::new((i64::MIN, i64::MAX));
         all.draw(u64::MAX, &mut draw);
         assert_eq!(Latest::new((5, 5)).draw(7, &mut draw), 12);
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("latest(2, 1)", "the range is empty: `2` is above `1`");
-        error("latest(1)", "`latest` has no `hi`");
-        error(
-            "latest(1, row())",
-            "`row()` differs from request to request, but `latest` needs a constant",
-        );
     }
 }

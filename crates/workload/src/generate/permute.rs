@@ -2,20 +2,6 @@
 
 use base::Stream;
 
-use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
-use crate::expr::{Refused, Type};
-use crate::wording::quoted;
-
-pub(super) static SPEC: Spec = Spec {
-    name: "permute",
-    parameters: &[Parameter::required("n", "a constant integer, at least 1")],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "each integer from 1 to n once in n requests or rows, shuffled, then the same again",
-    example: "permute(1000)",
-};
-
 const ROUNDS: usize = 6;
 
 /// A keyed bijection of 0 to n-1 without a table.
@@ -59,7 +45,7 @@ impl Permute {
     }
 
     /// Returns the value of a request.
-    pub(super) fn at(&self, number: u64) -> i64 {
+    pub(crate) fn at(&self, number: u64) -> i64 {
         let mut position = number % self.n;
         loop {
             position = self.shuffle(position);
@@ -88,38 +74,10 @@ fn scramble(half: u64, key: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64 ^ (product >> 32) as u64
 }
 
-fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let n = arguments.constant_int(0, 1)?;
-    match u64::try_from(n) {
-        Ok(limit) if limit > 0 => {
-            let permute = Permute::new(limit, arguments.stream);
-            Ok((Family::Permute(permute), Type::Int))
-        }
-        _ => {
-            let place = arguments.required(0)?.place;
-            let message = format!("there are no numbers from 1 to {}", quoted(place.text()));
-            Err(place.error(message).help("give a number of at least 1").into())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error};
     use base::Seed;
-
-    #[test]
-    fn golden_values_never_change() {
-        check("permute(8)", "4 6 8 2 5 7 1 3");
-        check("permute(1000)", "651 708 829 819 360 964 275 474");
-        check(
-            "permute(9223372036854775807)",
-            "8951030999003824731 1190724522790311901 1575994436866242665 \
-             4985435293874041357 7991502543438753029 8831596592768257237 \
-             7122264805609237903 508617045777915325",
-        );
-    }
 
     fn permutation(n: u64, seed: u64) -> Permute {
         Permute::new(n, Stream::new(Seed(seed), "job", "place"))
@@ -164,15 +122,5 @@ mod tests {
         for count in counts {
             assert!((f64::from(count) - 1_000.0).abs() < 5.0 * deviation, "{counts:?}");
         }
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("permute(0)", "there are no numbers from 1 to `0`");
-        error("permute(-3)", "there are no numbers from 1 to `-3`");
-        error(
-            "permute(row())",
-            "`row()` differs from request to request, but `permute` needs a constant",
-        );
     }
 }

@@ -3,70 +3,17 @@
 use base::{Draw, Values};
 
 use super::sphere::{LONGEST_PLACE, Place, uniform};
-use super::{Arguments, Datum, Family, Rest, Spec, Stage};
-use crate::expr::{Refused, Type};
-
-pub(super) static SPEC: Spec = Spec {
-    name: "point",
-    parameters: &[],
-    rest: Rest::Nothing,
-    stage: Stage::Anywhere,
-    build,
-    doc: "a place that is uniform on the sphere, as WKT with longitude before latitude, in degrees \
-          with 7 decimals (about a centimetre)",
-    example: "point()",
-};
+use crate::value::Datum;
 
 /// The largest size of a point's text, in bytes.
 pub(crate) const LONGEST_POINT: u64 = LONGEST_PLACE + 7;
 
 /// Returns a point as text.
-pub(super) fn value(draw: &mut Draw, out: &mut Values) -> Datum {
+pub(crate) fn value(draw: &mut Draw, out: &mut Values) -> Datum {
     let place = Place::of(uniform(draw));
     Datum::Text(out.text(|out| {
         out.push_str("POINT(");
         place.write(out);
         out.push(')');
     }))
-}
-
-fn build(_: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    Ok((Family::Point, Type::Text))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::generate::golden::{check, error, values};
-    use crate::generate::sphere::tests::parse;
-    use crate::generate::statistics::kolmogorov_smirnov;
-
-    #[test]
-    fn golden_values_never_change() {
-        check(
-            "point()",
-            "POINT(164.2863881 3.2377355) POINT(-94.1597443 23.7065639) POINT(166.9057790 \
-             -51.4151650) POINT(-152.9077170 34.5133383) POINT(71.0640268 3.1395541) \
-             POINT(-122.1876486 -46.9796941) POINT(20.9210902 3.2890272) POINT(-82.8760268 \
-             -52.2198410)",
-        );
-    }
-
-    #[test]
-    fn points_are_uniform_on_the_sphere() {
-        let points: Vec<_> = values("point()", 50_000).iter().map(|wkt| parse(wkt)[0]).collect();
-        // Along any axis the heights are uniform (Archimedes): the points have no clusters.
-        for axis in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.6, 0.0, 0.8]] {
-            let height = |point: &[f64; 3]| point.iter().zip(axis).map(|(a, b)| a * b).sum();
-            let heights: Vec<f64> = points.iter().map(height).collect();
-            kolmogorov_smirnov(&heights, |height| (height + 1.0) / 2.0);
-        }
-        let longitudes: Vec<f64> = points.iter().map(|[x, y, _]| y.atan2(*x)).collect();
-        let turn = std::f64::consts::TAU;
-        kolmogorov_smirnov(&longitudes, |longitude| longitude / turn + 0.5);
-    }
-
-    #[test]
-    fn bad_arguments_are_refused() {
-        error("point(1)", "`point` takes no arguments");
-    }
 }

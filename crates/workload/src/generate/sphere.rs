@@ -6,30 +6,30 @@ use base::Draw;
 
 /// A point in ten-millionths of a degree, which are about a centimetre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Longitude, positive to the east of Greenwich, from -180 to 180 degrees.
-    pub(super) longitude: i64,
+    pub(crate) longitude: i64,
     /// Latitude, positive to the north of the equator, from -90 to 90 degrees.
-    pub(super) latitude: i64,
+    pub(crate) latitude: i64,
 }
 
 /// One degree in the units of a [`Place`].
-pub(super) const DEGREE: i64 = 10_000_000;
+pub(crate) const DEGREE: i64 = 10_000_000;
 
 /// A direction from the centre of the sphere: components towards the equator at Greenwich, the
 /// equator at 90 degrees east, and the north pole.
-pub(super) type Vector = [f64; 3];
+pub(crate) type Vector = [f64; 3];
 
 impl Place {
     /// Returns the point in a direction.
-    pub(super) fn of([x, y, z]: Vector) -> Place {
+    pub(crate) fn of([x, y, z]: Vector) -> Place {
         // Near the poles this is more exact than an arcsine.
         let latitude = libm::atan2(z, libm::sqrt(x * x + y * y));
         Place { longitude: units(libm::atan2(y, x)), latitude: units(latitude) }
     }
 
     /// Writes `12.3456789 -1.0000000`: longitude and latitude in degrees, as in WKT.
-    pub(super) fn write(self, out: &mut String) {
+    pub(crate) fn write(self, out: &mut String) {
         write_degrees(self.longitude, out);
         out.push(' ');
         write_degrees(self.latitude, out);
@@ -37,7 +37,7 @@ impl Place {
 }
 
 /// The largest size of a point's text, in bytes: `-180.0000000 -90.0000000`.
-pub(super) const LONGEST_PLACE: u64 = 24;
+pub(crate) const LONGEST_PLACE: u64 = 24;
 
 fn units(radians: f64) -> i64 {
     libm::round(radians.to_degrees() * DEGREE as f64) as i64
@@ -66,7 +66,7 @@ fn write_degrees(units: i64, out: &mut String) {
 }
 
 /// Returns a direction uniform on the sphere: its height is uniform (Archimedes).
-pub(super) fn uniform(draw: &mut Draw) -> Vector {
+pub(crate) fn uniform(draw: &mut Draw) -> Vector {
     let height = 2.0 * draw.unit() - 1.0;
     let radius = libm::sqrt((1.0 - height) * (1.0 + height));
     let (sine, cosine) = libm::sincos(TAU * (draw.unit() - 0.5));
@@ -74,7 +74,7 @@ pub(super) fn uniform(draw: &mut Draw) -> Vector {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Returns the directions of the points in a WKT text.

@@ -12,7 +12,7 @@ const LARGEST_DISTANCE: f64 = 2.2;
 
 /// Checks a sample against its cumulative distribution function (Kolmogorov-Smirnov test).
 #[track_caller]
-pub(super) fn kolmogorov_smirnov(sample: &[f64], law: impl Fn(f64) -> f64) {
+pub(crate) fn kolmogorov_smirnov(sample: &[f64], law: impl Fn(f64) -> f64) {
     let distance = distance(sample, law);
     assert!(distance < LARGEST_DISTANCE, "the largest distance is {distance}");
 }
@@ -30,7 +30,7 @@ fn distance(sample: &[f64], law: impl Fn(f64) -> f64) -> f64 {
 
 /// Checks counts against their probabilities (Pearson's chi-square test).
 #[track_caller]
-pub(super) fn chi_square(counts: &[u32], law: &[f64]) {
+pub(crate) fn chi_square(counts: &[u32], law: &[f64]) {
     let (statistic, bound) = (pearson(counts, law), bound(counts.len() as f64 - 1.0));
     assert!(statistic < bound, "chi-square {statistic} of at most {bound}: {counts:?}");
 }
@@ -56,7 +56,7 @@ fn bound(freedom: f64) -> f64 {
 
 /// Checks the mean of a sample against that of a distribution, within five standard errors.
 #[track_caller]
-pub(super) fn mean_is(sample: &[f64], mean: f64, deviation: f64) {
+pub(crate) fn mean_is(sample: &[f64], mean: f64, deviation: f64) {
     let found = sample.iter().sum::<f64>() / sample.len() as f64;
     let bound = ERRORS * deviation / (sample.len() as f64).sqrt();
     assert!((found - mean).abs() < bound, "the mean is {found}, not {mean} ± {bound}");

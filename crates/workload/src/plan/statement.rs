@@ -2,8 +2,8 @@
 
 use base::{Placeholders, Span};
 
-use super::ScriptLine;
 use crate::expr::Expr;
+use crate::text::Piece;
 
 /// A statement of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,19 +16,24 @@ pub struct Statement {
     pub script: Option<ScriptLine>,
 }
 
-/// A part of a statement.
+/// A line of a file of statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptLine {
+    /// Name of the file, as in the workload file.
+    pub file: String,
+    /// Line number, from 1.
+    pub line: usize,
+}
+
+/// A statement whose text is the same in every execution.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
-    /// Text to send as it is.
-    Text(String),
-    /// A bound parameter.
-    Value(Expr),
-    /// In a command: a value spliced in as one word of the shell, quoted if needed. (A constant one
-    /// is a [`Piece::Text`].)
-    Quoted(Expr),
-    /// Text computed for each request and spliced in unquoted: `${raw(…)}` of a value that is not
-    /// constant. (A constant one is a [`Piece::Text`].)
-    Splice(Expr),
+pub struct FixedStatement {
+    /// Text to send, with parameters replaced.
+    pub text: String,
+    /// Position in the workload file.
+    pub span: Span,
+    /// Position in the file of statements, if the statement comes from one.
+    pub script: Option<ScriptLine>,
 }
 
 impl Statement {

@@ -2,8 +2,10 @@
 
 use base::Nanos;
 
+use super::level::Expected;
+use super::rate::Shape;
+use super::sine::SinePosition;
 use super::stretch::Stretch;
-use super::{Expected, Level, Shape};
 
 /// The inverse of a shape's cumulative rate, for numbers that never decrease. An evaluation costs a
 /// few operations, allocates nothing, and continues from the previous one.
@@ -75,102 +77,5 @@ impl Part {
         }
         let inside = Expected(arrivals.0.saturating_sub(self.before.0));
         Some(self.stretch.start + self.stretch.reaches(inside))
-    }
-}
-
-/// The largest number of rounds of the search for an instant of a sine. Each at least halves the
-/// interval that contains it, and a period has fewer than 2⁶⁴ nanoseconds.
-const ROUNDS: u32 = 64;
-
-/// The difference of two successive rounds at which the search ends, in nanoseconds.
-const NEAR: f64 = 0.25;
-
-/// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
-/// arrival per second; multiplied by nanoseconds they give multiples of 10⁻¹⁸ arrivals.
-#[derive(Clone, Debug)]
-pub(super) struct SinePosition {
-    mean: f64,
-    amplitude: f64,
-    length: f64,
-    period: Nanos,
-    /// Arrivals expected in a period.
-    all: u128,
-    /// The number of the current period.
-    number: u128,
-    /// The last instant in that period, and the arrivals expected by then.
-    last: (f64, f64),
-}
-
-impl SinePosition {
-    /// Creates a sine at its start.
-    pub(super) fn new(mean: Level, amplitude: Level, period: Nanos) -> SinePosition {
-        SinePosition {
-            mean: mean.0 as f64,
-            amplitude: amplitude.0 as f64,
-            length: period.0 as f64,
-            period,
-            all: u128::from(mean.0) * u128::from(period.0),
-            number: 0,
-            last: (0.0, 0.0),
-        }
-    }
-
-    #[inline]
-    fn at(&mut self, arrivals: Expected) -> Nanos {
-        let passed = arrivals.0 - self.all * self.number;
-        let inside = if passed < self.all {
-            passed
-        } else {
-            self.number = arrivals.0 / self.all;
-            self.last = (0.0, 0.0);
-            arrivals.0 % self.all
-        };
-        let start = u128::from(self.period.0) * self.number;
-        let phase = self.reaches(inside as f64);
-        Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
-    }
-
-    /// Returns the arrivals expected from the beginning of a period to an instant in it.
-    pub(super) fn expected(&self, t: f64) -> f64 {
-        let sine = libm::sin(std::f64::consts::PI * t / self.length);
-        // 1 − cos(2x) as 2 sin²(x), which avoids cancellation.
-        self.mean * t + self.swing() * sine * sine
-    }
-
-    /// Returns the arrivals that a sine adds to its mean by the middle of a period.
-    fn swing(&self) -> f64 {
-        self.amplitude * self.length / std::f64::consts::PI
-    }
-
-    fn rate(&self, t: f64) -> f64 {
-        self.mean + self.amplitude * libm::sin(std::f64::consts::TAU * t / self.length)
-    }
-
-    /// Returns the instant in a period by which `arrivals` are expected, by Newton's method,
-    /// bracketed by bisection.
-    fn reaches(&mut self, arrivals: f64) -> f64 {
-        let (then, expected_then) = self.last;
-        let mut early = then.max((arrivals - self.swing()) / self.mean);
-        let mut late = (arrivals / self.mean).min(self.length).max(early);
-        let mut t = then + (arrivals - expected_then) / self.rate(then).max(self.mean / 64.0);
-        if t < early || t > late {
-            t = (early + late) / 2.0;
-        }
-        for _ in 0..ROUNDS {
-            let error = self.expected(t) - arrivals;
-            *(if error > 0.0 { &mut late } else { &mut early }) = t;
-            let mut next = t - error / self.rate(t);
-            // True also when the rate is zero and the step is not a number.
-            if !(early..=late).contains(&next) {
-                next = (early + late) / 2.0;
-            }
-            let step = (next - t).abs();
-            t = next;
-            if step < NEAR {
-                break;
-            }
-        }
-        self.last = (t, arrivals);
-        t
     }
 }

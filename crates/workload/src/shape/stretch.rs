@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::{Expected, Level};
+use super::level::{Expected, Level};
 
 /// A constant or linear part of a rate. A linear one has an end.
 #[derive(Clone, Copy, Debug)]

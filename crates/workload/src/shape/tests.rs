@@ -1,5 +1,8 @@
 //! Closed forms against numerical integration, and inverses against their functions.
 
+use base::Nanos;
+
+use super::level::ONE;
 use super::*;
 
 use proptest::prelude::*;

@@ -1,102 +1,14 @@
-//! Varying rates: the number of arrivals expected by an instant, and its inverse.
-//!
-//! A schedule of a varying rate is the inverse of its cumulative rate Λ, taken at sums of unit
-//! exponentials (a Poisson process whose rate varies; Çinlar, "Introduction to Stochastic
-//! Processes", 1975, chapter 4.7) or at 1, 2, 3, … (an even one). Numbers of expected arrivals are
-//! whole multiples of 10⁻¹⁸, because that is the product of a billionth of an arrival per second
-//! and a nanosecond: while the rate is constant, only the instant is rounded.
-//!
-//! Invariant: Λ never falls, and [`Inverse`] never goes back.
-
-mod inverse;
-mod stretch;
+//! Rates that vary with time.
 
 use std::fmt;
-use std::ops::{Add, AddAssign};
+use std::ops::Add;
 use std::sync::Arc;
 
 use base::Nanos;
-use base::units::Decimal;
 
-pub use inverse::Inverse;
-use stretch::Stretch;
-
-/// A rate in billionths of an arrival per second. Unlike a [`Rate`](base::Rate) it may be zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u64);
-
-/// The number of billionths in one.
-pub(crate) const UNIT: u64 = 1_000_000_000;
-
-impl Level {
-    /// The rate zero.
-    pub const ZERO: Level = Level(0);
-
-    /// Returns a level from billionths of an arrival per second; `None` above
-    /// [`Rate::HIGHEST`](base::Rate::HIGHEST).
-    pub fn from_billionths(billionths: u64) -> Option<Level> {
-        (billionths <= base::Rate::HIGHEST * UNIT).then_some(Level(billionths))
-    }
-
-    /// Returns the arrivals per second as the nearest double.
-    pub fn as_f64(self) -> f64 {
-        self.0 as f64 / UNIT as f64
-    }
-}
-
-impl fmt::Display for Level {
-    /// Formats every digit, as in a workload file: `16.7`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        in_decimal(self.0).fmt(f)
-    }
-}
-
-/// Converts a number of billionths to a decimal fraction, for example nanoseconds to seconds.
-pub(crate) fn in_decimal(billionths: u64) -> Decimal {
-    let mut decimal = Decimal { digits: billionths, scale: 9 };
-    while decimal.scale > 0 && decimal.digits.is_multiple_of(10) {
-        decimal = Decimal { digits: decimal.digits / 10, scale: decimal.scale - 1 };
-    }
-    decimal
-}
-
-/// A number of expected arrivals, in multiples of 10⁻¹⁸.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Expected(u128);
-
-/// One arrival, in multiples of 10⁻¹⁸.
-const ONE: u64 = 1_000_000_000_000_000_000;
-
-impl Expected {
-    /// Returns a whole number of arrivals.
-    pub fn whole(arrivals: u64) -> Expected {
-        Expected(u128::from(arrivals) * u128::from(ONE))
-    }
-
-    /// Rounds `arrivals` down to a multiple of 10⁻¹⁸.
-    pub fn from_f64(arrivals: f64) -> Expected {
-        Expected((arrivals * ONE as f64) as u128)
-    }
-
-    /// Returns the nearest double.
-    pub fn as_f64(self) -> f64 {
-        self.0 as f64 / ONE as f64
-    }
-}
-
-impl Add for Expected {
-    type Output = Expected;
-
-    fn add(self, other: Expected) -> Expected {
-        Expected(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Expected {
-    fn add_assign(&mut self, other: Expected) {
-        *self = *self + other;
-    }
-}
+use super::level::{Expected, Level, in_decimal};
+use super::sine::SinePosition;
+use super::stretch::Stretch;
 
 /// A rate that varies with the time since its job's start.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,7 +64,7 @@ impl Shape {
         match self {
             Shape::Sine { mean, amplitude, period } => {
                 let whole = u128::from(mean.0) * u128::from(t.0 - t.0 % period.0);
-                let wave = inverse::SinePosition::new(*mean, *amplitude, *period);
+                let wave = SinePosition::new(*mean, *amplitude, *period);
                 Expected(whole + wave.expected((t.0 % period.0) as f64) as u128)
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
@@ -195,7 +107,7 @@ impl Shape {
     }
 
     /// Returns one of the linear parts; the last one never ends.
-    fn stretch(&self, number: usize) -> Option<Stretch> {
+    pub(super) fn stretch(&self, number: usize) -> Option<Stretch> {
         match self {
             Shape::Sine { .. } => None,
             Shape::Ramp { from, to, span } => match number {
@@ -250,40 +162,3 @@ impl fmt::Display for Shape {
         }
     }
 }
-
-/// The instants of `trace(FILE)` with one column, after the job's start, at which requests arrived
-/// and are repeated. They never decrease, and there is at least one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recorded(pub Arc<[Nanos]>);
-
-impl Recorded {
-    /// Returns the largest number of arrivals in one second.
-    pub fn busiest_second(&self) -> u64 {
-        let mut first = 0;
-        let mut most = 0;
-        for (place, at) in self.0.iter().enumerate() {
-            while at.saturating_sub(self.0[first]) >= Nanos::from_secs(1) {
-                first += 1;
-            }
-            most = most.max(place + 1 - first);
-        }
-        most as u64
-    }
-
-    /// Returns the number of instants before `t`.
-    pub fn before(&self, t: Nanos) -> u64 {
-        self.0.partition_point(|at| *at < t) as u64
-    }
-}
-
-impl fmt::Display for Recorded {
-    /// Formats the instants as in a workload file.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("trace(times")?;
-        self.0.iter().try_for_each(|at| write!(f, " {}", in_decimal(at.0)))?;
-        f.write_str(")")
-    }
-}
-
-#[cfg(test)]
-mod tests;

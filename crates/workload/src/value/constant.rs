@@ -8,8 +8,8 @@ use base::Nanos;
 use base::units::{UnitError, parse_decimal, parse_duration};
 
 use super::exact::Exact;
-use super::text;
-use super::{Node, Operator, Type};
+use super::kind::{Operator, Type};
+use super::notation;
 
 /// A value that is the same for every request.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,22 +78,12 @@ impl Constant {
         }
     }
 
-    /// Converts the constant to a part of a plan.
-    pub(crate) fn into_node(self) -> Node {
-        match self {
-            Constant::Int(number) => Node::Int(number),
-            Constant::Real(number) => Node::Real(number.as_f64()),
-            Constant::Duration(nanos) => Node::Duration(nanos),
-            Constant::Text(text) => Node::Text(text.into()),
-        }
-    }
-
     /// Formats the constant as the value of a key: texts without quotes.
     pub(crate) fn bare(&self) -> String {
         match self {
             Constant::Int(number) => number.to_string(),
             Constant::Real(number) => number.to_string(),
-            Constant::Duration(nanos) => text::duration(*nanos),
+            Constant::Duration(nanos) => notation::duration(*nanos),
             Constant::Text(text) => text.clone(),
         }
     }
@@ -156,11 +146,6 @@ impl Constant {
             Constant::Real(number) => number.as_f64(),
             Constant::Duration(_) | Constant::Text(_) => f64::NAN,
         }
-    }
-
-    /// Converts a number to a real.
-    pub(crate) fn widened(&self) -> Option<Node> {
-        self.kind().is_number().then(|| Node::Real(self.as_f64()))
     }
 
     pub(crate) fn is_zero(&self) -> bool {

@@ -10,21 +10,21 @@ use std::ops::Range;
 
 use base::{Diagnostic, Dialect};
 
-use crate::expr::{Ast, AstKind, Constant, parse_braced};
-use crate::plan::Piece;
-use crate::print;
+use super::piece::{Piece, mark, skeleton};
+use crate::expr::{Ast, AstKind, parse_braced};
 use crate::read::Excerpt;
+use crate::value::Constant;
 
 /// Highest number of `${…}` in a statement: protocols count the values of a statement in 16 bits.
-pub(super) const MOST_VALUES: usize = 65_535;
+pub(crate) const MOST_VALUES: usize = 65_535;
 
 /// Highest number of `${…}` that are parsed before giving up: a printed plan may have a spliced
 /// text beside each value.
-pub(super) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
+pub(crate) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
 /// A part of a statement.
 #[derive(Debug)]
-pub(super) enum Fragment {
+pub(crate) enum Fragment {
     /// Text that is sent as it is.
     Text(Range<usize>),
     /// The escape `$${` for a literal `${`.
@@ -44,7 +44,7 @@ pub(super) enum Fragment {
 
 /// The syntactic context of a part of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SyntaxContext {
+pub(crate) enum SyntaxContext {
     /// Outside literals and comments.
     Open,
     /// A literal: the offset of its opening delimiter and the length of that delimiter, in bytes.
@@ -57,24 +57,24 @@ pub(super) enum SyntaxContext {
 
 /// A statement in parts.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     /// Parts of the statement, in order.
-    pub(super) fragments: Vec<Fragment>,
+    pub(crate) fragments: Vec<Fragment>,
     /// Offsets of every `;` outside literals and comments.
-    pub(super) semicolons: Vec<usize>,
+    pub(crate) semicolons: Vec<usize>,
     /// Offset of the first byte that is neither comment nor white space, if any.
-    pub(super) code: Option<usize>,
+    pub(crate) code: Option<usize>,
     /// Literal or comment that is still open at the end.
-    pub(super) open: Option<SyntaxContext>,
+    pub(crate) open: Option<SyntaxContext>,
     /// Offset of a comment to the end of the line, if any.
-    pub(super) line_comment: Option<usize>,
+    pub(crate) line_comment: Option<usize>,
     /// True if there are more `${…}` than a statement may have.
-    pub(super) too_many: bool,
+    pub(crate) too_many: bool,
 }
 
 /// The positions of the `${…}` in a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ValuePositions<'m> {
+pub(crate) enum ValuePositions<'m> {
     /// At every `${`, as in a file, where `$${` is the escape for `${`.
     Written,
     /// At these offsets only, in ascending order: the text is sent as it is.
@@ -102,34 +102,34 @@ impl ValuePositions<'_> {
     }
 
     /// Returns true if a `${…}` begins at this offset.
-    pub(super) fn has_value(self, bytes: &[u8], at: usize) -> bool {
+    pub(crate) fn has_value(self, bytes: &[u8], at: usize) -> bool {
         matches!(self.sign(bytes, at), DollarKind::Value)
     }
 
     /// Returns true if `$${` stands for `${` at this offset.
-    pub(super) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
+    pub(crate) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
         matches!(self.sign(bytes, at), DollarKind::Dollar)
     }
 }
 
 /// Settings for scanning a statement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'m> {
-    pub(super) dialect: Dialect,
+pub(crate) struct Reading<'m> {
+    pub(crate) dialect: Dialect,
     /// True if `?` or `$1` refers to a field of a record.
-    pub(super) placeholders: bool,
-    pub(super) marks: ValuePositions<'m>,
+    pub(crate) placeholders: bool,
+    pub(crate) marks: ValuePositions<'m>,
 }
 
 /// Returns true if the pieces form one statement that can be printed with its texts spliced in: it
 /// has no `;`, no open literal or comment, no control character except tabs and line ends, and no
 /// value in a literal or a comment unless it is spliced in. The result depends on the pieces and
 /// the dialect only.
-pub(super) fn is_sound(
+pub(crate) fn is_sound(
     pieces: &[Piece],
     scan: impl for<'m> Fn(Excerpt<'_>, ValuePositions<'m>) -> Scan,
 ) -> bool {
-    let (text, marks) = print::skeleton(pieces);
+    let (text, marks) = skeleton(pieces);
     let passage = crate::read::Passage::outside(&text);
     let scan = scan(passage.excerpt(), ValuePositions::At(&marks));
     let misplaced = |fragment: &Fragment| match fragment {
@@ -149,7 +149,7 @@ pub(super) fn is_sound(
 
 /// Returns true if a scanned text has the same pieces as the statement that it was printed from,
 /// with each value at its position.
-pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
+pub(crate) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
         return false;
     }
@@ -165,15 +165,15 @@ pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
                     return false;
                 }
                 marks.push(found.len());
-                found.push_str(print::mark(is_raw));
+                found.push_str(mark(is_raw));
             }
         }
     }
-    (found, marks) == print::skeleton(pieces)
+    (found, marks) == skeleton(pieces)
 }
 
 /// Splits a statement into its parts.
-pub(super) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
+pub(crate) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
     let usual = reading.dialect == Dialect::Mysql;
     let standard = Scanner::new(source, reading, usual).run();
     let ambiguous = standard.open.is_some() && source.text().contains('\\');
@@ -187,15 +187,15 @@ pub(super) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
 }
 
 /// A statement of a script.
-pub(super) struct ScriptPart<'p> {
+pub(crate) struct ScriptPart<'p> {
     /// The statement, with the comments before it.
-    pub(super) text: Excerpt<'p>,
+    pub(crate) text: Excerpt<'p>,
     /// Offset of the first byte after those comments.
-    pub(super) code: usize,
+    pub(crate) code: usize,
 }
 
 /// Returns the statements of a script: the texts between `;`, without those that are only comments.
-pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
+pub(crate) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
     let reading = Reading { dialect, placeholders: false, marks: ValuePositions::Written };
     let ends = scan(source, reading).semicolons;
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));

@@ -2,12 +2,12 @@
 
 use base::{Values, WallTime};
 
-use super::{
-    Datum, Family, client, digits, exponential, field, hex, normal, numbered, pick, point, text,
-    timestamp,
+use super::node::{Family, Generate, Node};
+use crate::feed::records::Record;
+use crate::generate::{
+    client, digits, exponential, field, hex, normal, numbered, pick, point, text, timestamp,
 };
-use crate::expr::{Generate, Node};
-use crate::feed::Record;
+use crate::value::Datum;
 
 /// The input of an evaluation, besides the expression.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Generate {
     fn eval(&self, moment: EvalContext<'_>, out: &mut Values) -> Datum {
         let mut draw = self.stream.draw(moment.number);
         match &self.family {
-            Family::Uniform(uniform) => uniform.draw(&mut draw, moment, out),
+            Family::Uniform(uniform) => uniform.draw(&mut draw, |end| end.eval(moment, out)),
             Family::Zipf(zipf) => Datum::Int(zipf.draw(&mut draw)),
             Family::Pareto(pareto) => {
                 let minimum = pareto.minimum.eval(moment, out);
@@ -79,7 +79,7 @@ impl Generate {
             Family::Pick(values) => pick::choice(values, &mut draw).eval(moment, out),
             Family::Field(place) => field::value(*place, moment.record, out),
             Family::Weighted(weighted) => weighted.choice(&mut draw).eval(moment, out),
-            Family::Json(json) => json.value(moment, out),
+            Family::Json(json) => json.value(|value, out| value.eval(moment, out), out),
             Family::Point => point::value(&mut draw, out),
             Family::Polygon(polygon) => polygon.value(&mut draw, out),
             Family::Csv(csv) => csv.value(moment.number, out),

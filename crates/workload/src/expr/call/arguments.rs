@@ -1,11 +1,99 @@
-//! Arguments of generator calls.
+//! Parameters of generators, and the arguments of calls.
 
 use base::{Diagnostic, Stream};
 
-use super::{Rest, Spec};
-use crate::expr::{Compiled, Constant, Node, Refused, Scope, Type};
+use crate::expr::compiled::{Compiled, Refused};
+use crate::expr::node::{Family, Node};
+use crate::expr::scope::Scope;
 use crate::read::Excerpt;
+use crate::value::{Constant, Type};
 use crate::wording::{nearest, quoted};
+
+/// The entry of a generator in the table of generators.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its parameters in order.
+    pub(crate) parameters: &'static [Parameter],
+    /// Further arguments after the parameters.
+    pub(crate) rest: Rest,
+    /// Contexts in which it is allowed.
+    pub(crate) stage: Stage,
+    /// Checks the arguments and builds the generator.
+    pub(crate) build: fn(&Arguments<'_>) -> Result<(Family, Type), Refused>,
+    /// Description of its values, in one line.
+    pub(crate) doc: &'static str,
+    /// An example call.
+    pub(crate) example: &'static str,
+}
+
+/// The kind of further arguments after the parameters of a generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Nothing.
+    Nothing,
+    /// Any number of values.
+    Values,
+    /// Any number of values, each with a weight after a colon.
+    Weighted,
+    /// Any number of values, each with a name before a colon.
+    Named,
+}
+
+/// The contexts in which a generator is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Requests and rows.
+    Anywhere,
+    /// Rows of a table only.
+    Rows,
+    /// Requests of numbered clients, which closed jobs have.
+    Clients,
+}
+
+/// A parameter of a generator.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Kind of argument, in words.
+    pub(crate) form: &'static str,
+    /// Default; `None` if the argument is required.
+    pub(crate) default: Option<&'static str>,
+}
+
+impl Parameter {
+    pub(super) const fn required(name: &'static str, form: &'static str) -> Parameter {
+        Parameter { name, form, default: None }
+    }
+
+    pub(super) const fn optional(
+        name: &'static str,
+        default: &'static str,
+        form: &'static str,
+    ) -> Parameter {
+        Parameter { name, form, default: Some(default) }
+    }
+}
+
+impl Spec {
+    /// Returns its usage: `zipf(lo, hi, s=0.99)`.
+    pub(crate) fn usage(&self) -> String {
+        let parameters = self.parameters.iter().map(|parameter| match parameter.default {
+            None => parameter.name.to_owned(),
+            Some(default) => format!("{}={default}", parameter.name),
+        });
+        let rest = match self.rest {
+            Rest::Nothing => None,
+            Rest::Values => Some("…".to_owned()),
+            Rest::Weighted => Some("a: 3, b: 1, …".to_owned()),
+            Rest::Named => Some("name: value, …".to_owned()),
+        };
+        let parameters: Vec<String> = parameters.chain(rest).collect();
+        format!("{}({})", self.name, parameters.join(", "))
+    }
+}
 
 /// The arguments of one call, in the order of the generator's parameters.
 #[derive(Debug)]
@@ -252,4 +340,13 @@ impl<'p> Arguments<'p> {
             .error(format!("{what} differs from request to request, but `{name}` needs a constant"))
             .help("write a constant, or an expression of parameters")
     }
+}
+
+/// Refuses a negative constant.
+pub(super) fn not_negative(given: &Given<'_>, what: &str) -> Result<(), Refused> {
+    if given.value.constant().is_some_and(Constant::is_negative) {
+        let shown = quoted(given.place.text());
+        return Err(given.place.error(format!("the {what} {shown} is negative")).into());
+    }
+    Ok(())
 }

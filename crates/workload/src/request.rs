@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use base::{Dialect, Nanos, Values, WallTime};
 
-use super::{Datum, EvalContext, Family};
-use crate::expr::Node;
+use crate::expr::{EvalContext, Node};
 use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement};
+use crate::text::quote_for_shell;
+use crate::value::Datum;
 
 /// The number of bits below a pause's number: more requests than any run has.
 const PAUSE_BITS: u32 = 40;
@@ -181,23 +182,6 @@ impl Program {
     }
 }
 
-/// Quotes the end of a text as one word of the shell: with single quotes, unless no character needs
-/// them. (POSIX.1-2024, Shell Command Language, 2.2.)
-pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
-    let means_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&byte);
-    let word = &out.as_bytes()[start..];
-    if !word.is_empty() && word.iter().copied().all(means_itself) {
-        return;
-    }
-    let mut at = start;
-    while let Some(quote) = out[at..].find('\'') {
-        out.insert_str(at + quote + 1, "\\''");
-        at += quote + 4;
-    }
-    out.insert(start, '\'');
-    out.push('\'');
-}
-
 /// A generator of the rows of one table. Each writer has its own; clones share constants.
 #[derive(Clone, Debug)]
 pub struct RowGenerator {
@@ -227,43 +211,5 @@ impl RowGenerator {
                 EvalContext { number: row, started, variables: &[], texts: None, record: None };
             column.eval(moment, values).bind(values);
         }
-    }
-}
-
-impl Node {
-    /// Returns the highest number of a record's field that it uses; 0 if it uses none.
-    pub(crate) fn most_fields(&self) -> usize {
-        let mut most = match self {
-            Node::Generate(generate) => match generate.family {
-                Family::Field(place) => place + 1,
-                _ => 0,
-            },
-            _ => 0,
-        };
-        self.children(&mut |child| most = most.max(child.most_fields()));
-        most
-    }
-
-    /// Returns true if its value is certain to be no text, or ASCII.
-    fn is_ascii(&self) -> bool {
-        let mut is_ascii = match self {
-            Node::Text(text) => text.is_ascii(),
-            Node::Variable(_) => false,
-            Node::Generate(generate) => generate.family.adds_only_ascii(),
-            Node::Int(_)
-            | Node::Real(_)
-            | Node::Duration(_)
-            | Node::Negate(_)
-            | Node::Combine(_) => true,
-        };
-        self.children(&mut |child| is_ascii = is_ascii && child.is_ascii());
-        is_ascii
-    }
-
-    /// Returns true if it uses a variable of `let`.
-    fn has_variables(&self) -> bool {
-        let mut found = matches!(self, Node::Variable(_));
-        self.children(&mut |child| found = found || child.has_variables());
-        found
     }
 }

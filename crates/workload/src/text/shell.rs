@@ -9,7 +9,7 @@ use crate::expr::parse_braced;
 use crate::read::Excerpt;
 
 /// Splits a command into its parts. It reports no `;`.
-pub(super) fn scan(source: Excerpt<'_>, marks: ValuePositions<'_>) -> Scan {
+pub(crate) fn scan(source: Excerpt<'_>, marks: ValuePositions<'_>) -> Scan {
     let mut scanner = Scanner {
         source,
         bytes: source.text().as_bytes(),
@@ -112,6 +112,23 @@ impl Scanner<'_> {
         let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
         before.is_none_or(|byte| b" \t;&|()".contains(&byte))
     }
+}
+
+/// Quotes the end of a text as one word of the shell: with single quotes, unless no character needs
+/// them. (POSIX.1-2024, Shell Command Language, 2.2.)
+pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
+    let means_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&byte);
+    let word = &out.as_bytes()[start..];
+    if !word.is_empty() && word.iter().copied().all(means_itself) {
+        return;
+    }
+    let mut at = start;
+    while let Some(quote) = out[at..].find('\'') {
+        out.insert_str(at + quote + 1, "\\''");
+        at += quote + 4;
+    }
+    out.insert(start, '\'');
+    out.push('\'');
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use base::{Dialect, Values};
 
-use super::{Datum, write_int};
+use super::datum::{Datum, write_int};
 
 /// The largest size of one byte of a text in a literal, in bytes.
 pub(crate) const LONGEST_ESCAPE: u64 = 13;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use base::{Seed, Values, WallTime};
 
-use super::{Datum, EvalContext, Family, Points, Tables};
 use crate::expr::{
-    Compiled, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile, parse_all,
+    Compiled, EvalContext, Family, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile,
+    parse_all,
 };
+use crate::generate::{Points, Tables};
 use crate::read::Passage;
+use crate::value::Datum;
 
 /// Returns the files that examples read.
 fn files() -> BTreeMap<String, Vec<u8>> {
@@ -24,18 +26,18 @@ fn files() -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Checks the first eight values of an expression, which must stay the same across versions.
-pub(super) fn check(text: &str, expected: &str) {
+pub(crate) fn check(text: &str, expected: &str) {
     assert_eq!(values(text, 8).join(" "), expected, "{text}");
 }
 
 /// Checks the message of an invalid expression.
-pub(super) fn error(text: &str, expected: &str) {
+pub(crate) fn error(text: &str, expected: &str) {
     let Refused(diagnostic) = compiled(text).expect_err(text);
     assert_eq!(diagnostic.expect("a diagnostic").message, expected, "{text}");
 }
 
 /// Returns the first values of an expression as text.
-pub(super) fn values(text: &str, count: usize) -> Vec<String> {
+pub(crate) fn values(text: &str, count: usize) -> Vec<String> {
     let written = |(datum, texts): (Datum, Values)| {
         let mut out = String::new();
         datum.splice(&texts, &mut out);
@@ -45,7 +47,7 @@ pub(super) fn values(text: &str, count: usize) -> Vec<String> {
 }
 
 /// Returns the first values of an integer expression.
-pub(super) fn ints(text: &str, count: usize) -> Vec<i64> {
+pub(crate) fn ints(text: &str, count: usize) -> Vec<i64> {
     let int = |(datum, _)| match datum {
         Datum::Int(number) => number,
         other => panic!("an integer, not {other:?}"),
@@ -54,7 +56,7 @@ pub(super) fn ints(text: &str, count: usize) -> Vec<i64> {
 }
 
 /// Returns the first values of a real expression.
-pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
+pub(crate) fn reals(text: &str, count: usize) -> Vec<f64> {
     let real = |(datum, _)| match datum {
         Datum::Real(number) => number,
         other => panic!("a real, not {other:?}"),
@@ -63,7 +65,7 @@ pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
 }
 
 /// Returns the generator of an expression that is a single call.
-pub(super) fn family(text: &str) -> Family {
+pub(crate) fn family(text: &str) -> Family {
     match compiled(text).expect(text).into_node() {
         Node::Generate(generate) => generate.family,
         other => panic!("a generator, not {other:?}"),

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use base::{Text, Value, Values, WallTime};
 
-use crate::expr::Operator;
+use super::kind::Operator;
 
 /// A value. Its text, if any, is in the [`Values`] into which the expression was evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,7 +146,7 @@ pub(crate) fn write_int(number: i64, out: &mut String) {
 }
 
 /// Writes a double as the shortest text that parses to the same value, always with a point.
-pub(super) fn write_real(number: f64, out: &mut String) {
+pub(crate) fn write_real(number: f64, out: &mut String) {
     let start = out.len();
     // Writing into a String cannot fail.
     let _ = write!(out, "{number}");

@@ -1,0 +1,126 @@
+//! State that the checks of all sections share.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use base::{Diagnostic, Dialect, Seed};
+
+use super::known::Known;
+use super::overrides::Overrides;
+use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
+use crate::folder::Folder;
+use crate::generate::{Points, Tables};
+use crate::plan::{NamedTarget, Plan};
+use crate::read::{Excerpt, File};
+use crate::sink::Sink;
+use crate::value::Constant;
+
+/// State that is shared by the checks of all sections.
+pub(super) struct Checker<'f> {
+    pub(super) file: &'f File<'f>,
+    pub(super) overrides: &'f Overrides,
+    pub(super) folder: &'f dyn Folder,
+    /// SQL dialect of the target.
+    pub(super) dialect: Dialect,
+    pub(super) sink: Sink,
+    /// True if the requests of the current job take records from a file.
+    pub(super) has_records: bool,
+    /// The parameters; `None` for one whose error has been reported.
+    pub(super) params: BTreeMap<String, Option<Constant>>,
+    pub(super) seed: Seed,
+    /// The targets that jobs can name.
+    pub(super) targets: Vec<NamedTarget>,
+    /// Number of parts in all expressions of the plan so far.
+    pub(super) parts: usize,
+    /// Sum of the highest rates of the jobs so far, in requests per second.
+    pub(super) offered_per_s: f64,
+    /// The results files of the jobs so far, with the names of these jobs.
+    pub(super) results_files: Vec<(String, PathBuf)>,
+    /// Size of the traces so far in the printed plan, in bytes.
+    pub(super) traced: usize,
+    /// Number of points in the loaded tables.
+    pub(super) points: Points,
+    /// The CSV files that supply values.
+    pub(super) tables: Tables<'f>,
+    /// Uses of parameters, from which the secret ones are determined.
+    pub(super) secrets: Known,
+    /// The plan that will run, if this check makes the plan that is shown.
+    pub(super) live: Option<&'f Plan>,
+}
+
+/// The job that an expression belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct JobContext<'j> {
+    pub(super) job: &'j str,
+    /// Number of clients of a closed job; `None` for other models.
+    pub(super) clients: Option<u32>,
+}
+
+/// Highest number of values, operators and calls in all expressions of a file together.
+const MOST_PARTS: usize = 1_000_000;
+
+impl<'f> Checker<'f> {
+    /// Counts the parts of an expression; an error beyond the limit, reported only once.
+    pub(super) fn counted(
+        &mut self,
+        compiled: Compiled,
+        place: Excerpt<'_>,
+    ) -> Result<Compiled, Refused> {
+        let before = self.parts;
+        self.parts += match &compiled {
+            Compiled::Constant(_) => 1,
+            Compiled::Dynamic(node, _) => {
+                if node.most_fields() > 0 && !self.has_records {
+                    return Err(no_records(place).into());
+                }
+                node.parts()
+            }
+        };
+        if self.parts <= MOST_PARTS {
+            return Ok(compiled);
+        }
+        let first = before <= MOST_PARTS;
+        let message = "all expressions of the file together have more than 1,000,000 parts";
+        Err(Refused(first.then(|| Box::new(place.error(message)))))
+    }
+
+    /// Returns the scope of an expression that must be known before the run; `what` names it in
+    /// messages.
+    pub(super) fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
+        self.scope(&NO_VARIABLES, Site::Fixed(what))
+    }
+
+    pub(super) fn scope<'s>(&'s self, variables: &'s Variables, site: Site<'s>) -> Scope<'s> {
+        Scope {
+            params: &self.params,
+            variables,
+            site,
+            points: self.points,
+            tables: Some(&self.tables),
+        }
+    }
+
+    /// Returns the scope of an expression in a request.
+    pub(super) fn request_scope<'s>(
+        &'s self,
+        variables: &'s Variables,
+        job_context: JobContext<'s>,
+        place: &'s str,
+    ) -> Scope<'s> {
+        let position = Position { seed: self.seed, job: job_context.job, place };
+        self.scope(variables, Site::Request(position, job_context.clients))
+    }
+
+    /// Returns the scope of an expression in a row.
+    pub(super) fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
+        let position = Position { seed: self.seed, job: section, place };
+        self.scope(&NO_VARIABLES, Site::Row(position))
+    }
+}
+
+/// Returns the error for `field(n)` in a job without records.
+fn no_records(place: Excerpt<'_>) -> Diagnostic {
+    place
+        .error("there is no record whose field this could be")
+        .help("name a file of records in the job: `query-args-file = users.csv`")
+}

@@ -1,0 +1,124 @@
+//! Uses of parameters, from which the secret ones are determined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use base::{follows_secret_word, passwords_in};
+
+/// A `${…}` that was replaced in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// Range of its value in the text, in bytes.
+    pub(super) place: Range<usize>,
+    /// Names in its expression.
+    pub(super) names: Vec<String>,
+}
+
+/// Uses of parameters, recorded while a file is checked, from which the secret ones are determined.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The names that each parameter refers to.
+    params: BTreeMap<String, Vec<String>>,
+    /// The texts of the parameters as written.
+    pub(super) written: BTreeMap<String, String>,
+    /// The parameters that were used in a password.
+    found: BTreeSet<String>,
+    /// The parameters that were used in the shown part of a URL.
+    shown: BTreeSet<String>,
+}
+
+impl Known {
+    /// Records a parameter.
+    pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
+        if !passwords_in(text).is_empty() {
+            self.found.insert(name.to_owned());
+        }
+        self.params.insert(name.to_owned(), uses);
+        self.written.insert(name.to_owned(), text.to_owned());
+    }
+
+    /// Records the parameters whose values reach a password of a text.
+    pub(super) fn text(&mut self, text: &str, uses: &[Use]) {
+        if uses.is_empty() {
+            return;
+        }
+        let passwords = passwords_in(text);
+        for one in uses {
+            let reaches = |password: &Range<usize>| {
+                one.place.start < password.end && password.start < one.place.end
+            };
+            let value = text.get(one.place.clone()).unwrap_or_default();
+            let is_behind = || follows_secret_word(&text[..one.place.start], value);
+            if passwords.iter().any(reaches) || is_behind() {
+                self.found.extend(one.names.iter().cloned());
+            }
+        }
+    }
+
+    /// Records the parameters of a `url`. In a malformed one, any of them may be the password.
+    pub(super) fn url(&mut self, url: &str, uses: &[Use], is_readable: bool) {
+        let password = password_of(url);
+        for one in uses {
+            let is_password = !is_readable
+                || password.as_ref().is_some_and(|password| {
+                    one.place.start < password.end && password.start < one.place.end
+                });
+            let names = one.names.iter().cloned();
+            if is_password { self.found.extend(names) } else { self.shown.extend(names) }
+        }
+    }
+
+    /// Returns the parameters that are used in a password and also in the shown part of a URL.
+    pub(super) fn exposed(&self) -> impl Iterator<Item = &str> {
+        self.found.intersection(&self.shown).map(String::as_str)
+    }
+
+    /// Returns the secret parameters: those that were found, those that they are made of, and those
+    /// that are made of any of these.
+    pub(super) fn params(&self) -> BTreeSet<&str> {
+        let known = |name: &String| self.params.get_key_value(name).map(|(name, _)| name.as_str());
+        let mut secret: BTreeSet<&str> = self.found.iter().filter_map(known).collect();
+        let mut next: Vec<&str> = secret.iter().copied().collect();
+        while let Some(name) = next.pop() {
+            for used in self.params[name].iter().filter_map(known) {
+                if secret.insert(used) {
+                    next.push(used);
+                }
+            }
+        }
+        loop {
+            let uses_one =
+                |uses: &Vec<String>| uses.iter().any(|used| secret.contains(used.as_str()));
+            let more: Vec<&str> = self
+                .params
+                .iter()
+                .filter(|(name, uses)| !secret.contains(name.as_str()) && uses_one(uses))
+                .map(|(name, _)| name.as_str())
+                .collect();
+            if more.is_empty() {
+                return secret;
+            }
+            secret.extend(more);
+        }
+    }
+}
+
+/// Returns the range of the password in a URL, in bytes; `None` if it has no password.
+fn password_of(url: &str) -> Option<Range<usize>> {
+    let start = url.find("//")? + 2;
+    let length = url[start..].find(['/', '?']).unwrap_or(url.len() - start);
+    let login = &url[start..start + url[start..start + length].rfind('@')?];
+    Some(start + login.find(':')? + 1..start + login.len())
+}
+
+/// Returns true if a value begins before the end of the password and ends after it, with an `@`
+/// from the file itself to follow. Such a value has an `@` of its own: the rest of the password
+/// would be parsed as the host, which is shown.
+pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
+    let Some(password) = password_of(url) else { return false };
+    let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));
+    uses.iter().any(|one| {
+        let reaches = one.place.start < password.end && password.end < one.place.end;
+        reaches && url[one.place.end..].match_indices('@').any(|(at, _)| is_own(one.place.end + at))
+    })
+}

@@ -1,0 +1,179 @@
+//! One check of a file, from its sections to a plan.
+
+use std::collections::BTreeMap;
+
+use base::{Diagnostic, Seed, Severity, TargetKind};
+
+use super::checker::Checker;
+use super::job::{Membership, Role};
+use super::kind::Kind;
+use super::known::Known;
+use super::overrides::Overrides;
+use crate::folder::Folder;
+use crate::generate::{Points, Tables};
+use crate::plan::{Hidden, Job, MixPart, Observe, Pacing, Plan};
+use crate::read::File;
+use crate::sink::Sink;
+use crate::wording;
+
+/// The result of checking a file.
+pub(super) struct Checked {
+    pub(super) plan: Option<Plan>,
+    pub(super) found: Vec<Diagnostic>,
+    /// The secrets of the plan, and true if one of them is also used where it is shown.
+    pub(super) hidden: (Hidden, bool),
+}
+
+/// Checks a file once. `live` is the plan that will run, if the file is checked again for the plan
+/// that is shown: the targets are then those of `live`.
+pub(super) fn check_as_given<'f>(
+    file: &'f File<'f>,
+    overrides: &'f Overrides,
+    folder: &'f dyn Folder,
+    live: Option<&'f Plan>,
+) -> Checked {
+    let mut checker = Checker {
+        file,
+        overrides,
+        folder,
+        dialect: TargetKind::Sqlite.dialect(),
+        sink: Sink::default(),
+        has_records: false,
+        params: BTreeMap::new(),
+        seed: Seed::default(),
+        targets: Vec::new(),
+        parts: 0,
+        offered_per_s: 0.0,
+        results_files: Vec::new(),
+        traced: 0,
+        points: Points::NoTable,
+        tables: Tables::new(folder),
+        secrets: Known::default(),
+        live,
+    };
+    let plan = checker.plan();
+    if checker.sink.errors() == 0 && file.errors() == 0 {
+        checker.printable(&plan);
+    }
+    let sound = checker.sink.errors() == 0 && file.errors() == 0;
+    let hidden = checker.hidden();
+    Checked { plan: sound.then_some(plan), found: checker.sink.finish(), hidden }
+}
+
+impl<'f> Checker<'f> {
+    fn plan(&mut self) -> Plan {
+        let sections = self.classify();
+        let params = self.params(&sections);
+        let global = self.global();
+        if let Some(target) = &global.target {
+            self.dialect = target.dialect();
+        }
+        self.points = self.points(&sections);
+        let mut plan = Plan {
+            target: global.target.clone(),
+            targets: Vec::new(),
+            duration: global.duration,
+            warmup: global.warmup,
+            seed: self.seed,
+            drain: global.drain,
+            stall_timeout: global.stall_timeout,
+            probe: global.probe,
+            connections: global.connections,
+            max_connections: global.max_connections,
+            params,
+            setup: Vec::new(),
+            observe: Observe::default(),
+            loads: Vec::new(),
+            jobs: Vec::new(),
+            teardown: Vec::new(),
+            hidden: None,
+        };
+        self.targets(&sections);
+        let mixes = self.mixes(&sections);
+        for (kind, section) in &sections {
+            match kind {
+                Kind::Observe => plan.observe = self.observe(section),
+                Kind::Setup => plan.setup = self.fixed(section),
+                Kind::Teardown => plan.teardown = self.fixed(section),
+                Kind::Load(table) => plan.loads.push(self.load(section, table)),
+                Kind::Job if mixes.runs_only_in_mixes(section) => {}
+                Kind::Job => {
+                    let place = plan.jobs.len();
+                    let job = self.job(section, &global, Role::Alone);
+                    plan.jobs.push(job);
+                    for part in mixes.parts(section) {
+                        let mix = &plan.jobs[place];
+                        let membership = Membership {
+                            of: place,
+                            mix: section,
+                            target: mix.target,
+                            arrives: mix.has_arrivals(),
+                            runs_alone_too: part.has_pacing,
+                        };
+                        let job = self.job(part.section, &global, Role::Part(membership));
+                        let portion = MixPart { job: plan.jobs.len(), weight: part.weight };
+                        plan.jobs[place].mix.push(portion);
+                        plan.jobs.push(job);
+                    }
+                }
+                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Silent => {}
+            }
+        }
+        for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {
+            self.thresholds(section, &mut plan.jobs);
+        }
+        plan.targets = std::mem::take(&mut self.targets);
+        self.reject_duplicate_part_names(&plan);
+        self.reject_empty_file(&plan);
+        self.unasked(&plan);
+        plan
+    }
+
+    /// Reports a plan whose text is too large for a workload file: the text is stored in the record
+    /// and parsed again from there.
+    fn printable(&mut self, plan: &Plan) {
+        let (_, found) = crate::read::parse(&plan.to_text());
+        if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {
+            let message =
+                format!("the plan of this file would be too large to record: {}", first.message);
+            self.sink.error(|| {
+                wording::error(None, message).help(
+                    "name long parameters less often, and give data in a `[load TABLE]` section \
+                     or in a file with `csv(…)`",
+                )
+            });
+        }
+    }
+
+    /// Reports a job that has the same name as a part of a mix.
+    fn reject_duplicate_part_names(&mut self, plan: &Plan) {
+        let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
+        for part in plan.jobs.iter().filter(|job| is_part(job)) {
+            let same = plan.jobs.iter().find(|job| !is_part(job) && job.name == part.name);
+            if let Some(other) = same {
+                let message = format!("[{}] is also the name of a part of a mix", other.name);
+                self.sink.error(|| {
+                    Diagnostic::error(other.span, message).help("give the section another name")
+                });
+            }
+        }
+    }
+
+    /// Reports a file that does nothing.
+    fn reject_empty_file(&mut self, plan: &Plan) {
+        let has_statements = !plan.setup.is_empty() || !plan.teardown.is_empty();
+        let idle = !has_statements && plan.loads.is_empty() && plan.jobs.is_empty();
+        let observes = self.file.sections.iter().any(|section| section.name == "observe");
+        let sound = self.sink.errors() == 0 && self.file.errors() == 0;
+        if idle && !observes && sound {
+            self.sink.error(|| {
+                wording::error(None, "the file has no job: there is nothing to run").help(
+                    "a job is a section with a statement:\n\
+                     [read]\n\
+                     query = select 1\n\
+                     rate = 100",
+                )
+            });
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Arguments of `client()`.
+
+use super::arguments::{Arguments, Rest, Spec, Stage};
+use crate::expr::compiled::Refused;
+use crate::expr::node::Family;
+use crate::expr::scope::Site;
+use crate::value::Type;
+
+pub(super) static SPEC: Spec = Spec {
+    name: "client",
+    parameters: &[],
+    rest: Rest::Nothing,
+    stage: Stage::Clients,
+    build,
+    doc: "the number of the client, from 0; only in a closed job (the number of the request modulo \
+          `concurrency`)",
+    example: "client()",
+};
+
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    match arguments.scope.site {
+        Site::Request(_, Some(clients)) => Ok((Family::Client(clients), Type::Int)),
+        // Such calls are refused earlier.
+        Site::Request(_, None) | Site::Row(_) | Site::Fixed(_) => Err(Refused(None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::expr::call::golden::error;
+
+    #[test]
+    fn rows_have_no_client() {
+        error("client()", "only clients of a closed job have numbers");
+        error("client(1)", "only clients of a closed job have numbers");
+    }
+}

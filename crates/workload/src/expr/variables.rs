@@ -1,0 +1,103 @@
+//! The variables of `let`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::compiled::Compiled;
+use super::range::{Range, range};
+use crate::value::Type;
+
+/// The variables of `let` that are defined so far.
+#[derive(Debug)]
+pub(crate) struct Variables {
+    pub(super) places: BTreeMap<String, usize>,
+    pub(super) kinds: Vec<Option<Type>>,
+    /// The known ranges of integer variables.
+    pub(super) ranges: Vec<Option<Range>>,
+    /// All variables of the job, defined or not, with the names that they use.
+    pub(super) ahead: BTreeMap<String, Vec<String>>,
+    /// The variable whose value is being compiled.
+    pub(super) current_variable: Option<String>,
+}
+
+/// The largest number of names in a search for a cycle.
+const LONGEST_SEARCH: usize = 1_000;
+
+impl Variables {
+    /// Creates an empty set of variables.
+    pub(crate) const fn new() -> Variables {
+        Variables {
+            places: BTreeMap::new(),
+            kinds: Vec::new(),
+            ranges: Vec::new(),
+            ahead: BTreeMap::new(),
+            current_variable: None,
+        }
+    }
+
+    /// Declares a variable that will be defined, and the names that it uses. The first declaration
+    /// of a name counts.
+    pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
+        self.ahead.entry(name.to_owned()).or_insert(uses);
+    }
+
+    /// Extends names by all that they use, directly or through other variables.
+    pub(crate) fn expand(&self, names: &mut Vec<String>) {
+        let mut place = 0;
+        while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
+            for used in uses.into_iter().flatten() {
+                if names.len() < LONGEST_SEARCH && !names.contains(used) {
+                    names.push(used.clone());
+                }
+            }
+            place += 1;
+        }
+    }
+
+    /// Sets the variable whose value is compiled next.
+    pub(crate) fn begin(&mut self, name: &str) {
+        self.current_variable = Some(name.to_owned());
+    }
+
+    /// Adds a variable; `None` for a value whose error is already reported.
+    pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
+        self.current_variable = None;
+        self.places.insert(name.to_owned(), self.kinds.len());
+        self.kinds.push(value.map(Compiled::kind));
+        self.ranges.push(match value {
+            Some(Compiled::Dynamic(node, _)) => range(node, &self.ranges),
+            Some(Compiled::Constant(constant)) => range(&constant.clone().into_node(), &[]),
+            None => None,
+        });
+    }
+
+    /// Returns true if a variable has this name.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    /// Returns the cycle of definitions from an undefined variable through those that it uses back
+    /// to itself, beginning with `next`.
+    pub(super) fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
+        // Each name with its user, to trace the path back from its end.
+        let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);
+        let mut reached = VecDeque::from([next]);
+        while let Some(here) = reached.pop_front() {
+            if here == name {
+                let user = |of: &&'v str| users.get(of).copied().flatten();
+                let mut way: Vec<&str> = std::iter::successors(Some(here), user).collect();
+                way.reverse();
+                return Some(way);
+            }
+            for used in self.ahead.get(here).into_iter().flatten() {
+                if users.len() < LONGEST_SEARCH && !users.contains_key(used.as_str()) {
+                    users.insert(used, Some(here));
+                    reached.push_back(used);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The variables outside of jobs: none.
+pub(crate) static NO_VARIABLES: Variables = Variables::new();

@@ -1,0 +1,28 @@
+//! The plan: a workload file in typed form, complete and with all names resolved.
+//!
+//! A plan is the only thing that the engine knows about a workload file. Parameters are folded,
+//! defaults are filled in, every variable is an index, and every generator has its own random
+//! stream. Building a plan touches no database and no clock.
+
+mod hidden;
+mod job;
+mod load;
+mod model;
+mod observe;
+mod pacing;
+mod slo;
+mod statement;
+mod target;
+mod warmup;
+
+pub use crate::text::Piece;
+pub use hidden::Hidden;
+pub use job::{Feed, Flow, Job, Let, MixPart, OnError, OnOutage, Reconnect, Retry, Rows};
+pub use load::{Column, Indexes, Load, LoadMethod, OnDuplicate};
+pub use model::{Param, Plan};
+pub use observe::{Observe, RemoteHost};
+pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
+pub use slo::{Metric, Side, Slo, Statistic};
+pub use statement::{FixedStatement, ScriptLine, Statement};
+pub use target::{JobTarget, NamedTarget};
+pub use warmup::Warmup;

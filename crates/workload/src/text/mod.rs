@@ -1,0 +1,15 @@
+//! Texts of statements and commands: text, values and what lies around them.
+
+mod piece;
+mod printed;
+mod scan;
+mod shell;
+
+pub use piece::Piece;
+pub(crate) use piece::{mark, skeleton};
+pub(crate) use printed::PrintedSyntax;
+pub(crate) use scan::{
+    Fragment, MOST_VALUES, Reading, Scan, ScriptPart, SyntaxContext, ValuePositions, holds_several,
+    is_sound, scan, split,
+};
+pub(crate) use shell::{quote_for_shell, scan as scan_command};

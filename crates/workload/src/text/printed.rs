@@ -1,0 +1,38 @@
+//! The syntax of printed statements.
+
+use base::Dialect;
+
+use super::piece::Piece;
+use super::scan::{Reading, ValuePositions, has_pieces, scan};
+use super::shell;
+use crate::read::Passage;
+
+/// The syntax in which a printed statement is read back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PrintedSyntax {
+    /// A shell command.
+    Command,
+    /// An SQL statement.
+    Sql {
+        /// Its dialect.
+        dialect: Dialect,
+        /// True if `?` or `$1` refers to a field of a record.
+        placeholders: bool,
+    },
+}
+
+impl PrintedSyntax {
+    /// Returns true if a statement printed in this syntax scans into the pieces that it was made
+    /// of.
+    pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
+        let passage = Passage::outside(text);
+        let marks = ValuePositions::Written;
+        let scan = match self {
+            PrintedSyntax::Command => shell::scan(passage.excerpt(), marks),
+            PrintedSyntax::Sql { dialect, placeholders } => {
+                scan(passage.excerpt(), Reading { dialect, placeholders, marks })
+            }
+        };
+        has_pieces(text, scan, pieces)
+    }
+}
