@@ -39,10 +39,14 @@ impl<'f> Fields<'f> {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
-    /// Returns the names of the keys that are set, spelled as in the table of keys, with their
-    /// lines.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
-        self.found.iter().map(|(key, entry)| (key.name, *entry))
+    /// Returns every line whose key is `wanted`, in file order, with the name of the key in the
+    /// table of keys.
+    pub(super) fn those(
+        &self,
+        wanted: impl Fn(&Key) -> bool,
+    ) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
+        let found = self.found.iter().filter(move |(key, _)| wanted(key));
+        found.map(|(key, entry)| (key.name, *entry))
     }
 
     /// Returns every line that sets this key.
@@ -71,12 +75,11 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| unknown_key(entry, owner, whereabouts));
                 continue;
             };
-            if dialect.is_some() && owner == Owner::Global {
-                self.sink.error(|| holds_for_all(entry, name));
-                continue;
-            }
-            if dialect.is_some() && key.name == "target" {
-                self.sink.error(|| says_which_database(entry));
+            if dialect.is_some() && !key.by_dialect {
+                self.sink.error(|| match owner == Owner::Global {
+                    true => holds_for_all(entry, name),
+                    false => says_which_database(entry),
+                });
                 continue;
             }
             let earlier = *first.entry((key.name, dialect)).or_insert(entry);
@@ -134,13 +137,13 @@ fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic
             None => error.help(format!("write `{base}.` with {}", enumeration(&words, "or"))),
         };
     }
-    if let Some(other) = keys::ALL.iter().find(|key| key.name == name || key.alias == Some(name)) {
+    if let Some(other) = keys::ALL.iter().find(|key| key.is_named(name)) {
         let home = other.place.owner().whereabouts();
         let message = format!("{} is no key {whereabouts}", quoted(name));
         return entry.key().error(message).help(format!("it belongs {home}"));
     }
     let error = entry.key().error(format!("unknown key {} {whereabouts}", quoted(name)));
-    let here = keys::of(owner).flat_map(|key| [Some(key.name), key.alias]).flatten();
+    let here = keys::of(owner).flat_map(Key::names);
     if let Some(near) = nearest(name, here) {
         return error.did_you_mean(Some(near));
     }

@@ -20,29 +20,6 @@ use crate::read::{Entry, Excerpt, Section};
 use crate::value::LONGEST_ESCAPE;
 use crate::wording::quoted;
 
-/// Keys allowed in a job that runs a program: its pacing, variables and conditions.
-const BESIDE_COMMANDS: &[&str] = &[
-    "command",
-    "let",
-    "rate",
-    "arrival",
-    "every",
-    "concurrency",
-    "think",
-    "batch-size",
-    "queue-limit",
-    "on-queue-full",
-    "outage",
-    "count",
-    "start",
-    "stop",
-    "timeout",
-    "retry",
-    "error",
-    "on-error",
-    "slo",
-];
-
 /// Memory that the requests of a job may need together without a warning, in bytes.
 pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
@@ -207,7 +184,7 @@ impl<'f> Checker<'f> {
         }
         let target = self.asked(fields);
         if let Some(log) = fields.one("query-log-file") {
-            for (key, entry) in fields.any(&["query", "query-file", "let", "transaction", "mix"]) {
+            for (key, entry) in fields.those(|key| !key.beside_log) {
                 self.sink.error(|| {
                     entry
                         .key()
@@ -295,7 +272,7 @@ impl<'f> Checker<'f> {
 
     /// Reports keys that have no meaning in a job that runs a program.
     fn only_a_command(&mut self, fields: &Fields<'f>) {
-        for (name, entry) in fields.names().filter(|(name, _)| !BESIDE_COMMANDS.contains(name)) {
+        for (name, entry) in fields.those(|key| !key.beside_command) {
             let why = match name {
                 "query" => "a job sends statements or runs a program: make two jobs of it",
                 "reconnect" => "a program makes connections of its own: remove the key",

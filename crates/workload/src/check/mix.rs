@@ -7,11 +7,9 @@ use super::dialect;
 use super::fields::Fields;
 use super::kind::Kind;
 use super::section::bracketed;
+use crate::keys;
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::{nearest, quoted};
-
-/// Keys that give a section its own pacing.
-const PACING: &[&str] = &["rate", "every", "concurrency", "queue-depth", "query-log-file"];
 
 /// Returns the line that makes each request of a section a session.
 fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
@@ -106,22 +104,10 @@ impl<'f> Checker<'f> {
 
     /// Reports keys that need a pacing in a section that runs only as a part of a mix.
     pub(super) fn no_pacing_of_a_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
-        const OF_THE_MIX: &[&str] = &[
-            "arrival",
-            "batch-size",
-            "queue-limit",
-            "on-queue-full",
-            "outage",
-            "reconnect",
-            "count",
-            "start",
-            "stop",
-            "target",
-        ];
         // A session pauses between its statements, a client of a closed mix between its requests.
         let thinks = fields.one("think").filter(|_| session(fields).is_none());
         let thinks = thinks.map(|entry| ("think", entry));
-        for (name, entry) in fields.any(OF_THE_MIX).chain(thinks) {
+        for (name, entry) in fields.those(|key| !key.in_part).chain(thinks) {
             let mix = bracketed(&mix.name);
             self.sink.error(|| {
                 entry
@@ -144,24 +130,7 @@ impl<'f> Checker<'f> {
 
     /// Reports keys that have no meaning in a mix.
     pub(super) fn nothing_beside_a_mix(&mut self, fields: &Fields<'f>) {
-        const OF_THE_PARTS: &[&str] = &[
-            "query",
-            "query-file",
-            "let",
-            "transaction",
-            "query-args-file",
-            "query-args-delim",
-            "query-log-file",
-            "query-results-file",
-            "multi-query-mode",
-            "session",
-            "expect-rows",
-            "prepare",
-            "pipeline",
-            "command",
-            "script",
-        ];
-        for (name, entry) in fields.any(OF_THE_PARTS) {
+        for (name, entry) in fields.those(|key| !key.beside_mix) {
             self.sink.error(|| {
                 entry
                     .key()
@@ -228,7 +197,7 @@ impl<'f> Checker<'f> {
             let message = format!("{} is a mix itself", bracketed(&section.name));
             return Err(Box::new(name.error(message).help("name the sections that it is made of")));
         }
-        let has_pacing = PACING.iter().any(|key| is_set(key));
+        let has_pacing = keys::of_pacing().any(is_set);
         Ok(Part { section, weight, has_pacing })
     }
 }

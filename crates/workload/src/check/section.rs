@@ -6,12 +6,10 @@ use base::Diagnostic;
 
 use super::checker::Checker;
 use super::kind::Kind;
+use crate::keys;
 use crate::missing;
 use crate::read::{Entry, Section};
 use crate::wording::{nearest, quoted};
-
-/// Keys that make a section a job, regardless of its name.
-const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
 
 /// Reserved section names, for did-you-mean hints.
 const RESERVED: &[&str] =
@@ -116,9 +114,9 @@ impl<'f> Checker<'f> {
     }
 }
 
+/// Returns true if a key makes its section a job, whatever the section's name.
 fn makes_a_job(key: &str) -> bool {
-    let base = key.split_once('.').map_or(key, |(base, _)| base);
-    MAKES_A_JOB.contains(&base)
+    keys::makes_a_job(key) || missing::key(key)
 }
 
 fn starts_with_letter(rest: &str) -> bool {

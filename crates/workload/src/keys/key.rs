@@ -1,0 +1,155 @@
+//! A key and its flags.
+
+use super::form::Form;
+
+/// The part of a file to which a key belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Above the first section.
+    Global,
+    /// `[setup]` and `[teardown]`.
+    Fixed,
+    /// `[load TABLE]`.
+    Load,
+    /// `[target NAME]`.
+    Target,
+    /// In a job: what it sends.
+    What,
+    /// In a job: its pacing.
+    When,
+    /// In a job: the treatment of errors.
+    Faults,
+    /// In a job: its conditions.
+    Judged,
+    /// `[threshold]`.
+    Threshold,
+    /// `[observe]`.
+    Observe,
+}
+
+impl Place {
+    /// Every place, in the order of the reference.
+    pub const ALL: [Place; 10] = [
+        Place::Global,
+        Place::Fixed,
+        Place::Load,
+        Place::Target,
+        Place::What,
+        Place::When,
+        Place::Faults,
+        Place::Judged,
+        Place::Threshold,
+        Place::Observe,
+    ];
+
+    /// Returns the heading in the reference.
+    pub fn title(self) -> &'static str {
+        match self {
+            Place::Global => "above the first section",
+            Place::Fixed => "[setup], [teardown]",
+            Place::Load => "[load TABLE]",
+            Place::Target => "[target NAME]",
+            Place::What => "job: statements",
+            Place::When => "job: arrivals",
+            Place::Faults => "job: errors",
+            Place::Judged => "job: conditions",
+            Place::Threshold => "[threshold]",
+            Place::Observe => "[observe]",
+        }
+    }
+
+    /// Returns the kind of section that contains the key.
+    pub fn owner(self) -> Owner {
+        match self {
+            Place::Global => Owner::Global,
+            Place::Fixed => Owner::Fixed,
+            Place::Load => Owner::Load,
+            Place::Target => Owner::Target,
+            Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
+            Place::Threshold => Owner::Threshold,
+            Place::Observe => Owner::Observe,
+        }
+    }
+}
+
+/// A kind of section with a fixed set of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The part above the first section.
+    Global,
+    /// `[setup]` and `[teardown]`.
+    Fixed,
+    /// `[load TABLE]`.
+    Load,
+    /// `[target NAME]`.
+    Target,
+    /// A job.
+    Job,
+    /// `[threshold]`.
+    Threshold,
+    /// `[observe]`.
+    Observe,
+}
+
+impl Owner {
+    /// Returns the place of such keys in words: `in a job`.
+    pub(crate) fn whereabouts(self) -> &'static str {
+        match self {
+            Owner::Global => "above the first section",
+            Owner::Fixed => "in `[setup]` or `[teardown]`",
+            Owner::Load => "in a `[load TABLE]` section",
+            Owner::Target => "in a `[target NAME]` section",
+            Owner::Job => "in a job",
+            Owner::Threshold => "in `[threshold]`",
+            Owner::Observe => "in `[observe]`",
+        }
+    }
+}
+
+/// A key of the workload file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Its second name, if any.
+    pub alias: Option<&'static str>,
+    /// Part of the file to which it belongs.
+    pub place: Place,
+    /// Form of its value.
+    pub form: Form,
+    /// Default in words; empty if the key is required.
+    pub default: &'static str,
+    /// Its meaning and unit, in one line.
+    pub doc: &'static str,
+    /// An example line.
+    pub example: &'static str,
+    /// True if it may occur more than once.
+    pub repeatable: bool,
+    /// True if a line may set it for one database only: `query.mysql`.
+    pub by_dialect: bool,
+    /// True if it makes its section a job.
+    pub makes_job: bool,
+    /// True if it gives its section a pacing of its own: a section with it runs on its own, also if
+    /// it is a part of a mix.
+    pub sets_pacing: bool,
+    /// True if a section that runs only as a part of a mix may have it.
+    pub in_part: bool,
+    /// True if a job with a `mix` may have it.
+    pub beside_mix: bool,
+    /// True if a job with a `command` may have it.
+    pub beside_command: bool,
+    /// True if a job with a `query-log-file` may have it.
+    pub beside_log: bool,
+}
+
+impl Key {
+    /// Returns its name, and its second name if it has one.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [Some(self.name), self.alias].into_iter().flatten()
+    }
+
+    /// Returns true if this is its name or its second name.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.alias == Some(name)
+    }
+}

@@ -1,0 +1,67 @@
+//! The keys of workload files.
+//!
+//! This single table defines the keys that the parser accepts, the suggestions for unknown keys,
+//! and the text of `--help` and of the guide's reference.
+
+mod form;
+mod key;
+mod table;
+
+pub use form::Form;
+pub use key::{Key, Owner, Place};
+pub use table::ALL;
+
+/// Returns true if the value of a key is literal to the end of the line: a `;` begins no comment.
+pub(crate) fn is_literal(name: &str) -> bool {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    let has_literals = |form| matches!(form, Form::Statement | Form::Command);
+    ALL.iter().any(|key| has_literals(key.form) && key.name == base)
+}
+
+/// Returns the key with a name or alias in a kind of section.
+pub fn find(owner: Owner, name: &str) -> Option<&'static Key> {
+    of(owner).find(|key| key.is_named(name))
+}
+
+/// Returns the keys of a kind of section.
+pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
+    ALL.iter().filter(move |key| key.place.owner() == owner)
+}
+
+/// Returns true if a key makes its section a job, with or without a dialect.
+pub(crate) fn makes_a_job(name: &str) -> bool {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    of(Owner::Job).any(|key| key.makes_job && key.is_named(base))
+}
+
+/// Returns the names of the keys that give a section its own pacing.
+pub(crate) fn of_pacing() -> impl Iterator<Item = &'static str> {
+    of(Owner::Job).filter(|key| key.sets_pacing).flat_map(Key::names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_in_their_section() {
+        for (place, key) in ALL.iter().enumerate() {
+            let owner = key.place.owner();
+            for other in &ALL[place + 1..] {
+                let same = other.name == key.name || other.alias == Some(key.name);
+                assert!(!same || other.place.owner() != owner, "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_documents_itself_in_one_line() {
+        for key in ALL {
+            let set = key.example.split_once(" = ").map(|(name, _)| name);
+            assert!(set == Some(key.name) || set == key.alias, "{}", key.example);
+            assert!(key.doc.starts_with(|c: char| c.is_lowercase()), "{}", key.doc);
+            assert!(!key.doc.ends_with('.'), "{}", key.doc);
+            assert!(key.doc.len() <= 95, "{}", key.doc);
+        }
+    }
+}
