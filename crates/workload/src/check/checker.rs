@@ -20,11 +20,9 @@ pub(super) struct Checker<'f> {
     pub(super) file: &'f File<'f>,
     pub(super) overrides: &'f Overrides,
     pub(super) folder: &'f dyn Folder,
-    /// SQL dialect of the target.
+    /// SQL dialect of the main target.
     pub(super) dialect: Dialect,
     pub(super) sink: Sink,
-    /// True if the requests of the current job take records from a file.
-    pub(super) has_records: bool,
     /// The parameters; `None` for one whose error has been reported.
     pub(super) params: BTreeMap<String, Option<Constant>>,
     pub(super) seed: Seed,
@@ -48,29 +46,38 @@ pub(super) struct Checker<'f> {
     pub(super) live: Option<&'f Plan>,
 }
 
-/// The job that an expression belongs to.
+/// The job that a statement or an expression belongs to.
 #[derive(Clone, Copy)]
-pub(super) struct JobContext<'j> {
-    pub(super) job: &'j str,
+pub(super) struct JobScope<'j> {
+    /// Name of its section.
+    pub(super) name: &'j str,
     /// Number of clients of a closed job; `None` for other models.
     pub(super) clients: Option<u32>,
+    /// SQL dialect of its target.
+    pub(super) dialect: Dialect,
+    /// True if its requests take records from a file.
+    pub(super) has_records: bool,
+    /// The variables that are defined.
+    pub(super) variables: &'j Variables,
 }
 
 /// Highest number of values, operators and calls in all expressions of a file together.
 const MOST_PARTS: usize = 1_000_000;
 
 impl<'f> Checker<'f> {
-    /// Counts the parts of an expression; an error beyond the limit, reported only once.
+    /// Counts the parts of an expression; an error beyond the limit, reported only once. Fields of
+    /// records are allowed if `has_records` is true.
     pub(super) fn counted(
         &mut self,
         compiled: Compiled,
         place: Excerpt<'_>,
+        has_records: bool,
     ) -> Result<Compiled, Refused> {
         let before = self.parts;
         self.parts += match &compiled {
             Compiled::Constant(_) => 1,
             Compiled::Dynamic(node, _) => {
-                if node.most_fields() > 0 && !self.has_records {
+                if node.most_fields() > 0 && !has_records {
                     return Err(no_records(place).into());
                 }
                 node.parts()
@@ -101,14 +108,9 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the scope of an expression in a request.
-    pub(super) fn request_scope<'s>(
-        &'s self,
-        variables: &'s Variables,
-        job_context: JobContext<'s>,
-        place: &'s str,
-    ) -> Scope<'s> {
-        let position = Position { seed: self.seed, job: job_context.job, place };
-        self.scope(variables, Site::Request(position, job_context.clients))
+    pub(super) fn request_scope<'s>(&'s self, scope: JobScope<'s>, place: &'s str) -> Scope<'s> {
+        let position = Position { seed: self.seed, job: scope.name, place };
+        self.scope(scope.variables, Site::Request(position, scope.clients))
     }
 
     /// Returns the scope of an expression in a row.

@@ -1,6 +1,6 @@
 //! Expected and retried errors: `error = CODE, …` and `retry = N on CODE, …`.
 
-use base::{Code, Diagnostic};
+use base::{Code, Diagnostic, Dialect};
 
 use super::checker::Checker;
 use super::dialect;
@@ -85,6 +85,7 @@ impl<'f> Checker<'f> {
         fields: &Fields<'f>,
         flow: &Flow,
         role: Role<'_>,
+        dialect_of_target: Dialect,
     ) {
         if *flow != Flow::Separately {
             return;
@@ -96,7 +97,7 @@ impl<'f> Checker<'f> {
         }
         let of_the_mix = match role {
             Role::Alone => None,
-            Role::Part(membership) => dialect::line(membership.mix, "retry", self.dialect),
+            Role::Part(membership) => dialect::line(membership.mix, "retry", dialect_of_target),
         };
         if let Some(entry) = of_the_mix {
             let why = "of a mix holds for its sections, and one has a `multi-query-mode`";

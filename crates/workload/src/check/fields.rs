@@ -59,10 +59,21 @@ impl<'f> Fields<'f> {
 }
 
 impl<'f> Checker<'f> {
-    /// Returns the known keys of a section and reports unknown, misplaced and repeated ones;
-    /// `whereabouts` locates the section in messages: `in job [read]`.
+    /// Returns the known keys of a section of the main target, as [`fields_in`](Self::fields_in).
     pub(super) fn fields(
         &mut self,
+        entries: &'f [Entry<'f>],
+        owner: Owner,
+        whereabouts: &str,
+    ) -> Fields<'f> {
+        self.fields_in(self.dialect, entries, owner, whereabouts)
+    }
+
+    /// Returns the known keys of a section in the dialect of its target, and reports unknown,
+    /// misplaced and repeated ones; `whereabouts` locates the section in messages: `in job [read]`.
+    pub(super) fn fields_in(
+        &mut self,
+        dialect_of_target: Dialect,
         entries: &'f [Entry<'f>],
         owner: Owner,
         whereabouts: &str,
@@ -85,12 +96,12 @@ impl<'f> Checker<'f> {
             let earlier = *first.entry((key.name, dialect)).or_insert(entry);
             if !key.repeatable && !std::ptr::eq(earlier, entry) {
                 self.repeated(entry, earlier, whereabouts);
-            } else if dialect.is_none_or(|dialect| dialect == self.dialect) {
+            } else if dialect.is_none_or(|dialect| dialect == dialect_of_target) {
                 found.push((key, entry));
             }
         }
         let special =
-            |key: &Key| !key.repeatable && first.contains_key(&(key.name, Some(self.dialect)));
+            |key: &Key| !key.repeatable && first.contains_key(&(key.name, Some(dialect_of_target)));
         let is_plain = |entry: &Entry<'_>| dialect::split(entry.key().text()).1.is_none();
         found.retain(|(key, entry)| !(special(key) && is_plain(entry)));
         Fields { found }

@@ -19,8 +19,9 @@ impl<'f> Checker<'f> {
             let span = entry.value().span().unwrap_or_default();
             match key {
                 "query-file" => {
-                    let all = self
-                        .statements_of(entry, |checker, piece| checker.statement(piece, binding));
+                    let all = self.statements_of(entry, self.dialect, |checker, piece| {
+                        checker.statement(piece, binding)
+                    });
                     let made = |(pieces, line)| fixed(pieces, span, Some(line));
                     statements.extend(all.into_iter().map(made));
                 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Dialect, Span};
 
 use super::checker::Checker;
 use crate::folder::unreadable;
@@ -52,11 +52,12 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns the statements of a script, each made by `make`, with the line of each. Errors are
+    /// Returns the statements of a script in `dialect`, each made by `make`, with the line of each. Errors are
     /// reported at their lines in the script.
     pub(super) fn statements_of(
         &mut self,
         entry: &'f Entry<'f>,
+        dialect: Dialect,
         mut make: impl FnMut(&mut Checker<'f>, Excerpt<'_>) -> Vec<Piece>,
     ) -> Vec<(Vec<Piece>, ScriptLine)> {
         let Some(script) = self.text_of(entry) else { return Vec::new() };
@@ -71,7 +72,7 @@ impl<'f> Checker<'f> {
             return Vec::new();
         }
         let passage = Passage::whole(&text, 0);
-        let pieces = split(passage.excerpt(), self.dialect);
+        let pieces = split(passage.excerpt(), dialect);
         if pieces.is_empty() {
             let name = quoted(&script.name);
             self.sink.error(|| entry.value().error(format!("{name} has no statement")));

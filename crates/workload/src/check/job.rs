@@ -3,14 +3,14 @@
 use std::path::{Component, Path, PathBuf};
 
 use base::units::{grouped, parse_count};
-use base::{Diagnostic, Nanos, Rate, Seed, Stream};
+use base::{Diagnostic, Dialect, Nanos, Rate, Seed, Stream};
 
-use super::checker::{Checker, JobContext};
+use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::Global;
 use super::section::bracketed;
 use super::statement::Binding;
-use crate::expr::{Expr, Family, Generate, Node, Variables};
+use crate::expr::{Expr, Family, Generate, NO_VARIABLES, Node, Variables};
 use crate::generate::{LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
 use crate::keys::Owner;
 use crate::plan::{
@@ -65,30 +65,28 @@ fn replayed(log: &Entry<'_>) -> Statement {
 impl<'f> Checker<'f> {
     /// Checks a section as a job, or as a part of a mix.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
-        let main = self.dialect;
-        let asking = match role {
+        let dialect = self.dialect_of(match role {
             Role::Alone => section,
             Role::Part(membership) => membership.mix,
-        };
-        self.dialect = self.dialect_of(asking);
-        let job = self.job_of_dialect(section, global, role);
-        self.dialect = main;
-        job
-    }
-
-    /// Checks a section in the dialect of its target.
-    fn job_of_dialect(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
+        });
         let whereabouts = format!("in job {}", bracketed(&section.name));
-        let mut fields = self.fields(&section.entries, Owner::Job, &whereabouts);
-        self.has_records = fields.one("query-args-file").is_some();
+        let mut fields = self.fields_in(dialect, &section.entries, Owner::Job, &whereabouts);
+        let has_records = fields.one("query-args-file").is_some();
         self.drop_unset(&mut fields);
-        let mut variables = Variables::new();
         let job_clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
-        let job_context = JobContext { job: &section.name, clients: job_clients.clients() };
-        let lets = self.lets(&fields, job_context, &mut variables);
-        let flow = self.flow(&fields, job_context, &variables);
-        self.no_retry_of_separate_statements(&fields, &flow, role);
-        let (target, statements) = self.what(&fields, section, job_context, &variables);
+        let mut variables = Variables::new();
+        let scope = JobScope {
+            name: &section.name,
+            clients: job_clients.clients(),
+            dialect,
+            has_records,
+            variables: &NO_VARIABLES,
+        };
+        let lets = self.lets(&fields, scope, &mut variables);
+        let scope = JobScope { variables: &variables, ..scope };
+        let flow = self.flow(&fields, scope);
+        self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
+        let (target, statements) = self.what(&fields, section, scope);
         let feed = self.feed(&fields, &flow, &statements);
         let reconnect = self.reconnect(&fields);
         let transaction = self.choice(&fields, Owner::Job, "transaction", [true, false]);
@@ -101,7 +99,7 @@ impl<'f> Checker<'f> {
             name: section.name.clone(),
             target,
             pacing: match role {
-                Role::Alone => self.pacing(&fields, job_context, &variables, job_clients),
+                Role::Alone => self.pacing(&fields, scope, job_clients),
                 Role::Part(membership) => {
                     Pacing::Part { of: membership.of, section: section.name.clone() }
                 }
@@ -131,7 +129,6 @@ impl<'f> Checker<'f> {
             span: section.span,
         };
         self.when(&mut job, section, &fields, global, role);
-        self.has_records = false;
         self.size(&job, &fields);
         job
     }
@@ -170,13 +167,12 @@ impl<'f> Checker<'f> {
         &mut self,
         fields: &Fields<'f>,
         section: &'f Section<'f>,
-        job_context: JobContext<'_>,
-        variables: &Variables,
+        scope: JobScope<'_>,
     ) -> (JobTarget, Vec<Statement>) {
         if let Some(entry) = fields.one("command") {
             self.only_a_command(fields);
             let command = Statement {
-                pieces: self.statement(entry.value(), Binding::Shell { job_context, variables }),
+                pieces: self.statement(entry.value(), Binding::Shell(scope)),
                 span: entry.value().span().unwrap_or_default(),
                 script: None,
             };
@@ -194,22 +190,17 @@ impl<'f> Checker<'f> {
             }
             return (target, vec![replayed(log)]);
         }
-        let statements = self.statements(fields, job_context, variables);
+        let statements = self.statements(fields, scope);
         if fields.one("mix").is_some() {
             self.nothing_beside_a_mix(fields);
         } else if statements.is_empty() {
-            self.no_statement(section);
+            self.no_statement(section, scope.dialect);
         }
         (target, statements)
     }
 
     /// Returns the order in which the statements of a request run.
-    fn flow(
-        &mut self,
-        fields: &Fields<'f>,
-        job_context: JobContext<'_>,
-        variables: &Variables,
-    ) -> Flow {
+    fn flow(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Flow {
         let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
         let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
         let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
@@ -223,7 +214,7 @@ impl<'f> Checker<'f> {
             });
         }
         match is_session {
-            true => Flow::Session { think: self.think(fields, job_context, variables) },
+            true => Flow::Session { think: self.think(fields, scope) },
             false if separately => Flow::Separately,
             false => Flow::Together,
         }
@@ -286,23 +277,18 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn statements(
-        &mut self,
-        fields: &Fields<'f>,
-        job_context: JobContext<'_>,
-        variables: &Variables,
-    ) -> Vec<Statement> {
+    fn statements(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Vec<Statement> {
         let mut statements: Vec<Statement> = Vec::new();
         for (key, entry) in fields.any(&["query", "query-file"]) {
             let span = entry.value().span().unwrap_or_default();
             let mut number = statements.len();
             let mut make = |checker: &mut Checker<'f>, source: Excerpt<'_>| {
                 number += 1;
-                checker.statement(source, Binding::Bound { job_context, variables, number })
+                checker.statement(source, Binding::Bound { scope, number })
             };
             match key {
                 "query-file" => {
-                    let all = self.statements_of(entry, make);
+                    let all = self.statements_of(entry, scope.dialect, make);
                     statements.extend(all.into_iter().map(|(pieces, line)| Statement {
                         pieces,
                         span,
@@ -320,12 +306,12 @@ impl<'f> Checker<'f> {
     }
 
     /// Reports a job whose statements are all for other databases.
-    fn no_statement(&mut self, section: &Section<'f>) {
+    fn no_statement(&mut self, section: &Section<'f>, dialect: Dialect) {
         if self.sink.errors() > 0 {
             // Statements that could not be parsed have been reported already.
             return;
         }
-        let dialect = self.dialect.name();
+        let dialect = dialect.name();
         self.sink.error(|| {
             let name = bracketed(&section.name);
             Diagnostic::error(section.span, format!("{name} has no statement for {dialect}"))

@@ -146,7 +146,7 @@ impl<'f> Checker<'f> {
         let compiled = parse_all(source)
             .map_err(Into::into)
             .and_then(|ast| compile(&ast, source, self.row_scope(section, &place)))
-            .and_then(|compiled| self.counted(compiled, source))
+            .and_then(|compiled| self.counted(compiled, source, false))
             .and_then(|compiled| bindable(compiled, source, "value of a database"));
         match compiled {
             Ok(compiled) => Some(Expr(compiled.into_node())),

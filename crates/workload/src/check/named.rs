@@ -2,7 +2,7 @@
 
 use base::Diagnostic;
 
-use super::checker::{Checker, JobContext};
+use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
 use crate::plan::Let;
@@ -49,7 +49,7 @@ impl<'f> Checker<'f> {
     pub(super) fn lets(
         &mut self,
         fields: &Fields<'f>,
-        job_context: JobContext<'_>,
+        scope: JobScope<'_>,
         variables: &mut Variables,
     ) -> Vec<Let> {
         let mut lets = Vec::new();
@@ -71,12 +71,11 @@ impl<'f> Checker<'f> {
             };
             variables.begin(name);
             let place = format!("let {name}");
+            let before = JobScope { variables, ..scope };
             let compiled = ast
                 .map_err(Refused::from)
-                .and_then(|ast| {
-                    compile(&ast, source, self.request_scope(variables, job_context, &place))
-                })
-                .and_then(|compiled| self.counted(compiled, source));
+                .and_then(|ast| compile(&ast, source, self.request_scope(before, &place)))
+                .and_then(|compiled| self.counted(compiled, source, scope.has_records));
             let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
             variables.define(name, compiled.as_ref());
             // An invalid variable keeps its index, which preserves the indices of the others.

@@ -38,7 +38,6 @@ pub(super) fn check_as_given<'f>(
         folder,
         dialect: TargetKind::Sqlite.dialect(),
         sink: Sink::default(),
-        has_records: false,
         params: BTreeMap::new(),
         seed: Seed::default(),
         targets: Vec::new(),

@@ -2,13 +2,13 @@
 
 use base::{Diagnostic, Nanos, Rate};
 
-use super::checker::{Checker, JobContext};
+use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
 use super::job::MOST_TOGETHER;
 use super::overrides::Rates;
 use super::shape;
-use crate::expr::{Compiled, Expr, Refused, Variables, compile, parse_all};
+use crate::expr::{Compiled, Expr, Refused, compile, parse_all};
 use crate::keys::Owner;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
@@ -78,8 +78,7 @@ impl<'f> Checker<'f> {
     pub(super) fn pacing(
         &mut self,
         fields: &Fields<'f>,
-        job_context: JobContext<'_>,
-        variables: &Variables,
+        scope: JobScope<'_>,
         job_clients: JobClients,
     ) -> Pacing {
         let chosen = Chosen {
@@ -101,7 +100,7 @@ impl<'f> Checker<'f> {
         let every = self.period(fields);
         let rated = self.schedule(fields);
         let is_session = self.is_session(fields, chosen);
-        let think = if is_session { None } else { self.think(fields, job_context, variables) };
+        let think = if is_session { None } else { self.think(fields, scope) };
         if chosen.log.is_some() {
             return Pacing::Replay;
         }
@@ -257,20 +256,13 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the think time of a client: a duration, constant or drawn.
-    pub(super) fn think(
-        &mut self,
-        fields: &Fields<'f>,
-        job_context: JobContext<'_>,
-        variables: &Variables,
-    ) -> Option<Expr> {
+    pub(super) fn think(&mut self, fields: &Fields<'f>, scope: JobScope<'_>) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)
             .map_err(Refused::from)
-            .and_then(|ast| {
-                compile(&ast, source, self.request_scope(variables, job_context, "think"))
-            })
-            .and_then(|compiled| self.counted(compiled, source))
+            .and_then(|ast| compile(&ast, source, self.request_scope(scope, "think")))
+            .and_then(|compiled| self.counted(compiled, source, scope.has_records))
             .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
         compiled.map_err(|refused| self.refuse(refused)).ok()
     }

@@ -2,12 +2,10 @@
 
 use base::Diagnostic;
 
-use super::checker::{Checker, JobContext};
+use super::checker::{Checker, JobScope};
 use super::known::Use;
 use super::load::bindable;
-use crate::expr::{
-    Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, Variables, compile, parse_braced,
-};
+use crate::expr::{Argument, Ast, AstKind, Compiled, Expr, Refused, Scope, compile, parse_braced};
 use crate::read::{Excerpt, LARGEST_FILE, Passage};
 use crate::text::{
     Fragment, MOST_VALUES, Piece, Reading, Scan, SyntaxContext, ValuePositions, is_sound, mark,
@@ -22,29 +20,35 @@ pub(super) enum Binding<'b> {
     /// As parameters of a prepared statement of a job.
     Bound {
         /// The job that the statement belongs to.
-        job_context: JobContext<'b>,
-        /// Variables of the job.
-        variables: &'b Variables,
+        scope: JobScope<'b>,
         /// Number of the statement, from 1.
         number: usize,
     },
     /// As words of a command.
-    Shell {
-        /// The job that the command belongs to.
-        job_context: JobContext<'b>,
-        /// Variables of the job.
-        variables: &'b Variables,
-    },
+    Shell(JobScope<'b>),
     /// Inserted into the text as constants; the string names the section in messages.
     Written(&'b str),
 }
 
-impl Binding<'_> {
+impl<'b> Binding<'b> {
+    /// Returns the job that the statement or command belongs to, if it belongs to one.
+    fn scope(self) -> Option<JobScope<'b>> {
+        match self {
+            Binding::Bound { scope, .. } | Binding::Shell(scope) => Some(scope),
+            Binding::Written(_) => None,
+        }
+    }
+
+    /// Returns true if the statement may use fields of a record.
+    fn has_records(self) -> bool {
+        self.scope().is_some_and(|scope| scope.has_records)
+    }
+
     /// Returns the required kind of value, for messages.
     fn takes(self) -> &'static str {
         match self {
             Binding::Bound { .. } | Binding::Written(_) => "value of a database",
-            Binding::Shell { .. } => "word of a command",
+            Binding::Shell(_) => "word of a command",
         }
     }
 }
@@ -119,11 +123,12 @@ impl Assembly {
 impl<'f> Checker<'f> {
     /// Splits a statement or a command into its parts.
     fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: ValuePositions<'_>) -> Scan {
-        let placeholders = self.has_records && matches!(marks, ValuePositions::Written);
+        let placeholders = binding.has_records() && matches!(marks, ValuePositions::Written);
+        let dialect = binding.scope().map_or(self.dialect, |scope| scope.dialect);
         match binding {
-            Binding::Shell { .. } => scan_command(source, marks),
+            Binding::Shell(_) => scan_command(source, marks),
             Binding::Bound { .. } | Binding::Written(_) => {
-                scan(source, Reading { dialect: self.dialect, placeholders, marks })
+                scan(source, Reading { dialect, placeholders, marks })
             }
         }
     }
@@ -171,11 +176,8 @@ impl<'f> Checker<'f> {
         let start = assembly.length;
         let mut names = Vec::new();
         ast.names(place.source.text(), &mut |name| names.push(name.to_owned()));
-        match binding {
-            Binding::Bound { variables, .. } | Binding::Shell { variables, .. } => {
-                variables.expand(&mut names);
-            }
-            Binding::Written(_) => {}
+        if let Some(scope) = binding.scope() {
+            scope.variables.expand(&mut names);
         }
         self.add_expression(assembly, place, ast, binding)?;
         assembly.uses.push(Use { place: start..assembly.length, names });
@@ -194,15 +196,18 @@ impl<'f> Checker<'f> {
             Binding::Bound { number, .. } => {
                 format!("query {number} value {}", assembly.values + 1)
             }
-            Binding::Shell { .. } => format!("command value {}", assembly.values + 1),
+            Binding::Shell(_) => format!("command value {}", assembly.values + 1),
             Binding::Written(_) => String::new(),
         };
         let scope = self.statement_scope(binding, &ordinal);
         let Some(argument) = raw else {
             place.outside_literals()?;
             let compiled = compile(ast, place.source, scope)?;
-            let compiled =
-                self.counted(bindable(compiled, place.content(ast), binding.takes())?, place.all)?;
+            let compiled = self.counted(
+                bindable(compiled, place.content(ast), binding.takes())?,
+                place.all,
+                binding.has_records(),
+            )?;
             self.warn_of_name(assembly, place, &compiled);
             return add_value(assembly, compiled, place);
         };
@@ -212,7 +217,7 @@ impl<'f> Checker<'f> {
         if let Compiled::Constant(constant) = &compiled {
             return Ok(assembly.constant(&constant.bare(), place.all)?);
         }
-        let node = self.counted(compiled, place.all)?.into_node();
+        let node = self.counted(compiled, place.all, binding.has_records())?.into_node();
         assembly.value(Piece::Splice(Expr(node)));
         Ok(())
     }
@@ -236,9 +241,8 @@ impl<'f> Checker<'f> {
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {
         match binding {
-            Binding::Bound { job_context, variables, .. }
-            | Binding::Shell { job_context, variables } => {
-                self.request_scope(variables, job_context, ordinal)
+            Binding::Bound { scope, .. } | Binding::Shell(scope) => {
+                self.request_scope(scope, ordinal)
             }
             Binding::Written(what) => self.fixed_scope(what),
         }
@@ -293,7 +297,7 @@ impl<'f> Checker<'f> {
 
     /// Reports errors of the statement as a whole.
     fn whole_problems(&mut self, source: Excerpt<'_>, assembly: &Assembly, binding: Binding<'_>) {
-        let is_command = matches!(binding, Binding::Shell { .. });
+        let is_command = matches!(binding, Binding::Shell(_));
         let Some(first) = assembly.pieces.first() else {
             self.sink.error(|| match is_command {
                 true => source.error("the command is empty").help("write `command = ./program`"),
@@ -354,7 +358,7 @@ impl<'f> Braced<'f, '_> {
         let inner = what.trim_start_matches("${").trim_end_matches('}');
         match self.within {
             SyntaxContext::Open => Ok(()),
-            SyntaxContext::Literal(..) if matches!(self.binding, Binding::Shell { .. }) => Err(self
+            SyntaxContext::Literal(..) if matches!(self.binding, Binding::Shell(_)) => Err(self
                 .all
                 .error(format!("{} stands in quotes or behind a backslash", quoted(what)))
                 .help(format!(
@@ -384,7 +388,7 @@ fn add_value(
 ) -> Result<(), Refused> {
     match place.binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
-        Binding::Shell { .. } => match compiled {
+        Binding::Shell(_) => match compiled {
             Compiled::Constant(constant) => {
                 let mut word = constant.bare();
                 quote_for_shell(0, &mut word);
