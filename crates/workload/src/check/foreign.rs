@@ -52,8 +52,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Returns the statements of a script in `dialect`, each made by `make`, with the line of each. Errors are
-    /// reported at their lines in the script.
+    /// Returns the statements of a script in `dialect`, each made by `make`, with the line of each.
+    /// Errors are reported at their lines in the script.
     pub(super) fn statements_of(
         &mut self,
         entry: &'f Entry<'f>,

@@ -1,11 +1,11 @@
 //! Secret parameters, and the plan without their values that is shown instead.
 //!
 //! A parameter is a secret if its text reaches a password: the one of a URL, anywhere in the file,
-//! or the text that [follows a word or an option for one](follows_secret_word) in a statement or a
-//! command. The parameters that a secret is made of are secrets too, and so are those made of any
-//! of these. The file is then checked a second time with [`HIDDEN`] as the value of each: the plan
-//! that is shown is the result of this second check, in which the values never appear. A secret
-//! that changes anything but statements is an error.
+//! or the text that [follows a word or an option for one](base::follows_secret_word) in a statement
+//! or a command. The parameters that a secret is made of are secrets too, and so are those made of
+//! any of these. The file is then checked a second time with [`HIDDEN`] as the value of each: the
+//! plan that is shown is the result of this second check, in which the values never appear. A
+//! secret that changes anything but statements is an error.
 
 use std::collections::BTreeSet;
 

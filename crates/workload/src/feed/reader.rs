@@ -56,13 +56,16 @@ pub enum More {
     End,
 }
 
+/// A test for a text in a dialect that is more than one statement.
+pub(super) type HoldsSeveral = fn(&str, Dialect) -> bool;
+
 /// A reader of records.
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
     format: Format,
     /// Dialect of a log's statements, and the test for more than one, if these are checked.
-    pub(super) statements: Option<(Dialect, fn(&str, Dialect) -> bool)>,
+    pub(super) statements: Option<(Dialect, HoldsSeveral)>,
     buffer: Vec<u8>,
     /// The unparsed part of the buffer.
     start: usize,

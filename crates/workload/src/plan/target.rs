@@ -18,7 +18,7 @@ pub struct NamedTarget {
 pub enum JobTarget {
     /// The main target of the run, which setup, loads and teardown use too.
     Main,
-    /// The target with this index in [`Plan::targets`].
+    /// The target with this index in [`Plan::targets`](super::Plan::targets).
     Named(usize),
     /// No database: the job's only statement is a command, and a request is one run of that
     /// program.
