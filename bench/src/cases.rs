@@ -5,13 +5,13 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use archive::{Archive, Logged, OpLog, OpLogPlan, Recorder};
 use base::{Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
 use driver::{Driver, Mysql, Null, Postgres, Simulated};
 use engine::{Drivers, LaneOutlet, Options, Silence, Stop};
 use record::{
-    Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, Logged, MemoryOutlet, OpFormat,
-    OpLog, OpLogPlan, Pace, Recorder, Totals,
+    End, EndKind, Grid, Header, JobHeader, JobIndex, MemoryOutlet, OpFormat, Pace, Totals,
 };
 use sim::{Config, Service};
 use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
+use archive::{Archive, export};
 use base::{Dialect, Nanos, Seed, Source, Target};
-use record::Archive;
 use report::{About, Style, View};
 use workload::feed::{self, Format};
 use workload::{Arrival, NoFiles, Overrides, Rates, Warmup};
@@ -164,16 +164,19 @@ pub fn record(data: &[u8]) {
 }
 
 /// Produces every report and export of a record.
-fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
+fn answer(path: &std::path::Path) -> Result<(), archive::RecordError> {
     let archive = Archive::open(path)?;
     let evidence = lab::evidence(&archive)?;
-    let view =
-        View { about: About::of(&archive)?, summary: analyze::summarize(&evidence), evidence };
+    let view = View {
+        about: About::of(archive.facts()?),
+        summary: analyze::summarize(&evidence),
+        evidence,
+    };
     let _ = report::text(&view, &Style { color: false, width: 100 });
     let _ = report::json(&view).to_string();
-    record::write_hlog(&archive, &mut Discard)?;
-    report::export::csv(&archive, archive.grid().warmup(), &mut Discard)?;
-    report::export::json(&archive, &mut Discard)
+    export::write_hlog(&archive, &mut Discard)?;
+    export::csv(&archive, archive.grid().warmup(), &mut Discard)?;
+    export::json(&archive, &mut Discard)
 }
 
 /// A writer that discards everything.

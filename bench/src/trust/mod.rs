@@ -14,10 +14,10 @@ use std::error::Error;
 use std::sync::Arc;
 
 use analyze::{Evidence, Status};
+use archive::Archive;
 use base::{Seed, Target};
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace};
-use record::Archive;
 use workload::{Overrides, Plan};
 
 fn is_objection(status: Status) -> bool {

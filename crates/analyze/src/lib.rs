@@ -4,7 +4,8 @@
 //! The same record gives the same [`Summary`] today and in ten years.
 //!
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
-//! [`Verdict`]. A number is given with the facts needed to believe it, or withheld.
+//! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
+//! judges a machine and a server before a run.
 
 mod account;
 mod backlog;
@@ -12,6 +13,7 @@ mod check;
 mod checks;
 mod confidence;
 mod distribution;
+pub mod doctor;
 mod effects;
 mod evidence;
 mod job;

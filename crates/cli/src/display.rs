@@ -12,10 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use archive::LiveView;
 use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use engine::{Listener, RunEvent};
 use lab::Order;
-use record::LiveView;
 use workload::{JobTarget, Warmup};
 
 use crate::complain::Complaint;

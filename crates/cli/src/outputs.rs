@@ -8,8 +8,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use archive::OpLogPlan;
 use base::{Diagnostic, Endpoint, Target};
-use record::OpLogPlan;
 use workload::{Job, Plan};
 
 use crate::complain::Complaint;

@@ -5,8 +5,9 @@
 
 use std::path::PathBuf;
 
+use archive::{FileHealth, ResultsFile, ResultsHandle, Unwritten, Written};
 use base::Stamp;
-use record::{FileHealth, JobIndex, Pace, ResultsFile, ResultsHandle, Unwritten, Written};
+use record::{JobIndex, Pace};
 use workload::{Job, Plan};
 
 use crate::error::{Failed, Place};

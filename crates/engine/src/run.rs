@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use archive::FileHealth;
 use base::{Nanos, Stamp};
 use driver::Driver;
-use record::{EndKind, FileHealth};
+use record::EndKind;
 use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 

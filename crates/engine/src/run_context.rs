@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use archive::FileHealth;
 use base::WallTime;
-use record::FileHealth;
 use workload::Plan;
 
 use crate::events::Listener;

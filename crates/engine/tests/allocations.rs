@@ -8,12 +8,11 @@
 use std::alloc::System;
 use std::sync::Arc;
 
+use archive::{Logged, OpLog, OpLogPlan};
 use base::{Nanos, Rate};
 use driver::{Driver, Null, Simulated};
 use engine::{Drivers, LaneOutlet, Options, Silence, Stop, run};
-use record::{
-    Grid, JobIndex, Logged, MemoryOutlet, OpFormat, OpLog, OpLogPlan, OpLogReport, Pace, Totals,
-};
+use record::{Grid, JobIndex, MemoryOutlet, OpFormat, OpLogReport, Pace, Totals};
 use sim::{Config, Service};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::{Overrides, Pacing, Plan, Schedule};

@@ -1,7 +1,8 @@
 //! Reads the server's own statistics, and the client's matching counts, from a record.
 
 use analyze::{Account, Answered, Observed};
-use record::{Archive, Counts, Interval, JobIndex, Kind, RecordError};
+use archive::{Archive, RecordError};
+use record::{Counts, Interval, JobIndex, Kind};
 
 /// The component under which the server's counters are stored in a record.
 pub(crate) const DATABASE: &str = "database";

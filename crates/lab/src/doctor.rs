@@ -7,11 +7,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use analyze::doctor::{Diagnosis, Lateness, Server, Surroundings, judge};
 use base::{Class, Code, Endpoint, Target};
 use driver::{Connection, Driver};
 use engine::{Drivers, Options};
-use observe::doctor::{Diagnosis, Lateness, Server, Surroundings, judge, watch};
 use observe::environment::{self, Root, network};
+use observe::processors;
 use rt::{Rt, run_real};
 use workload::Overrides;
 
@@ -60,7 +61,8 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, ExamineError> {
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
     let mut timer = None;
-    let processors = watch(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
+    let processors =
+        processors::watch(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
     let server = target.map(look_at).transpose()?;
     let surroundings = Surroundings { host, processors, timer, server };
     let diagnosis = judge(&surroundings);

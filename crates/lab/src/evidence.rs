@@ -6,11 +6,11 @@ use analyze::{
     ClientSample, Cut, Distribution, Evidence, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
     Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
 };
+use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
 use base::Nanos;
 use hdrhistogram::Histogram;
 use record::{
-    Archive, Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, IntervalCounts,
-    JobIndex, Kind, Pace, RecordError, Series, SeriesReadings,
+    Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, JobIndex, Kind, Pace, Series,
 };
 use workload::{NoFiles, Overrides, Plan, Warmup};
 

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use archive::{
+    LiveView, Logged, Notes, OpLog, OpLogError, OpLogPlan, RecordError, RecordErrorKind, Recorder,
+};
 use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
 use driver::{Count, Driver};
 use engine::{
@@ -14,9 +17,8 @@ use engine::{
 };
 use observe::{DatabaseWatch, Scope, Whose};
 use record::{
-    End, EndKind, Event, EventKind, Header, INSERT_REASON_PREFIX, JobHeader, LiveView, Load,
-    Logged, Notes, OpLog, OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind,
-    Recorder, TargetText,
+    End, EndKind, Event, EventKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace, Reading,
+    TargetText,
 };
 use workload::{JobTarget, Observe, Placeholders, Plan, Warmup};
 

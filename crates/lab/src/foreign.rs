@@ -7,11 +7,13 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use archive::RecordError;
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::Driver;
 use engine::{Drivers, Options, Stop};
-use observe::{COMMAND, ENDED, Scope, Whose};
-use record::{End, EndKind, Header, Pace, RecordError, TargetText};
+use observe::{Scope, Whose};
+use record::environment::{COMMAND, COMMAND_ENDED};
+use record::{End, EndKind, Header, Pace, TargetText};
 use rt::run_real;
 use workload::{Observe, Overrides, Plan};
 
@@ -236,7 +238,7 @@ impl Watching {
         database.into_iter().for_each(observe::DatabaseWatch::end);
         watches.end();
         let status = program.status();
-        notes.setting(ENDED, program.in_words());
+        notes.setting(COMMAND_ENDED, program.in_words());
         let kind = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
         let record = recorder.path().to_owned();
         let record_error = recorder.finish(End { at, kind, text: String::new() }).err();

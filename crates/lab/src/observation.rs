@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use archive::{LiveView, Notes, Recorder};
 use base::{Nanos, Stamp, TargetKind};
 use driver::Driver;
 use observe::environment::network;
@@ -9,7 +10,6 @@ use observe::{
     Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, ServerLocation, Watch,
     Whose,
 };
-use record::{LiveView, Notes, Recorder};
 use workload::{NamedTarget, Observe, Plan};
 
 use crate::account::DATABASE;

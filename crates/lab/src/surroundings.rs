@@ -4,7 +4,8 @@ use std::path::Path;
 
 use analyze::{Asked, Place, Route, Surroundings};
 use base::{Endpoint, Target, TargetKind};
-use observe::environment::{self, NETWORK, Root, known, network};
+use observe::environment::{self, Root, network};
+use record::environment::{NETWORK, NETWORK_PATH, NetworkPath, UNKNOWN, known};
 use record::{Header, Pace};
 use workload::Plan;
 
@@ -32,11 +33,11 @@ pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) 
     let main = Target::parse(&header.target.to_string()).ok();
     let path = |fact: &str| known(settings, fact).map(str::to_owned);
     let named = plan.targets.iter().map(|target| {
-        let path = path(&named(network::PATH, &target.name));
+        let path = path(&named(NETWORK_PATH, &target.name));
         asked(&target.target, path.as_deref())
     });
     Surroundings {
-        main: main.map_or_else(Asked::default, |main| asked(&main, path(network::PATH).as_deref())),
+        main: main.map_or_else(Asked::default, |main| asked(&main, path(NETWORK_PATH).as_deref())),
         named: named.collect(),
         calibration: calibrate::read(settings),
     }
@@ -60,13 +61,11 @@ fn asked(target: &Target, path: Option<&str>) -> Asked {
 /// Returns the place of servers from the paths to them; one on this host is enough for `ThisHost`.
 fn place_of(paths: &str) -> Place {
     let is = |name: &str, is_here: bool| {
-        network::Path::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)
+        NetworkPath::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)
     };
     match paths {
         _ if paths.split(", ").any(|path| is(path, true)) => Place::ThisHost,
-        _ if paths.split(", ").all(|path| path != environment::UNKNOWN && is(path, false)) => {
-            Place::Elsewhere
-        }
+        _ if paths.split(", ").all(|path| path != UNKNOWN && is(path, false)) => Place::Elsewhere,
         _ => Place::Unknown,
     }
 }
@@ -100,7 +99,7 @@ mod tests {
             reached(Some("file"), "sqlite:a.db"),
         ];
         let facts = read(Path::new("no/such/folder/r.assay"), &all);
-        let found = |name: &str| environment::known(&facts, name);
+        let found = |name: &str| known(&facts, name);
         assert_eq!(found("network.path"), Some("loopback"));
         assert_eq!(found("network.copy.path"), Some("socket"));
         assert_eq!(found("network.copy.round_trip_us"), Some("none"));

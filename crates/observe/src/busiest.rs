@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::Nanos;
-use record::{Busy, Component, Part, Series, Side};
+use record::Busy;
+use record::{Component, Part, Series, Side};
 
 use crate::sample::Sample;
 

@@ -9,12 +9,11 @@
 //!
 //! [`environment`] reads once the facts about the machine that are needed to interpret a run's
 //! numbers: one file per source, and what cannot be read is reported as unknown, never left out.
-//! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
+//! [`processors`] reads how busy the machine is.
 
 mod busiest;
 mod cgroup;
 mod database;
-pub mod doctor;
 pub mod environment;
 mod host;
 mod pace;
@@ -31,5 +30,5 @@ pub use database::{DatabaseWatch, Whose};
 pub use host::processors;
 pub use remote::{RemoteHost, RemoteWatch};
 pub use sample::{Missing, Sample, Source};
-pub use scope::{COMMAND, ENDED, PERIOD, Scope, ServerLocation};
+pub use scope::{PERIOD, Scope, ServerLocation};
 pub use watch::Watch;

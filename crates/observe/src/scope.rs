@@ -7,12 +7,6 @@ use base::Nanos;
 /// Default time between two samples of a source.
 pub const PERIOD: Nanos = Nanos::from_secs(1);
 
-/// Setting of a record that holds the command of an observed program.
-pub const COMMAND: &str = "observe.command";
-
-/// Setting of a record that says how the observed program ended.
-pub const ENDED: &str = "observe.command.ended";
-
 /// Subjects of a watch, in addition to the machine that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {

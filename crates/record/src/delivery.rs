@@ -3,12 +3,9 @@
 use base::Nanos;
 
 use crate::grid::Interval;
-use crate::spool::OpLogHandle;
+use crate::job::JobIndex;
+use crate::op_log::OpSink;
 use crate::tally::{Sample, Tally};
-
-/// The index of a job in the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobIndex(pub u16);
 
 /// The requests of one job that began and ended in one interval on one lane.
 #[derive(Clone, Debug)]
@@ -255,8 +252,8 @@ pub trait Outlet {
     /// Returns true if the record has failed and the run must end.
     fn is_broken(&self) -> bool;
 
-    /// Returns the lane's writer of the op-log, if there is one. Called once.
-    fn ops(&mut self) -> Option<OpLogHandle> {
+    /// Returns the lane's sink for the rows of the op-log, if there is one. Called once.
+    fn ops(&mut self) -> Option<Box<dyn OpSink + Send>> {
         None
     }
 }
@@ -274,7 +271,7 @@ impl<O: Outlet + ?Sized> Outlet for Box<O> {
         (**self).is_broken()
     }
 
-    fn ops(&mut self) -> Option<OpLogHandle> {
+    fn ops(&mut self) -> Option<Box<dyn OpSink + Send>> {
         (**self).ops()
     }
 }

@@ -1,10 +1,12 @@
 //! Facts about a run other than its requests: before it, during it, and at its end.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use base::{Nanos, Seed, Target, WallTime};
 
 use crate::grid::Grid;
+use crate::op_log::OpLogReport;
 
 /// The facts that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +90,8 @@ impl Pace {
     }
 }
 
-/// The URL of a target as text, without its password. It can only be created from a parsed
-/// [`Target`] or as empty.
+/// The URL of a target as text, without its password. It is created from a parsed
+/// [`Target`], as empty, or by the reader of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
@@ -104,8 +106,8 @@ impl TargetText {
         &self.0
     }
 
-    /// Returns a target text that was read from a record.
-    pub(crate) fn recorded(text: String) -> TargetText {
+    /// Returns the text that a record holds, for its reader: it was written from such a text.
+    pub fn recorded(text: String) -> TargetText {
         TargetText(text)
     }
 }
@@ -120,6 +122,21 @@ impl fmt::Display for TargetText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The facts of a run that its record holds beside the measurements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFacts {
+    /// Path of the record.
+    pub record: PathBuf,
+    /// The facts that are known before time zero.
+    pub header: Header,
+    /// End of the run; `None` if it was killed.
+    pub end: Option<End>,
+    /// Report of the op-log, if there was one.
+    pub op_log: Option<OpLogReport>,
+    /// Settings of the servers and facts about the surroundings: names and values.
+    pub settings: Vec<(String, String)>,
 }
 
 /// The end of a run. The record of a killed run has none.

@@ -1,73 +1,10 @@
-//! The histograms of a job and their ranges.
+//! The histograms of a job.
 
 use base::Nanos;
 use hdrhistogram::Histogram;
 
+use crate::kind::{HIGHEST, Kind};
 use crate::times::Times;
-
-/// The quantity of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Response time of completed requests, of timeouts, and of unsent requests at their age.
-    Response,
-    /// Service time of completed requests and timeouts.
-    Service,
-    /// Wait for a free worker or connection, of all requests that were sent.
-    Wait,
-    /// The generator's own lateness, of all requests that were sent.
-    SendLag,
-    /// Response time of requests that ended in an error other than a timeout.
-    Error,
-    /// Gap between two arrivals of a scheduled job, as noticed by one lane.
-    Gap,
-    /// Service time of one statement, by its index in the job.
-    Statement(u16),
-}
-
-impl Kind {
-    /// The kinds that every job has.
-    pub const OF_A_JOB: [Kind; 6] =
-        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error, Kind::Gap];
-
-    /// Returns the name of this kind in records and exports: `response`, `statement-1`.
-    pub fn name(self) -> String {
-        match self {
-            Kind::Response => "response".to_owned(),
-            Kind::Service => "service".to_owned(),
-            Kind::Wait => "wait".to_owned(),
-            Kind::SendLag => "send-lag".to_owned(),
-            Kind::Error => "error".to_owned(),
-            Kind::Gap => "gap".to_owned(),
-            Kind::Statement(place) => format!("statement-{}", u32::from(place) + 1),
-        }
-    }
-
-    /// Returns the kind with this name.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        if let Some(number) = name.strip_prefix("statement-") {
-            return number.parse::<u16>().ok()?.checked_sub(1).map(Kind::Statement);
-        }
-        Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Returns the number of significant decimal digits.
-    pub fn digits(self) -> u8 {
-        match self {
-            Kind::Response | Kind::Service | Kind::Error => 3,
-            Kind::Wait | Kind::SendLag | Kind::Gap | Kind::Statement(_) => 2,
-        }
-    }
-
-    /// Creates an empty histogram for this kind.
-    ///
-    /// The unit is the nanosecond, and the digits are guaranteed from 1 µs to [`HIGHEST`].
-    pub fn histogram<C: hdrhistogram::Counter>(self) -> Histogram<C> {
-        Histogram::new_with_bounds(1, HIGHEST.0, self.digits()).expect("the bounds are constants")
-    }
-}
-
-/// The longest time that a histogram resolves; longer ones are counted at it, and as overflows.
-pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
 /// The histograms of one job in one interval.
 #[derive(Clone, Debug)]
@@ -102,8 +39,9 @@ impl Histograms {
         u64::from(time > HIGHEST)
     }
 
+    /// Returns the times of a kind for changing.
     #[inline]
-    pub(crate) fn times_mut(&mut self, kind: Kind) -> &mut Times {
+    pub fn times_mut(&mut self, kind: Kind) -> &mut Times {
         match kind {
             Kind::Response => &mut self.response,
             Kind::Service => &mut self.service,
@@ -164,7 +102,7 @@ impl Histograms {
     }
 
     /// Empties all histograms and keeps their memory.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
         let all = [response, service, wait, send_lag, error, gap].into_iter().chain(statements);
         all.for_each(Times::reset);
@@ -174,26 +112,6 @@ impl Histograms {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_kind_is_found_by_its_name() {
-        for kind in Kind::OF_A_JOB.into_iter().chain([Kind::Statement(0), Kind::Statement(12)]) {
-            assert_eq!(Kind::from_name(&kind.name()), Some(kind));
-        }
-        assert_eq!(Kind::from_name("statement-0"), None);
-        assert_eq!(Kind::from_name("statement-x"), None);
-        assert_eq!(Kind::from_name("latency"), None);
-    }
-
-    #[test]
-    fn times_keep_their_digits_from_a_microsecond_to_an_hour() {
-        for nanos in [1_000u64, 1_234, 987_654, 123_456_789, HIGHEST.0] {
-            let mut histogram = Kind::Response.histogram::<u32>();
-            histogram.saturating_record(nanos);
-            let error = histogram.max() as f64 / nanos as f64 - 1.0;
-            assert!((0.0..1e-3).contains(&error), "{nanos}: {error}");
-        }
-    }
 
     #[test]
     fn beyond_the_range_is_counted_and_not_lost() {

@@ -7,13 +7,12 @@
 use base::{Nanos, Stamp};
 
 use crate::balance::Outcome;
-use crate::delivery::{
-    Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
-};
+use crate::delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
-use crate::histogram::Kind;
+use crate::job::JobIndex;
+use crate::kind::Kind;
 use crate::life::Life;
-use crate::spool::{OpLogHandle, OpRow};
+use crate::op_log::{OpRow, OpSink};
 use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 
 /// A request that is due and has no outcome. It cannot be copied or constructed directly: only
@@ -111,7 +110,7 @@ pub struct Ledger<O> {
     late: Box<LateBatch>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
-    ops: Option<OpLogHandle>,
+    ops: Option<Box<dyn OpSink + Send>>,
     outlet: O,
 }
 
@@ -232,7 +231,7 @@ impl<O: Outlet> Ledger<O> {
             let job = part.unwrap_or(job);
             let of = self.jobs[usize::from(job.0)].statements;
             let failed = failed_statements(&outcome, statements, of);
-            ops.push(OpRow { job, number, sample, failed });
+            ops.push(&OpRow { job, number, sample, failed });
         }
         match part {
             None => self.record(job, &sample, statements),
@@ -422,8 +421,8 @@ mod tests {
         assert_eq!(ended, [1, 0, 0, 0, 2]);
         assert_eq!(job.window.counts.balance, Balance::of(2, 0, 0, 0));
         assert_eq!(job.window.ends.completed, 2);
-        assert_eq!(job.window.histograms.of(crate::Kind::Statement(0)).len(), 2);
-        assert_eq!(job.window.histograms.of(crate::Kind::Response).max() / MS, 2_300);
+        assert_eq!(job.window.histograms.of(Kind::Statement(0)).len(), 2);
+        assert_eq!(job.window.histograms.of(Kind::Response).max() / MS, 2_300);
     }
 
     #[test]
@@ -466,7 +465,7 @@ mod tests {
         ledger.finish();
         let totals = outlet.totals();
         assert_eq!(totals.job(JOB).window.counts.balance, Balance::of(0, 0, 1, 1));
-        assert_eq!(totals.job(JOB).window.histograms.of(crate::Kind::Response).len(), 1);
+        assert_eq!(totals.job(JOB).window.histograms.of(Kind::Response).len(), 1);
     }
 
     /// An outlet that records the intervals of delivered gauges.

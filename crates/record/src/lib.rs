@@ -1,57 +1,48 @@
-//! Measurement and recording of requests.
+//! The vocabulary of measurements, without I/O.
 //!
-//! On the measured side, a lane's [`Ledger`] opens a [`Request`] when it comes due and settles it
-//! when it ends. The counts and histograms of one second make a [`Cell`], which is delivered once
-//! per interval through an [`Outlet`].
+//! A lane's [`Ledger`] opens a [`Request`] when it comes due and settles it when it ends. The
+//! counts and histograms of one second make a [`Cell`], which is delivered once per interval
+//! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
-//! On the other side of the outlet, a [`Recorder`] adds up the lanes and writes the `.assay` file,
-//! which an [`Archive`] reads and [`write_hlog`] exports. Other files of a run, which are not part
-//! of the record, are written by separate threads: an [`OpLog`], a [`ResultsFile`].
+//! Beside the requests, a record has observations of [`Component`]s, and facts about the run: its
+//! [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`].
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
-//! come from merged histograms ([`Histograms::merge`]), an answer counts at the *intended* start of
-//! its request ([`Life`], [`Grid`]), a record survives `kill -9` ([`Recorder`]), and an [`Archive`]
-//! returns what was written.
+//! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
+//! start of its request ([`Life`], [`Grid`]).
 
-mod archive;
 mod balance;
 mod component;
 mod delivery;
+pub mod environment;
 mod facts;
 mod grid;
 mod histogram;
-mod hlog;
+mod job;
+mod kind;
 mod ledger;
 mod life;
-mod recorder;
-mod spool;
+mod live;
+mod op_log;
 mod tally;
 mod times;
 mod totals;
 
-pub use archive::{
-    Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
-    RecordError, RecordErrorKind, SeriesReadings,
-};
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
 pub use component::{Component, Part, Side};
-pub use delivery::{
-    Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
-};
+pub use delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
 pub use facts::{
     ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace, Reading,
-    Series, TargetText,
+    RunFacts, Series, TargetText,
 };
 pub use grid::{Grid, Interval};
-pub use histogram::{HIGHEST, Histograms, Kind};
-pub use hlog::{hlog_tag, write_hlog};
+pub use histogram::Histograms;
+pub use job::JobIndex;
+pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
-pub use recorder::{Busy, Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
-pub use spool::{
-    FileHealth, Logged, OpFormat, OpLog, OpLogError, OpLogHandle, OpLogPlan, OpLogReport,
-    ResultsFile, ResultsHandle, Unwritten, Written,
-};
+pub use live::{Busy, Live, LiveJob};
+pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
-pub use times::Times;
+pub use times::{Bucket, Scale, Times};
 pub use totals::{JobTotals, MemoryOutlet, Totals};

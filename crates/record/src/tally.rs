@@ -3,7 +3,8 @@
 use base::{Class, Code, Nanos};
 
 use crate::balance::{Counts, Ends, Failure, Outcome};
-use crate::histogram::{Histograms, Kind};
+use crate::histogram::Histograms;
+use crate::kind::Kind;
 use crate::life::Life;
 
 /// A request that has ended, with everything that is recorded about it.

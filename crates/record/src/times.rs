@@ -8,12 +8,12 @@
 use base::Nanos;
 use hdrhistogram::Histogram;
 
-use crate::histogram::{HIGHEST, Kind};
+use crate::kind::{HIGHEST, Kind};
 
 /// The bucket boundaries of a kind: the first 2 × `half` buckets are a nanosecond wide, the next
 /// `half` two nanoseconds, the next four, ….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scale {
+pub struct Scale {
     /// Binary logarithm of half the number of buckets that divide one power of two: that half is
     /// the power of two that is at least ten to the number of digits.
     half: u32,
@@ -21,18 +21,21 @@ pub(crate) struct Scale {
 
 /// The range of times of one counter, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bucket {
-    pub(crate) lowest: u64,
-    pub(crate) highest: u64,
+pub struct Bucket {
+    /// Shortest time that is counted.
+    pub lowest: u64,
+    /// Longest time that is counted.
+    pub highest: u64,
 }
 
 impl Scale {
-    pub(crate) fn of(kind: Kind) -> Scale {
+    /// Returns the boundaries of a kind.
+    pub fn of(kind: Kind) -> Scale {
         Scale { half: 10u64.pow(kind.digits().into()).next_power_of_two().ilog2() }
     }
 
     /// Returns the number of counters up to [`HIGHEST`].
-    pub(crate) fn places(self) -> usize {
+    pub fn places(self) -> usize {
         let powers = (HIGHEST.0 >> (self.half + 1)).ilog2() + 2;
         (powers as usize + 1) << self.half
     }
@@ -46,7 +49,7 @@ impl Scale {
     }
 
     /// Returns the bucket of the counter at an index.
-    pub(crate) fn bucket(self, place: usize) -> Bucket {
+    pub fn bucket(self, place: usize) -> Bucket {
         let power = (place >> self.half).saturating_sub(1);
         let lowest = ((place - (power << self.half)) as u64) << power;
         Bucket { lowest, highest: lowest + (1 << power) - 1 }
@@ -76,13 +79,16 @@ impl Times {
 
     /// Counts a time in nanoseconds; one beyond [`HIGHEST`] counts as [`HIGHEST`].
     #[inline]
-    pub(crate) fn record(&mut self, time: u64) {
+    pub fn record(&mut self, time: u64) {
         self.add_at(self.scale.place(time.min(HIGHEST.0)), 1);
     }
 
     /// Adds to the counter at an index.
+    ///
+    /// # Panics
+    /// Panics if the index is not less than [`Scale::places`].
     #[inline]
-    pub(crate) fn add_at(&mut self, place: usize, count: u32) {
+    pub fn add_at(&mut self, place: usize, count: u32) {
         let counter = &mut self.counts[place];
         *counter = counter.saturating_add(count);
         self.total += u64::from(count);
@@ -146,7 +152,7 @@ impl Times {
     }
 
     /// Returns the counters from index 0 up to the last nonzero one.
-    pub(crate) fn counts(&self) -> &[u32] {
+    pub fn counts(&self) -> &[u32] {
         &self.counts[..self.end]
     }
 

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::balance::{Counts, Ends};
-use crate::delivery::{Delivery, Event, JobIndex, LateBatch, Outlet, Returned};
+use crate::delivery::{Delivery, Event, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
+use crate::job::JobIndex;
 use crate::tally::Tally;
 
 /// The sums of everything that the lanes of a run delivered.

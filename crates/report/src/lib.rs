@@ -1,16 +1,14 @@
 //! Reports of runs, for people and programs.
 //!
 //! A [`View`] is a run with its judgement and summary. [`text()`] formats it for people, [`json()`]
-//! for programs; [`export`] writes the record itself in open formats, [`environment()`] describes
-//! the surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are
-//! functions from data to text: nothing here opens a file, reads a clock or depends on a terminal,
-//! and the same record gives the same bytes.
+//! for programs; [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the
+//! problems that would spoil one. All are functions from data to text: nothing here opens a file,
+//! reads a clock or depends on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
 //! numbers that would mislead are withheld with the reason.
 
-pub mod export;
 mod json;
 mod number;
 mod quiet;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use analyze::{Component, Evidence, LoadSummary, Summary};
 use base::{Nanos, Seed, Target, TargetKind, WallTime};
-use observe::environment::{ASSAY, UNKNOWN};
-use record::{Archive, End, OpLogReport, Pace, RecordError};
+use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, UNKNOWN};
+use record::{End, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
 /// A run, ready to be reported.
@@ -37,11 +37,11 @@ impl View {
             let settings = &self.about.settings;
             settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
-        let program = found(observe::COMMAND).map(|program| match program.is_empty() {
+        let program = found(COMMAND).map(|program| match program.is_empty() {
             true => "this machine".to_owned(),
             false => format!("`{program}`"),
         });
-        program.zip(found(observe::ENDED))
+        program.zip(found(COMMAND_ENDED))
     }
 
     /// Returns the advice of a limiter; an observed program has options of its own.
@@ -101,27 +101,25 @@ pub struct About {
 }
 
 impl About {
-    /// Reads the facts in a record.
-    ///
-    /// # Errors The record is damaged, or cannot be read any more.
-    pub fn of(archive: &Archive) -> Result<About, RecordError> {
-        let header = archive.header();
-        Ok(About {
-            record: archive.path().to_owned(),
+    /// Returns the facts of a record, as they are reported.
+    pub fn of(facts: RunFacts) -> About {
+        let RunFacts { record, header, end, op_log, settings } = facts;
+        About {
+            record,
             target: header.target.to_string(),
-            workload: header.workload.clone(),
-            command: header.command.clone(),
-            version: header.assay.clone(),
-            commit: header.commit.clone(),
-            plan: header.plan.clone(),
+            workload: header.workload,
+            command: header.command,
+            version: header.assay,
+            commit: header.commit,
+            plan: header.plan,
             started: header.started,
             seed: header.seed,
             is_virtual: header.pace == Pace::Virtual,
             threads: header.lanes,
-            ended: archive.end().cloned(),
-            op_log: archive.op_log()?,
-            settings: archive.settings()?,
-        })
+            ended: end,
+            op_log,
+            settings,
+        }
     }
 
     /// Returns the program's own facts and options, under names like those of settings.

@@ -3,9 +3,10 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
-use record::{Archive, EndKind, RecordError, RecordErrorKind};
+use record::EndKind;
 use report::{About, Style, View};
 use serde_json::Value;
 
@@ -48,7 +49,7 @@ pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint
 
 /// Prints the environment in which a record was made, without judging it.
 pub(crate) fn environment(path: &Path, json: bool) -> Result<Exit, Complaint> {
-    let about = Archive::open(path).and_then(|archive| About::of(&archive));
+    let about = Archive::open(path).and_then(|archive| archive.facts()).map(About::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     match json {
         true => print_document(&report::environment_json(&about))?,
@@ -100,7 +101,7 @@ pub(crate) fn print_document(document: &Value) -> Result<(), Complaint> {
 
 fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {
     let archive = Archive::open(path)?;
-    Ok(View::new(About::of(&archive)?, lab::evidence_of_run(&archive, end)?))
+    Ok(View::new(About::of(archive.facts()?), lab::evidence_of_run(&archive, end)?))
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.

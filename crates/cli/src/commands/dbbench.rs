@@ -6,10 +6,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use archive::OpLogPlan;
 use base::go::{parse_float, parse_int};
 use base::units::{UnitError, parse_duration};
 use base::{Address, Endpoint, Nanos, Secret, Target, TargetError, TargetKind, closest};
-use record::{OpFormat, OpLogPlan};
+use record::OpFormat;
 use workload::{Plan, Rates};
 
 use crate::args::{DbbenchArgs, FileArgs, RunArgs, Url};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 
-use record::{Archive, RecordError};
+use archive::{Archive, RecordError, export};
 
 use crate::args::{ExportArgs, Format};
 use crate::complain::Complaint;
@@ -29,9 +29,9 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
 fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), RecordError> {
     let mut out = BufWriter::new(out);
     match format {
-        Format::Hlog => record::write_hlog(archive, &mut out),
-        Format::Csv => report::export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
-        Format::Json => report::export::json(archive, &mut out),
+        Format::Hlog => export::write_hlog(archive, &mut out),
+        Format::Csv => export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
+        Format::Json => export::json(archive, &mut out),
     }
 }
 

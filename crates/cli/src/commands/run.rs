@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use archive::OpLogPlan;
 use engine::Stop;
 use lab::{Done, Order};
-use record::{OpFormat, OpLogPlan};
+use record::OpFormat;
 use workload::Plan;
 
 use crate::args::{AnswerArgs, RunArgs};

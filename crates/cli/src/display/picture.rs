@@ -1,7 +1,8 @@
 //! The content of a display as plain data, computed from the state.
 
+use archive::LiveView;
 use base::units::grouped;
-use record::{Busy, Live, LiveJob, LiveView};
+use record::{Busy, Live, LiveJob};
 
 use super::words::{clock, maybe_time, rate, time};
 use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use archive::LiveView;
 use base::Nanos;
-use record::LiveView;
 use workload::Warmup;
 
 use super::picture::{COLUMNS, Picture, Row, awaiting, percent};

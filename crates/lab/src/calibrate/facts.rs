@@ -4,7 +4,7 @@
 
 use analyze::{Figures, Route};
 use base::Nanos;
-use observe::environment::{CALIBRATION, UNKNOWN, known};
+use record::environment::{CALIBRATION, UNKNOWN, known};
 
 use super::{Calibration, Quantiles};
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use observe::environment::{self, Root, UNKNOWN};
+use observe::environment::{self, Root};
+use record::environment::{UNKNOWN, known};
 
 /// The facts that identify a machine. A reboot or a container may change some of them, and with
 /// them the time that a request takes.
@@ -35,7 +36,7 @@ impl Machine {
 
     /// Returns the machine with these facts; other facts are ignored.
     pub fn of(facts: &[(String, String)]) -> Machine {
-        let value = |name: &str| environment::known(facts, name).unwrap_or(UNKNOWN).to_owned();
+        let value = |name: &str| known(facts, name).unwrap_or(UNKNOWN).to_owned();
         Machine(FACTS.map(|name| (name.to_owned(), value(name))).to_vec())
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use analyze::{Evidence, summarize};
+use archive::Archive;
 use base::{Code, Nanos, Target, WallTime};
 use engine::{Options, Silence, Stop};
 use guardian::TemporaryFolder;
 use hdrhistogram::Histogram;
-use record::{Archive, Counts, EndKind, Kind};
+use record::{Counts, EndKind, Kind};
 use workload::Overrides;
 
 use super::{CalibrationOptions, Ceiling, Floor, HandOff, Problem, Quantiles};

@@ -21,9 +21,9 @@ use std::io;
 use std::path::PathBuf;
 
 use analyze::Route;
+use archive::RecordError;
 use base::{Nanos, Target, WallTime};
 use engine::Stop;
-use record::RecordError;
 
 pub use document::SCHEMA;
 pub use machine::Machine;

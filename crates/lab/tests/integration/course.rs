@@ -1,8 +1,9 @@
 //! Tests of the course of a run: its probes, merged into fewer parts for display.
 
 use analyze::Distribution;
+use archive::Archive;
 use base::Nanos;
-use record::{Archive, EndKind, Kind, Ledger};
+use record::{EndKind, Kind, Ledger};
 
 use crate::support::{JOB, Place, Run, ended};
 

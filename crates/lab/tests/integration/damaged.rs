@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use archive::Archive;
 use base::Nanos;
-use record::{Archive, EndKind};
+use record::EndKind;
 
 use crate::support::{self, Place, Run, ended};
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use archive::{Archive, RecordErrorKind, Recorder};
 use base::{Nanos, Target, WallTime};
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace};
-use record::{Archive, EndKind, Load, RecordErrorKind, Recorder};
+use record::{EndKind, Load};
 
 use crate::support::{Place, WORKLOAD, check, ended, header, plan, read};
 

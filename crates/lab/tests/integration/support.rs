@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use analyze::{Evidence, Summary, summarize};
+use archive::{Archive, Recorder, RecorderOutlet};
 use base::{Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    Archive, Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger, Outcome,
-    Pace, Recorder, RecorderOutlet, Request, RequestWork,
+    Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger, Outcome, Pace,
+    Request, RequestWork,
 };
 use workload::{Overrides, Plan};
 

@@ -4,7 +4,9 @@
 //! container, `/proc/self/cgroup` may hold the host's path, whose groups are not visible: then
 //! those groups on the way to the root that can be read are used, at least the root.
 
-use super::{Fact, NONE, Root};
+use record::environment::NONE;
+
+use super::{Fact, Root};
 
 /// Mount point of control groups.
 const GROUPS: &str = "sys/fs/cgroup";

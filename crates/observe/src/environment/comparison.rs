@@ -4,7 +4,7 @@
 //! as unknown, not as a difference. One that neither run knows is not reported, because otherwise
 //! nothing would be comparable in a container that hides its machine.
 
-use super::{DATABASE, UNKNOWN, is_environment_fact, known, of_database};
+use record::environment::{DATABASE, UNKNOWN, is_environment_fact, known, of_database};
 
 /// Rule by which a fact of two runs is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,9 @@
 //! Mitigations of processor flaws in the kernel: they make system calls slower, and with them each
 //! request over a socket.
 
-use super::{Fact, NONE, Root};
+use record::environment::NONE;
+
+use super::{Fact, Root};
 
 /// Folder with a file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
 const FLAWS: &str = "sys/devices/system/cpu/vulnerabilities";

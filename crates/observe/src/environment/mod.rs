@@ -23,47 +23,10 @@ mod virtualisation;
 use std::path::Path;
 
 use base::printable;
+use record::environment::UNKNOWN;
 
 pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
 pub use root::Root;
-
-/// Value of a fact that cannot be read.
-pub const UNKNOWN: &str = "unknown";
-
-/// Value of a fact that does not apply: a limit that is not set, no hypervisor.
-pub const NONE: &str = "none";
-
-/// Prefix of the names of facts about this program and its arguments.
-pub const ASSAY: &str = "assay.";
-
-/// Prefix of the names of facts about the configuration of the load generator.
-pub const GENERATOR: &str = "generator.";
-
-/// Prefix of the names of facts about the machine.
-pub const HOST: &str = "host.";
-
-/// Prefix of the names of facts about the path to a server.
-pub const NETWORK: &str = "network.";
-
-/// Prefix of the names of facts about the load generator's own cost here, as measured by `assay
-/// calibrate`.
-pub const CALIBRATION: &str = "calibration.";
-
-/// Prefix of the names of facts about a server, after the name of its target if that has one.
-pub const DATABASE: &str = "database.";
-
-/// Returns true if a setting of a record is a fact of the environment, and not one of the settings
-/// that every server reports.
-pub fn is_environment_fact(name: &str) -> bool {
-    [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
-        || of_database(name).is_some()
-}
-
-/// Returns the name of a fact about a server without [`DATABASE`] and the name of its target.
-pub fn of_database(name: &str) -> Option<&str> {
-    let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
-    name.strip_prefix(DATABASE).or_else(of_named)
-}
 
 /// A fact by its name; `None` if unknown.
 type Fact = (&'static str, Option<String>);
@@ -89,12 +52,6 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), told(value))).collect()
 }
 
-/// Returns the value of a fact by its name; `None` if it is unknown or missing.
-pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    let (_, value) = facts.iter().find(|(known, _)| known == name)?;
-    (value != UNKNOWN).then_some(value.as_str())
-}
-
 /// Returns a value as it is stored: one line without control characters.
 fn told(value: Option<String>) -> String {
     let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
@@ -105,6 +62,8 @@ fn told(value: Option<String>) -> String {
 pub(crate) mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU32, Ordering};
+
+    use record::environment::{is_environment_fact, known};
 
     use super::*;
 

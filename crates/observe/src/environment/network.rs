@@ -8,15 +8,10 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
+use record::environment::{NETWORK_PATH, NONE, NetworkPath, ROUND_TRIP, UNKNOWN};
 
-use super::{Fact, NONE, Root, UNKNOWN};
+use super::{Fact, Root};
 use crate::scope::ServerLocation;
-
-/// Name of the fact that holds the kind of path to the server.
-pub const PATH: &str = "network.path";
-
-/// Name of the fact that holds the round trip time to the server.
-pub const ROUND_TRIP: &str = "network.round_trip_us";
 
 /// Number of connects that are timed; the median counts.
 const CONNECTS: usize = 5;
@@ -48,8 +43,8 @@ fn ports(line: &str) -> Option<String> {
     }
 }
 
-/// Reads the path to a target: [`PATH`] and [`ROUND_TRIP`], with a value for each of its servers in
-/// the URL's order. Empty for a target that is not a server of its own.
+/// Reads the path to a target: [`NETWORK_PATH`] and [`ROUND_TRIP`], with a value for each of its
+/// servers in the URL's order. Empty for a target that is not a server of its own.
 pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
@@ -63,7 +58,7 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
     };
     let list = |value: fn(&Way) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
     vec![
-        (PATH.to_owned(), list(|way| way.path.name().to_owned())),
+        (NETWORK_PATH.to_owned(), list(|way| way.path.name().to_owned())),
         (ROUND_TRIP.to_owned(), list(Way::round_trip)),
     ]
 }
@@ -94,83 +89,28 @@ fn usual_port(kind: TargetKind) -> Option<u16> {
     }
 }
 
-/// Kind of path between this process and a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
-    /// A Unix socket of this machine.
-    Socket,
-    /// The loopback of this machine.
-    Loopback,
-    /// Another address of this machine.
-    SameHost,
-    /// An IPv4 network.
-    RemoteV4,
-    /// An IPv6 network.
-    RemoteV6,
-    /// Unknown: the server's name has no address.
-    Unknown,
-}
-
-impl Path {
-    /// All kinds.
-    pub const ALL: [Path; 6] = [
-        Path::Socket,
-        Path::Loopback,
-        Path::SameHost,
-        Path::RemoteV4,
-        Path::RemoteV6,
-        Path::Unknown,
-    ];
-
-    /// Returns the name used in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Path::Socket => "socket",
-            Path::Loopback => "loopback",
-            Path::SameHost => "same host",
-            Path::RemoteV4 => "remote IPv4",
-            Path::RemoteV6 => "remote IPv6",
-            Path::Unknown => UNKNOWN,
-        }
-    }
-
-    /// Returns true if the server is on this machine.
-    pub fn is_here(self) -> bool {
-        match self {
-            Path::Socket | Path::Loopback | Path::SameHost => true,
-            Path::RemoteV4 | Path::RemoteV6 | Path::Unknown => false,
-        }
-    }
-
-    /// Returns the path to `server` if packets to it leave from `local`.
-    fn between(local: Option<IpAddr>, server: IpAddr) -> Path {
-        let server = server.to_canonical();
-        match server {
-            _ if server.is_loopback() => Path::Loopback,
-            _ if local.map(|local| local.to_canonical()) == Some(server) => Path::SameHost,
-            IpAddr::V4(_) => Path::RemoteV4,
-            IpAddr::V6(_) => Path::RemoteV6,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
-    path: Path,
+    path: NetworkPath,
     /// Median of the connect times.
     connect: Option<Nanos>,
 }
 
 impl Way {
-    const SOCKET: Way = Way { path: Path::Socket, connect: None };
+    const SOCKET: Way = Way { path: NetworkPath::Socket, connect: None };
 
     fn round_trip(&self) -> String {
         match (self.path, self.connect) {
-            (Path::Socket | Path::Loopback | Path::SameHost, _) => NONE.to_owned(),
-            (Path::RemoteV4 | Path::RemoteV6 | Path::Unknown, None) => UNKNOWN.to_owned(),
-            (Path::RemoteV4 | Path::RemoteV6 | Path::Unknown, Some(connect)) => {
-                (connect.0 / 1_000).to_string()
+            (NetworkPath::Socket | NetworkPath::Loopback | NetworkPath::SameHost, _) => {
+                NONE.to_owned()
             }
+            (NetworkPath::RemoteV4 | NetworkPath::RemoteV6 | NetworkPath::Unknown, None) => {
+                UNKNOWN.to_owned()
+            }
+            (
+                NetworkPath::RemoteV4 | NetworkPath::RemoteV6 | NetworkPath::Unknown,
+                Some(connect),
+            ) => (connect.0 / 1_000).to_string(),
         }
     }
 }
@@ -182,12 +122,12 @@ fn way(address: &Address, usual_port: u16, until: base::Stamp) -> Way {
 }
 
 /// Returns the path to a server, and the server's address if its name has one.
-fn path(address: &Address, port: u16) -> (Path, Option<SocketAddr>) {
+fn path(address: &Address, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
     match resolved {
-        Some(server) => (Path::between(local_address(server), server.ip()), Some(server)),
-        None => (Path::Unknown, None),
+        Some(server) => (NetworkPath::between(local_address(server), server.ip()), Some(server)),
+        None => (NetworkPath::Unknown, None),
     }
 }
 
@@ -223,7 +163,7 @@ mod tests {
     fn facts_of(url: &str) -> [String; 2] {
         let facts = read(&Target::parse(url).unwrap());
         let names: Vec<&str> = facts.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, [PATH, ROUND_TRIP], "{url}");
+        assert_eq!(names, [NETWORK_PATH, ROUND_TRIP], "{url}");
         [facts[0].1.clone(), facts[1].1.clone()]
     }
 
@@ -255,19 +195,6 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_where_packets_leave_and_arrive() {
-        let check = |local: Option<&str>, server: &str, expected: Path| {
-            let local = local.map(|local| local.parse().unwrap());
-            assert_eq!(Path::between(local, server.parse().unwrap()), expected, "{server}");
-        };
-        check(None, "127.8.8.8", Path::Loopback);
-        check(Some("10.0.0.1"), "::ffff:127.0.0.1", Path::Loopback);
-        check(Some("10.0.0.1"), "10.0.0.1", Path::SameHost);
-        check(Some("10.0.0.1"), "10.0.0.2", Path::RemoteV4);
-        check(None, "2001:db8::1", Path::RemoteV6);
-    }
-
-    #[test]
     fn a_connect_is_timed_or_unknown() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
@@ -275,9 +202,9 @@ mod tests {
         assert!(connect_time(server, until).is_some_and(|time| time > Nanos::ZERO));
         drop(listener);
         assert_eq!(connect_time(server, until), None);
-        let unknown = Way { path: Path::RemoteV6, connect: None };
+        let unknown = Way { path: NetworkPath::RemoteV6, connect: None };
         assert_eq!(unknown.round_trip(), UNKNOWN);
-        let known = Way { path: Path::RemoteV4, connect: Some(Nanos::from_micros(250)) };
+        let known = Way { path: NetworkPath::RemoteV4, connect: Some(Nanos::from_micros(250)) };
         assert_eq!(known.round_trip(), "250");
     }
 

@@ -1,7 +1,9 @@
 //! Hypervisor and container in which this process runs.
 
+use record::environment::NONE;
+
 use super::processor::first_processor;
-use super::{Fact, NONE, Root};
+use super::{Fact, Root};
 
 pub(super) fn facts(root: &Root) -> [Fact; 2] {
     [

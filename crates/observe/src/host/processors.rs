@@ -2,6 +2,7 @@
 //! for all processors together and for each one.
 
 use record::Part;
+use record::environment::ProcessorShares;
 
 use super::scheduler;
 use crate::environment::Root;
@@ -28,15 +29,6 @@ pub struct Ticks {
     pub stolen: u64,
     /// Idle while no task waited for a disk.
     pub idle: u64,
-}
-
-/// Shares of a period, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shares {
-    /// Share in which processors worked.
-    pub busy: f64,
-    /// Share stolen by the hypervisor.
-    pub stolen: f64,
 }
 
 impl Ticks {
@@ -79,11 +71,11 @@ impl Ticks {
     }
 
     /// Returns the shares between an earlier reading and this one; `None` if no tick passed.
-    pub fn since(self, earlier: Ticks) -> Option<Shares> {
+    pub fn since(self, earlier: Ticks) -> Option<ProcessorShares> {
         let total = self.total().checked_sub(earlier.total()).filter(|total| *total > 0)? as f64;
         let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
         let busy = share(self.busy(), earlier.busy());
-        Some(Shares { busy, stolen: share(self.stolen, earlier.stolen) })
+        Some(ProcessorShares { busy, stolen: share(self.stolen, earlier.stolen) })
     }
 }
 
@@ -94,6 +86,13 @@ enum Whose {
     All,
     /// The processor with this number.
     One(u32),
+}
+
+/// Reads the use of the processors during a wait.
+pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<ProcessorShares> {
+    let before = Ticks::read(root);
+    wait();
+    Ticks::read(root)?.since(before?)
 }
 
 /// Processors of the machine, in seconds since boot, and its run queue.
@@ -162,7 +161,7 @@ mod tests {
         let ticks = Ticks::read(&planted.root).unwrap();
         assert_eq!((ticks.busy(), ticks.stolen, ticks.total()), (170, 10, 1_000));
         let later = Ticks { user: 160, stolen: 20, idle: 840, ..ticks };
-        assert_eq!(later.since(ticks), Some(Shares { busy: 0.5, stolen: 0.1 }));
+        assert_eq!(later.since(ticks), Some(ProcessorShares { busy: 0.5, stolen: 0.1 }));
     }
 
     #[test]

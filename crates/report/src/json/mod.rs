@@ -8,7 +8,7 @@ mod limiter;
 mod program;
 mod v1;
 
-use observe::doctor::{Diagnosis, Surroundings};
+use analyze::doctor::{Diagnosis, Surroundings};
 use serde_json::{Value, json as document};
 
 use crate::view::{About, View};

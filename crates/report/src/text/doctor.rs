@@ -1,6 +1,6 @@
 //! Diagnosis before a run.
 
-use observe::doctor::{Diagnosis, Finding};
+use analyze::doctor::{Diagnosis, Finding};
 
 use crate::number::count;
 use crate::text::page::{Line, Page, Style, Tone};

@@ -1,6 +1,6 @@
 //! The surroundings of a run: every setting and fact of its record, grouped by subject.
 
-use observe::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
+use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;

@@ -2,7 +2,7 @@
 
 use analyze::{Check, Status};
 use base::units::grouped;
-use observe::environment::is_environment_fact;
+use record::environment::is_environment_fact;
 use record::{Event, EventKind, INSERT_REASON_PREFIX};
 use workload::Warmup;
 

@@ -4,9 +4,7 @@
 
 mod cases;
 mod documents;
-mod exports;
 mod hostile;
-mod recorded;
 mod schema;
 mod support;
 mod texts;

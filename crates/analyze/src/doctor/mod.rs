@@ -1,0 +1,127 @@
+//! Checks of the environment before a run.
+//!
+//! [`judge`] is a function from what was read ([`Surroundings`]) to findings ([`Diagnosis`]). Each
+//! check examines one thing. It passes, reports a problem with the command that fixes it, or gives
+//! the reason why it was not possible. Invariant: each check that applies is in the diagnosis
+//! exactly once.
+
+mod diagnosis;
+mod host;
+mod server;
+mod surroundings;
+
+pub use diagnosis::{Diagnosis, Finding, NotPossible};
+pub use surroundings::{Lateness, Server, Surroundings};
+
+/// Runs all checks on what was read before a run.
+pub fn judge(surroundings: &Surroundings) -> Diagnosis {
+    let mut diagnosis = Diagnosis::default();
+    for (check, look) in host::CHECKS {
+        diagnosis.add(check, look(surroundings, &()));
+    }
+    if let Some(server) = &surroundings.server {
+        for (check, look) in server::CHECKS {
+            diagnosis.add(check, look(surroundings, server));
+        }
+    }
+    diagnosis
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Nanos;
+    use record::environment::ProcessorShares;
+
+    use super::*;
+
+    /// Returns a machine and a server without problems.
+    pub(super) fn healthy() -> Surroundings {
+        let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
+            facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        Surroundings {
+            host: facts(&[
+                ("host.cpu.governor", "performance"),
+                ("host.cpu.logical", "8"),
+                ("host.swap.used_bytes", "0"),
+                ("host.memory.total_bytes", "17179869184"),
+                ("host.open_files.hard", "524288"),
+                ("host.cgroup.cpu_quota", "none"),
+                ("host.clock.source", "tsc"),
+                ("host.load.1m", "0.10"),
+            ]),
+            processors: Some(ProcessorShares { busy: 0.01, stolen: 0.0 }),
+            timer: Some(Lateness {
+                count: 300,
+                p99: Nanos::from_micros(20),
+                max: Nanos::from_micros(60),
+            }),
+            server: Some(Server {
+                network: facts(&[("network.path", "remote IPv4")]),
+                settings: facts(&[
+                    ("server", "PostgreSQL 15.6"),
+                    ("fsync", "on"),
+                    ("synchronous_commit", "on"),
+                    ("full_page_writes", "on"),
+                    ("shared_buffers", "4GB"),
+                ]),
+            }),
+        }
+    }
+
+    /// Changes one fact of the healthy machine.
+    pub(super) fn with_host(name: &str, value: &str) -> Surroundings {
+        let mut surroundings = healthy();
+        let fact = surroundings.host.iter_mut().find(|(known, _)| known == name).unwrap();
+        value.clone_into(&mut fact.1);
+        surroundings
+    }
+
+    /// Replaces the settings of the healthy server.
+    pub(super) fn with_settings(settings: &[(&str, &str)]) -> Surroundings {
+        let mut surroundings = healthy();
+        let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        surroundings.server.as_mut().unwrap().settings = settings.collect();
+        surroundings
+    }
+
+    /// Asserts that one check alone has a finding, and returns it.
+    #[track_caller]
+    pub(super) fn only_finding(surroundings: &Surroundings, check: &str) -> Finding {
+        let diagnosis = judge(surroundings);
+        let checks: Vec<&str> = diagnosis.findings.iter().map(|finding| finding.check).collect();
+        assert_eq!(checks, [check]);
+        assert!(!diagnosis.passed.contains(&check));
+        diagnosis.findings.into_iter().next().unwrap()
+    }
+
+    /// Asserts that a check was not possible.
+    #[track_caller]
+    pub(super) fn is_not_possible(surroundings: &Surroundings, check: &str) {
+        let diagnosis = judge(surroundings);
+        assert_eq!(diagnosis.findings, []);
+        assert!(diagnosis.not_possible.iter().any(|not| not.check == check), "{diagnosis:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is_wrong() {
+        let diagnosis = judge(&healthy());
+        assert_eq!((diagnosis.findings, diagnosis.not_possible), (vec![], vec![]));
+        assert_eq!(diagnosis.passed.len(), 13);
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_is_found_or_passed() {
+        let diagnosis = judge(&Surroundings::default());
+        assert_eq!((diagnosis.findings, diagnosis.passed), (vec![], vec![]));
+        assert_eq!(diagnosis.not_possible.len(), host::CHECKS.len());
+    }
+
+    #[test]
+    fn sleeps_are_summed_up_by_rank() {
+        let late = Lateness::of((1..=200).rev().map(Nanos).collect()).unwrap();
+        assert_eq!(late, Lateness { count: 200, p99: Nanos(198), max: Nanos(200) });
+        assert_eq!(Lateness::of(vec![Nanos(7)]).unwrap().p99, Nanos(7));
+        assert_eq!(Lateness::of(Vec::new()), None);
+    }
+}

@@ -1,0 +1,13 @@
+//! Exports of the whole record in open formats, without judgement: [`csv()`] for spreadsheets and
+//! scripts, [`json()`] for programs, [`write_hlog()`] for the tools of HdrHistogram.
+//!
+//! Rows are written as they are read, so memory does not grow with the length of the run. The
+//! file's own name is not in an export: the same rows are the same bytes.
+
+mod csv;
+mod hlog;
+mod json;
+
+pub use csv::csv;
+pub use hlog::{hlog_tag, write_hlog};
+pub use json::json;

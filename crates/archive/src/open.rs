@@ -1,0 +1,230 @@
+//! Opening and identifying records.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use guardian::TemporaryFolder;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use crate::error::{RecordError, RecordErrorKind, Trouble};
+use crate::v1;
+
+/// The longest wait of a reader for a transaction of an active recorder.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The first bytes of a SQLite file; the application's numbers follow at fixed offsets
+/// (<https://www.sqlite.org/fileformat2.html#the_database_header>).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const VERSION_AT: usize = 60;
+const APPLICATION_AT: usize = 68;
+const FILE_HEADER: usize = 100;
+
+/// A record opened for reading, of a supported version.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// The private copy that is read instead of the record, if there is one.
+    pub(super) copy: Option<PrivateCopy>,
+}
+
+/// Opens a record, rolls back the open transaction of a killed writer, and checks that its pages
+/// and tables are intact.
+pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
+    let version = identify(path)?;
+    let opened = connect(path)?;
+    if version > v1::VERSION {
+        let assay =
+            opened
+                .connection
+                .query_row("select value from meta where key = 'assay'", [], |row| row.get(0));
+        let kind = RecordErrorKind::Newer { version, assay: assay.ok() };
+        return Err(RecordError::new(path, kind));
+    }
+    check_tables(&opened.connection)
+        .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
+    Ok(opened)
+}
+
+/// Reads the version of a record from the first bytes of the file.
+fn identify(path: &Path) -> Result<i64, RecordError> {
+    let error = |kind| RecordError::new(path, kind);
+    let cannot_read = |cause: io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => error(RecordErrorKind::NotFound),
+        _ => error(RecordErrorKind::CannotRead).because(cause),
+    };
+    let metadata = fs::metadata(path).map_err(cannot_read)?;
+    if !metadata.is_file() {
+        return Err(error(RecordErrorKind::NotAFile));
+    }
+    let mut header = Vec::with_capacity(FILE_HEADER);
+    let file = File::open(path).map_err(cannot_read)?;
+    file.take(FILE_HEADER as u64).read_to_end(&mut header).map_err(cannot_read)?;
+    let not_a_record = |found| Err(error(RecordErrorKind::NotARecord(found)));
+    if header.is_empty() {
+        return not_a_record("an empty file");
+    }
+    if header.len() < FILE_HEADER || !header.starts_with(MAGIC) {
+        return not_a_record("a file of another kind");
+    }
+    let number = |at: usize| {
+        let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+        i64::from(i32::from_be_bytes(bytes))
+    };
+    match (number(APPLICATION_AT), number(VERSION_AT)) {
+        (v1::APPLICATION, 1..) => Ok(number(VERSION_AT)),
+        (v1::APPLICATION, _) => not_a_record("an SQLite database without a version"),
+        _ => not_a_record("an SQLite database of another program"),
+    }
+}
+
+fn connect(path: &Path) -> Result<Opened, RecordError> {
+    let error = |trouble: Trouble| trouble.into_read_error(path, "its first page");
+    match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Ok(connection) => return Ok(Opened { connection, copy: None }),
+        Err(Trouble::Sql(cause)) if has_hot_journal(&cause) => {}
+        Err(trouble) => return Err(error(trouble)),
+    }
+    // The writer was killed inside a transaction. The rollback changes the file or, if it is not
+    // writable, a copy of it.
+    if let Ok(connection) = connect_to(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        return Ok(Opened { connection, copy: None });
+    }
+    open_copy(path)
+}
+
+/// Opens a copy of a record and its journal.
+fn open_copy(path: &Path) -> Result<Opened, RecordError> {
+    let copy = PrivateCopy::of(path)
+        .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
+    let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(|trouble| trouble.into_read_error(path, "its first page"))?;
+    Ok(Opened { connection, copy: Some(copy) })
+}
+
+fn connect_to(path: &Path, access: OpenFlags) -> Result<Connection, Trouble> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
+    // The file is untrusted: nothing in its schema is executed, and malformed pages are errors.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    // Reads the first page, which also detects a journal.
+    connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+fn has_hot_journal(error: &rusqlite::Error) -> bool {
+    let codes = [ffi::SQLITE_READONLY_ROLLBACK, ffi::SQLITE_READONLY_CANTLOCK];
+    error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
+}
+
+/// Compares the tables with those of version 1, and lets SQLite check their pages.
+fn check_tables(connection: &Connection) -> Result<(), Trouble> {
+    let mut select = connection.prepare("select sql from sqlite_schema where name = ?1")?;
+    for (name, expected) in v1::statements() {
+        let mut rows = select.query([name])?;
+        let is_ours = match rows.next()? {
+            Some(row) => row.get_ref(0)?.as_str().is_ok_and(|sql| sql == expected),
+            None => v1::OPTIONAL_TABLES.contains(&name),
+        };
+        if !is_ours {
+            return Err(Trouble::content(format!("`{name}` is not that of version 1")));
+        }
+    }
+    let fault: String = connection.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
+    if fault == "ok" { Ok(()) } else { Err(Trouble::content(fault.replace('\n', " "))) }
+}
+
+/// A copy of a record in the temporary directory, removed after reading.
+pub(super) struct PrivateCopy {
+    folder: TemporaryFolder,
+}
+
+impl PrivateCopy {
+    const NAME: &str = "record.assay";
+
+    fn of(path: &Path) -> io::Result<PrivateCopy> {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-record")?;
+        let copy = PrivateCopy { folder };
+        fs::copy(path, copy.record())?;
+        let journal = with_suffix(path, "-journal");
+        if journal.exists() {
+            fs::copy(journal, with_suffix(&copy.record(), "-journal"))?;
+        }
+        Ok(copy)
+    }
+
+    fn record(&self) -> PathBuf {
+        self.folder.path().join(PrivateCopy::NAME)
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::Archive;
+    use crate::support::{Place, header};
+    use crate::writer::Writer;
+
+    /// Creates a record as left by a writer that is killed while it writes, with its journal.
+    fn killed(place: &Place) -> PathBuf {
+        let (path, copy) = (place.path("run.assay"), place.path("killed.assay"));
+        let mut writer = Writer::create(&path, &header()).unwrap();
+        writer.set_setting("kept", "yes").unwrap();
+        writer.commit().unwrap();
+        // With a small cache, pages of an open transaction are written to the file.
+        writer.connection().pragma_update(None, "cache_size", 1).unwrap();
+        for number in 0..1_000 {
+            writer.set_setting(&format!("lost {number}"), &"x".repeat(500)).unwrap();
+        }
+        fs::copy(&path, &copy).unwrap();
+        fs::copy(with_suffix(&path, "-journal"), with_suffix(&copy, "-journal")).unwrap();
+        copy
+    }
+
+    fn settings(opened: &Opened) -> Vec<String> {
+        let mut select = opened.connection.prepare("select name from setting").unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn invariant_7_what_a_killed_writer_left_half_done_is_rolled_back() {
+        let place = Place::new("rolled-back");
+        let path = killed(&place);
+        assert_eq!(settings(&open(&path).unwrap()), ["kept"]);
+        assert!(!with_suffix(&path, "-journal").exists());
+        assert_eq!(Archive::open(&path).unwrap().end(), None);
+    }
+
+    #[test]
+    fn read_only_record_is_rolled_back_in_a_copy() {
+        let place = Place::new("copied");
+        let path = killed(&place);
+        let before = fs::read(&path).unwrap();
+        let opened = open_copy(&path).unwrap();
+        assert_eq!(settings(&opened), ["kept"]);
+        let directory = opened.copy.as_ref().unwrap().folder.path().to_owned();
+        assert!(directory.exists());
+        drop(opened);
+        assert!(!directory.exists());
+        assert!(with_suffix(&path, "-journal").exists());
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn the_tables_are_found_in_the_schema() {
+        let names: Vec<&str> = v1::statements().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), 20, "{names:?}");
+        assert!(names.contains(&"interval") && names.contains(&"bucket"), "{names:?}");
+    }
+}

@@ -1,0 +1,489 @@
+//! Reading of records.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use base::{Class, Code, Nanos, WallTime};
+use hdrhistogram::Histogram;
+use record::{
+    ClientSample, Counts, End, Ends, Event, Gauge, Grid, Header, Interval, JobIndex, Kind, Load,
+    OpLogReport, RunFacts, Series,
+};
+use rusqlite::{Connection, Params, Row, params};
+
+use crate::encoding::{HistogramSummary, Sum, add_to};
+use crate::error::{RecordError, RecordErrorKind, Trouble};
+use crate::open::{Opened, PrivateCopy, open};
+use crate::v1;
+
+/// A record opened for reading.
+///
+/// The record of a killed run has no [`Archive::end`] and is complete up to the last second that
+/// was written; requests that were open then are [`Counts::open`].
+pub struct Archive {
+    path: PathBuf,
+    header: Header,
+    time_zero: Option<WallTime>,
+    end: Option<End>,
+    // The connection is closed before the copy that it reads is removed.
+    connection: Connection,
+    _copy: Option<PrivateCopy>,
+}
+
+/// The counters of one job in one interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntervalCounts {
+    /// The interval.
+    pub interval: Interval,
+    /// Counters by intended start.
+    pub counts: Counts,
+    /// Counters by end.
+    pub ends: Ends,
+    /// State at the end of the interval, if every lane reported it.
+    pub gauge: Option<Gauge>,
+}
+
+/// Errors of one class and code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureCount {
+    /// Their class.
+    pub class: Class,
+    /// Code of the database, or one of Assay's own.
+    pub code: Code,
+    /// Number of errors.
+    pub count: u64,
+}
+
+/// A histogram of a part of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct HistogramSlice<'a> {
+    /// Its first interval.
+    pub interval: Interval,
+    /// Beginning of that interval, after time zero.
+    pub start: Nanos,
+    /// Length of the part.
+    pub length: Nanos,
+    /// Times of the requests with intended starts in it.
+    pub histogram: &'a Histogram<u64>,
+}
+
+/// The resource usage of the load generator at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientReading {
+    /// Instant, after time zero.
+    pub at: Nanos,
+    /// Resource usage until then.
+    pub sample: ClientSample,
+}
+
+/// A series with its observations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesReadings {
+    /// The series.
+    pub series: Series,
+    /// Instants after time zero, with the values.
+    pub points: Vec<(Nanos, f64)>,
+}
+
+/// The report of filling a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadReport {
+    /// Final state, or the last known one.
+    pub load: Load,
+    /// Progress, once a second.
+    pub progress: Vec<LoadPoint>,
+    /// Observations during the load, at instants since its beginning; none in virtual time.
+    pub series: Vec<SeriesReadings>,
+}
+
+/// The progress of a load at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadPoint {
+    /// Instant, since the beginning of the load.
+    pub at: Nanos,
+    /// Rows so far.
+    pub rows: u64,
+    /// Bytes of values so far.
+    pub bytes: u64,
+    /// Processor time of the load generator, user and system, since its process began; `None` in
+    /// virtual time.
+    pub cpu: Option<(Nanos, Nanos)>,
+}
+
+impl Archive {
+    /// Opens a record.
+    ///
+    /// The open transaction of a killed run is rolled back in the file or, if that is not writable,
+    /// in a copy in the temporary directory.
+    ///
+    /// # Errors
+    /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
+    /// error says which.
+    pub fn open(path: &Path) -> Result<Archive, RecordError> {
+        let Opened { connection, copy } = open(path)?;
+        let damage = |trouble: Trouble| trouble.into_read_error(path, "table `meta`");
+        let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
+        let end = v1::read_end(&connection).map_err(damage)?;
+        if end.is_some() {
+            v1::check_seal(&connection)
+                .map_err(|trouble| trouble.into_read_error(path, "table `seal`"))?;
+        }
+        Ok(Archive { path: path.to_owned(), header, time_zero, end, connection, _copy: copy })
+    }
+
+    /// Returns the path of the record.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the facts that were known before the run.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the grid of the run's intervals.
+    pub fn grid(&self) -> Grid {
+        self.header.grid()
+    }
+
+    /// Returns the indexes of the jobs, in the order of the plan.
+    pub fn jobs(&self) -> impl Iterator<Item = JobIndex> + use<> {
+        (0..self.header.jobs.len() as u16).map(JobIndex)
+    }
+
+    /// Returns the kinds of histogram that a job may have.
+    pub fn kinds(&self, job: JobIndex) -> impl Iterator<Item = Kind> + use<> {
+        let statements = self.header.jobs[usize::from(job.0)].statements.len() as u16;
+        Kind::OF_A_JOB.into_iter().chain((0..statements).map(Kind::Statement))
+    }
+
+    /// Returns the wall-clock time of time zero; `None` if the run did not reach it.
+    pub fn time_zero(&self) -> Option<WallTime> {
+        self.time_zero
+    }
+
+    /// Returns the end of the run; `None` if it was killed.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// Returns the intervals of a job, in order. Intervals without any data may be missing.
+    ///
+    /// # Errors
+    /// Fails if the record is damaged or can no longer be read.
+    pub fn intervals(&self, job: JobIndex) -> Result<Vec<IntervalCounts>, RecordError> {
+        let mut all = Vec::new();
+        self.each_interval(job, |row| {
+            all.push(row);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Calls `show` with each interval of a job, in order. Memory use does not depend on the length
+    /// of the run.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
+    /// shown before an error are correct.
+    pub fn each_interval(
+        &self,
+        job: JobIndex,
+        mut show: impl FnMut(IntervalCounts) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        let all = params![job.0, 0, i64::MAX];
+        let mut shown = Ok(());
+        self.each("interval", v1::IntervalRow::SELECT, all, |row| {
+            let v1::IntervalRow { interval, counts, ends, gauge } = v1::IntervalRow::read(row)?;
+            if shown.is_ok() {
+                shown = show(IntervalCounts { interval, counts, ends, gauge });
+            }
+            Ok(())
+        })?;
+        shown
+    }
+
+    /// Returns the errors of requests with intended starts in a range of intervals.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn failures(
+        &self,
+        job: JobIndex,
+        range: Range<Interval>,
+    ) -> Result<Vec<FailureCount>, RecordError> {
+        let range = params![job.0, range.start, range.end];
+        self.rows("failure", v1::Failure::SELECT, range, |row| {
+            let v1::Failure { class, code, count } = v1::Failure::read(row)?;
+            Ok(FailureCount { class, code, count })
+        })
+    }
+
+    /// Returns the events of the run, in the order in which they became known.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn events(&self) -> Result<Vec<Event>, RecordError> {
+        self.rows("event", v1::Event::SELECT, [], v1::Event::read)
+    }
+
+    /// Returns the number of events that were not recorded because there were too many.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn events_dropped(&self) -> Result<u64, RecordError> {
+        v1::read_events_dropped(&self.connection)
+            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
+    }
+
+    /// Returns the result of the op-log; `None` if there was none.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn op_log(&self) -> Result<Option<OpLogReport>, RecordError> {
+        v1::read_op_log(&self.connection)
+            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
+    }
+
+    /// Returns the resource usage of the load generator at the ends of intervals; empty in virtual
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn client(&self) -> Result<Vec<ClientReading>, RecordError> {
+        self.rows("client", v1::Client::SELECT, [], |row| {
+            let (at, sample) = v1::Client::read(row)?;
+            Ok(ClientReading { at, sample })
+        })
+    }
+
+    /// Returns the observations during the run, sorted by component and metric; empty in virtual
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn series(&self) -> Result<Vec<SeriesReadings>, RecordError> {
+        let readings = |(place, series): (i64, Series)| {
+            let select = v1::SampleRow::SELECT;
+            let points = self.rows("sample", select, [place], v1::SampleRow::read)?;
+            Ok(SeriesReadings { series, points })
+        };
+        let read: Result<Vec<_>, _> = self.known_series()?.into_iter().map(readings).collect();
+        // Some series have values only from the filling of tables.
+        Ok(read?.into_iter().filter(|series| !series.points.is_empty()).collect())
+    }
+
+    /// Returns all series with their numbers, sorted by component and metric.
+    fn known_series(&self) -> Result<Vec<(i64, Series)>, RecordError> {
+        match self.is_missing("series")? {
+            true => Ok(Vec::new()),
+            false => self.rows("series", v1::SeriesRow::SELECT, [], v1::SeriesRow::read),
+        }
+    }
+
+    /// Returns true if the record is older than a table.
+    fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
+        v1::is_missing(&self.connection, table)
+            .map_err(|trouble| trouble.into_read_error(&self.path, &format!("table `{table}`")))
+    }
+
+    /// Returns the names and values of settings, sorted by name.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn settings(&self) -> Result<Vec<(String, String)>, RecordError> {
+        self.rows("setting", v1::Setting::SELECT, [], v1::Setting::read)
+    }
+
+    /// Returns the facts about the run, without its measurements.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn facts(&self) -> Result<RunFacts, RecordError> {
+        Ok(RunFacts {
+            record: self.path.clone(),
+            header: self.header.clone(),
+            end: self.end.clone(),
+            op_log: self.op_log()?,
+            settings: self.settings()?,
+        })
+    }
+
+    /// Returns the error that the record contains an inconsistency, for callers that interpret its
+    /// content.
+    pub fn damaged(&self, what: String) -> RecordError {
+        RecordError::new(&self.path, RecordErrorKind::Damaged(what))
+    }
+
+    /// Returns the error that data from the record could not be written elsewhere, for exports.
+    pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
+        RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
+    }
+
+    /// Returns the tables that were filled, in the order of their beginnings.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn loads(&self) -> Result<Vec<LoadReport>, RecordError> {
+        let loads = self.rows("load", v1::LoadRow::SELECT, [], v1::LoadRow::read)?;
+        let known = self.known_series()?;
+        let report = |load: Load| {
+            let select = v1::LoadProgressRow::SELECT;
+            let progress = self.rows("load_progress", select, [&load.table], |row| {
+                let v1::LoadProgressRow { at, rows, bytes, cpu } = v1::LoadProgressRow::read(row)?;
+                Ok(LoadPoint { at, rows, bytes, cpu })
+            })?;
+            let series = self.load_series(&load.table, &known)?;
+            Ok(LoadReport { load, progress, series })
+        };
+        loads.into_iter().map(report).collect()
+    }
+
+    /// Returns the observations during the filling of a table, of the `known` series.
+    fn load_series(
+        &self,
+        table: &str,
+        known: &[(i64, Series)],
+    ) -> Result<Vec<SeriesReadings>, RecordError> {
+        if self.is_missing("load_sample")? {
+            return Ok(Vec::new());
+        }
+        let select = v1::LoadSampleRow::SELECT;
+        let mut points: BTreeMap<i64, Vec<(Nanos, f64)>> = BTreeMap::new();
+        self.each("load_sample", select, [table], |row| {
+            let (place, at, value) = v1::LoadSampleRow::read(row)?;
+            points.entry(place).or_default().push((at, value));
+            Ok(())
+        })?;
+        let readings = |(place, series): &(i64, Series)| {
+            Some(SeriesReadings { series: series.clone(), points: points.remove(place)? })
+        };
+        Ok(known.iter().filter_map(readings).collect())
+    }
+
+    /// Returns the times of the requests with intended starts in a range of intervals.
+    ///
+    /// A row that is longer than an interval belongs to the interval in which it begins. No row
+    /// extends across the beginning of the window.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn histogram(
+        &self,
+        job: JobIndex,
+        kind: Kind,
+        range: Range<Interval>,
+    ) -> Result<Histogram<u64>, RecordError> {
+        let mut sum = Sum::new(kind);
+        self.each_row(job, kind, range, |row| compare(row, sum.add(row.bytes)?))?;
+        Ok(sum.histogram())
+    }
+
+    /// Calls `show` with the histogram rows of a range of intervals, in order.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`]. The rows shown before an error are correct.
+    pub fn each_histogram(
+        &self,
+        job: JobIndex,
+        kind: Kind,
+        range: Range<Interval>,
+        mut show: impl FnMut(HistogramSlice<'_>),
+    ) -> Result<(), RecordError> {
+        let grid = self.grid();
+        let mut histogram = kind.histogram();
+        self.each_row(job, kind, range, |row| {
+            histogram.reset();
+            compare(row, add_to(&mut histogram, row.bytes, kind)?)?;
+            let interval = row.interval;
+            let (start, length) = (grid.start(interval), grid.row_length(interval));
+            show(HistogramSlice { interval, start, length, histogram: &histogram });
+            Ok(())
+        })
+    }
+
+    /// Returns the first intervals of a histogram's rows, in order.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn histogram_rows(&self, job: JobIndex, kind: Kind) -> Result<Vec<Interval>, RecordError> {
+        let select =
+            "select interval from histogram where job = ?1 and kind = ?2 order by interval";
+        let only = params![job.0, kind.name()];
+        self.rows("histogram", select, only, |row| Ok(row.get(0)?))
+    }
+
+    fn each_row(
+        &self,
+        job: JobIndex,
+        kind: Kind,
+        range: Range<Interval>,
+        mut visit: impl FnMut(&v1::HistogramRow<'_>) -> Result<(), Trouble>,
+    ) -> Result<(), RecordError> {
+        let mut next = range.start;
+        let mut walk = || {
+            let mut select = self.connection.prepare_cached(v1::HistogramRow::SELECT)?;
+            let mut rows = select.query(params![job.0, kind.name(), range.start, range.end])?;
+            while let Some(row) = rows.next()? {
+                let row = v1::HistogramRow::read(row)?;
+                next = row.interval;
+                visit(&row)?;
+            }
+            Ok(())
+        };
+        walk().map_err(|trouble: Trouble| {
+            let (job, kind) = (job.0, kind.name());
+            let place = format!("table `histogram`, job {job}, {kind}, interval {next} or later");
+            trouble.into_read_error(&self.path, &place)
+        })
+    }
+
+    fn rows<T>(
+        &self,
+        table: &str,
+        select: &str,
+        parameters: impl Params,
+        read: impl Fn(&Row<'_>) -> Result<T, Trouble>,
+    ) -> Result<Vec<T>, RecordError> {
+        let mut found = Vec::new();
+        self.each(table, select, parameters, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn each(
+        &self,
+        table: &str,
+        select: &str,
+        parameters: impl Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), Trouble>,
+    ) -> Result<(), RecordError> {
+        let mut visited = 0u64;
+        let walk = || {
+            let mut select = self.connection.prepare_cached(select)?;
+            let mut rows = select.query(parameters)?;
+            while let Some(row) = rows.next()? {
+                visit(row)?;
+                visited += 1;
+            }
+            Ok(())
+        };
+        let walked: Result<(), Trouble> = walk();
+        walked.map_err(|trouble| {
+            let place = format!("table `{table}`, row {}", visited + 1);
+            trouble.into_read_error(&self.path, &place)
+        })
+    }
+}
+
+/// Checks that a histogram agrees with the summary in its row.
+fn compare(row: &v1::HistogramRow<'_>, held: HistogramSummary) -> Result<(), Trouble> {
+    if held == row.held {
+        Ok(())
+    } else {
+        Err(Trouble::content(format!("the histogram holds {held:?} instead of {:?}", row.held)))
+    }
+}

@@ -1,0 +1,365 @@
+//! The recorder's thread: processing of messages and timing of transactions.
+//!
+//! In real time an interval that every lane has passed is written at once, which gives one
+//! transaction per second; in virtual time some dozens of intervals share one. If a write fails,
+//! the lanes are notified, further deliveries are emptied and returned, and the record stays as its
+//! last transaction left it.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
+use record::{
+    ClientSample, Delivery, End, EndKind, Event, EventKind, Grid, Header, Interval, LateBatch,
+    Pace, Reading, Returned,
+};
+
+use super::barrier::{Complete, IntervalBarrier};
+use super::books::RunSums;
+use super::live::LiveView;
+use super::outlet::{Health, Lane, Message, Note};
+use super::process;
+use crate::error::{RecordError, Trouble};
+use crate::writer::Writer;
+
+/// The longest time that data stay unsaved in real time if intervals are not completed: longer than
+/// an interval, which normally triggers the transaction.
+const UNSAVED: Nanos = Nanos::from_millis(1_500);
+
+/// The number of intervals per transaction in virtual time.
+const INTERVALS_IN_VIRTUAL: u32 = 64;
+
+/// The number of batches of late answers that are collected before their rows are read.
+const BATCHES: usize = 32;
+
+/// The largest number of events in a record.
+const EVENTS: u64 = 10_000;
+
+/// The largest size of an event's text, in bytes.
+const EVENT_TEXT: usize = 4_096;
+
+/// The size of the end of a text that is always kept, in bytes: it contains an error's code.
+const EVENT_END: usize = 64;
+
+/// The mark for text that was left out.
+const LEFT_OUT: &str = "…";
+
+/// The state of the recorder's thread.
+pub(super) struct RecorderThread {
+    grid: Grid,
+    pace: Pace,
+    books: RunSums,
+    barrier: IntervalBarrier,
+    /// Channels that return memory to the lanes, by lane number.
+    lanes: Vec<SyncSender<Returned>>,
+    late: Vec<(Lane, Box<LateBatch>)>,
+    events: u64,
+    /// Intervals completed since the last transaction.
+    complete: u32,
+    /// Last interval up to which everything is saved.
+    saved: Option<Interval>,
+    /// Time since which there are unsaved data.
+    unsaved_since: Option<Stamp>,
+    /// End of the run once it is known; the inner `None` if there was no run.
+    run_end: Option<Option<End>>,
+    health: Arc<Health>,
+    live: LiveView,
+    /// Secrets to remove from texts that may come from a server: texts of events and of the end,
+    /// settings, and names of metrics, which may be statements.
+    secrets: Secrets,
+}
+
+impl RecorderThread {
+    pub(super) fn new(
+        writer: Writer,
+        header: &Header,
+        health: Arc<Health>,
+        live: LiveView,
+    ) -> RecorderThread {
+        RecorderThread {
+            grid: header.grid(),
+            pace: header.pace,
+            books: RunSums::new(writer, header),
+            barrier: IntervalBarrier::default(),
+            lanes: Vec::new(),
+            late: Vec::new(),
+            events: 0,
+            complete: 0,
+            saved: None,
+            unsaved_since: None,
+            run_end: None,
+            health,
+            live,
+            secrets: Secrets::default(),
+        }
+    }
+
+    /// Processes messages until the run and every lane have ended, or until all senders have been
+    /// dropped.
+    pub(super) fn keep(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
+        self.attend(receiver).and_then(|()| self.close()).map_err(|trouble| {
+            self.health.fail();
+            self.refuse_all(receiver);
+            let error = trouble.into_write_error(self.books.writer.path());
+            self.mark_as_failed(&error);
+            error
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.run_end.is_some() && self.barrier.is_empty()
+    }
+
+    fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), Trouble> {
+        while !self.is_over() {
+            match self.next(receiver) {
+                Ok(message) => self.take(message)?,
+                Err(RecvTimeoutError::Timeout) => self.save()?,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self, receiver: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
+        match (self.pace, self.unsaved_since) {
+            (Pace::Real, Some(since)) => {
+                let left = UNSAVED.saturating_sub(Monotonic.now().since(since));
+                receiver.recv_timeout(Duration::from_nanos(left.0))
+            }
+            (Pace::Real, None) | (Pace::Virtual, _) => {
+                receiver.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), Trouble> {
+        if self.unsaved_since.is_none() {
+            self.unsaved_since = Some(Monotonic.now());
+        }
+        match message {
+            Message::Opened(lane, returns) => self.open(lane, returns),
+            Message::Delivered(lane, Delivery::Cell(mut cell)) => {
+                self.books.add_cell(&mut cell)?;
+                self.give_back(lane, Returned::Cell(cell));
+            }
+            Message::Delivered(lane, Delivery::Late(batch)) => {
+                self.late.push((lane, batch));
+                if self.late.len() >= BATCHES {
+                    self.add_late()?;
+                }
+            }
+            Message::Delivered(lane, Delivery::Gauges { lane: _, interval, gauges }) => {
+                self.barrier.report(lane, interval, gauges);
+                self.turn()?;
+            }
+            Message::Delivered(_, Delivery::Event(event)) => self.add_event(event)?,
+            Message::Noted(note) => self.take_note(note)?,
+            Message::Closed(lane, lost) => {
+                self.barrier.close(lane);
+                if lost > 0 {
+                    self.add_loss(lane, lost)?;
+                }
+                self.turn()?;
+            }
+            Message::End(end) => self.run_end = Some(end),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
+        debug_assert_eq!(lane.0 as usize, self.lanes.len(), "lanes are numbered as they open");
+        self.lanes.push(returns);
+        self.barrier.open(lane);
+    }
+
+    /// Processes the intervals that every lane has passed.
+    fn turn(&mut self) -> Result<(), Trouble> {
+        let mut last = None;
+        while let Some(Complete { interval, gauges }) = self.barrier.next_complete() {
+            self.books.set_gauges(interval, gauges.as_deref())?;
+            self.complete += 1;
+            last = Some(interval);
+        }
+        let Some(interval) = last else { return Ok(()) };
+        self.add_late()?;
+        if self.pace == Pace::Virtual && self.complete < INTERVALS_IN_VIRTUAL {
+            return Ok(());
+        }
+        self.live.show(self.books.picture(interval));
+        if let Some(sample) = self.sample() {
+            self.books.writer.add_client(self.grid.end(interval), &sample)?;
+        }
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<(), Trouble> {
+        self.add_late()?;
+        self.books.save()?;
+        self.saved = self.barrier.last_complete();
+        self.complete = 0;
+        self.unsaved_since = None;
+        Ok(())
+    }
+
+    fn add_late(&mut self) -> Result<(), Trouble> {
+        let batches = mem::take(&mut self.late);
+        self.books.add_late(batches.iter().map(|(_, batch)| &**batch))?;
+        for (lane, mut batch) in batches {
+            batch.reset();
+            self.give_back(lane, Returned::Late(batch));
+        }
+        Ok(())
+    }
+
+    fn add_event(&mut self, event: Event) -> Result<(), Trouble> {
+        self.events += 1;
+        if self.events > EVENTS {
+            return Ok(());
+        }
+        let Event { at, job, kind, text } = event;
+        let text = shortened(self.secrets.hide(&text));
+        self.books.writer.add_event(&Event { at, job, kind, text })
+    }
+
+    fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
+        let at = self.barrier.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let text = format!(
+            "lane {} handed over faster than the record could be written: {lost} parts of it are \
+             missing",
+            lane.0
+        );
+        self.add_event(Event { at, job: None, kind: EventKind::RecorderFailed, text })
+    }
+
+    fn take_note(&mut self, note: Note) -> Result<(), Trouble> {
+        let sample = self.sample();
+        let writer = &mut self.books.writer;
+        match note {
+            Note::TimeZero(zero) => {
+                writer.set_time_zero(zero)?;
+                sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
+            }
+            Note::Hide(secrets) => {
+                self.secrets = secrets;
+                Ok(())
+            }
+            Note::Setting(name, value) => writer.set_setting(&name, &self.secrets.hide(&value)),
+            Note::Load(load) => writer.set_load(&load, sample.as_ref()),
+            Note::Event(event) => self.add_event(event),
+            Note::Readings(at, readings) => {
+                writer.add_readings(at, &without(&self.secrets, readings))
+            }
+            Note::LoadReadings { table, at, readings } => {
+                writer.add_load_readings(&table, at, &without(&self.secrets, readings))
+            }
+            Note::OpLog(told) => writer.set_op_log(&told),
+        }
+    }
+
+    /// Returns the resource usage of this process; `None` in virtual time, whose records must be
+    /// reproducible.
+    fn sample(&self) -> Option<ClientSample> {
+        match self.pace {
+            Pace::Real => Some(process::sample()),
+            Pace::Virtual => None,
+        }
+    }
+
+    /// Returns memory to its lane. It is freed if the lane has ended, or its channel is full.
+    fn give_back(&self, lane: Lane, returned: Returned) {
+        let _ = self.lanes[lane.0 as usize].try_send(returned);
+    }
+
+    fn close(&mut self) -> Result<(), Trouble> {
+        self.turn()?;
+        self.add_late()?;
+        match self.run_end.clone().flatten() {
+            Some(end) => {
+                let end = End { text: self.secrets.hide(&end.text), ..end };
+                self.books.seal(&end, self.events.saturating_sub(EVENTS))
+            }
+            None => self.books.save(),
+        }
+    }
+
+    /// Empties and returns all further deliveries of the lanes.
+    fn refuse_all(&mut self, receiver: &Receiver<Message>) {
+        while !self.is_over() {
+            match receiver.recv() {
+                Ok(Message::Opened(lane, returns)) => self.open(lane, returns),
+                Ok(Message::Closed(lane, _)) => self.barrier.close(lane),
+                Ok(Message::Delivered(lane, delivery)) => match delivery {
+                    Delivery::Cell(mut cell) => {
+                        cell.tally.reset();
+                        self.give_back(lane, Returned::Cell(cell));
+                    }
+                    Delivery::Late(mut batch) => {
+                        batch.reset();
+                        self.give_back(lane, Returned::Late(batch));
+                    }
+                    Delivery::Gauges { .. } | Delivery::Event(_) => {}
+                },
+                Ok(Message::Noted(_)) => {}
+                Ok(Message::End(end)) => self.run_end = Some(end),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Tries to record the reason why the record ends early.
+    fn mark_as_failed(&mut self, error: &RecordError) {
+        let at = self.saved.map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let cause = std::error::Error::source(error);
+        let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
+        let end = End { at, kind: EndKind::RecorderFailed, text };
+        // The disk that refused a row may refuse this too. The record then looks like that of a
+        // killed run, and only the returned error gives the reason.
+        let _ = self.books.writer.seal_as_is(&end);
+    }
+}
+
+/// Returns a text of at most [`EVENT_TEXT`] bytes, shortened in the middle.
+fn shortened(mut text: String) -> String {
+    if text.len() > EVENT_TEXT {
+        let begin = text.floor_char_boundary(EVENT_TEXT - EVENT_END - LEFT_OUT.len());
+        let end = text.ceil_char_boundary(text.len() - EVENT_END);
+        text.replace_range(begin..end, LEFT_OUT);
+    }
+    text
+}
+
+/// Removes secrets from the names of the readings' metrics.
+fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
+    if !secrets.is_empty() {
+        for Reading { series, .. } in &mut readings {
+            series.metric = secrets.hide(&series.metric);
+        }
+    }
+    readings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_its_begin_and_its_end() {
+        for filling in ["x", "é", "日", "🚀"] {
+            for length in [EVENT_TEXT - 1, EVENT_TEXT, EVENT_TEXT + 1, 4 * EVENT_TEXT] {
+                let middle = filling.repeat(length / filling.len());
+                let whole = format!("first words {middle} last words (42P01)");
+                let kept = shortened(whole.clone());
+                let is_cut = whole.len() > EVENT_TEXT;
+                assert_eq!((kept.len() > EVENT_TEXT, kept == whole), (false, !is_cut));
+                assert!(kept.starts_with("first words "), "{kept:.40}");
+                assert!(kept.ends_with(" last words (42P01)"), "{filling} {length}");
+                assert_eq!(kept.contains(LEFT_OUT), is_cut);
+            }
+        }
+        let short = "as it is (42P01)".to_owned();
+        assert_eq!(shortened(short.clone()), short);
+    }
+}

@@ -1,0 +1,290 @@
+//! The recorder: one thread that writes the deliveries of the lanes to a record.
+//!
+//! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
+//! it in virtual time. The thread ([`keeper`]) adds up the lanes ([`books`]) and writes the sums in
+//! one transaction per second. All others add facts through [`Notes`] and read the [`Live`] state.
+//!
+//! The invariant: deliveries that were not reported as lost are in the record when
+//! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
+
+mod barrier;
+mod books;
+mod cache;
+mod keeper;
+mod live;
+mod outlet;
+mod process;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use base::{Nanos, Secrets, WallTime};
+
+pub use live::LiveView;
+pub use outlet::RecorderOutlet;
+
+use record::{End, Event, Header, Load, OpLogReport, Pace, Reading};
+
+use crate::error::{RecordError, RecordErrorKind};
+use crate::writer::Writer;
+use keeper::RecorderThread;
+use outlet::{Health, Lane, Message, Note, Room};
+
+/// The number of messages that may be pending for the recorder. In real time a lane keeps messages
+/// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
+/// pending cells, a short run uses as much of it as a long one.
+const CHANNEL: usize = 32;
+const CHANNEL_IN_VIRTUAL: usize = 4;
+
+/// A record in the process of writing. If it is dropped before it is finished, the file looks like
+/// that of a killed run.
+pub struct Recorder {
+    path: PathBuf,
+    pace: Pace,
+    room: Room,
+    sender: SyncSender<Message>,
+    health: Arc<Health>,
+    lanes: AtomicU32,
+    live: LiveView,
+    thread: JoinHandle<Result<(), RecordError>>,
+}
+
+/// A handle for adding facts to the record from outside the lanes.
+///
+/// A note may wait for the disk; therefore none is made on the measured path. Notes after the
+/// record is finished or has failed are ignored.
+#[derive(Clone, Debug)]
+pub struct Notes(SyncSender<Message>);
+
+impl Recorder {
+    /// Creates the file, which must not exist, and starts the recorder.
+    ///
+    /// # Errors
+    /// Fails if the file exists, or cannot be created.
+    pub fn create(path: &Path, header: &Header) -> Result<Recorder, RecordError> {
+        Recorder::start(Writer::create(path, header)?, header)
+    }
+
+    /// Starts the recorder of a file that has been created.
+    pub(crate) fn start(writer: Writer, header: &Header) -> Result<Recorder, RecordError> {
+        let path = writer.path().to_owned();
+        let (sender, receiver) = sync_channel(match header.pace {
+            Pace::Real => CHANNEL,
+            Pace::Virtual => CHANNEL_IN_VIRTUAL,
+        });
+        let health = Arc::new(Health::default());
+        let live = LiveView::default();
+        let keeper = RecorderThread::new(writer, header, Arc::clone(&health), live.clone());
+        let thread = std::thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || keeper.keep(&receiver))
+            .map_err(|error| {
+                RecordError::new(&path, RecordErrorKind::CannotCreate).because(error)
+            })?;
+        let (pace, lanes) = (header.pace, AtomicU32::new(0));
+        let room = Room::new(pace, header.jobs.len());
+        Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
+    }
+
+    /// Returns the path of the record.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates the outlet of one more lane. All outlets are created before the first is used.
+    pub fn outlet(&self) -> RecorderOutlet {
+        let lane = Lane(self.lanes.fetch_add(1, Ordering::Relaxed));
+        let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
+        RecorderOutlet::open(lane, self.pace, self.room, sender, health)
+    }
+
+    /// Returns a handle for adding facts.
+    pub fn notes(&self) -> Notes {
+        Notes(self.sender.clone())
+    }
+
+    /// Returns the view of the run's latest state, for a display.
+    pub fn live(&self) -> LiveView {
+        self.live.clone()
+    }
+
+    /// Returns true if the record has failed; [`Recorder::finish`] returns the reason.
+    pub fn is_broken(&self) -> bool {
+        self.health.is_broken()
+    }
+
+    /// Waits until every outlet has been dropped and everything is written, then marks the record
+    /// as that of a completed run.
+    ///
+    /// # Errors
+    /// Fails if the record could not be written to its end. The part before the failure is
+    /// readable.
+    pub fn finish(self, end: End) -> Result<PathBuf, RecordError> {
+        let path = self.path.clone();
+        self.end(Some(end)).map(|()| path)
+    }
+
+    /// Removes the file, for runs that end before anything is measured. Waits until every outlet
+    /// has been dropped.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be removed.
+    pub fn discard(self) -> Result<(), RecordError> {
+        let path = self.path.clone();
+        // The file is removed; a failure to write it does not matter.
+        let _ = self.end(None);
+        fs::remove_file(&path)
+            .map_err(|error| RecordError::new(&path, RecordErrorKind::CannotWrite).because(error))
+    }
+
+    fn end(self, end: Option<End>) -> Result<(), RecordError> {
+        // If the thread has already ended, joining it returns the reason.
+        let _ = self.sender.send(Message::End(end));
+        let crashed = || Err(RecordError::new(&self.path, RecordErrorKind::Crashed));
+        self.thread.join().unwrap_or_else(|_| crashed())
+    }
+}
+
+impl Notes {
+    /// Removes these secrets from later events, settings, names of metrics and the text of the end:
+    /// a server may repeat a secret in a message.
+    pub fn hide(&self, secrets: Secrets) {
+        self.note(Note::Hide(secrets));
+    }
+
+    /// Records the wall-clock time at which the jobs start.
+    pub fn time_zero(&self, zero: WallTime) {
+        self.note(Note::TimeZero(zero));
+    }
+
+    /// Records a setting of the server, or a fact about the environment. A later value replaces an
+    /// earlier one.
+    pub fn setting(&self, name: impl Into<String>, value: impl Into<String>) {
+        self.note(Note::Setting(name.into(), value.into()));
+    }
+
+    /// Records the progress of filling a table, at any time and at its end. The record keeps the
+    /// last of each second.
+    pub fn load(&self, load: Load) {
+        self.note(Note::Load(load));
+    }
+
+    /// Records an event that was noticed outside the lanes.
+    pub fn event(&self, event: Event) {
+        self.note(Note::Event(event));
+    }
+
+    /// Records observations at an instant after time zero.
+    pub fn readings(&self, at: Nanos, readings: Vec<Reading>) {
+        self.note(Note::Readings(at, readings));
+    }
+
+    /// Records observations during the filling of a table, at a time since its beginning.
+    pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
+        self.note(Note::LoadReadings { table: table.to_owned(), at, readings });
+    }
+
+    /// Records the result of the op-log.
+    pub fn op_log(&self, told: OpLogReport) {
+        self.note(Note::OpLog(told));
+    }
+
+    fn note(&self, note: Note) {
+        // Without its thread, the record has already failed.
+        let _ = self.0.send(Message::Noted(note));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use base::Nanos;
+
+    use record::{Cell, Delivery, EndKind, Gauge, JobIndex, Live, Outlet, Tally};
+
+    use super::*;
+    use crate::reader::Archive;
+    use crate::support::{Place, header};
+
+    fn gauges(interval: u32) -> Delivery {
+        Delivery::Gauges { lane: 0, interval, gauges: vec![Gauge::default()] }
+    }
+
+    #[test]
+    fn a_full_disk_breaks_the_record_and_leaves_what_was_written() {
+        let place = Place::new("full");
+        let writer = Writer::create(&place.path("run.assay"), &header()).unwrap();
+        let pages = "pragma page_count";
+        let pages: i64 = writer.connection().query_row(pages, [], |row| row.get(0)).unwrap();
+        writer.connection().pragma_update(None, "max_page_count", pages + 3).unwrap();
+        let recorder = Recorder::start(writer, &header()).unwrap();
+        let (mut outlet, live) = (recorder.outlet(), recorder.live());
+        let mut interval = 0;
+        while !outlet.is_broken() {
+            let is_written = |live: Arc<Live>| live.interval + 1 >= interval;
+            if interval == 0 || live.latest().is_some_and(is_written) {
+                outlet.deliver(gauges(interval));
+                interval += 1;
+            }
+        }
+        // Deliveries to a failed recorder are returned empty: the lane can end normally.
+        let mut tally = Tally::new(1);
+        tally.counts.arrivals = 7;
+        outlet.deliver(Delivery::Cell(Box::new(Cell { job: JobIndex(0), interval, tally })));
+        let returned = loop {
+            if let Some(returned) = outlet.returned() {
+                break returned;
+            }
+        };
+        let record::Returned::Cell(cell) = returned else { panic!("{returned:?}") };
+        assert!(cell.tally.is_empty());
+        drop(outlet);
+
+        let end = End { at: Nanos::ZERO, kind: EndKind::Completed, text: String::new() };
+        let error = recorder.finish(end).unwrap_err();
+        assert_eq!(error.kind(), &RecordErrorKind::CannotWrite);
+        assert_eq!(error.source().unwrap().to_string(), "database or disk is full");
+        let archive = Archive::open(error.path()).unwrap();
+        let rows = archive.intervals(JobIndex(0)).unwrap().len();
+        assert!((10..interval as usize).contains(&rows), "{rows} of {interval}");
+        let end = archive.end().unwrap();
+        assert_eq!(end.kind, EndKind::RecorderFailed);
+        assert_eq!(end.text, "database or disk is full");
+    }
+
+    #[test]
+    fn a_run_that_is_not_finished_leaves_the_record_of_a_killed_one() {
+        let place = Place::new("dropped");
+        let path = place.path("run.assay");
+        let recorder = Recorder::create(&path, &header()).unwrap();
+        let mut outlet = recorder.outlet();
+        outlet.deliver(gauges(0));
+        drop(outlet);
+        let Recorder { sender, thread, .. } = recorder;
+        drop(sender);
+        thread.join().unwrap().unwrap();
+        let archive = Archive::open(&path).unwrap();
+        assert_eq!(archive.end(), None);
+        assert_eq!(archive.intervals(JobIndex(0)).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_recorder_that_crashed_says_so() {
+        let place = Place::new("crashed");
+        let recorder = Recorder::create(&place.path("run.assay"), &header()).unwrap();
+        let mut outlet = recorder.outlet();
+        let cell = Cell { job: JobIndex(99), interval: 0, tally: Tally::new(0) };
+        outlet.deliver(Delivery::Cell(Box::new(cell)));
+        while !outlet.is_broken() {
+            outlet.deliver(gauges(0));
+        }
+        drop(outlet);
+        let end = End { at: Nanos::ZERO, kind: EndKind::Completed, text: String::new() };
+        assert_eq!(recorder.finish(end).unwrap_err().kind(), &RecordErrorKind::Crashed);
+    }
+}

@@ -1,0 +1,198 @@
+//! The lanes' side of the recorder.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use base::{Nanos, Secrets, WallTime};
+use record::{Delivery, End, Event, Load, OpLogReport, Outlet, Pace, Reading, Returned};
+
+/// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
+/// a few seconds if there are very many jobs. One more, and the record counts as broken.
+const BACKLOG: usize = 512;
+
+/// The minimum number of deliveries kept per job.
+const BACKLOG_PER_JOB: usize = 4;
+
+/// The number of cells and batches that may be pending for a lane; further ones are freed.
+const RETURNS: usize = 128;
+
+/// The minimum number of pending cells per job: a lane delivers those of all jobs at once.
+const RETURNS_PER_JOB: usize = 2;
+
+/// The limits of pending data between a lane and the recorder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    backlog: usize,
+    returns: usize,
+}
+
+impl Room {
+    /// Returns the limits for a run with this many jobs. In virtual time a lane has no backlog and
+    /// waits.
+    pub(super) fn new(pace: Pace, jobs: usize) -> Room {
+        let backlog = match pace {
+            Pace::Real => BACKLOG.max(jobs * BACKLOG_PER_JOB),
+            Pace::Virtual => 0,
+        };
+        Room { backlog, returns: RETURNS.max(jobs * RETURNS_PER_JOB) }
+    }
+}
+
+/// The number of a lane, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lane(pub(super) u32);
+
+/// A message to the recorder's thread.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A lane begins, and receives memory for reuse through the channel.
+    Opened(Lane, SyncSender<Returned>),
+    /// A delivery of a lane.
+    Delivered(Lane, Delivery),
+    /// A lane has ended; this many deliveries found no room.
+    Closed(Lane, u64),
+    /// A fact from outside the lanes.
+    Noted(Note),
+    /// The end of the run, or `None` if there was no run.
+    End(Option<End>),
+}
+
+/// A fact from outside the lanes.
+#[derive(Debug)]
+pub(super) enum Note {
+    Hide(Secrets),
+    TimeZero(WallTime),
+    Setting(String, String),
+    Load(Load),
+    Event(Event),
+    Readings(Nanos, Vec<Reading>),
+    LoadReadings { table: String, at: Nanos, readings: Vec<Reading> },
+    OpLog(OpLogReport),
+}
+
+/// The state of the record, shared with the lanes.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    is_broken: AtomicBool,
+}
+
+impl Health {
+    pub(super) fn fail(&self) {
+        self.is_broken.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
+    }
+}
+
+/// The outlet of a lane to the recorder. Dropping it ends the lane, and waits until the recorder
+/// has received everything.
+pub struct RecorderOutlet {
+    lane: Lane,
+    pace: Pace,
+    sender: SyncSender<Message>,
+    returns: Receiver<Returned>,
+    backlog: VecDeque<Message>,
+    room: Room,
+    lost: u64,
+    health: Arc<Health>,
+}
+
+impl RecorderOutlet {
+    pub(super) fn open(
+        lane: Lane,
+        pace: Pace,
+        room: Room,
+        sender: SyncSender<Message>,
+        health: Arc<Health>,
+    ) -> RecorderOutlet {
+        let (to_lane, returns) = sync_channel(room.returns);
+        let backlog = VecDeque::with_capacity(room.backlog);
+        if sender.send(Message::Opened(lane, to_lane)).is_err() {
+            health.fail();
+        }
+        RecorderOutlet { lane, pace, sender, returns, backlog, room, lost: 0, health }
+    }
+
+    /// Sends as much of the backlog as the recorder accepts without waiting.
+    fn catch_up(&mut self) {
+        while let Some(message) = self.backlog.pop_front() {
+            match self.sender.try_send(message) {
+                Ok(()) => {}
+                Err(TrySendError::Full(message)) => return self.backlog.push_front(message),
+                Err(TrySendError::Disconnected(_)) => self.health.fail(),
+            }
+        }
+    }
+
+    fn keep(&mut self, message: Message) {
+        if self.backlog.len() < self.room.backlog {
+            self.backlog.push_back(message);
+        } else {
+            self.lost += 1;
+            self.health.fail();
+        }
+    }
+}
+
+impl Outlet for RecorderOutlet {
+    fn deliver(&mut self, delivery: Delivery) {
+        let message = Message::Delivered(self.lane, delivery);
+        match self.pace {
+            Pace::Virtual => {
+                if self.sender.send(message).is_err() {
+                    self.health.fail();
+                }
+            }
+            Pace::Real => {
+                self.catch_up();
+                self.keep(message);
+                self.catch_up();
+            }
+        }
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        self.returns.try_recv().ok()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.health.is_broken()
+    }
+}
+
+impl Drop for RecorderOutlet {
+    fn drop(&mut self) {
+        let backlog = std::mem::take(&mut self.backlog);
+        for message in backlog.into_iter().chain([Message::Closed(self.lane, self.lost)]) {
+            // Sending fails only if the recorder crashed, which `finish` reports.
+            let _ = self.sender.send(message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Simultaneous deliveries of many jobs are not lost while the recorder is busy.
+    #[test]
+    fn there_is_room_for_the_parts_of_all_jobs() {
+        for jobs in [1, 2_000] {
+            let (sender, receiver) = sync_channel(4);
+            let health = Arc::new(Health::default());
+            let room = Room::new(Pace::Real, jobs);
+            let mut outlet =
+                RecorderOutlet::open(Lane(0), Pace::Real, room, sender, Arc::clone(&health));
+            let gauges = || Delivery::Gauges { lane: 0, interval: 0, gauges: Vec::new() };
+            (0..3 * jobs).for_each(|_| outlet.deliver(gauges()));
+            assert!(!health.is_broken(), "{jobs} jobs");
+            (0..jobs.max(BACKLOG) * 2).for_each(|_| outlet.deliver(gauges()));
+            assert!(health.is_broken(), "the room has an end");
+            drop(receiver);
+        }
+    }
+}

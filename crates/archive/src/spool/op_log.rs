@@ -1,0 +1,397 @@
+//! The op-log: one row per request, for external analysis.
+//!
+//! A lane fills rows of fixed size into its own block, without allocating or waiting. If the writer
+//! cannot keep up, rows are dropped and counted; in virtual time the lane waits instead, and one
+//! seed gives one file.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{error, fmt};
+
+use base::{Class, Nanos, Stamp, escaped};
+use record::{
+    Delivery, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Outlet, Pace, RequestWork, Returned,
+    Sample,
+};
+
+use super::csv::{field, natural};
+use super::sink::{FileHealth, Sink, Unwritten, create};
+use super::thread::{Block, Room, Spool, SpoolHandle};
+
+/// The number of rows in a block.
+pub(super) const ROWS: usize = 1_024;
+
+/// The number of blocks that all lanes share, besides those that they fill: the writer may lag a
+/// quarter of a million requests behind.
+pub(super) const BLOCKS: usize = 256;
+
+/// The header line of the format `Csv`.
+const HEADER: &str = "job,number,intended_us,noticed_us,assigned_us,sent_us,done_us,outcome,code,\
+                      retries,rows,bytes_sent,bytes_received,lane";
+
+/// The path and format of an op-log.
+#[derive(Clone, Debug)]
+pub struct OpLogPlan {
+    /// The file.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: OpFormat,
+}
+
+/// The error that an op-log could not be created.
+#[derive(Debug)]
+pub struct OpLogError {
+    path: PathBuf,
+    format: OpFormat,
+    cause: io::Error,
+}
+
+/// An op-log in the process of writing.
+pub struct OpLog {
+    plan: OpLogPlan,
+    pace: Pace,
+    spool: Spool<OpBlock>,
+    hand: SpoolHandle<OpBlock>,
+    counts: Arc<OpCounts>,
+}
+
+#[derive(Default)]
+struct OpCounts {
+    /// Rows dropped by lanes.
+    dropped: AtomicU64,
+    /// Rows that reached the writer.
+    taken: AtomicU64,
+    /// Header lines.
+    header: AtomicU64,
+}
+
+/// A lane's handle to the op-log.
+pub struct OpLogHandle {
+    hand: SpoolHandle<OpBlock>,
+    pace: Pace,
+    block: OpBlock,
+    dropped: u64,
+    counts: Arc<OpCounts>,
+}
+
+/// Some requests of one lane, in the order in which they were settled.
+struct OpBlock {
+    lane: u16,
+    /// Time zero.
+    zero: Stamp,
+    rows: Vec<OpRow>,
+}
+
+impl OpBlock {
+    fn new() -> OpBlock {
+        OpBlock { lane: 0, zero: Stamp::ZERO, rows: Vec::with_capacity(ROWS) }
+    }
+}
+
+impl Block for OpBlock {
+    fn weight(&self) -> usize {
+        self.rows.len() * size_of::<OpRow>()
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+    }
+}
+
+impl OpLog {
+    /// Creates the file and starts its writer. `jobs` are the names of the jobs.
+    ///
+    /// # Errors
+    /// Fails if the file exists and the format does not overwrite it, or if it cannot be created.
+    pub fn create(plan: &OpLogPlan, jobs: &[&str], pace: Pace) -> Result<OpLog, OpLogError> {
+        let path = plan.path.as_path();
+        let file = match plan.format {
+            OpFormat::Csv => File::create_new(path),
+            OpFormat::DbbenchStats => create(path),
+        };
+        let failed = |cause| OpLogError { path: path.to_owned(), format: plan.format, cause };
+        let file = Box::new(file.map_err(failed)?);
+        OpLog::start(file, plan, jobs, pace).map_err(failed)
+    }
+
+    /// Starts the writer of a file that has been created.
+    pub(super) fn start(
+        file: Box<dyn Write + Send>,
+        plan: &OpLogPlan,
+        jobs: &[&str],
+        pace: Pace,
+    ) -> io::Result<OpLog> {
+        let counts = Arc::new(OpCounts::default());
+        let mut sink = Sink::new(file, FileHealth::default());
+        if plan.format == OpFormat::Csv {
+            sink.buffer().extend_from_slice(HEADER.as_bytes());
+            sink.line();
+            counts.header.store(1, Ordering::Relaxed);
+        }
+        let mut pen = RowFormatter::new(plan.format, jobs, Arc::clone(&counts));
+        let room = Room { blocks: BLOCKS, weight: usize::MAX };
+        let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
+        let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
+        Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })
+    }
+
+    /// Returns the handle of a lane.
+    pub fn lane(&self, lane: u16) -> OpLogHandle {
+        OpLogHandle {
+            hand: self.hand.clone(),
+            pace: self.pace,
+            block: OpBlock { lane, ..OpBlock::new() },
+            dropped: 0,
+            counts: Arc::clone(&self.counts),
+        }
+    }
+
+    /// Waits until every lane has ended and everything is written.
+    ///
+    /// Stops waiting if the file makes no progress, or if `waits` returns false.
+    pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogReport {
+        let OpLog { plan, pace: _, spool, hand, counts } = self;
+        drop(hand);
+        let written = spool.finish(waits);
+        let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
+        let taken = counts.taken.load(Ordering::Relaxed);
+        let dropped = counts.dropped.load(Ordering::Relaxed) + taken.saturating_sub(rows);
+        let said = |failure: Unwritten| format!("{} after {} bytes", failure.cause, written.bytes);
+        OpLogReport { format: plan.format, rows, dropped, failure: written.failure.map(said) }
+    }
+
+    /// Removes the file, for runs that end before anything is measured. Pipes, devices and links
+    /// are kept, as the run did not create them.
+    pub fn discard(self) {
+        let path = self.plan.path.clone();
+        self.finish(|| true);
+        if fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+            // A file that cannot be removed is empty, and does no harm.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl OpSink for OpLogHandle {
+    fn begin(&mut self, zero: Stamp) {
+        self.block.zero = zero;
+    }
+
+    fn push(&mut self, row: &OpRow) {
+        if self.block.rows.len() == ROWS && !self.swap_block() {
+            self.dropped += 1;
+            return;
+        }
+        self.block.rows.push(*row);
+    }
+
+    fn hand_over(&mut self) {
+        // Without room, the block stays; it is handed over when it is full, or its rows are lost.
+        self.swap_block();
+    }
+}
+
+impl OpLogHandle {
+    /// Hands over the current block; returns false if the writer has no room.
+    #[cold]
+    fn swap_block(&mut self) -> bool {
+        if self.block.rows.is_empty() {
+            return true;
+        }
+        let (lane, zero) = (self.block.lane, self.block.zero);
+        let was_taken = match self.pace {
+            Pace::Real => self.hand.try_swap(&mut self.block),
+            Pace::Virtual => {
+                self.hand.swap(&mut self.block);
+                true
+            }
+        };
+        (self.block.lane, self.block.zero) = (lane, zero);
+        was_taken
+    }
+}
+
+/// The end of a lane. It waits for room for its last rows: the measurement is over.
+impl Drop for OpLogHandle {
+    fn drop(&mut self) {
+        if !self.block.rows.is_empty() {
+            self.hand.swap(&mut self.block);
+        }
+        self.counts.dropped.fetch_add(self.dropped, Ordering::Relaxed);
+    }
+}
+
+/// An outlet with an op-log.
+pub struct Logged<O> {
+    outlet: O,
+    ops: Option<OpLogHandle>,
+}
+
+impl<O> Logged<O> {
+    /// Adds an op-log to an outlet.
+    pub fn new(outlet: O, ops: OpLogHandle) -> Logged<O> {
+        Logged { outlet, ops: Some(ops) }
+    }
+}
+
+impl<O: Outlet> Outlet for Logged<O> {
+    fn deliver(&mut self, delivery: Delivery) {
+        self.outlet.deliver(delivery);
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        self.outlet.returned()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.outlet.is_broken()
+    }
+
+    fn ops(&mut self) -> Option<Box<dyn OpSink + Send>> {
+        self.ops.take().map(|ops| Box::new(ops) as Box<dyn OpSink + Send>)
+    }
+}
+
+/// A formatter of rows as lines.
+struct RowFormatter {
+    format: OpFormat,
+    /// Names of the jobs, quoted where needed.
+    jobs: Vec<Vec<u8>>,
+    counts: Arc<OpCounts>,
+}
+
+impl RowFormatter {
+    fn new(format: OpFormat, jobs: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
+        let quoted = |name: &&str| {
+            let mut quoted = Vec::new();
+            field(escaped(name).as_bytes(), &mut quoted);
+            quoted
+        };
+        RowFormatter { format, jobs: jobs.iter().map(quoted).collect(), counts }
+    }
+
+    fn append(&mut self, block: &OpBlock, sink: &mut Sink) {
+        let mut lines = 0;
+        for row in &block.rows {
+            let is_line = match self.format {
+                OpFormat::Csv => {
+                    self.append_all(row, block, sink.buffer());
+                    true
+                }
+                OpFormat::DbbenchStats => self.append_stats(row, block.zero, sink.buffer()),
+            };
+            if is_line {
+                sink.line();
+                lines += 1;
+            }
+        }
+        self.counts.taken.fetch_add(lines, Ordering::Relaxed);
+    }
+
+    fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
+        let Sample { life, sent, outcome, effort } = row.sample;
+        out.extend_from_slice(&self.jobs[usize::from(row.job.0)]);
+        out.push(b',');
+        natural(row.number, out);
+        let known = [
+            Some(life.intended),
+            Some(life.noticed),
+            sent.then_some(life.assigned),
+            sent.then_some(life.sent),
+            Some(life.done),
+        ];
+        for stamp in known {
+            out.push(b',');
+            if let Some(stamp) = stamp {
+                micros(stamp.since(block.zero), out);
+            }
+        }
+        let (word, code) = described(&outcome);
+        out.push(b',');
+        out.extend_from_slice(word.as_bytes());
+        out.push(b',');
+        field(escaped(code).as_bytes(), out);
+        let RequestWork { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = effort;
+        for number in [retries.into(), rows, bytes_sent, bytes_received, block.lane.into()] {
+            out.push(b',');
+            natural(number, out);
+        }
+    }
+
+    /// Appends the five columns of dbbench's file; returns false if this request has no row.
+    fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
+        let Sample { life, sent: _, outcome, effort } = row.sample;
+        match outcome {
+            Outcome::Completed | Outcome::Failed(_) => {}
+            Outcome::Rejected | Outcome::Unsent => return false,
+        }
+        out.extend_from_slice(&self.jobs[usize::from(row.job.0)]);
+        let start = life.intended.since(zero).0 / 1_000;
+        let response = life.response().0 / 1_000;
+        for number in [start, response, effort.rows, u64::from(row.failed)] {
+            out.push(b',');
+            natural(number, out);
+        }
+        true
+    }
+}
+
+/// Appends a time in µs with three decimals.
+pub(super) fn micros(time: Nanos, out: &mut Vec<u8>) {
+    natural(time.0 / 1_000, out);
+    let below = time.0 % 1_000;
+    out.push(b'.');
+    for digit in [below / 100, below / 10 % 10, below % 10] {
+        out.push(b'0' + digit as u8);
+    }
+}
+
+/// Returns the name of an outcome, and its code. An accepted timeout is an accepted error,
+/// identified by its code.
+fn described(outcome: &Outcome) -> (&'static str, &str) {
+    match outcome {
+        Outcome::Completed => ("completed", ""),
+        Outcome::Rejected => ("rejected", ""),
+        Outcome::Unsent => ("unsent", ""),
+        Outcome::Failed(failure) => {
+            let word = match failure.accepted {
+                true => "accepted-error",
+                false if failure.class == Class::Timeout => "timeout",
+                false => "error",
+            };
+            (word, failure.code.as_str())
+        }
+    }
+}
+
+impl fmt::Display for OpLogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, title) = (self.path.display(), self.format.title());
+        match self.cause.kind() {
+            io::ErrorKind::AlreadyExists => {
+                write!(
+                    f,
+                    "`{path}` exists, and an op-log is never overwritten: name another file with \
+                     --op-log, or move that one away"
+                )
+            }
+            _ => write!(
+                f,
+                "cannot create {title} `{path}`: name a file in a directory that exists and \
+                 can be written"
+            ),
+        }
+    }
+}
+
+impl error::Error for OpLogError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self.cause.kind() {
+            io::ErrorKind::AlreadyExists => None,
+            _ => Some(&self.cause),
+        }
+    }
+}

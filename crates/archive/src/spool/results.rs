@@ -1,0 +1,104 @@
+//! Files of the rows that the statements of a job return.
+//!
+//! Nothing is dropped: a client waits for room after its request has ended.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use base::Rows;
+use record::Pace;
+
+use super::csv;
+use super::sink::{FileHealth, Sink, Written, create};
+use super::thread::{Block, Room, Spool, SpoolHandle};
+
+/// The limits of pending data for a file: the rows of some requests, and few answers that are very
+/// large.
+pub(super) const ROOM: Room = Room { blocks: 64, weight: 8 << 20 };
+
+/// A results file in the process of writing.
+pub struct ResultsFile {
+    spool: Spool<Rows>,
+}
+
+/// A client's handle to a results file, which is closed when the last of them is dropped.
+#[derive(Clone)]
+pub struct ResultsHandle {
+    hand: SpoolHandle<Rows>,
+    pace: Pace,
+}
+
+impl Block for Rows {
+    fn weight(&self) -> usize {
+        Rows::weight(self)
+    }
+
+    fn clear(&mut self) {
+        Rows::clear(self);
+    }
+}
+
+impl ResultsFile {
+    /// Creates the file, or empties an existing one. A pipe is opened without waiting for its
+    /// reader.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be opened.
+    pub fn create(
+        path: &Path,
+        pace: Pace,
+        health: FileHealth,
+    ) -> io::Result<(ResultsFile, ResultsHandle)> {
+        ResultsFile::start(create(path)?, pace, health)
+    }
+
+    /// Starts writing to an open file.
+    ///
+    /// # Errors
+    /// Fails if no thread can be started.
+    pub fn start(
+        file: File,
+        pace: Pace,
+        health: FileHealth,
+    ) -> io::Result<(ResultsFile, ResultsHandle)> {
+        let sink = Sink::new(Box::new(file), health);
+        let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, csv::rows)?;
+        Ok((ResultsFile { spool }, ResultsHandle { hand, pace }))
+    }
+
+    /// Waits until every handle has been dropped and everything is written.
+    ///
+    /// Stops waiting if a pipe's reader does not read, or if `waits` returns false.
+    pub fn finish(self, waits: impl FnMut() -> bool) -> Written {
+        self.spool.finish(waits)
+    }
+}
+
+impl ResultsHandle {
+    /// Hands over the rows of a request and leaves an empty buffer; returns false if there is no
+    /// room.
+    ///
+    /// In virtual time it blocks until there is room, as no simulated time passes while the thread
+    /// writes.
+    pub fn try_give(&self, rows: &mut Rows) -> bool {
+        match self.pace {
+            Pace::Real => self.hand.try_swap(rows),
+            Pace::Virtual => {
+                self.hand.swap(rows);
+                true
+            }
+        }
+    }
+
+    /// Hands over the rows of a request; pending until there is room.
+    pub fn poll_give(&self, rows: &mut Rows, context: &mut Context<'_>) -> Poll<()> {
+        self.hand.poll_swap(rows, context)
+    }
+
+    /// Discards rows that were not accepted in time. The file then counts as failed.
+    pub fn lose(&self, rows: &mut Rows) {
+        self.hand.lose(rows);
+    }
+}

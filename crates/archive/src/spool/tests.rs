@@ -1,0 +1,329 @@
+//! Files that are slow, full, or without a reader, and the data for them.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use base::{Class, Code, Field, Nanos, Rows, Stamp};
+use record::{
+    Failure, JobIndex, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork,
+    Sample,
+};
+
+use super::op_log::{BLOCKS, ROWS};
+use super::results::ROOM;
+use super::sink::Sink;
+use super::thread::{Spool, SpoolHandle};
+use super::*;
+
+/// A file in memory that blocks while its gate is closed, and has limited room.
+#[derive(Clone)]
+struct Disk(Arc<(Mutex<Content>, Condvar)>);
+
+struct Content {
+    bytes: Vec<u8>,
+    room: usize,
+    is_open: bool,
+    /// True once a write was attempted.
+    is_asked: bool,
+}
+
+impl Disk {
+    fn new(is_open: bool, room: usize) -> Disk {
+        let content = Content { bytes: Vec::new(), room, is_open, is_asked: false };
+        Disk(Arc::new((Mutex::new(content), Condvar::new())))
+    }
+
+    fn open(&self) {
+        self.0.0.lock().unwrap().is_open = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until the thread of the file is blocked by the closed gate.
+    fn wait_until_asked(&self) {
+        let content = self.0.0.lock().unwrap();
+        drop(self.0.1.wait_while(content, |content| !content.is_asked).unwrap());
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.0.lock().unwrap().bytes.clone()).unwrap()
+    }
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut content = self.0.0.lock().unwrap();
+        content.is_asked = true;
+        self.0.1.notify_all();
+        let mut content = self.0.1.wait_while(content, |content| !content.is_open).unwrap();
+        let length = bytes.len().min(content.room - content.bytes.len());
+        content.bytes.extend_from_slice(&bytes[..length]);
+        match length {
+            0 => Err(ErrorKind::StorageFull.into()),
+            length => Ok(length),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const ZERO: Stamp = Stamp(5_000_000);
+
+fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
+    let at = |micros: u64| Stamp(ZERO.0 + 1_000_000 * number + 1_000 * micros + 7);
+    let life =
+        Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
+    let effort =
+        RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
+    let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
+    OpRow { job: JobIndex(0), number, sample: Sample { life, sent, outcome, effort }, failed }
+}
+
+fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
+    let plan = OpLogPlan { path: "ops.csv".into(), format };
+    OpLog::start(Box::new(disk.clone()), &plan, &["a,b"], pace).unwrap()
+}
+
+/// Adds some requests on a lane and ends it.
+fn note(log: &OpLog, rows: impl IntoIterator<Item = OpRow>) {
+    let mut lane = log.lane(3);
+    lane.begin(ZERO);
+    rows.into_iter().for_each(|row| lane.push(&row));
+}
+
+fn outcomes() -> Vec<OpRow> {
+    let failure =
+        |class, code, accepted| Outcome::Failed(Failure { class, code: Code::new(code), accepted });
+    vec![
+        row(0, Outcome::Completed, true),
+        row(1, failure(Class::Timeout, "timeout", false), true),
+        OpRow { failed: 3, ..row(2, failure(Class::Conflict, "40001", true), true) },
+        row(3, failure(Class::Disconnect, "disconnect", false), false),
+        row(4, Outcome::Rejected, false),
+        row(5, Outcome::Unsent, false),
+    ]
+}
+
+fn check_format(format: OpFormat, expected: &str) {
+    let disk = Disk::new(true, usize::MAX);
+    let log = op_log(&disk, format, Pace::Real);
+    note(&log, outcomes());
+    let rows = log.finish(|| true);
+    assert_eq!(disk.text(), expected);
+    let lines = expected.lines().filter(|line| line.starts_with('"')).count() as u64;
+    assert_eq!(rows, OpLogReport { format, rows: lines, dropped: 0, failure: None });
+}
+
+#[test]
+fn every_request_has_a_line() {
+    check_format(
+        OpFormat::Csv,
+        "job,number,intended_us,noticed_us,assigned_us,sent_us,done_us,outcome,code,retries,rows,\
+         bytes_sent,bytes_received,lane\n\
+         \"a,b\",0,0.007,1.007,2.007,3.007,1500.007,completed,,1,2,3,4,3\n\
+         \"a,b\",1,1000.007,1001.007,1002.007,1003.007,2500.007,timeout,timeout,1,2,3,4,3\n\
+         \"a,b\",2,2000.007,2001.007,2002.007,2003.007,3500.007,accepted-error,40001,1,2,3,4,3\n\
+         \"a,b\",3,3000.007,3001.007,,,4500.007,error,disconnect,1,2,3,4,3\n\
+         \"a,b\",4,4000.007,4001.007,,,5500.007,rejected,,1,2,3,4,3\n\
+         \"a,b\",5,5000.007,5001.007,,,6500.007,unsent,,1,2,3,4,3\n",
+    );
+}
+
+#[test]
+fn dbbench_has_five_columns_for_each_query_that_was_made() {
+    check_format(
+        OpFormat::DbbenchStats,
+        "\"a,b\",0,1500,2,0\n\"a,b\",1000,1500,2,1\n\"a,b\",2000,1500,2,3\n\"a,b\",3000,1500,2,1\n",
+    );
+}
+
+/// While the file blocks, only as many rows are accepted as the blocks hold.
+#[test]
+fn slow_writer_drops_and_counts_rows() {
+    let disk = Disk::new(false, usize::MAX);
+    let log = op_log(&disk, OpFormat::Csv, Pace::Real);
+    let mut lane = log.lane(0);
+    let room = ((BLOCKS + 1) * ROWS) as u64;
+    let rows = room + 5_000;
+    (0..rows).for_each(|number| lane.push(&row(number, Outcome::Completed, true)));
+    disk.open();
+    drop(lane);
+    let told = log.finish(|| true);
+    assert_eq!(
+        told,
+        OpLogReport { format: OpFormat::Csv, rows: room, dropped: 5_000, failure: None }
+    );
+    assert_eq!(disk.text().lines().count() as u64, 1 + room);
+    let loss = told.loss().unwrap();
+    assert!(loss.starts_with("5,000 of 268,168 requests are missing in the op-log"), "{loss}");
+}
+
+#[test]
+fn in_virtual_time_a_lane_waits_for_a_slow_writer() {
+    let disk = Disk::new(false, usize::MAX);
+    let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Virtual);
+    let rows = ((BLOCKS + 3) * ROWS) as u64;
+    std::thread::scope(|scope| {
+        scope.spawn(|| note(&log, (0..rows).map(|number| row(number, Outcome::Completed, true))));
+        disk.open();
+    });
+    assert_eq!(
+        log.finish(|| true),
+        OpLogReport { format: OpFormat::DbbenchStats, rows, dropped: 0, failure: None }
+    );
+}
+
+#[test]
+fn what_a_full_disk_does_not_take_counts_as_dropped() {
+    let disk = Disk::new(true, 100_000);
+    let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Real);
+    note(&log, (0..10_000).map(|number| row(number, Outcome::Completed, true)));
+    let told = log.finish(|| true);
+    let whole = disk.text().matches('\n').count() as u64;
+    assert_eq!((told.rows, told.dropped), (whole, 10_000 - whole));
+    let loss = told.loss().unwrap();
+    assert!(loss.contains("missing in the file of --query-stats-file"), "{loss}");
+    assert!(loss.contains("any longer: no storage space after 100000 bytes"), "{loss}");
+}
+
+fn rows(text: &str) -> Rows {
+    let mut rows = Rows::wanted();
+    rows.push(Field::Bytes(text.as_bytes()));
+    rows.end_row();
+    rows
+}
+
+fn results(disk: &Disk, health: &FileHealth) -> (Spool<Rows>, SpoolHandle<Rows>) {
+    let sink = Sink::new(Box::new(disk.clone()), health.clone());
+    Spool::start(sink, ROOM, Rows::wanted, csv::rows).unwrap()
+}
+
+struct Bell(SyncSender<()>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        let _ = self.0.try_send(());
+    }
+}
+
+/// A producer without room is woken when there is some, and the data arrive in order.
+#[test]
+fn waiting_producer_is_woken_and_loses_no_rows() {
+    let (disk, health) = (Disk::new(false, usize::MAX), FileHealth::default());
+    let (spool, hand) = results(&disk, &health);
+    let (bell, rings) = sync_channel(1);
+    let waker = Waker::from(Arc::new(Bell(bell)));
+    let mut context = Context::from_waker(&waker);
+    assert!(hand.try_swap(&mut rows("0")));
+    disk.wait_until_asked();
+    let mut given = 1;
+    loop {
+        let mut next = rows(&given.to_string());
+        if hand.poll_swap(&mut next, &mut context).is_pending() {
+            assert!(!hand.try_swap(&mut next), "there is no room");
+            break;
+        }
+        assert!(next.is_empty());
+        given += 1;
+    }
+    assert_eq!(given, 1 + ROOM.blocks);
+    disk.open();
+    rings.recv_timeout(Duration::from_secs(60)).unwrap();
+    let mut last = rows("last");
+    while hand.poll_swap(&mut last, &mut context) == Poll::Pending {
+        rings.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+    drop(hand);
+    let written = spool.finish(|| true);
+    assert!(written.failure.is_none() && !health.is_broken());
+    let expected: String = (0..given).map(|number| format!("{number}\n")).collect();
+    assert_eq!(disk.text(), format!("{expected}last\n"));
+    assert_eq!((written.lines, written.bytes), (66, disk.text().len() as u64));
+}
+
+/// Very large answers are not accumulated: above the limit of bytes, producers wait.
+#[test]
+fn room_is_also_a_matter_of_weight() {
+    let disk = Disk::new(false, usize::MAX);
+    let (spool, hand) = results(&disk, &FileHealth::default());
+    let large = "x".repeat(ROOM.weight + 1);
+    // The thread is blocked by the closed gate with the first block.
+    assert!(hand.try_swap(&mut rows(&large)));
+    assert!(!hand.try_swap(&mut rows("more")));
+    for _ in 0..2 * ROOM.blocks {
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(hand.poll_swap(&mut rows("more"), &mut context).is_pending());
+    }
+    let empty = hand.empty_blocks();
+    assert_eq!(empty, ROOM.blocks - 1, "asking costs no block");
+    disk.open();
+    hand.swap(&mut rows("more"));
+    drop(hand);
+    assert_eq!(spool.finish(|| true).lines, 2);
+}
+
+#[test]
+fn failed_file_reports_and_does_not_block() {
+    let (disk, health) = (Disk::new(true, 5), FileHealth::default());
+    let (spool, hand) = results(&disk, &health);
+    for _ in 0..4 * ROOM.blocks {
+        hand.swap(&mut rows("12"));
+    }
+    drop(hand);
+    let written = spool.finish(|| true);
+    assert_eq!((written.lines, written.bytes), (1, 5));
+    let failure = written.failure.unwrap();
+    assert_eq!(failure.cause.kind(), ErrorKind::StorageFull);
+    assert!(failure.at.is_some() && health.is_broken());
+}
+
+#[test]
+fn finish_gives_up_on_a_stalled_file() {
+    let disk = Disk::new(false, usize::MAX);
+    let (spool, hand) = results(&disk, &FileHealth::default());
+    hand.swap(&mut rows("1"));
+    drop(hand);
+    let mut looks = 3;
+    let written = spool.finish(|| {
+        looks -= 1;
+        looks > 0
+    });
+    assert_eq!(written.failure.unwrap().cause.kind(), ErrorKind::TimedOut);
+    disk.open();
+}
+
+#[test]
+fn lost_rows_mark_a_complete_file_as_failed() {
+    let disk = Disk::new(true, usize::MAX);
+    let (spool, hand) = results(&disk, &FileHealth::default());
+    hand.lose(&mut rows("1"));
+    drop(hand);
+    assert_eq!(spool.finish(|| true).failure.unwrap().cause.kind(), ErrorKind::TimedOut);
+}
+
+#[test]
+fn a_writer_that_breaks_down_says_so() {
+    let sink = Sink::new(Box::new(Disk::new(true, usize::MAX)), FileHealth::default());
+    let broken = |_: &Rows, _: &mut Sink| panic!("on purpose");
+    let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, broken).unwrap();
+    for _ in 0..4 * ROOM.blocks {
+        hand.swap(&mut rows("1"));
+    }
+    drop(hand);
+    let failure = spool.finish(|| true).failure.unwrap();
+    assert_eq!(failure.cause.to_string(), "the thread that wrote it broke down");
+}
+
+#[test]
+fn times_are_written_to_the_nanosecond() {
+    let mut out = Vec::new();
+    for nanos in [0, 1, 999, 1_000, 1_234_567] {
+        op_log::micros(Nanos(nanos), &mut out);
+        out.push(b' ');
+    }
+    assert_eq!(String::from_utf8(out).unwrap(), "0.000 0.001 0.999 1.000 1234.567 ");
+}

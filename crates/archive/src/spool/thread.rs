@@ -1,0 +1,292 @@
+//! The thread that writes one file, and the queue of blocks between it and its producers.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::sink::{Progress, Sink, Written};
+
+/// The interval of the checks for progress while waiting for the end of a spool.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The number of checks without progress after which waiting ends: 10 s.
+const MAX_IDLE_POLLS: u32 = 200;
+
+/// A block of data for a file.
+pub(crate) trait Block: Send + 'static {
+    /// Returns the size of its content in memory, in bytes.
+    fn weight(&self) -> usize;
+
+    /// Empties the block and keeps its memory.
+    fn clear(&mut self);
+}
+
+/// The limits of pending data for a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Number of empty blocks at the beginning, besides those of producers.
+    pub(crate) blocks: usize,
+    /// Number of pending bytes above which no further block is accepted.
+    pub(crate) weight: usize,
+}
+
+/// A handle to the thread of a file, to wait for its end.
+pub(crate) struct Spool<B> {
+    shared: Arc<Shared<B>>,
+    progress: Arc<Progress>,
+}
+
+/// A producer's handle to a spool. The file is closed when the last of them is dropped.
+pub(crate) struct SpoolHandle<B: Block> {
+    shared: Arc<Shared<B>>,
+}
+
+struct Shared<B> {
+    state: Mutex<State<B>>,
+    /// Notified when there is work for the thread.
+    news: Condvar,
+    /// Notified when there is room, or the thread ends.
+    room: Condvar,
+    /// True if there is room; readable without the lock.
+    has_room: AtomicBool,
+    most_weight: usize,
+}
+
+struct State<B> {
+    full: VecDeque<B>,
+    weight: usize,
+    empty: Vec<B>,
+    /// Wakers of tasks that wait for room.
+    wakers: Vec<Waker>,
+    hands: usize,
+    /// True if a producer gave up waiting.
+    has_lost: bool,
+    /// Result of writing the file, once the thread has ended.
+    written: Option<Written>,
+}
+
+/// The next step of the thread.
+enum NextStep<B> {
+    Block(B),
+    /// No block at the moment.
+    Nothing,
+    /// All producers have been dropped.
+    End,
+}
+
+impl<B: Block> Spool<B> {
+    /// Starts the thread of a file; `append` writes the content of a block. Returns the first
+    /// producer's handle too.
+    pub(crate) fn start(
+        sink: Sink,
+        room: Room,
+        make: impl FnMut() -> B,
+        append: impl FnMut(&B, &mut Sink) + Send + 'static,
+    ) -> io::Result<(Spool<B>, SpoolHandle<B>)> {
+        let mut empty = Vec::with_capacity(room.blocks);
+        empty.resize_with(room.blocks, make);
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                full: VecDeque::with_capacity(room.blocks),
+                weight: 0,
+                empty,
+                wakers: Vec::new(),
+                hands: 1,
+                has_lost: false,
+                written: None,
+            }),
+            news: Condvar::new(),
+            room: Condvar::new(),
+            has_room: AtomicBool::new(true),
+            most_weight: room.weight,
+        });
+        let (ours, progress) = (Arc::clone(&shared), sink.progress());
+        std::thread::Builder::new()
+            .name("spool".to_owned())
+            .spawn(move || ours.work(sink, append))?;
+        Ok((Spool { shared: Arc::clone(&shared), progress }, SpoolHandle { shared }))
+    }
+
+    /// Waits until every producer has been dropped and everything is written.
+    ///
+    /// Stops waiting if the file makes no progress, as with a pipe whose reader does not read, or
+    /// if `waits` returns false.
+    pub(crate) fn finish(self, mut waits: impl FnMut() -> bool) -> Written {
+        let mut state = self.shared.state();
+        let (mut bytes, mut looks) = (self.progress.bytes(), 0);
+        while state.written.is_none() && looks < MAX_IDLE_POLLS && waits() {
+            let woken = self.shared.room.wait_timeout(state, POLL_INTERVAL);
+            state = woken.expect(NO_PANIC).0;
+            let before = std::mem::replace(&mut bytes, self.progress.bytes());
+            looks = if before == bytes { looks + 1 } else { 0 };
+        }
+        let mut written = state.written.take().unwrap_or_else(|| self.progress.given_up());
+        if state.has_lost && written.failure.is_none() {
+            written = self.progress.given_up();
+        }
+        written
+    }
+}
+
+impl<B: Block> SpoolHandle<B> {
+    /// Swaps a filled block for an empty one; returns false if there is no room. Never waits.
+    pub(crate) fn try_swap(&self, block: &mut B) -> bool {
+        self.shared.has_room.load(Ordering::Acquire)
+            && self.shared.swap(&mut self.shared.state(), block)
+    }
+
+    /// Swaps a filled block for an empty one, blocking the thread until there is room.
+    pub(crate) fn swap(&self, block: &mut B) {
+        let mut state = self.shared.state();
+        while !self.shared.swap(&mut state, block) {
+            state = self.shared.room.wait(state).expect(NO_PANIC);
+        }
+    }
+
+    /// Swaps a filled block for an empty one; pending until there is room.
+    pub(crate) fn poll_swap(&self, block: &mut B, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.shared.state();
+        if self.shared.swap(&mut state, block) {
+            return Poll::Ready(());
+        }
+        if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            state.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Returns the number of empty blocks.
+    #[cfg(test)]
+    pub(super) fn empty_blocks(&self) -> usize {
+        self.shared.state().empty.len()
+    }
+
+    /// Discards data that were not accepted in time. The file then counts as failed.
+    pub(crate) fn lose(&self, block: &mut B) {
+        block.clear();
+        self.shared.state().has_lost = true;
+    }
+}
+
+impl<B: Block> Clone for SpoolHandle<B> {
+    fn clone(&self) -> SpoolHandle<B> {
+        self.shared.state().hands += 1;
+        SpoolHandle { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<B: Block> Drop for SpoolHandle<B> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.hands -= 1;
+        if state.hands == 0 {
+            self.shared.news.notify_one();
+        }
+    }
+}
+
+const NO_PANIC: &str = "nothing panics under the lock";
+
+impl<B> Shared<B> {
+    fn state(&self) -> MutexGuard<'_, State<B>> {
+        self.state.lock().expect(NO_PANIC)
+    }
+}
+
+impl<B: Block> Shared<B> {
+    /// Swaps a block and returns true, unless there is no room. After the end of the thread, blocks
+    /// are discarded: its result states the failure.
+    fn swap(&self, state: &mut State<B>, block: &mut B) -> bool {
+        if state.written.is_some() {
+            block.clear();
+            return true;
+        }
+        if state.weight > self.most_weight {
+            return false;
+        }
+        let Some(empty) = state.empty.pop() else { return false };
+        let full = std::mem::replace(block, empty);
+        state.weight += full.weight();
+        state.full.push_back(full);
+        self.note_room(state);
+        self.news.notify_one();
+        true
+    }
+
+    fn note_room(&self, state: &State<B>) {
+        let has_room = !state.empty.is_empty() && state.weight <= self.most_weight;
+        self.has_room.store(has_room, Ordering::Release);
+    }
+
+    /// Runs the thread until its end.
+    fn work(&self, mut sink: Sink, mut append: impl FnMut(&B, &mut Sink)) {
+        // Reports the end even on a panic, as others may be waiting for it.
+        let mut end = End { shared: self, progress: sink.progress(), written: None };
+        let mut wakers = Vec::new();
+        loop {
+            match self.look() {
+                NextStep::Block(block) => {
+                    append(&block, &mut sink);
+                    self.give_back(block, &mut wakers);
+                }
+                // Flushes when idle: a kill then loses only data that were not handed over yet.
+                NextStep::Nothing => {
+                    sink.flush();
+                    self.wait();
+                }
+                NextStep::End => break,
+            }
+        }
+        end.written = Some(sink.finish());
+    }
+
+    fn look(&self) -> NextStep<B> {
+        let mut state = self.state();
+        match state.full.pop_front() {
+            Some(block) => NextStep::Block(block),
+            None if state.hands == 0 => NextStep::End,
+            None => NextStep::Nothing,
+        }
+    }
+
+    fn wait(&self) {
+        let state = self.state();
+        let idle = |state: &mut State<B>| state.full.is_empty() && state.hands > 0;
+        drop(self.news.wait_while(state, idle).expect(NO_PANIC));
+    }
+
+    fn give_back(&self, mut block: B, wakers: &mut Vec<Waker>) {
+        let weight = block.weight();
+        block.clear();
+        let mut state = self.state();
+        state.weight -= weight;
+        state.empty.push(block);
+        self.note_room(&state);
+        std::mem::swap(&mut state.wakers, wakers);
+        drop(state);
+        self.room.notify_all();
+        wakers.drain(..).for_each(Waker::wake);
+    }
+}
+
+/// Reports the result of the file when the thread ends.
+struct End<'a, B: Block> {
+    shared: &'a Shared<B>,
+    progress: Arc<Progress>,
+    written: Option<Written>,
+}
+
+impl<B: Block> Drop for End<'_, B> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.written = self.written.take().or_else(|| Some(self.progress.crashed()));
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        self.shared.has_room.store(true, Ordering::Release);
+        self.shared.room.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}

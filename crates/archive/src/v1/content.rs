@@ -1,0 +1,264 @@
+//! Data that are written once: the header before the run, its time zero, and its end.
+
+use std::collections::BTreeMap;
+
+use base::{Nanos, Seed, WallTime};
+use record::{End, EndKind, Header, JobHeader, OpFormat, OpLogReport, Pace, TargetText};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+use super::schema::VERSION;
+use crate::error::Trouble;
+
+/// Writes the facts that are known before the run.
+pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
+    let Header {
+        assay,
+        commit,
+        started,
+        pace,
+        lanes,
+        seed,
+        target,
+        command,
+        workload,
+        plan,
+        warmup,
+        duration,
+        jobs,
+    } = header;
+    let facts = [
+        ("format", Value::from("assay.record".to_owned())),
+        ("version", VERSION.into()),
+        ("assay", assay.clone().into()),
+        ("started", started.to_string().into()),
+        ("started_ns", started.0.into()),
+        ("pace", pace.name().to_owned().into()),
+        ("lanes", i64::from(*lanes).into()),
+        ("seed", seed.0.to_string().into()),
+        ("target", target.as_str().to_owned().into()),
+        ("command", command.clone().into()),
+        ("workload", workload.clone().into()),
+        ("plan", plan.clone().into()),
+        ("warmup_ns", whole(*warmup).into()),
+    ];
+    for (key, value) in facts {
+        write_fact(to, key, value)?;
+    }
+    if let Some(commit) = commit {
+        write_fact(to, "commit", commit.clone().into())?;
+    }
+    if let Some(duration) = duration {
+        write_fact(to, "duration_ns", whole(*duration).into())?;
+    }
+    for (job, place) in jobs.iter().zip(0..) {
+        write_job(to, place, job)?;
+    }
+    Ok(())
+}
+
+/// Writes the wall-clock time of time zero.
+pub(crate) fn write_time_zero(to: &Connection, zero: WallTime) -> Result<(), Trouble> {
+    write_fact(to, "time_zero_ns", zero.0.into())
+}
+
+/// Writes the end of the run.
+pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), Trouble> {
+    let End { at, kind, text } = end;
+    write_fact(to, "ended", kind.name().to_owned().into())?;
+    write_fact(to, "ended_at_ns", whole(*at).into())?;
+    write_fact(to, "ended_because", text.clone().into())
+}
+
+/// Writes the number of events that were not recorded because there were too many.
+pub(crate) fn write_events_dropped(to: &Connection, number: u64) -> Result<(), Trouble> {
+    write_fact(to, "events_dropped", i64::try_from(number).unwrap_or(i64::MAX).into())
+}
+
+/// Reads the number of events that were not recorded; 0 if the record does not say.
+pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
+    let facts = Facts::read(from)?;
+    facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
+}
+
+/// Writes the result of the op-log.
+pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), Trouble> {
+    let OpLogReport { format, rows, dropped, failure } = told;
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
+    write_fact(to, "op_log_format", format.name().to_owned().into())?;
+    write_fact(to, "op_log_rows", number(*rows))?;
+    write_fact(to, "op_log_dropped", number(*dropped))?;
+    match failure {
+        Some(failure) => write_fact(to, "op_log_failure", failure.clone().into()),
+        None => Ok(()),
+    }
+}
+
+/// Reads the result of the op-log, if there was one.
+pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, Trouble> {
+    let facts = Facts::read(from)?;
+    if facts.get("op_log_rows").is_none() {
+        return Ok(None);
+    }
+    let failure = facts.get("op_log_failure").map(|_| facts.text("op_log_failure"));
+    let format = facts.get("op_log_format").map(|_| facts.text("op_log_format")).transpose()?;
+    // Older records, from the time of a single format, do not name it.
+    let format = format.map_or(Some(OpFormat::Csv), |name| {
+        OpFormat::ALL.into_iter().find(|known| known.name() == name)
+    });
+    Ok(Some(OpLogReport {
+        format: format.ok_or_else(|| Facts::is_odd("op_log_format"))?,
+        rows: facts.natural("op_log_rows")?,
+        dropped: facts.natural("op_log_dropped")?,
+        failure: failure.transpose()?,
+    }))
+}
+
+fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), Trouble> {
+    to.prepare_cached("insert or replace into meta values (?, ?)")?.execute(params![key, value])?;
+    Ok(())
+}
+
+fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), Trouble> {
+    let JobHeader { name, model, arrival, offered_per_s, connections_asked, statements } = job;
+    to.prepare_cached("insert into job values (?, ?, ?, ?, ?, ?)")?.execute(params![
+        place,
+        name,
+        model,
+        arrival,
+        offered_per_s,
+        connections_asked
+    ])?;
+    for (text, number) in statements.iter().zip(1..) {
+        to.prepare_cached("insert into statement values (?, ?, ?)")?
+            .execute(params![place, number, text])?;
+    }
+    Ok(())
+}
+
+/// Reads the facts that were known before the run, and its time zero if it was reached.
+pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>), Trouble> {
+    let facts = Facts::read(from)?;
+    let pace = facts.text("pace")?;
+    let pace = Pace::ALL.into_iter().find(|known| known.name() == pace);
+    let seed = facts.text("seed")?.parse().map_err(|_| Facts::is_odd("seed"))?;
+    let lanes = u16::try_from(facts.integer("lanes")?).map_err(|_| Facts::is_odd("lanes"))?;
+    let duration = facts.get("duration_ns").map(|_| facts.nanos("duration_ns"));
+    let zero = facts.get("time_zero_ns").map(|_| facts.integer("time_zero_ns"));
+    let header = Header {
+        assay: facts.text("assay")?,
+        commit: facts.get("commit").map(|_| facts.text("commit")).transpose()?,
+        started: WallTime(facts.integer("started_ns")?),
+        pace: pace.ok_or_else(|| Facts::is_odd("pace"))?,
+        lanes,
+        seed: Seed(seed),
+        target: TargetText::recorded(facts.text("target")?),
+        command: facts.text("command")?,
+        workload: facts.text("workload")?,
+        plan: facts.text("plan")?,
+        warmup: facts.nanos("warmup_ns")?,
+        duration: duration.transpose()?,
+        jobs: read_jobs(from)?,
+    };
+    Ok((header, zero.transpose()?.map(WallTime)))
+}
+
+/// Reads the end of the run; `None` if it was killed.
+pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, Trouble> {
+    let facts = Facts::read(from)?;
+    if facts.get("ended").is_none() {
+        return Ok(None);
+    }
+    let kind = facts.text("ended")?;
+    let kind = EndKind::ALL.into_iter().find(|known| known.name() == kind);
+    Ok(Some(End {
+        at: facts.nanos("ended_at_ns")?,
+        kind: kind.ok_or_else(|| Facts::is_odd("ended"))?,
+        text: facts.text("ended_because")?,
+    }))
+}
+
+/// The rows of `meta`.
+struct Facts(BTreeMap<String, Value>);
+
+impl Facts {
+    fn read(from: &Connection) -> Result<Facts, Trouble> {
+        let mut select = from.prepare("select key, value from meta")?;
+        let facts = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Facts(facts.collect::<Result<_, _>>()?))
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    fn text(&self, key: &str) -> Result<String, Trouble> {
+        match self.get(key) {
+            Some(Value::Text(text)) => Ok(text.clone()),
+            Some(_) | None => Err(Facts::is_odd(key)),
+        }
+    }
+
+    fn integer(&self, key: &str) -> Result<i64, Trouble> {
+        match self.get(key) {
+            Some(Value::Integer(integer)) => Ok(*integer),
+            Some(_) | None => Err(Facts::is_odd(key)),
+        }
+    }
+
+    fn natural(&self, key: &str) -> Result<u64, Trouble> {
+        u64::try_from(self.integer(key)?).map_err(|_| Facts::is_odd(key))
+    }
+
+    fn nanos(&self, key: &str) -> Result<Nanos, Trouble> {
+        self.natural(key).map(Nanos)
+    }
+
+    fn is_odd(key: &str) -> Trouble {
+        Trouble::content(format!("table `meta` has no `{key}` that a record has"))
+    }
+}
+
+fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, Trouble> {
+    let mut select = from.prepare(
+        "select job, name, model, arrival, offered_per_s, connections_asked from job order by job",
+    )?;
+    let mut rows = select.query([])?;
+    let mut jobs: Vec<JobHeader> = Vec::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(0)? != jobs.len() as i64 {
+            return Err(Trouble::content(format!("table `job` has no job {}", jobs.len())));
+        }
+        jobs.push(JobHeader {
+            name: row.get(1)?,
+            model: row.get(2)?,
+            arrival: row.get(3)?,
+            offered_per_s: row.get(4)?,
+            connections_asked: row.get(5)?,
+            statements: Vec::new(),
+        });
+    }
+    read_statements(from, &mut jobs)?;
+    Ok(jobs)
+}
+
+fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trouble> {
+    let mut select = from.prepare("select job, place, text from statement order by job, place")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let (job, place): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let statements = usize::try_from(job).ok().and_then(|job| jobs.get_mut(job));
+        let statements = statements.map(|job| &mut job.statements);
+        let Some(statements) = statements.filter(|known| place == known.len() as i64 + 1) else {
+            let odd = format!("table `statement` has statement {place} of job {job} out of order");
+            return Err(Trouble::content(odd));
+        };
+        statements.push(row.get(2)?);
+    }
+    Ok(())
+}
+
+/// Converts a duration to an integer of SQLite, which holds up to 292 years.
+fn whole(span: Nanos) -> i64 {
+    i64::try_from(span.0).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,75 @@
+//! Version 1 of the record: its tables and rows.
+//!
+//! No type of the program is serialized: every column is written and read here, by name. The
+//! program can therefore change without changing the format. Every later version of Assay reads
+//! what this module has written: names of columns and words in them never change. A version 2 gets
+//! its own module.
+
+mod content;
+mod rows;
+mod schema;
+mod seal;
+
+pub(crate) use content::{
+    read_end, read_events_dropped, read_header, read_op_log, write_end, write_events_dropped,
+    write_header, write_op_log, write_time_zero,
+};
+pub(crate) use rows::{
+    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, LoadSampleRow,
+    SampleRow, SeriesRow, Setting,
+};
+pub(crate) use schema::{APPLICATION, OPTIONAL_TABLES, VERSION, is_missing, statements};
+pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
+
+#[cfg(test)]
+mod tests {
+    use base::Class;
+    use record::{EndKind, EventKind, Kind, Pace};
+
+    /// The words are stored in files: if this test fails, a version 2 is needed, not new words.
+    #[test]
+    fn the_words_of_version_1_do_not_change() {
+        let statement = [Kind::Statement(0)];
+        let kinds = Kind::OF_A_JOB.into_iter().chain(statement).map(Kind::name);
+        let kinds: Vec<String> = kinds.collect();
+        assert_eq!(
+            kinds,
+            ["response", "service", "wait", "send-lag", "error", "gap", "statement-1"]
+        );
+        let ends = ["completed", "interrupted", "stopped-by-error", "target-lost"];
+        assert_eq!(EndKind::ALL[..4].iter().map(|end| end.name()).collect::<Vec<_>>(), ends);
+        assert_eq!(EndKind::RecorderFailed.name(), "recorder-failed");
+        assert_eq!(EndKind::FileFailed.name(), "file-failed");
+        assert_eq!(EndKind::QueueFull.name(), "queue-full");
+        assert_eq!(EndKind::InternalError.name(), "internal-error");
+        assert_eq!(Pace::ALL.map(Pace::name), ["real", "virtual"]);
+        for class in [
+            "statement",
+            "constraint",
+            "conflict",
+            "timeout",
+            "disconnect",
+            "too-many-connections",
+            "server",
+            "wrong-result",
+        ] {
+            assert!(Class::from_name(class).is_some(), "{class}");
+        }
+        for event in [
+            "outage-began",
+            "outage-ended",
+            "connection-limit",
+            "queue-full",
+            "first-error",
+            "stopped-by-error",
+            "interrupted",
+            "recorder-failed",
+            "file-failed",
+            "file-cut-off",
+            "file-exhausted",
+            "op-log-incomplete",
+        ] {
+            assert!(EventKind::from_name(event).is_some(), "{event}");
+        }
+    }
+}

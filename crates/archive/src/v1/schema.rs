@@ -1,0 +1,35 @@
+//! The tables and views of version 1, and the numbers by which a file is identified.
+
+use rusqlite::Connection;
+
+use crate::error::Trouble;
+
+/// `PRAGMA application_id` of a record of any version: the letters `ASAY`.
+pub(crate) const APPLICATION: i64 = 0x4153_4159;
+
+/// `PRAGMA user_version` of a record of this version.
+pub(crate) const VERSION: i64 = 1;
+
+/// The tables and views. SQLite keeps the text of each statement exactly as written.
+pub(crate) const SCHEMA: &str = include_str!("schema.sql");
+
+/// Tables that the first records did not have.
+pub(crate) const OPTIONAL_TABLES: [&str; 3] = ["series", "sample", "load_sample"];
+
+/// Returns true if a record is older than this table.
+pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {
+    if !OPTIONAL_TABLES.contains(&table) {
+        return Ok(false);
+    }
+    let mut select = in_it.prepare_cached("select 1 from sqlite_schema where name = ?1")?;
+    Ok(!select.exists([table])?)
+}
+
+/// Returns the statements of [`SCHEMA`] with the names of the objects that they create.
+pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SCHEMA.split(";\n").filter_map(|statement| {
+        let create = statement.find("CREATE ")?;
+        let statement = &statement[create..];
+        Some((statement.split([' ', '(']).nth(2)?, statement))
+    })
+}

@@ -1,0 +1,287 @@
+//! Writing of records: one connection, one transaction at a time.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base::{Nanos, WallTime};
+use record::{
+    ClientSample, Counts, End, Ends, Event, Failures, Gauge, Grid, Header, Histograms, Interval,
+    JobIndex, Kind, Load, OpLogReport, Reading, Series,
+};
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::encoding::{Encoder, add_to_times};
+use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
+use crate::v1;
+
+/// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
+/// can keep their deliveries at least as long.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The data of one job in one interval, except for its histograms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Second {
+    pub(crate) counts: Counts,
+    pub(crate) ends: Ends,
+    pub(crate) failures: Failures,
+    pub(crate) gauge: Option<Gauge>,
+}
+
+/// A record in the process of writing.
+pub(crate) struct Writer {
+    path: PathBuf,
+    grid: Grid,
+    connection: Connection,
+    encoder: Encoder,
+    /// The series that have a row, by their numbers.
+    series: Vec<Series>,
+}
+
+impl Writer {
+    /// Creates the file and writes the header.
+    pub(crate) fn create(path: &Path, header: &Header) -> Result<Writer, RecordError> {
+        // A relative path could have a special meaning to SQLite, like `:memory:`.
+        let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
+        let create = OpenOptions::new().write(true).create_new(true).open(&path);
+        create.map_err(|error| cannot_create(&path, error))?;
+        let begun = begin_file(&path, header).map_err(|trouble| {
+            let unusable = RecordError::new(&path, RecordErrorKind::CannotCreate);
+            match trouble {
+                Trouble::Sql(error) => unusable.because(error),
+                Trouble::Content(what) => unusable.because(what),
+            }
+        });
+        if begun.is_err() {
+            // The file was created above and is empty. A failure to remove it adds nothing to the
+            // first error.
+            let _ = fs::remove_file(&path);
+        }
+        let encoder = Encoder::default();
+        Ok(Writer { grid: header.grid(), connection: begun?, encoder, series: Vec::new(), path })
+    }
+
+    /// Returns the path of the record.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    /// Commits the current transaction.
+    pub(crate) fn commit(&mut self) -> Result<(), Trouble> {
+        if self.is_in_transaction() {
+            self.connection.prepare_cached("commit")?.execute([])?;
+        }
+        Ok(())
+    }
+
+    fn begin(&self) -> Result<&Connection, Trouble> {
+        if !self.is_in_transaction() {
+            self.connection.prepare_cached("begin immediate")?.execute([])?;
+        }
+        Ok(&self.connection)
+    }
+
+    /// Writes a row of `interval` and its errors.
+    pub(crate) fn save_second(
+        &mut self,
+        job: JobIndex,
+        interval: Interval,
+        second: &Second,
+    ) -> Result<(), Trouble> {
+        let Second { counts, ends, failures, gauge } = second;
+        let to = self.begin()?;
+        let row = v1::IntervalRow { interval, counts: *counts, ends: *ends, gauge: *gauge };
+        row.write(to, job, &self.grid)?;
+        for (class, code, count) in failures.iter() {
+            v1::Failure { class, code, count }.write(to, job, interval)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Writer::save_second`] wrote; empty if it wrote nothing.
+    pub(crate) fn load_second(&self, job: JobIndex, interval: Interval) -> Result<Second, Trouble> {
+        let only = params![job.0, interval, i64::from(interval) + 1];
+        let mut second = Second::default();
+        let mut select = self.connection.prepare_cached(v1::IntervalRow::SELECT)?;
+        let mut rows = select.query(only)?;
+        while let Some(row) = rows.next()? {
+            let v1::IntervalRow { interval: _, counts, ends, gauge } = v1::IntervalRow::read(row)?;
+            second = Second { counts, ends, gauge, failures: Failures::default() };
+        }
+        let mut select = self.connection.prepare_cached(v1::Failure::SELECT)?;
+        let mut rows = select.query(only)?;
+        while let Some(row) = rows.next()? {
+            let v1::Failure { class, code, count } = v1::Failure::read(row)?;
+            second.failures.add(class, code, count);
+        }
+        Ok(second)
+    }
+
+    /// Writes the nonempty histograms of the row that begins with an interval.
+    pub(crate) fn save_histograms(
+        &mut self,
+        job: JobIndex,
+        row: Interval,
+        histograms: &Histograms,
+    ) -> Result<(), Trouble> {
+        self.begin()?;
+        for (kind, times) in histograms.iter().filter(|(_, times)| !times.is_empty()) {
+            let (to, key) = (&self.connection, (job, kind, row));
+            v1::HistogramRow::write(to, key, &self.grid, times, &mut self.encoder)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the histograms that [`Writer::save_histograms`] wrote, if any, to `histograms`.
+    pub(crate) fn load_histograms(
+        &self,
+        job: JobIndex,
+        row: Interval,
+        histograms: &mut Histograms,
+    ) -> Result<(), Trouble> {
+        let mut select = self.connection.prepare_cached(v1::HistogramRow::SELECT)?;
+        let kinds: Vec<Kind> = histograms.iter().map(|(kind, _)| kind).collect();
+        for kind in kinds {
+            let only = params![job.0, kind.name(), row, i64::from(row) + 1];
+            let mut rows = select.query(only)?;
+            while let Some(row) = rows.next()? {
+                let row = v1::HistogramRow::read(row)?;
+                add_to_times(histograms.times_mut(kind), row.bytes, kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an event.
+    pub(crate) fn add_event(&mut self, event: &Event) -> Result<(), Trouble> {
+        v1::Event::write(self.begin()?, event)
+    }
+
+    /// Adds a sample of the load generator's resource usage.
+    pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), Trouble> {
+        v1::Client::write(self.begin()?, at, sample)
+    }
+
+    /// Adds observations at an instant.
+    pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), Trouble> {
+        self.begin()?;
+        for Reading { series, value } in readings {
+            let place = self.place_of(series)?;
+            v1::SampleRow::write(&self.connection, place, at, *value)?;
+        }
+        Ok(())
+    }
+
+    /// Adds observations at a time since the beginning of a load.
+    pub(crate) fn add_load_readings(
+        &mut self,
+        table: &str,
+        at: Nanos,
+        readings: &[Reading],
+    ) -> Result<(), Trouble> {
+        self.begin()?;
+        for Reading { series, value } in readings {
+            let place = self.place_of(series)?;
+            v1::LoadSampleRow::write(&self.connection, table, place, at, *value)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a series, adding the series if it is new.
+    fn place_of(&mut self, series: &Series) -> Result<i64, Trouble> {
+        if let Some(known) = self.series.iter().position(|known| known == series) {
+            return Ok(known as i64);
+        }
+        let place = self.series.len() as i64;
+        v1::SeriesRow::write(&self.connection, place, series)?;
+        self.series.push(series.clone());
+        Ok(place)
+    }
+
+    /// Writes a setting; a later value replaces an earlier one.
+    pub(crate) fn set_setting(&mut self, name: &str, value: &str) -> Result<(), Trouble> {
+        v1::Setting::write(self.begin()?, name, value)
+    }
+
+    /// Writes the progress of a load, with the processor time of the load generator until then.
+    pub(crate) fn set_load(
+        &mut self,
+        load: &Load,
+        client: Option<&ClientSample>,
+    ) -> Result<(), Trouble> {
+        let to = self.begin()?;
+        v1::LoadRow::write(to, load)?;
+        let cpu = client.map(|client| (client.cpu_user, client.cpu_system));
+        let Load { table, started: _, length, rows, bytes } = load;
+        v1::LoadProgressRow { at: *length, rows: *rows, bytes: *bytes, cpu }.write(to, table)
+    }
+
+    /// Writes the wall-clock time of time zero.
+    pub(crate) fn set_time_zero(&mut self, zero: WallTime) -> Result<(), Trouble> {
+        v1::write_time_zero(self.begin()?, zero)
+    }
+
+    /// Writes the result of the op-log.
+    pub(crate) fn set_op_log(&mut self, told: &OpLogReport) -> Result<(), Trouble> {
+        v1::write_op_log(self.begin()?, told)
+    }
+
+    /// Marks the record as that of a completed run. Its rows must add up to `sums` for each job;
+    /// `events_dropped` is the number of events without a row.
+    pub(crate) fn seal(
+        &mut self,
+        end: &End,
+        sums: &[(Counts, Ends)],
+        events_dropped: u64,
+    ) -> Result<(), Trouble> {
+        let to = self.begin()?;
+        v1::write_end(to, end)?;
+        v1::write_events_dropped(to, events_dropped)?;
+        v1::write_seal(to, &v1::sums(sums))
+    }
+
+    /// Rolls back uncommitted data, and marks the record as that of a run that ended with the rows
+    /// written so far.
+    pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), Trouble> {
+        if self.is_in_transaction() {
+            self.connection.execute_batch("rollback")?;
+        }
+        let to = self.begin()?;
+        v1::write_end(to, end)?;
+        v1::write_seal(to, &v1::sums_on_disk(to)?)?;
+        self.commit()
+    }
+
+    /// Returns the connection, for tests that break it.
+    #[cfg(test)]
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+fn begin_file(path: &Path, header: &Header) -> Result<Connection, Trouble> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    // Nothing is flushed, to leave the measured disk alone: a killed process loses its last
+    // transaction, and a power failure may lose the record.
+    connection.pragma_update(None, "synchronous", "off")?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    // Histograms of 1 to 6 KB waste less space in these pages than in the default ones of half the
+    // size.
+    connection.pragma_update(None, "page_size", 8_192)?;
+    connection.execute_batch("begin immediate")?;
+    connection.pragma_update(None, "application_id", v1::APPLICATION)?;
+    connection.pragma_update(None, "user_version", v1::VERSION)?;
+    for (_, statement) in v1::statements() {
+        connection.execute_batch(statement)?;
+    }
+    v1::write_header(&connection, header)?;
+    connection.execute_batch("commit")?;
+    Ok(connection)
+}

@@ -1,0 +1,161 @@
+//! The statements of `docs/record.md` about the tables, checked against a record.
+
+use archive::{Archive, Recorder};
+use base::{Nanos, WallTime};
+use record::{Kind, Load, Pace, Reading};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::support::{Place, READ, Scenario, WRITE, end, header, ledgers};
+
+const DOCUMENT: &str = include_str!("../../../../docs/record.md");
+
+/// Creates a record in real time, with data in every table.
+fn record(place: &Place) -> Connection {
+    let header = header(Pace::Real);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let notes = recorder.notes();
+    notes.setting("server.version", "17");
+    for second in 1..=5 {
+        notes.load(Load {
+            table: "accounts".to_owned(),
+            started: WallTime(1_795_292_103_000_000_000),
+            length: Nanos::from_secs(second),
+            rows: second * 1_000,
+            bytes: second * 9_000,
+        });
+    }
+    let looks = Reading::of("sessions", "looks", "looks", 10.0);
+    notes.load_readings("accounts", Nanos::from_secs(1), vec![looks]);
+    notes.time_zero(WallTime(1_795_292_110_000_000_000));
+    for second in 1..=3 {
+        let ran = Reading::of("lane-0", "ran", "s", 0.25);
+        notes.readings(Nanos::from_secs(second), vec![ran]);
+    }
+    Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
+    recorder.finish(end()).unwrap();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    Connection::open_with_flags(place.record(), flags).unwrap()
+}
+
+/// Returns the SQL of the examples, in order.
+fn queries() -> Vec<&'static str> {
+    let blocks = DOCUMENT.split("```sql\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap()).collect()
+}
+
+fn rows(record: &Connection, query: &str) -> Vec<Vec<Value>> {
+    let mut select = record.prepare(query).unwrap();
+    let columns = select.column_count();
+    let read = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column)).collect();
+    select.query_map([], read).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Integer(number) => *number as f64,
+        Value::Real(number) => *number,
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+#[test]
+fn the_ten_queries_answer_what_the_reader_answers() {
+    let place = Place::new("queries");
+    let record = record(&place);
+    let answers: Vec<_> = queries().iter().map(|query| rows(&record, query)).collect();
+    assert_eq!(answers.len(), 10);
+    for (query, rows) in queries().iter().zip(&answers) {
+        assert!(!rows.is_empty(), "{query}");
+        assert!(!rows.iter().flatten().any(|value| *value == Value::Null), "{query}: {rows:?}");
+    }
+
+    let archive = Archive::open(&place.record()).unwrap();
+    // The last interval of the window begins half a second before its end.
+    let (first, last) = (archive.grid().first_of_window(), archive.grid().interval(end().at) + 1);
+    let window = |job| {
+        let rows = archive.intervals(job).unwrap();
+        rows.into_iter().filter(move |row| (first..last).contains(&row.interval))
+    };
+    let scheduled: u64 = window(READ).map(|row| row.counts.arrivals).sum();
+    assert_eq!(number(&answers[1][0][1]), scheduled as f64);
+    let balance = answers[1][0][2..].iter().map(number).sum::<f64>();
+    assert_eq!(balance, scheduled as f64, "the parts are the whole");
+    let completed: u64 = window(WRITE).map(|row| row.ends.completed).sum();
+    assert_eq!(number(&answers[2][1][1]), completed as f64 / 17.5);
+    let response = archive.histogram(READ, Kind::Response, first..last).unwrap();
+    for row in &answers[3] {
+        let expected = response.value_at_quantile(number(&row[0])) as f64 / 1e6;
+        assert_eq!(number(&row[1]), expected, "quantile {:?}", row[0]);
+    }
+    let all = archive.histogram(READ, Kind::Response, 0..u32::MAX).unwrap();
+    let share = 1.0 - all.quantile_below(30_000_000);
+    assert!((number(&answers[5][0][1]) - share).abs() < 1e-9);
+}
+
+#[test]
+fn the_histograms_opened_in_sql_are_those_of_the_reader() {
+    let place = Place::new("buckets");
+    let record = record(&place);
+    let archive = Archive::open(&place.record()).unwrap();
+    for job in archive.jobs() {
+        for kind in archive.kinds(job) {
+            let mut expected = Vec::new();
+            let show = |slice: archive::HistogramSlice<'_>| {
+                let buckets = slice.histogram.iter_recorded();
+                expected.extend(buckets.map(|it| {
+                    let (time, count) = (it.value_iterated_to(), it.count_at_value());
+                    [i64::from(slice.interval), time as i64, count as i64].map(Value::Integer)
+                }));
+            };
+            archive.each_histogram(job, kind, 0..u32::MAX, show).unwrap();
+            let (job, kind) = (job.0, kind.name());
+            let query = format!(
+                "select interval, time_ns, count from bucket where job = {job} and kind = '{kind}'
+                order by interval, time_ns"
+            );
+            assert_eq!(rows(&record, &query), expected, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn every_table_and_column_is_documented() {
+    let place = Place::new("columns");
+    let record = record(&place);
+    let columns = rows(
+        &record,
+        "select t.type, t.name, c.name from sqlite_schema t, pragma_table_info(t.name) c
+        where t.type in ('table', 'view')",
+    );
+    assert!(columns.len() > 100);
+    for column in columns {
+        let [Value::Text(kind), Value::Text(table), Value::Text(column)] = &column[..] else {
+            panic!("{column:?}");
+        };
+        let (heading, end) = if kind == "table" {
+            (format!("### `{table}`\n"), "\n#")
+        } else {
+            (format!("* `{table}`:"), "\n* ")
+        };
+        let (_, section) = DOCUMENT.split_once(&heading).expect(&heading);
+        let section = section.split(end).next().unwrap();
+        assert!(section.contains(&format!("`{column}`")), "{table}.{column}");
+    }
+}
+
+#[test]
+fn every_table_and_view_of_a_record_holds_something() {
+    let place = Place::new("filled");
+    let record = record(&place);
+    let names = rows(&record, "select name from sqlite_schema where type in ('table', 'view')");
+    for name in names.iter().flatten() {
+        let Value::Text(name) = name else { panic!("{name:?}") };
+        // This run has no events.
+        let expected = name != "event";
+        assert_eq!(!rows(&record, &format!("select * from {name}")).is_empty(), expected, "{name}");
+    }
+    let rates = rows(&record, "select rows_per_s, client_cores from load_rate");
+    assert!(rates.iter().all(|row| row[0] == Value::Real(1_000.0)), "{rates:?}");
+    assert_eq!(rows(&record, "select * from measured"), [[2.5, 20.0].map(Value::Real)]);
+}

@@ -1,0 +1,18 @@
+//! Tests of records through the public interface: deliveries of lanes, reading, and the effects of
+//! a killed process, a full disk or a damaged file; and exports.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]
+
+mod damaged;
+mod documented;
+mod export_hlog;
+mod export_tables;
+mod full;
+mod killed;
+mod opened;
+mod recorded;
+/// The schemas of the repository, which reports are validated with as well.
+#[path = "../../../report/tests/integration/schema.rs"]
+mod schema;
+mod support;
+mod table_record;

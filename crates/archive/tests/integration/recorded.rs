@@ -1,0 +1,379 @@
+//! Comparison of records with the deliveries that they are made from.
+
+use archive::{Archive, ClientReading, RecordError, Recorder};
+use base::{Nanos, Secret, Secrets, Seed, WallTime};
+use hdrhistogram::Histogram;
+use proptest::prelude::*;
+use record::{
+    Cell, Delivery, Dispatch, Ending, Event, EventKind, JobIndex, Kind, Load, MemoryOutlet,
+    Outcome, Outlet, Pace, Reading, RequestWork, Returned, Totals,
+};
+
+use crate::support::{
+    Place, READ, STATEMENTS, Scenario, WRITE, ZERO, chain, dump, end, header, keep_step, ledgers,
+    record, record_with,
+};
+
+/// Runs the scenario in memory, for comparison with its record.
+fn expected(scenario: Scenario) -> MemoryOutlet {
+    let header = header(Pace::Virtual);
+    let outlet = MemoryOutlet::new(Totals::new(header.grid(), &STATEMENTS));
+    scenario.run(ledgers(&header, 1, || outlet.clone()), |_, _| {});
+    outlet
+}
+
+/// Returns the values and counts of a histogram.
+fn content<C: hdrhistogram::Counter>(histogram: &Histogram<C>) -> Vec<(u64, u64)> {
+    let recorded = histogram.iter_recorded();
+    recorded.map(|it| (it.value_iterated_to(), it.count_at_value().as_u64())).collect()
+}
+
+fn assert_holds(archive: &Archive, scenario: Scenario) {
+    let expected = expected(scenario);
+    let expected = expected.totals();
+    let first = archive.grid().first_of_window();
+    for job in archive.jobs() {
+        let expected = expected.job(job);
+        let mut rows = archive.intervals(job).unwrap().into_iter().peekable();
+        for (interval, (counts, ends)) in (0..).zip(&expected.intervals) {
+            let row = rows.next_if(|row| row.interval == interval);
+            let found = row.map(|row| (row.counts, row.ends)).unwrap_or_default();
+            assert_eq!(found, (*counts, *ends), "{job:?} {interval}");
+        }
+        assert_eq!(rows.next(), None);
+        for kind in archive.kinds(job) {
+            let found = archive.histogram(job, kind, first..u32::MAX).unwrap();
+            let expected = expected.window.histograms.of(kind);
+            assert_eq!(content(&found), content(&expected), "{job:?} {kind:?}");
+        }
+        let found = archive.failures(job, first..u32::MAX).unwrap();
+        let mut found: Vec<_> = found.iter().map(|it| (it.class, it.code, it.count)).collect();
+        let mut expected: Vec<_> = expected.window.failures.iter().collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn invariant_7_a_record_is_one_file_that_holds_what_was_handed_over() {
+    let place = Place::new("whole");
+    record(&place.record(), Scenario::SHORT, 1);
+    assert_eq!(place.files(), ["run.assay"]);
+    let archive = Archive::open(&place.record()).unwrap();
+    assert_eq!(archive.header(), &header(Pace::Virtual));
+    assert_eq!(archive.end(), Some(&end()));
+    assert_holds(&archive, Scenario::SHORT);
+    for kind in archive.kinds(READ) {
+        assert!(!archive.histogram(READ, kind, 3..u32::MAX).unwrap().is_empty());
+    }
+    assert_eq!(place.files(), ["run.assay"], "a reader leaves nothing");
+}
+
+#[test]
+fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
+    let place = Place::new("lanes");
+    record(&place.record(), Scenario::SHORT, 3);
+    let archive = Archive::open(&place.record()).unwrap();
+    assert_holds(&archive, Scenario::SHORT);
+    let rows = archive.intervals(READ).unwrap();
+    let gauge = rows[3].gauge.unwrap();
+    // Second 4 ends inside interval 4, as the first interval is half a second long.
+    assert_eq!((gauge.in_flight, gauge.queued, gauge.connections), (3 * 4, 3, 12));
+}
+
+/// Records one request each second, with these numbers of changed rows from the server.
+fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let mut lane = ledgers(&header, 1, || recorder.outlet()).remove(0);
+    for (second, rows) in (3..).zip(rows) {
+        let at = ZERO + Nanos::from_secs(second);
+        let request = lane.arrive(WRITE, second, at, at);
+        let ending = Ending {
+            outcome: Outcome::Completed,
+            sent: Some(Dispatch { assigned: at, sent: at }),
+            done: at + Nanos(1_000),
+            effort: RequestWork { rows: *rows, ..RequestWork::default() },
+            statements: &[Nanos(1_000)],
+            node: None,
+        };
+        let _ = lane.settle(request, ending);
+    }
+    lane.finish();
+    recorder.finish(end())?;
+    Archive::open(&place.record())
+}
+
+#[test]
+fn numbers_of_rows_that_no_sum_can_hold_leave_the_record_whole() {
+    let half = i64::MAX as u64;
+    for rows in [
+        &[u64::MAX, u64::MAX, 5][..],
+        &[half, half, half],
+        &[half],
+        &[half - 1, 1],
+        &[(1 << 62) + 7, 1 << 61],
+    ] {
+        let place = Place::new("many-rows");
+        let archive = record_rows(&place, rows).unwrap_or_else(|error| panic!("{}", chain(&error)));
+        let found = archive.intervals(WRITE).unwrap();
+        let found: Vec<_> = found.iter().map(|row| (row.counts.rows, row.ends.rows)).collect();
+        let expected: Vec<_> =
+            rows.iter().map(|rows| (*rows.min(&half), *rows.min(&half))).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(8)
+    })]
+
+    #[test]
+    fn whatever_is_handed_over_by_however_many_lanes_is_recorded(
+        seed: u64,
+        seconds in 1..40u64,
+        longest in 1..60u64,
+        lanes in 1..6u16,
+    ) {
+        let longest = Nanos::from_secs(longest);
+        let scenario = Scenario { seed: Seed(seed), seconds, longest, ..Scenario::SHORT };
+        let place = Place::new("any");
+        record(&place.record(), scenario, lanes);
+        assert_holds(&Archive::open(&place.record()).unwrap(), scenario);
+    }
+}
+
+#[test]
+fn answers_that_come_minutes_late_are_added_to_the_rows_on_disk() {
+    let place = Place::new("late");
+    let scenario =
+        Scenario { seconds: 400, per_s: 8, longest: Nanos::from_secs(390), ..Scenario::SHORT };
+    record(&place.record(), scenario, 2);
+    assert_holds(&Archive::open(&place.record()).unwrap(), scenario);
+}
+
+#[test]
+fn invariant_4_the_same_deliveries_make_the_same_exported_bytes() {
+    let exported = || {
+        let place = Place::new("same");
+        record(&place.record(), Scenario::SHORT, 2);
+        let mut hlog = Vec::new();
+        let archive = Archive::open(&place.record()).unwrap();
+        archive::export::write_hlog(&archive, &mut hlog).unwrap();
+        (dump(&place.record()), hlog)
+    };
+    let (rows, hlog) = exported();
+    let (rows_again, hlog_again) = exported();
+    assert_eq!(rows, rows_again);
+    assert_eq!(hlog, hlog_again);
+    assert!(rows.len() > 10_000 && hlog.len() > 10_000);
+}
+
+#[test]
+fn invariant_8_a_password_never_enters_the_file() {
+    let place = Place::new("secret");
+    record(&place.record(), Scenario::SHORT, 1);
+    let bytes = std::fs::read(place.record()).unwrap();
+    let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds("postgres://ann@db1/shop"));
+    assert!(!holds("hunter2"));
+}
+
+#[test]
+fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
+    let place = Place::new("repeated");
+    record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
+        let notes = recorder.notes();
+        notes.hide(Secrets::new([Secret::new("hunter2")]));
+        notes.setting("observe.missing.sessions", "wrong password 'hunter2'");
+        let statement = "set password = 'hunter2' for ann";
+        let reading = || Reading::of("statements", statement, "looks", 1.0);
+        notes.readings(Nanos::from_secs(1), vec![reading()]);
+        notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
+        let (job, kind) = (None, EventKind::OutageBegan);
+        let text = "no login with 'hunter2'".to_owned();
+        recorder.outlet().deliver(Delivery::Event(Event { at: Nanos(1), job, kind, text }));
+    });
+    let rows = dump(&place.record());
+    for told in ["wrong password", "set password", "no login with"] {
+        assert!(rows.contains(told), "{told}: {rows}");
+    }
+    assert!(!rows.contains("hunter2"), "{rows}");
+}
+
+#[test]
+fn facts_that_come_on_the_way_are_kept() {
+    let place = Place::new("notes");
+    let zero = WallTime(1_795_292_110_123_456_789);
+    let load = |seconds: f64, rows| Load {
+        table: "accounts".to_owned(),
+        started: WallTime(1_795_292_103_000_000_000),
+        length: Nanos::from_secs_f64(seconds),
+        rows,
+        bytes: rows * 20,
+    };
+    record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
+        let notes = recorder.notes();
+        notes.setting("server.version", "17");
+        notes.setting("server.fsync", "on");
+        notes.setting("server.fsync", "off");
+        for (seconds, rows) in [(0.2, 100), (0.9, 500), (1.5, 900), (2.25, 1_000)] {
+            notes.load(load(seconds, rows));
+            let looks = Reading::of("sessions", "looks", "looks", rows as f64);
+            notes.load_readings("accounts", Nanos::from_secs_f64(seconds), vec![looks]);
+        }
+        let ran = Reading::of("lane-0", "ran", "s", 0.25);
+        notes.readings(Nanos::from_secs(1), vec![ran]);
+        notes.time_zero(zero);
+        let mut outlet = recorder.outlet();
+        for number in 0..10_100u64 {
+            let text = format!("{number} {}", "é".repeat(3_000));
+            let at = Nanos(number * 1_000_001);
+            let (job, kind) = (Some(JobIndex(1)), EventKind::OutageBegan);
+            outlet.deliver(Delivery::Event(Event { at, job, kind, text }));
+        }
+    });
+    let archive = Archive::open(&place.record()).unwrap();
+    assert_eq!(archive.time_zero(), Some(zero));
+    let settings = archive.settings().unwrap();
+    assert_eq!(settings[0], ("server.fsync".to_owned(), "off".to_owned()));
+    assert_eq!(settings.len(), 2);
+    let loads = archive.loads().unwrap();
+    assert_eq!(loads[0].load, load(2.25, 1_000));
+    let progress: Vec<u64> = loads[0].progress.iter().map(|point| point.rows).collect();
+    assert_eq!(progress, [500, 900, 1_000], "the last of each second");
+    // Observations during the filling of a table are separate from those during the run.
+    let [watched] = &*loads[0].series else { panic!("{:?}", loads[0].series) };
+    assert_eq!((&*watched.series.component, &*watched.series.metric), ("sessions", "looks"));
+    assert_eq!(watched.points.len(), 4);
+    assert_eq!(watched.points[3], (Nanos::from_secs_f64(2.25), 1_000.0));
+    let series = archive.series().unwrap();
+    let names: Vec<&str> = series.iter().map(|it| it.series.component.as_str()).collect();
+    assert_eq!(names, ["lane-0"]);
+    let events = archive.events().unwrap();
+    assert_eq!((events.len(), archive.events_dropped().unwrap()), (10_000, 100));
+    assert_eq!(
+        (events[9_999].at, events[9_999].job),
+        (Nanos(9_999 * 1_000_001), Some(JobIndex(1)))
+    );
+    assert!(events.iter().all(|event| event.text.len() <= 4_096));
+}
+
+/// Events have no column for the code of an error.
+#[test]
+fn event_of_a_long_error_ends_with_its_code() {
+    let place = Place::new("long-error");
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(base::Code::CAPACITY));
+    let (job, kind) = (Some(READ), EventKind::FirstError);
+    recorder.notes().event(Event { at: Nanos::ZERO, job, kind, text });
+    Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
+    recorder.finish(end()).unwrap();
+    let events = Archive::open(&place.record()).unwrap().events().unwrap();
+    let found = events.iter().find(|event| (event.job, event.kind) == (job, kind)).unwrap();
+    let end = format!("({})", "C".repeat(base::Code::CAPACITY));
+    assert!(found.text.ends_with(&end) && found.text.len() <= 4_096, "{}", found.text.len());
+}
+
+#[test]
+fn the_client_is_sampled_in_real_time_only() {
+    let client = |pace| -> Vec<ClientReading> {
+        let place = Place::new("client");
+        let header = header(pace);
+        let recorder = Recorder::create(&place.record(), &header).unwrap();
+        recorder.notes().time_zero(WallTime::EPOCH);
+        let scenario = Scenario { seconds: 3, ..Scenario::SHORT };
+        scenario.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
+        recorder.finish(end()).unwrap();
+        Archive::open(&place.record()).unwrap().client().unwrap()
+    };
+    assert_eq!(client(Pace::Virtual), []);
+    let readings = client(Pace::Real);
+    let at: Vec<f64> = readings.iter().map(|reading| reading.at.as_secs_f64()).collect();
+    assert_eq!(at, [0.0, 0.5, 1.5, 2.5]);
+    assert!(readings.is_sorted_by_key(|reading| reading.sample.cpu_user));
+}
+
+#[test]
+fn invariant_5_the_live_picture_is_the_last_complete_interval() {
+    let place = Place::new("live");
+    let header = header(Pace::Real);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let live = recorder.live();
+    assert_eq!(live.latest(), None);
+    Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, second| {
+        keep_step(&recorder, &live, second);
+        if second == 3 {
+            // The third second ends in the interval from 2.5 to 3.5 s: the previous one is
+            // complete.
+            let picture = live.latest().unwrap();
+            assert_eq!((picture.interval, picture.at), (2, Nanos::from_millis(2_500)));
+            assert_eq!(picture.jobs[0].offered_per_s, 60.0);
+            assert!(picture.jobs[0].achieved_per_s > 40.0);
+            assert!(picture.jobs[0].p50 < picture.jobs[0].p99);
+            assert_eq!(picture.jobs[0].gauge.unwrap().in_flight, 2 * 3);
+        }
+    });
+    recorder.finish(end()).unwrap();
+    assert_eq!(live.latest().unwrap().interval, 19);
+}
+
+/// An outlet that counts the cells that are with the recorder.
+struct Counting<O> {
+    outlet: O,
+    away: usize,
+    most: usize,
+}
+
+impl<O: Outlet> Outlet for &mut Counting<O> {
+    fn deliver(&mut self, delivery: Delivery) {
+        self.away += usize::from(matches!(delivery, Delivery::Cell(_)));
+        self.most = self.most.max(self.away);
+        self.outlet.deliver(delivery);
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        let returned = self.outlet.returned()?;
+        if let Returned::Cell(cell) = &returned {
+            let Cell { job: _, interval: _, tally } = &**cell;
+            assert!(tally.is_empty() && tally.histograms.of(Kind::Response).is_empty());
+            self.away -= 1;
+        }
+        Some(returned)
+    }
+
+    fn is_broken(&self) -> bool {
+        self.outlet.is_broken()
+    }
+}
+
+#[test]
+fn virtual_time_waits_for_the_recorder_and_needs_no_more_memory_the_longer_it_lasts() {
+    let place = Place::new("bounded");
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let mut counting = Counting { outlet: recorder.outlet(), away: 0, most: 0 };
+    let scenario =
+        Scenario { seconds: 1_500, per_s: 8, longest: Nanos::from_secs(2), ..Scenario::SHORT };
+    let ledger =
+        record::Ledger::new(0, crate::support::ZERO, header.grid(), &STATEMENTS, &mut counting);
+    scenario.run(vec![ledger], |_, _| {});
+    assert!(counting.most < 64, "{} cells were under way", counting.most);
+    drop(counting);
+    recorder.finish(end()).unwrap();
+}
+
+#[test]
+fn a_record_that_is_discarded_leaves_nothing() {
+    let place = Place::new("discarded");
+    let recorder = Recorder::create(&place.record(), &header(Pace::Real)).unwrap();
+    recorder.notes().setting("server.version", "17");
+    let outlet: Box<dyn Outlet + Send> = Box::new(recorder.outlet());
+    std::thread::spawn(move || drop(outlet)).join().unwrap();
+    recorder.discard().unwrap();
+    assert_eq!(place.files(), Vec::<String>::new());
+}

@@ -1,0 +1,43 @@
+//! Figures for a display during a run.
+
+use base::Nanos;
+
+use crate::delivery::Gauge;
+use crate::grid::Interval;
+
+/// The state of the run at the end of the last complete interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live {
+    /// The interval.
+    pub interval: Interval,
+    /// End of the interval, after time zero.
+    pub at: Nanos,
+    /// The jobs in the order of the plan.
+    pub jobs: Vec<LiveJob>,
+}
+
+/// A job in the last complete interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LiveJob {
+    /// Rate of requests that came due, per second.
+    pub offered_per_s: f64,
+    /// Rate of completed requests, per second.
+    pub achieved_per_s: f64,
+    /// Median response time of the answered requests in its histogram row, if there are any.
+    pub p50: Option<Nanos>,
+    /// 99th percentile of the same response times.
+    pub p99: Option<Nanos>,
+    /// Errors since time zero.
+    pub errors: u64,
+    /// Requests in flight, waiting requests and connections, if every lane reported them.
+    pub gauge: Option<Gauge>,
+}
+
+/// An observed component and its utilization.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    /// Name of the component, in words.
+    pub name: String,
+    /// Utilization, 0 to 1.
+    pub share: f64,
+}

@@ -1,0 +1,104 @@
+//! The op-log, one row per request: its rows, formats and result. `archive` writes the file.
+
+use base::Stamp;
+use base::units::grouped;
+
+use crate::job::JobIndex;
+use crate::tally::Sample;
+
+/// The row of one request.
+#[derive(Clone, Copy, Debug)]
+pub struct OpRow {
+    /// Its job.
+    pub job: JobIndex,
+    /// Its number in the job, from 0.
+    pub number: u64,
+    /// Its times, outcome and work.
+    pub sample: Sample,
+    /// Number of its statements that failed.
+    pub failed: u32,
+}
+
+/// A lane's sink for the rows of its requests. It is on the measured path: in real time it must not
+/// block or allocate.
+pub trait OpSink {
+    /// Sets time zero.
+    fn begin(&mut self, zero: Stamp);
+
+    /// Adds a request.
+    fn push(&mut self, row: &OpRow);
+
+    /// Hands over the rows so far. Called once per interval.
+    fn hand_over(&mut self);
+}
+
+/// The format of an op-log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpFormat {
+    /// A header and every column, times in µs with three decimals. The file must not exist.
+    Csv,
+    /// The format of dbbench's `--query-stats-file`: no header; the job, the intended start after
+    /// time zero and the response time, both in whole µs, the rows, and the number of failed
+    /// statements. Requests that were rejected or unsent have no row, as no query was made for
+    /// them. An existing file is overwritten.
+    DbbenchStats,
+}
+
+impl OpFormat {
+    /// All formats.
+    pub const ALL: [OpFormat; 2] = [OpFormat::Csv, OpFormat::DbbenchStats];
+
+    /// Returns its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "csv",
+            OpFormat::DbbenchStats => "dbbench-stats",
+        }
+    }
+
+    /// Returns the name of the option that requests the file.
+    pub fn option(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "op-log",
+            OpFormat::DbbenchStats => "query-stats-file",
+        }
+    }
+
+    /// Returns the name of the file in messages.
+    pub fn title(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "the op-log",
+            OpFormat::DbbenchStats => "the file of --query-stats-file",
+        }
+    }
+}
+
+/// The result of writing an op-log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpLogReport {
+    /// Its format.
+    pub format: OpFormat,
+    /// Number of rows in the file.
+    pub rows: u64,
+    /// Number of rows that were dropped.
+    pub dropped: u64,
+    /// Reason why the file could not be written any further, if it failed.
+    pub failure: Option<String>,
+}
+
+impl OpLogReport {
+    /// Describes in a sentence what is missing in the file, if anything.
+    pub fn loss(&self) -> Option<String> {
+        let OpLogReport { format, rows, dropped, failure } = self;
+        if *dropped == 0 && failure.is_none() {
+            return None;
+        }
+        let all = grouped(rows + dropped);
+        let why = match failure {
+            Some(failure) => format!("it could not be written any longer: {failure}"),
+            None => "its writer could not keep up".to_owned(),
+        };
+        let (lost, title) = (grouped(*dropped), format.title());
+        Some(format!("{lost} of {all} requests are missing in {title}: {why}"))
+    }
+}
