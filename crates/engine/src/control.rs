@@ -21,7 +21,8 @@ pub(crate) enum Prepared {
         /// True if everything was set up that teardown undoes.
         setup_done: bool,
         /// True if a statement was given up whose answer is still outstanding on the connection.
-        owes_answer: bool,
+        is_answer_outstanding: bool,
+        /// The tables that were filled.
         loaded: Vec<Loaded>,
     },
 }
@@ -30,11 +31,11 @@ pub(crate) enum Prepared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StatementProgress {
     /// All of them ran.
-    End,
+    AllRan,
     /// The user ended the run between two of them.
-    Break,
+    StoppedBetween,
     /// The user ended the run within one of them, which was given up.
-    Within,
+    StoppedWithin,
 }
 
 /// The context of the control phases.
@@ -61,12 +62,13 @@ impl<D: Driver> Control<'_, D> {
         let mut connection = self.reach().await.map_err(before)?;
         let prepared = self.prepare_on(&mut connection).await;
         match prepared {
-            Ok(Prepared::Interrupted { owes_answer: true, .. }) => connection.abandon(),
+            Ok(Prepared::Interrupted { is_answer_outstanding: true, .. }) => connection.abandon(),
             _ => connection.close().await,
         }
         prepared
     }
 
+    /// Prepares the main target on a connection.
     async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, PrepareError> {
         let before = |failed| PrepareError { failed, setup_done: false };
         for load in &self.plan().loads {
@@ -78,23 +80,23 @@ impl<D: Driver> Control<'_, D> {
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
         let interrupted = |reached, setup_done, loaded| {
-            let owes_answer = reached == StatementProgress::Within;
-            Prepared::Interrupted { setup_done, owes_answer, loaded }
+            let is_answer_outstanding = reached == StatementProgress::StoppedWithin;
+            Prepared::Interrupted { setup_done, is_answer_outstanding, loaded }
         };
         match setup.map_err(before)? {
-            StatementProgress::End => {}
+            StatementProgress::AllRan => {}
             reached => return Ok(interrupted(reached, false, Vec::new())),
         }
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(loading::fill(self.rt, self.context, load).await.map_err(after)?);
             if self.context.stop.is_asked() {
-                return Ok(interrupted(StatementProgress::Break, true, loaded));
+                return Ok(interrupted(StatementProgress::StoppedBetween, true, loaded));
             }
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
         match indexed.map_err(after)? {
-            StatementProgress::End => {}
+            StatementProgress::AllRan => {}
             reached => return Ok(interrupted(reached, true, loaded)),
         }
         // Setup may have changed settings, and loads have made the database larger.
@@ -123,6 +125,7 @@ impl<D: Driver> Control<'_, D> {
         }
     }
 
+    /// Checks the tables of the main target on a connection.
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
         self.report_settings(connection).await;
         for load in &self.plan().loads {
@@ -171,17 +174,17 @@ impl<D: Driver> Control<'_, D> {
         }
         let was_asked = stop.is_asked();
         let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
-        let mut patience = TeardownTimeout::new(self.plan().stall_timeout);
+        let mut timeout = TeardownTimeout::new(self.plan().stall_timeout);
         let mut connection = None;
         for (place, statement) in statements.iter().enumerate() {
-            if patience.is_over(self.rt.now()) {
+            if timeout.is_over(self.rt.now()) {
                 return self.report_skipped(place);
             }
             self.context
                 .listener
                 .on_event(&RunEvent::Teardown { done: place, of: statements.len() });
             let failed = |error| {
-                let place = fixed_place("teardown", place, statement);
+                let place = Place::of_fixed("teardown", place, statement);
                 self.context
                     .listener
                     .on_event(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
@@ -197,7 +200,7 @@ impl<D: Driver> Control<'_, D> {
                     }
                 },
             };
-            let limit = patience.left(self.rt.now());
+            let limit = timeout.left(self.rt.now());
             let answer = within(self.rt, limit, open.query_text(&statement.text));
             let Some(answer) = unless(answer, self.rt, is_over).await else {
                 return open.abandon();
@@ -210,7 +213,7 @@ impl<D: Driver> Control<'_, D> {
                 }
                 None => {
                     open.abandon();
-                    failed(patience.lose(self.rt.now()));
+                    failed(timeout.lose(self.rt.now()));
                 }
             }
         }
@@ -240,6 +243,7 @@ impl<D: Driver> Control<'_, D> {
         Ok(())
     }
 
+    /// Reports the settings of the main target.
     async fn report_settings(&self, connection: &mut D::Connection) {
         let settings = connection.settings().await;
         self.context.listener.on_event(&RunEvent::Settings { target: None, settings });
@@ -280,21 +284,21 @@ impl<D: Driver> Control<'_, D> {
     ) -> Result<StatementProgress, Failed> {
         for &place in places {
             if self.context.stop.is_asked() {
-                return Ok(StatementProgress::Break);
+                return Ok(StatementProgress::StoppedBetween);
             }
             self.context.listener.on_event(&RunEvent::Setup { done: place, of: statements.len() });
             let statement = &statements[place];
             let answer = connection.query_text(&statement.text);
             let Some(answer) = unless_ended(answer, self.rt, &self.context.stop).await else {
-                return Ok(StatementProgress::Within);
+                return Ok(StatementProgress::StoppedWithin);
             };
             answer.map_err(|error| {
-                Failed::in_control(fixed_place(section, place, statement), error)
+                Failed::in_control(Place::of_fixed(section, place, statement), error)
             })?;
         }
         match self.context.stop.is_asked() {
-            true => Ok(StatementProgress::Break),
-            false => Ok(StatementProgress::End),
+            true => Ok(StatementProgress::StoppedBetween),
+            false => Ok(StatementProgress::AllRan),
         }
     }
 }
@@ -324,12 +328,6 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
         && loads.iter().any(|load| {
             load.indexes == Indexes::After && table.is_some_and(|t| *t == load.table.to_lowercase())
         })
-}
-
-fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
-    let FixedStatement { span, script, .. } = statement;
-    let (section, script) = (section.to_owned(), script.clone().map(Box::new));
-    Place { section, statement: Some(place + 1), span: *span, script }
 }
 
 /// Connects to every server of a target and keeps the first connection. Changing one server before

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base::{Class, Code, Nanos, Span};
 use driver::Error;
-use workload::{Job, Load, ScriptLine, Statement};
+use workload::{FixedStatement, Job, Load, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
@@ -58,10 +58,18 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the location of a statement of a job, given its index.
     pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
         let Statement { span, script, .. } = &job.statements[statement];
         let (section, script) = (job.section().to_owned(), script.clone().map(Box::new));
         Place { section, statement: Some(statement + 1), span: *span, script }
+    }
+
+    /// Returns the location of a statement of `[setup]` or `[teardown]`, given its index.
+    pub(crate) fn of_fixed(section: &str, index: usize, statement: &FixedStatement) -> Place {
+        let FixedStatement { span, script, .. } = statement;
+        let (section, script) = (section.to_owned(), script.clone().map(Box::new));
+        Place { section, statement: Some(index + 1), span: *span, script }
     }
 
     /// Returns the location of a load as a whole.

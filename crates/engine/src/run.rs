@@ -3,29 +3,26 @@
 use std::sync::Arc;
 
 use archive::FileHealth;
-use base::{Nanos, Stamp};
 use driver::Driver;
 use record::EndKind;
-use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
-use workload::{JobTarget, Plan};
+use rt::{Rt, run_real, run_virtual};
+use workload::Plan;
 
 use crate::control::{Control, PrepareError, Prepared};
 use crate::error::Failed;
 use crate::events::{Listener, RunEvent};
 use crate::feed::{FileRemark, InputFiles};
-use crate::lane::LaneOutcome;
 use crate::lane_state::{LaneOutlet, Outlets};
 use crate::loading::Loaded;
-use crate::measure::{StartBarrier, run_lane};
+use crate::measured_phase::{LanesOutcome, Measured, as_tasks, on_threads};
 use crate::opening::check_limit;
 use crate::options::Options;
-use crate::panics::{catch_panic, panic_message};
+use crate::panics::catch_panic;
 use crate::parts::Parts;
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::run_context::RunContext;
 use crate::server_statistics;
-use crate::share::Share;
 use crate::stop::Stop;
 use crate::targets::Drivers;
 use crate::waits::{unless_ended, unless_ended_at_once};
@@ -59,25 +56,6 @@ impl Finished {
             panic: None,
         }
     }
-}
-
-/// The measured phase.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measured {
-    /// The beginning, on the run's clock.
-    pub zero: Stamp,
-    /// Time from time zero to the end of the schedule.
-    pub length: Nanos,
-    /// Targets of jobs that were unreachable when the run ended.
-    pub lost: Vec<JobTarget>,
-}
-
-/// The combined outcome of all lanes.
-struct LanesOutcome {
-    /// The measured phase; `None` if the run ended before time zero.
-    measured: Option<Measured>,
-    /// The message of the first panic, if something panicked.
-    panic: Option<String>,
 }
 
 /// Executes a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
@@ -162,6 +140,7 @@ async fn virtually<D: Driver, R: Rules>(
 /// The outcome of the measured phase, with the files that failed in it.
 type Phase = Result<(Result<LanesOutcome, Failed>, Vec<FileFault>), Failed>;
 
+/// Returns the run whose measured phase ended for `reason`.
 fn finished(reason: EndKind, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
     let (outcome, faults) = phase?;
     let LanesOutcome { measured, panic } = outcome?;
@@ -180,29 +159,9 @@ fn with_results<D>(
     outlets: Vec<LaneOutlet>,
 ) -> Result<(Results, Vec<Outlets>), Failed> {
     let (results, sinks) = Results::open(&context.plan, options, &context.files)?;
-    let with_hands = |record| Outlets { record, results: sinks.clone() };
-    let outlets = outlets.into_iter().map(with_hands).collect();
+    let with_sinks = |record| Outlets { record, results: sinks.clone() };
+    let outlets = outlets.into_iter().map(with_sinks).collect();
     Ok((results, outlets))
-}
-
-/// Runs the lanes as tasks of this thread and waits for all of them.
-async fn as_tasks<D: Driver, R: Rules>(
-    rt: &Rt,
-    context: &RunContext<D>,
-    outlets: Vec<Outlets>,
-) -> Result<LanesOutcome, Failed> {
-    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
-    let lanes: Vec<_> = shares(outlets)
-        .map(|(share, outlets)| {
-            let (context, barrier) = (context.clone(), Arc::clone(&barrier));
-            rt.spawn(run_lane::<D, R>(rt.clone(), context, share, outlets, barrier))
-        })
-        .collect();
-    let mut ended = Vec::new();
-    for lane in lanes {
-        ended.push(lane.outcome().await);
-    }
-    conclude(ended, &barrier, &context.stop)
 }
 
 /// Runs the control phases on this thread and the lanes on threads of their own.
@@ -234,111 +193,6 @@ fn run_in_real_time<D: Driver, R: Rules>(
             Ok(Finished { end: EndKind::InternalError, panic, ..finished })
         }
     }
-}
-
-/// Runs the lanes, each on a thread, and waits for all of them.
-fn on_threads<D: Driver, R: Rules>(
-    context: &RunContext<D>,
-    options: &Options,
-    outlets: Vec<Outlets>,
-) -> Result<LanesOutcome, Failed> {
-    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
-    let ended = std::thread::scope(|scope| {
-        let threads: Vec<_> = shares(outlets)
-            .map(|(share, outlets)| {
-                let (context, barrier) = (context.clone(), Arc::clone(&barrier));
-                let theirs = Arc::clone(&barrier);
-                let name = format!("lane-{}", share.lane);
-                let run = move || on_thread::<D, R>(context, options, share, outlets, barrier);
-                let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
-                // The other lanes would wait for it.
-                thread.map_err(|error| theirs.give_up(Some(Failed::System(error))))
-            })
-            .collect();
-        let threads = threads.into_iter().flatten();
-        threads.map(std::thread::ScopedJoinHandle::join).collect()
-    });
-    conclude(ended, &barrier, &context.stop)
-}
-
-fn on_thread<D: Driver, R: Rules>(
-    context: RunContext<D>,
-    options: &Options,
-    share: Share,
-    outlets: Outlets,
-    barrier: Arc<StartBarrier>,
-) -> Option<LaneOutcome> {
-    let cpus = &options.cpus;
-    let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    // More spinning threads than processors would delay each other.
-    let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
-    let wait = match (options.spin, has_one) {
-        (true, _) => Wait::Spin,
-        (false, true) => Wait::WakeEarly,
-        (false, false) => Wait::Sleep,
-    };
-    let thread = rt::Options { cpu, wait };
-    let ours = Arc::clone(&barrier);
-    match run_real(&thread, |rt| run_lane::<D, R>(rt, context, share, outlets, barrier)) {
-        Ok(ended) => ended,
-        Err(error) => {
-            ours.give_up(Some(Failed::System(error)));
-            None
-        }
-    }
-}
-
-fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
-    let lanes = outlets.len() as u16;
-    outlets
-        .into_iter()
-        .enumerate()
-        .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
-}
-
-/// Combines the lanes' outcomes into that of the whole run.
-fn conclude(
-    lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
-    barrier: &StartBarrier,
-    stop: &Stop,
-) -> Result<LanesOutcome, Failed> {
-    let mut panic = None;
-    let mut ended: Vec<LaneOutcome> = Vec::new();
-    for lane in lanes {
-        match lane {
-            Ok(lane) => ended.extend(lane),
-            Err(lane) => panic = panic.or(Some(panic_message(&lane))),
-        }
-    }
-    let panic = panic.or_else(|| ended.iter().find_map(|lane| lane.panic.clone()));
-    if let Some(failed) = barrier.take_failure() {
-        return Err(failed);
-    }
-    let last = ended.iter().max_by_key(|lane| lane.at);
-    let last = last.map(|last| (last.zero, last.at));
-    // If all lanes panicked, the end that they had agreed on is still known.
-    let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
-    match (last, panic) {
-        (None, Some(words)) => Err(Failed::Panicked(words)),
-        (last, panic) => {
-            let lost = lost(&ended);
-            let measured = last.map(|(zero, length)| Measured { zero, length, lost });
-            Ok(LanesOutcome { measured, panic })
-        }
-    }
-}
-
-/// Returns the targets that were unreachable at the end: one refused a client and answered no
-/// request afterwards. A lane with idle clients cannot tell either way.
-fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
-    let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
-    let is_lost = |target: &JobTarget| {
-        let target_states = || target_states().filter(|way| way.target == *target);
-        let since = target_states().filter_map(|way| way.lost_since).min();
-        since.is_some_and(|since| target_states().all(|way| way.answered_at <= since))
-    };
-    let first = lanes.first().map(|lane| lane.target_states.as_slice()).unwrap_or_default();
-    first.iter().map(|way| way.target).filter(is_lost).collect()
 }
 
 /// The next phase of a run after its preparation.
@@ -373,10 +227,11 @@ async fn before<D: Driver>(
     begun
 }
 
+/// Prepares the targets, and undoes the setup if it did not get to its end.
 async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
-        Ok(Prepared::Interrupted { setup_done, loaded, owes_answer: _ }) => {
+        Ok(Prepared::Interrupted { setup_done, loaded, is_answer_outstanding: _ }) => {
             let reason = control.context.stop.reason();
             (Ok(NextPhase::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }

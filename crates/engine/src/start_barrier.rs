@@ -1,23 +1,12 @@
-//! The measured phase: all lanes, from the opening of their connections to their end.
+//! The barrier at which the lanes of a run agree on time zero.
 
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 
 use base::{Clock, Nanos, Stamp};
-use driver::Driver;
 use rt::Rt;
 
 use crate::error::Failed;
-use crate::events::RunEvent;
-use crate::lane::{self, LaneOutcome};
-use crate::lane_state::Outlets;
-use crate::opening::open;
-use crate::panics::PanicGuard;
-use crate::rules::Rules;
-use crate::run_context::RunContext;
-use crate::share::Share;
-use crate::waits::unless_ended_at_once;
 
 /// Minimum time from the last open connection to time zero. With many lanes it is longer, until
 /// each has noticed.
@@ -29,15 +18,20 @@ const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// The barrier at which the lanes of a run agree on time zero.
 pub(crate) struct StartBarrier {
+    /// Number of lanes of the run.
     lanes: u16,
+    /// Number of lanes that are ready.
     ready: AtomicU16,
-    /// [`Stamp::NEVER`] until time zero is known.
+    /// Time zero; [`Stamp::NEVER`] until it is known.
     zero: AtomicU64,
+    /// True if a lane withdrew.
     given_up: AtomicBool,
+    /// The reason of the first lane that failed.
     failed: Mutex<Option<Failed>>,
 }
 
 impl StartBarrier {
+    /// Makes the barrier of a run.
     pub(crate) fn new(lanes: u16) -> StartBarrier {
         StartBarrier {
             lanes,
@@ -69,7 +63,7 @@ impl StartBarrier {
 
     /// Waits for the other lanes and returns time zero. The last lane sets it and calls `announce`.
     /// Returns `None` if a lane gave up.
-    async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
+    pub(crate) async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
         let is_last = self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes;
         let poll = READY_POLL * u64::from(self.lanes.div_ceil(16));
         if is_last && !self.given_up.load(Ordering::Acquire) {
@@ -87,45 +81,4 @@ impl StartBarrier {
             rt.sleep(poll).await;
         }
     }
-}
-
-/// Runs one lane. Returns `None` if the run could not begin.
-pub(crate) async fn run_lane<D: Driver, R: Rules>(
-    rt: Rt,
-    context: RunContext<D>,
-    share: Share,
-    outlets: Outlets,
-    barrier: Arc<StartBarrier>,
-) -> Option<LaneOutcome> {
-    let _alarm = PanicGuard::new(|| {
-        context.stop.note_panic();
-        context.stop.end_by(rt.now());
-        barrier.give_up(None);
-    });
-    let opened = match unless_ended_at_once(open(&rt, &context, share), &rt, &context.stop).await {
-        Some(Ok(opened)) => opened,
-        Some(Err(failed)) => {
-            barrier.give_up(Some(failed));
-            return None;
-        }
-        None => {
-            barrier.give_up(None);
-            return None;
-        }
-    };
-    if context.stop.is_asked() {
-        barrier.give_up(None);
-    }
-    let begin = |zero: Stamp| {
-        context.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
-        if let Some(duration) = context.plan.duration {
-            context.stop.end_by(zero + duration);
-        }
-        context.listener.on_event(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
-    };
-    let Some(zero) = barrier.zero(&rt, begin).await else {
-        opened.close().await;
-        return None;
-    };
-    Some(lane::run::<D, R>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
 }

@@ -1,0 +1,209 @@
+//! The measured phase: all lanes, from the opening of their connections to their end.
+
+use std::sync::Arc;
+
+use base::{Clock, Nanos, Stamp};
+use driver::Driver;
+use rt::{Panic, Rt, Wait, processors, run_real};
+use workload::JobTarget;
+
+use crate::error::Failed;
+use crate::events::RunEvent;
+use crate::lane::{self, LaneOutcome};
+use crate::lane_state::Outlets;
+use crate::opening::open;
+use crate::options::Options;
+use crate::panics::{PanicGuard, panic_message};
+use crate::rules::Rules;
+use crate::run_context::RunContext;
+use crate::share::Share;
+use crate::start_barrier::StartBarrier;
+use crate::stop::Stop;
+use crate::waits::unless_ended_at_once;
+
+/// The measured phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// The beginning, on the run's clock.
+    pub zero: Stamp,
+    /// Time from time zero to the end of the schedule.
+    pub length: Nanos,
+    /// Targets of jobs that were unreachable when the run ended.
+    pub lost: Vec<JobTarget>,
+}
+
+/// The combined outcome of all lanes.
+pub(crate) struct LanesOutcome {
+    /// The measured phase; `None` if the run ended before time zero.
+    pub(crate) measured: Option<Measured>,
+    /// The message of the first panic, if something panicked.
+    pub(crate) panic: Option<String>,
+}
+
+/// Runs the lanes as tasks of this thread and waits for all of them.
+pub(crate) async fn as_tasks<D: Driver, R: Rules>(
+    rt: &Rt,
+    context: &RunContext<D>,
+    outlets: Vec<Outlets>,
+) -> Result<LanesOutcome, Failed> {
+    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
+    let lanes: Vec<_> = shares(outlets)
+        .map(|(share, outlets)| {
+            let (context, barrier) = (context.clone(), Arc::clone(&barrier));
+            rt.spawn(run_lane::<D, R>(rt.clone(), context, share, outlets, barrier))
+        })
+        .collect();
+    let mut ended = Vec::new();
+    for lane in lanes {
+        ended.push(lane.outcome().await);
+    }
+    conclude(ended, &barrier, &context.stop)
+}
+
+/// Runs the lanes, each on a thread, and waits for all of them.
+pub(crate) fn on_threads<D: Driver, R: Rules>(
+    context: &RunContext<D>,
+    options: &Options,
+    outlets: Vec<Outlets>,
+) -> Result<LanesOutcome, Failed> {
+    let barrier = Arc::new(StartBarrier::new(outlets.len() as u16));
+    let ended = std::thread::scope(|scope| {
+        let threads: Vec<_> = shares(outlets)
+            .map(|(share, outlets)| {
+                let (context, barrier) = (context.clone(), Arc::clone(&barrier));
+                let others = Arc::clone(&barrier);
+                let name = format!("lane-{}", share.lane);
+                let run = move || on_thread::<D, R>(context, options, share, outlets, barrier);
+                let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
+                // The other lanes would wait for it.
+                thread.map_err(|error| others.give_up(Some(Failed::System(error))))
+            })
+            .collect();
+        let threads = threads.into_iter().flatten();
+        threads.map(std::thread::ScopedJoinHandle::join).collect()
+    });
+    conclude(ended, &barrier, &context.stop)
+}
+
+/// Runs one lane on this thread.
+fn on_thread<D: Driver, R: Rules>(
+    context: RunContext<D>,
+    options: &Options,
+    share: Share,
+    outlets: Outlets,
+    barrier: Arc<StartBarrier>,
+) -> Option<LaneOutcome> {
+    let cpus = &options.cpus;
+    let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
+    // More spinning threads than processors would delay each other.
+    let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
+    let wait = match (options.spin, has_one) {
+        (true, _) => Wait::Spin,
+        (false, true) => Wait::WakeEarly,
+        (false, false) => Wait::Sleep,
+    };
+    let thread = rt::Options { cpu, wait };
+    let others = Arc::clone(&barrier);
+    match run_real(&thread, |rt| run_lane::<D, R>(rt, context, share, outlets, barrier)) {
+        Ok(ended) => ended,
+        Err(error) => {
+            others.give_up(Some(Failed::System(error)));
+            None
+        }
+    }
+}
+
+/// Gives each lane its share and its outlets.
+fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
+    let lanes = outlets.len() as u16;
+    outlets
+        .into_iter()
+        .enumerate()
+        .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
+}
+
+/// Runs one lane. Returns `None` if the run could not begin.
+pub(crate) async fn run_lane<D: Driver, R: Rules>(
+    rt: Rt,
+    context: RunContext<D>,
+    share: Share,
+    outlets: Outlets,
+    barrier: Arc<StartBarrier>,
+) -> Option<LaneOutcome> {
+    let _guard = PanicGuard::new(|| {
+        context.stop.note_panic();
+        context.stop.end_by(rt.now());
+        barrier.give_up(None);
+    });
+    let opened = match unless_ended_at_once(open(&rt, &context, share), &rt, &context.stop).await {
+        Some(Ok(opened)) => opened,
+        Some(Err(failed)) => {
+            barrier.give_up(Some(failed));
+            return None;
+        }
+        None => {
+            barrier.give_up(None);
+            return None;
+        }
+    };
+    if context.stop.is_asked() {
+        barrier.give_up(None);
+    }
+    let begin = |zero: Stamp| {
+        context.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
+        if let Some(duration) = context.plan.duration {
+            context.stop.end_by(zero + duration);
+        }
+        context.listener.on_event(&RunEvent::TimeZero { zero, ahead: zero.since(rt.now()) });
+    };
+    let Some(zero) = barrier.zero(&rt, begin).await else {
+        opened.close().await;
+        return None;
+    };
+    Some(lane::run::<D, R>(rt.clone(), context.clone(), share, zero, outlets, opened).await)
+}
+
+/// Combines the lanes' outcomes into that of the whole run.
+fn conclude(
+    lanes: Vec<Result<Option<LaneOutcome>, Panic>>,
+    barrier: &StartBarrier,
+    stop: &Stop,
+) -> Result<LanesOutcome, Failed> {
+    let mut panic = None;
+    let mut ended: Vec<LaneOutcome> = Vec::new();
+    for lane in lanes {
+        match lane {
+            Ok(lane) => ended.extend(lane),
+            Err(lane) => panic = panic.or(Some(panic_message(&lane))),
+        }
+    }
+    let panic = panic.or_else(|| ended.iter().find_map(|lane| lane.panic.clone()));
+    if let Some(failed) = barrier.take_failure() {
+        return Err(failed);
+    }
+    let last = ended.iter().max_by_key(|lane| lane.at);
+    let last = last.map(|last| (last.zero, last.at));
+    // If all lanes panicked, the end that they had agreed on is still known.
+    let last = last.or_else(|| barrier.known_zero().map(|zero| (zero, stop.end().since(zero))));
+    match (last, panic) {
+        (None, Some(words)) => Err(Failed::Panicked(words)),
+        (last, panic) => {
+            let lost = lost(&ended);
+            let measured = last.map(|(zero, length)| Measured { zero, length, lost });
+            Ok(LanesOutcome { measured, panic })
+        }
+    }
+}
+
+/// Returns the targets that were unreachable at the end: one refused a client and answered no
+/// request afterwards. A lane with idle clients cannot tell either way.
+fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
+    let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
+    let is_lost = |target: &JobTarget| {
+        let target_states = || target_states().filter(|state| state.target == *target);
+        let since = target_states().filter_map(|state| state.lost_since).min();
+        since.is_some_and(|since| target_states().all(|state| state.answered_at <= since))
+    };
+    let first = lanes.first().map(|lane| lane.target_states.as_slice()).unwrap_or_default();
+    first.iter().map(|state| state.target).filter(is_lost).collect()
+}
