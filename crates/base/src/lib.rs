@@ -11,7 +11,7 @@
 //! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
 //! * [`Secret`]: a string that cannot be printed.
-//! * [`Target`]: a parsed URL of a database.
+//! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
 
 mod diagnostic;
 mod dialect;
@@ -26,6 +26,7 @@ mod similar;
 mod target;
 mod time;
 pub mod units;
+mod url_option;
 mod value;
 mod wall;
 
@@ -40,5 +41,6 @@ pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
 pub use similar::closest;
 pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
 pub use time::{Clock, Monotonic, Nanos, Stamp};
+pub use url_option::{OptionError, UrlOption};
 pub use value::{Placeholders, Text, Value, Values};
 pub use wall::WallTime;

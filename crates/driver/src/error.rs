@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use base::{Class, Code, printable};
+use base::{Class, Code, OptionError, printable};
 
 /// A failed attempt to connect, prepare or run.
 ///
@@ -39,6 +39,11 @@ impl Error {
     /// Creates the error of a lost or refused connection.
     pub fn disconnect(message: impl Into<Box<str>>) -> Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
+    }
+
+    /// Creates the error of a URL that cannot be used as written.
+    pub(crate) fn url(message: impl Into<Box<str>>) -> Error {
+        Error::new(Class::Statement, Code::new("url"), message)
     }
 
     /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
@@ -100,3 +105,16 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<net::Error> for Error {
+    #[cold]
+    fn from(error: net::Error) -> Error {
+        Error::new(error.class(), error.code(), error.message())
+    }
+}
+
+impl From<OptionError> for Error {
+    fn from(error: OptionError) -> Error {
+        Error::url(error.to_string())
+    }
+}

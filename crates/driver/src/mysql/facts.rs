@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::MysqlConnection;
 use crate::facts::{DATABASE, MOST_TABLES, NONE, columns, settings, tables, told};
-use crate::net::{TELLING, UNKNOWN};
+use crate::known::UNKNOWN;
+use crate::service::TELLING;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set; those chosen by the server itself are left out.

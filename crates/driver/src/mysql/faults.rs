@@ -2,10 +2,10 @@
 //! "MariaDB Error Code Reference").
 
 use base::{Class, Code};
+use net::Address;
 use wire_mysql::{Refusal, WireError};
 
 use crate::Error;
-use crate::net::Address;
 
 /// Converts a server's error message into an error with a class and a remedy.
 #[cold]

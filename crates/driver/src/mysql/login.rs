@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use base::{Class, Code};
+use net::{Address, Cancellation, Channel, TlsMode};
 use rt::Rt;
 use wire_mysql::{
     Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
@@ -12,7 +13,7 @@ use wire_mysql::{
 
 use super::{Site, TrustedKey, faults};
 use crate::Error;
-use crate::net::{Address, AwaitedGreeting, Cancellation, Channel, LOGIN, Service, TlsMode};
+use crate::service::{AwaitedGreeting, LOGIN, Service};
 
 /// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
 /// is a key of a few kilobytes.
@@ -177,9 +178,9 @@ pub(super) struct Kill {
 }
 
 impl Cancellation for Kill {
-    async fn say(self, rt: &Rt) {
+    async fn send(self, rt: &Rt) {
         let Kill { site, place, peer, thread_id } = self;
-        let say = async {
+        let kill = async {
             let (mut channel, _) =
                 log_in(rt, &site, place, peer, &AwaitedGreeting::default()).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
@@ -189,7 +190,7 @@ impl Cancellation for Kill {
             channel.flush().await;
             Ok(())
         };
-        let _ = site.service.in_time(rt, place, LOGIN, say).await;
+        let _ = site.service.in_time(rt, place, LOGIN, kill).await;
     }
 }
 

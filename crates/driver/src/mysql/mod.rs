@@ -1,6 +1,6 @@
 //! The driver of MySQL, MariaDB and servers that speak their protocol.
 //!
-//! [`wire_mysql`] encodes and decodes the protocol, and [`net`](crate::net) transports the bytes.
+//! [`wire_mysql`] encodes and decodes the protocol, and [`net`] transports the bytes.
 //! This module contains the rest: the commands of a request ([`session`], [`chain`]), the sinks for
 //! replies ([`answer`]), access to files ([`mod@file`]), loading rows ([`load`]), and the
 //! classification of errors ([`faults`]).
@@ -23,12 +23,12 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Dialect, Stamp, Target};
+use base::{Dialect, Stamp, Target, UrlOption};
 use confine::Files;
+use net::{CancelService, PasswordFile};
 use rt::Rt;
 
-use crate::given::{UrlOption, refusal};
-use crate::net::{AwaitedGreeting, CancelService, Kind, PasswordFile, Service};
+use crate::service::{AwaitedGreeting, Kind, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;
@@ -45,7 +45,7 @@ const KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct Mysql {
     site: Arc<Site>,
-    farewells: CancelService<Kill>,
+    cancels: CancelService<Kill>,
 }
 
 /// State shared by all connections.
@@ -103,7 +103,7 @@ impl Mysql {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
         let site = Site { service, key: key.read()?, files: files.into() };
-        Ok(Mysql { site: Arc::new(site), farewells: CancelService::new() })
+        Ok(Mysql { site: Arc::new(site), cancels: CancelService::new() })
     }
 }
 
@@ -124,10 +124,10 @@ impl KeyOption {
         };
         let file = path.display();
         let pem = std::fs::read(&path).map_err(|error| {
-            refusal(format!("cannot read `{file}` of the option `server-public-key`: {error}"))
+            Error::url(format!("cannot read `{file}` of the option `server-public-key`: {error}"))
         })?;
         if !String::from_utf8_lossy(&pem).contains("PUBLIC KEY-----") {
-            return Err(refusal(format!(
+            return Err(Error::url(format!(
                 "`{file}` of the option `server-public-key` holds no public key in PEM; the server \
                  shows its own by `show status like 'Caching_sha2_password_rsa_public_key'`"
             )));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Poll, ready};
 
 use base::{Clock, Stamp, Value, Values};
+use net::Channel;
 use rt::Rt;
 use wire_mysql::{
     Capabilities, Command, Execute, Parameter, Replies, ReplyKind, Session, Status, file_data,
@@ -16,7 +17,8 @@ use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, Site, chain, faults, script, settings};
 use crate::account::{Count, OwnTraffic};
-use crate::net::{ANSWERING, Channel, Known, PREPARING, TELLING, owes_an_answer};
+use crate::known::Known;
+use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -518,7 +520,7 @@ impl Connection for MysqlConnection {
             let (site, place, thread_id) =
                 (Arc::clone(&self.driver.site), self.place, self.thread_id);
             let peer = self.line.channel.peer();
-            self.driver.farewells.say(Kill { site, place, peer, thread_id });
+            self.driver.cancels.send(Kill { site, place, peer, thread_id });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::net::{Known, UNKNOWN, told, value};
+use crate::known::{Known, UNKNOWN, told, value};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.

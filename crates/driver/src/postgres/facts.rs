@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::PostgresConnection;
 use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables};
-use crate::net::{TELLING, UNKNOWN};
+use crate::known::UNKNOWN;
+use crate::service::TELLING;
 use crate::{Connection, Table};
 
 /// Query for the settings that somebody has set; those set by the server itself or by this session

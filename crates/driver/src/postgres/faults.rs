@@ -1,10 +1,10 @@
 //! Classification of PostgreSQL's errors (manual, appendix "PostgreSQL Error Codes").
 
 use base::{Class, Code};
+use net::Address;
 use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
 
 use crate::Error;
-use crate::net::Address;
 
 /// Converts a server's error report into an error with a class and a remedy.
 pub(super) fn fault(report: &OwnedReport) -> Error {

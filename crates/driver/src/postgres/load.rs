@@ -6,14 +6,13 @@ use wire_postgres::{CopyText, frontend};
 use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
-use crate::given::refusal;
 use crate::load::{InsertWords, PIECE, insert_rows, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     match (method, into.duplicates) {
         (Method::LoadData, _) => Err(no_method("PostgreSQL", method)),
-        (Method::Copy, Duplicates::Ignore | Duplicates::Replace) => Err(refusal(
+        (Method::Copy, Duplicates::Ignore | Duplicates::Replace) => Err(Error::url(
             "COPY fails with the first row whose key exists: write `method = auto`, or leave out \
              `on-duplicate`",
         )),
@@ -81,7 +80,7 @@ impl PostgresConnection {
         let found = self.query_text(&query).await?;
         let key: Vec<String> = found.rows.into_iter().flatten().flatten().collect();
         if key.is_empty() {
-            return Err(refusal(format!(
+            return Err(Error::url(format!(
                 "the table `{}` has no primary key by which `on-duplicate = replace` could know \
                  that a row exists",
                 into.table

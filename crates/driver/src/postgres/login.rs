@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos};
+use net::{Address, Cancellation, Channel, TlsMode, wait_until_closed};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
 use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
@@ -16,7 +17,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::net::{Address, Cancellation, Channel, LOGIN, Service, TlsMode, hung_up};
+use crate::service::{LOGIN, Service};
 
 /// Connects to the address at index `place` and begins a session.
 pub(super) async fn log_in(
@@ -185,9 +186,9 @@ pub(super) struct Cancel {
 }
 
 impl Cancellation for Cancel {
-    async fn say(self, rt: &Rt) {
+    async fn send(self, rt: &Rt) {
         let Cancel { service, place, peer, key, session } = self;
-        let say = async {
+        let cancel = async {
             send_cancel(rt, &service, (place, peer), key).await?;
             let mut end = pin!(end_of(rt, session));
             let mut pause = FIRST_PAUSE;
@@ -200,7 +201,7 @@ impl Cancellation for Cancel {
             }
             Ok(())
         };
-        let _ = service.in_time(rt, place, LOGIN, say).await;
+        let _ = service.in_time(rt, place, LOGIN, cancel).await;
     }
 }
 
@@ -208,7 +209,7 @@ async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
     if let Some(session) = session {
         // Fails only on a lost socket, whose other side is gone anyway.
         let _ = rustix::net::shutdown(&session, Shutdown::Write);
-        hung_up(rt, session).await;
+        wait_until_closed(rt, session).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The driver of PostgreSQL and servers that speak its protocol.
 //!
-//! [`wire_postgres`] encodes and decodes the protocol, and [`net`](crate::net) transports the
+//! [`wire_postgres`] encodes and decodes the protocol, and [`net`] transports the
 //! bytes. This module contains the rest: the messages of a request ([`session`]), the sinks for
 //! answers ([`answer`]), and the classification of errors ([`faults`]).
 
@@ -16,12 +16,12 @@ mod settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Dialect, Stamp, Target};
+use base::{Dialect, Stamp, Target, UrlOption};
+use net::{CancelService, PasswordFile};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::given::UrlOption;
-use crate::net::{CancelService, Kind, LOGIN, PasswordFile, Service};
+use crate::service::{Kind, LOGIN, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;
@@ -35,7 +35,7 @@ const KIND: Kind =
 pub struct Postgres {
     service: Arc<Service>,
     results: Format,
-    farewells: CancelService<Cancel>,
+    cancels: CancelService<Cancel>,
 }
 
 impl Postgres {
@@ -64,7 +64,7 @@ impl Postgres {
     pub fn open(target: &Target) -> Result<Postgres, Error> {
         let mut results = Format::Text;
         let service = KIND.open(target, |given| read_option(given, &mut results))?;
-        Ok(Postgres { service: Arc::new(service), results, farewells: CancelService::new() })
+        Ok(Postgres { service: Arc::new(service), results, cancels: CancelService::new() })
     }
 }
 

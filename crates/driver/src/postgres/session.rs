@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use base::{Clock, Stamp, Value, Values};
+use net::Channel;
 use rt::Rt;
 use wire_postgres::{
     BackendKey, Cycle, Object, Replies, Session, Template, TransactionStatus, Value as Parameter,
@@ -16,8 +17,8 @@ use super::answer::{Answer, Ended, FullReply, Outcome};
 use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::account::{Count, OwnTraffic};
-use crate::given::refusal;
-use crate::net::{ANSWERING, Channel, Known, PREPARING, Service, TELLING, owes_an_answer};
+use crate::known::Known;
+use crate::service::{ANSWERING, PREPARING, Service, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -401,9 +402,9 @@ fn range(first: u32, count: u32) -> Range<usize> {
 
 /// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
-fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
+fn last_words(outcome: &mut Outcome, lost: net::Error) -> Error {
     match outcome.error.take() {
-        None => lost,
+        None => lost.into(),
         Some(report) => faults::fault(&report).as_disconnect(),
     }
 }
@@ -445,7 +446,9 @@ impl Connection for PostgresConnection {
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         if work.capture.is_wanted() && self.driver.results == wire_postgres::Format::Binary {
-            return Err(refusal("returned rows are written as text: leave out `results=binary`"));
+            return Err(Error::url(
+                "returned rows are written as text: leave out `results=binary`",
+            ));
         }
         let taken = match work.is_pipelined {
             false => self.take_steps(work).await,
@@ -519,7 +522,7 @@ impl Connection for PostgresConnection {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, place) = (Arc::clone(&self.driver.service), self.place);
             let (peer, session) = (self.channel.peer(), self.channel.give_up());
-            self.driver.farewells.say(Cancel { service, place, peer, key, session });
+            self.driver.cancels.send(Cancel { service, place, peer, key, session });
         }
     }
 }

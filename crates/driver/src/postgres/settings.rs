@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::net::{Known, told};
+use crate::known::{Known, told};
 
 /// Settings about isolation, durability, memory and background work, in order of output.
 const NAMES: [&str; 24] = [

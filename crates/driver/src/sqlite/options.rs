@@ -1,10 +1,9 @@
 //! The options of a `sqlite:` URL.
 
-use base::Nanos;
 use base::units::{UnitError, parse_count};
+use base::{Nanos, OptionError, UrlOption};
 
 use crate::Error;
-use crate::given::{UrlOption, unknown};
 
 /// Settings of each connection. `None` keeps SQLite's default or the file's own setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ impl Options {
                 "synchronous" => parsed.synchronous = Some(given.word(&SYNCHRONOUS)?),
                 "cache-size" => parsed.cache_size = Some(signed(given)?),
                 "mmap-size" => parsed.mmap_size = Some(bytes(given)?),
-                name => return Err(unknown("SQLite", name, &NAMES)),
+                name => return Err(OptionError::unknown("SQLite", name, &NAMES).into()),
             }
         }
         Ok(parsed)
@@ -86,13 +85,13 @@ fn signed(given: UrlOption<'_>) -> Result<i32, Error> {
     let number = parse_count(digits).map_err(|why| given.is(why))?;
     match i32::try_from(number) {
         Ok(number) => Ok(sign * number),
-        Err(_) => Err(given.is(UnitError::TooLarge)),
+        Err(_) => Err(given.is(UnitError::TooLarge).into()),
     }
 }
 
 fn bytes(given: UrlOption<'_>) -> Result<i64, Error> {
     let number = parse_count(given.value).map_err(|why| given.is(why))?;
-    i64::try_from(number).map_err(|_| given.is(UnitError::TooLarge))
+    i64::try_from(number).map_err(|_| given.is(UnitError::TooLarge).into())
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use base::{Class, Code, Endpoint};
 use guardian::TemporaryFolder;
 
 use crate::Error;
-use crate::given::refusal;
 
 /// A database file that exists or can be created, by its absolute path. A relative path would
 /// depend on the working directory, and SQLite interprets `file:…` and `:memory:` itself.
@@ -55,7 +54,7 @@ impl Place {
             true if self.folder.is_some() => {
                 // Class `Statement`: the request itself is inconsistent, no file access has failed.
                 let why = "--loaded needs a file: a temporary database is empty";
-                Err(refusal(why.to_owned()))
+                Err(Error::url(why.to_owned()))
             }
             true => Err(unusable(format!("there is no database file `{}`", self.path.display()))),
         }
@@ -64,7 +63,7 @@ impl Place {
     /// Checks that an endpoint can be a database, without accessing files.
     pub(super) fn check(endpoint: &Endpoint) -> Result<(), Error> {
         match endpoint {
-            Endpoint::File(path) if path.as_os_str() == ":memory:" => Err(refusal(
+            Endpoint::File(path) if path.as_os_str() == ":memory:" => Err(Error::url(
                 "each connection to `:memory:` would see a database of its own; write `sqlite:` \
                  for a temporary file that the connections share"
                     .to_owned(),

@@ -12,7 +12,6 @@ use super::faults::fault_at_connect;
 use super::options::{Options, Setting};
 use super::patience;
 use super::session::{Session, pragma};
-use crate::given::refusal;
 use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
@@ -116,7 +115,7 @@ fn configure(connection: &Connection, path: &Path, options: &Options) -> Result<
         connection.execute_batch(&format!("pragma {name} = {value}")).map_err(failed)?;
         let granted = pragma(connection, name).map_err(failed)?;
         if granted != value {
-            return Err(refusal(format!(
+            return Err(Error::url(format!(
                 "`{value}` of the option `{option}` is not granted for `{}`, where SQLite \
                  keeps `{granted}`; write that or leave the option out",
                 path.display()

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use rt::Rt;
 
-use super::address::Socket;
-use super::tls::{Session, Tls};
-use super::{Address, Host, TlsMode};
-use crate::Error;
+use crate::address::{Address, Host, Socket};
+use crate::error::Error;
+use crate::options::TlsMode;
+use crate::tls::{ClientTls, Session, handshake_failed};
 
 /// Initial size of a connection's receive buffer, in bytes.
 const SMALLEST: usize = 16 << 10;
@@ -28,7 +28,7 @@ const MOST_UNREAD: usize = 32 << 20;
 const KEPT: usize = 1 << 20;
 
 /// A connected byte stream to a server.
-pub(crate) struct Channel {
+pub struct Channel {
     socket: Socket,
     tls: Option<Box<Session>>,
     address: Address,
@@ -46,7 +46,7 @@ impl Channel {
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(crate) async fn connect(rt: &Rt, address: &Address, host: Host) -> Result<Channel, Error> {
+    pub async fn connect(rt: &Rt, address: &Address, host: Host) -> Result<Channel, Error> {
         Ok(Channel {
             socket: address.connect(rt, host).await?,
             tls: None,
@@ -64,26 +64,26 @@ impl Channel {
     /// # Errors
     /// The server's certificate is not trusted, or client and server share no protocol version or
     /// cipher.
-    pub(crate) async fn start_tls(&mut self, tls: &Tls, mode: TlsMode) -> Result<Vec<u8>, Error> {
+    pub async fn start_tls(&mut self, tls: &ClientTls, mode: TlsMode) -> Result<Vec<u8>, Error> {
         let mut session = tls.session(&self.address, mode)?;
         let address = &self.address;
         let socket = &self.socket;
         poll_fn(|context| session.poll_handshake(socket, context))
             .await
-            .map_err(|error| super::tls::handshake_failed(address, &error))?;
+            .map_err(|error| handshake_failed(address, &error))?;
         let hash = session.end_point();
         self.tls = Some(Box::new(session));
         Ok(hash)
     }
 
     /// Returns the server's address.
-    pub(crate) fn address(&self) -> &Address {
+    pub fn address(&self) -> &Address {
         &self.address
     }
 
     /// Returns the buffer in which a request is written before it is sent.
     #[inline]
-    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
+    pub fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
@@ -93,14 +93,14 @@ impl Channel {
     /// A lost connection is not reported here: the server's last message may still be
     /// [unread](Channel::unread), and [`receive`](Channel::receive) reports the loss.
     #[inline]
-    pub(crate) async fn flush(&mut self) {
+    pub async fn flush(&mut self) {
         poll_fn(|context| self.poll_flush(context)).await;
     }
 
     /// Polls [`flush`](Channel::flush), for hand-written futures. Ready at once if there is nothing
     /// to send.
     #[inline]
-    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.out.is_empty() {
             return Poll::Ready(());
         }
@@ -151,7 +151,7 @@ impl Channel {
     }
 
     /// Returns true if nothing can be sent any more.
-    pub(crate) fn is_broken(&self) -> bool {
+    pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
 
@@ -160,13 +160,13 @@ impl Channel {
     /// # Errors
     /// Class `Disconnect` at the end of the stream.
     #[inline]
-    pub(crate) async fn receive(&mut self) -> Result<(), Error> {
+    pub async fn receive(&mut self) -> Result<(), Error> {
         poll_fn(|context| self.poll_receive(context)).await
     }
 
     /// Polls [`receive`](Channel::receive), for hand-written futures.
     #[inline]
-    pub(crate) fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    pub fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let room = self.inbox.room();
         let read = match &mut self.tls {
             None => ready!(self.socket.poll_read(context, room)),
@@ -185,26 +185,26 @@ impl Channel {
     /// Returns the host that the name resolved to for this connection; `None` on a Unix domain
     /// socket, and if the connection is lost.
     #[cold]
-    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+    pub fn peer(&self) -> Option<SocketAddr> {
         self.socket.peer()
     }
 
     /// Returns the socket, to wait for its end; `None` if the operating system grants no file
     /// descriptor for it.
-    pub(crate) fn give_up(self) -> Option<OwnedFd> {
+    pub fn give_up(self) -> Option<OwnedFd> {
         self.socket.give_up().ok()
     }
 
     /// Returns the bytes received and not yet consumed.
     #[inline]
-    pub(crate) fn unread(&self) -> &[u8] {
+    pub fn unread(&self) -> &[u8] {
         self.inbox.unread()
     }
 
     /// Consumes `used` bytes. `needed` is the length of the message that was incomplete, for which
     /// room is made.
     #[inline]
-    pub(crate) fn consume(&mut self, used: usize, needed: usize) {
+    pub fn consume(&mut self, used: usize, needed: usize) {
         self.inbox.consume(used);
         self.inbox.make_room(needed);
     }
@@ -220,7 +220,7 @@ impl Channel {
     #[cold]
     fn lost(&self, error: &io::Error) -> Error {
         if self.tls.as_ref().is_some_and(|session| session.may_be_refused()) {
-            return super::tls::handshake_failed(&self.address, error);
+            return handshake_failed(&self.address, error);
         }
         Error::disconnect(format!("the connection to {} was lost: {error}", self.address))
     }

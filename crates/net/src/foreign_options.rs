@@ -78,7 +78,7 @@ const CHECKS_NAME: &str = "write `tls=verify`, which checks the name of the serv
                            `tls=require`, which checks nothing";
 
 /// Returns advice on the counterpart of another client's option; `None` for an unknown one.
-pub(super) fn remedy(name: &str, value: &str) -> Option<String> {
+pub(crate) fn remedy(name: &str, value: &str) -> Option<String> {
     let bare: String = name.chars().filter(|c| !matches!(c, '-' | '_')).collect();
     let bare = bare.to_ascii_lowercase();
     let (_, means) = KNOWN.iter().find(|(known, _)| *known == bare)?;

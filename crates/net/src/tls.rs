@@ -18,46 +18,46 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::address::Socket;
-use super::{Address, Options, TlsMode, end_point};
-use crate::Error;
-use crate::given::refusal;
+use crate::address::{Address, Socket};
+use crate::end_point;
+use crate::error::Error;
+use crate::options::{Options, TlsMode};
 
 /// Number of encrypted bytes read from the socket at once: the maximum size of a record.
 const SEALED: usize = 16 << 10;
 
 /// TLS configurations for the modes in use. Built once per driver.
 #[derive(Clone, Debug)]
-pub(crate) struct Tls {
+pub struct ClientTls {
     require: Option<Arc<ClientConfig>>,
     verify: Option<Arc<ClientConfig>>,
 }
 
-impl Tls {
+impl ClientTls {
     /// Reads the certificates and keys that these modes need.
     ///
     /// # Errors
     /// A file cannot be read or has the wrong content.
-    pub(crate) fn new(options: &Options, modes: &[TlsMode]) -> Result<Tls, Error> {
+    pub fn new(options: &Options, modes: &[TlsMode]) -> Result<ClientTls, Error> {
         let made = |mode| match modes.contains(&mode) {
             true => config(options, Trust::of(mode, options)?).map(Some),
             false => Ok(None),
         };
-        Ok(Tls { require: made(TlsMode::Require)?, verify: made(TlsMode::Verify)? })
+        Ok(ClientTls { require: made(TlsMode::Require)?, verify: made(TlsMode::Verify)? })
     }
 
     /// Creates the client side of a new connection.
-    pub(super) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
+    pub(crate) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
         let config = match mode {
             TlsMode::Off => None,
             TlsMode::Require => self.require.clone(),
             TlsMode::Verify => self.verify.clone(),
         };
-        let config = config.ok_or_else(|| refusal("TLS was not prepared in this mode"))?;
+        let config = config.ok_or_else(|| Error::url("TLS was not prepared in this mode"))?;
         let name = ServerName::try_from(address.host().to_owned())
-            .map_err(|_| refusal(format!("`{}` is no name for TLS", address.host())))?;
+            .map_err(|_| Error::url(format!("`{}` is no name for TLS", address.host())))?;
         let mut connection = ClientConnection::new(config, name)
-            .map_err(|error| refusal(format!("TLS cannot begin: {error}")))?;
+            .map_err(|error| Error::url(format!("TLS cannot begin: {error}")))?;
         // Requests of any size are encrypted whole.
         connection.set_buffer_limit(None);
         Ok(Session {
@@ -90,7 +90,7 @@ impl Trust {
 
 fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let impossible = |error: rustls::Error| refusal(format!("TLS cannot be set up: {error}"));
+    let impossible = |error: rustls::Error| Error::url(format!("TLS cannot be set up: {error}"));
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(impossible)?;
@@ -100,7 +100,7 @@ fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
         }
         Trust::Roots(roots) => builder.with_root_certificates(roots),
         Trust::System => builder.with_platform_verifier().map_err(|error| {
-            refusal(format!(
+            Error::url(format!(
                 "the system's certificates of those who are trusted cannot be read: {error}; name \
                  an authority with `tls-ca=FILE`"
             ))
@@ -114,7 +114,7 @@ fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
                 unreadable("tls-key", key, &error, "a private key in PEM that is not encrypted")
             })?;
             builder.with_client_auth_cert(chain, key).map_err(|error| {
-                refusal(format!("`tls-cert` and `tls-key` do not belong together: {error}"))
+                Error::url(format!("`tls-cert` and `tls-key` do not belong together: {error}"))
             })?
         }
     };
@@ -126,7 +126,7 @@ fn roots(path: &Path) -> Result<RootCertStore, Error> {
     for certificate in certificates(path, "tls-ca")? {
         roots.add(certificate).map_err(|error| {
             let file = path.display();
-            refusal(format!("`{file}` of the option `tls-ca` holds no authority: {error}"))
+            Error::url(format!("`{file}` of the option `tls-ca` holds no authority: {error}"))
         })?;
     }
     Ok(roots)
@@ -138,7 +138,9 @@ fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateDer<'static>
     match read {
         Ok(certificates) if certificates.is_empty() => {
             let file = path.display();
-            Err(refusal(format!("`{file}` of the option `{option}` holds no certificate in PEM")))
+            Err(Error::url(format!(
+                "`{file}` of the option `{option}` holds no certificate in PEM"
+            )))
         }
         Ok(certificates) => Ok(certificates),
         Err(error) => Err(unreadable(option, path, &error, what)),
@@ -152,7 +154,7 @@ fn unreadable(
     what: &str,
 ) -> Error {
     let file = path.display();
-    refusal(match error {
+    Error::url(match error {
         rustls::pki_types::pem::Error::Io(error) => {
             format!("cannot read `{file}` of the option `{option}`: {error}")
         }
@@ -161,7 +163,7 @@ fn unreadable(
 }
 
 /// Builds the error of a failed TLS handshake, with a remedy.
-pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
+pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let message = match cause {
         Some(rustls::Error::InvalidCertificate(why)) => format!(
@@ -240,7 +242,7 @@ impl ServerCertVerifier for AcceptAnybody {
 }
 
 /// The TLS state of one connection.
-pub(super) struct Session {
+pub(crate) struct Session {
     connection: ClientConnection,
     /// Encrypted bytes from the socket; `opened..end` is not yet passed to the TLS library.
     sealed: Vec<u8>,
@@ -254,7 +256,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Polls the handshake.
-    pub(super) fn poll_handshake(
+    pub(crate) fn poll_handshake(
         &mut self,
         socket: &Socket,
         context: &mut Context<'_>,
@@ -286,18 +288,18 @@ impl Session {
     /// Returns true if the server may still refuse TLS: it checks this client's certificate when
     /// the handshake is already complete on our side (RFC 8446, section 4.4.2.4), before it sends
     /// any data.
-    pub(super) fn may_be_refused(&self) -> bool {
+    pub(crate) fn may_be_refused(&self) -> bool {
         !self.was_heard
     }
 
     /// Returns the hash of the server's certificate (RFC 5929, `tls-server-end-point`).
-    pub(super) fn end_point(&self) -> Vec<u8> {
+    pub(crate) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
         certificate.map(|der| end_point::hash(der)).unwrap_or_default()
     }
 
     /// Replaces the content of `out` by its encrypted form.
-    pub(super) fn seal(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn seal(&mut self, out: &mut Vec<u8>) {
         self.out.clear();
         let sealed = self.connection.writer().write_all(out).and_then(|()| {
             while self.connection.wants_write() {
@@ -310,7 +312,7 @@ impl Session {
     }
 
     /// Reads decrypted bytes. `Ready` with 0 is the end of the stream.
-    pub(super) fn poll_read(
+    pub(crate) fn poll_read(
         &mut self,
         socket: &Socket,
         context: &mut Context<'_>,
@@ -359,15 +361,15 @@ mod tests {
 
     #[test]
     fn a_mode_that_was_not_prepared_begins_nothing_and_reads_nothing() {
-        let mut options = Options::parse("any", &[], &[], |_| Ok(())).unwrap();
+        let mut options = Options::parse("any", &[], &[], |_| Ok::<(), Error>(())).unwrap();
         options.tls_ca = Some("no/such/authority.pem".into());
         let far = Address::Tcp("db.example".to_owned(), 5432);
-        let tls = Tls::new(&options, &[TlsMode::Off, TlsMode::Require]).unwrap();
+        let tls = ClientTls::new(&options, &[TlsMode::Off, TlsMode::Require]).unwrap();
         assert!(tls.session(&far, TlsMode::Require).is_ok());
         for mode in [TlsMode::Off, TlsMode::Verify] {
             assert!(tls.session(&far, mode).is_err(), "{mode:?}");
         }
-        let unread = Tls::new(&options, &[TlsMode::Verify]).unwrap_err();
+        let unread = ClientTls::new(&options, &[TlsMode::Verify]).unwrap_err();
         assert!(unread.message().contains("no/such/authority.pem"), "{unread}");
     }
 }

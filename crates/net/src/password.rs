@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use base::Secret;
 
-use super::Address;
+use crate::address::Address;
 
 /// The password file of a database's own clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PasswordFile {
+pub enum PasswordFile {
     /// PostgreSQL's `~/.pgpass`, or the file named by `PGPASSFILE` (manual, chapter "The Password
     /// File").
     PgPass,
@@ -25,25 +25,29 @@ pub(crate) enum PasswordFile {
 
 /// The login that a password is wanted for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owner<'a> {
-    pub(crate) address: &'a Address,
-    pub(crate) database: &'a str,
-    pub(crate) user: &'a str,
+pub struct Owner<'a> {
+    /// The address of the server.
+    pub address: &'a Address,
+    /// The name of the database.
+    pub database: &'a str,
+    /// The name of the user.
+    pub user: &'a str,
 }
 
 /// The result of a search for a password.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) password: Option<Secret>,
+pub struct Found {
+    /// The password, if there is one.
+    pub password: Option<Secret>,
     /// The reason why an existing file was not read, and a remedy.
-    pub(crate) ignored: Option<String>,
+    pub ignored: Option<String>,
     /// True if the password is from a file entry that applies to any host.
     is_for_any_host: bool,
 }
 
 impl Found {
     /// Returns the result for a password that is meant for this server.
-    pub(crate) fn given(password: Secret) -> Found {
+    pub fn given(password: Secret) -> Found {
         Found { password: Some(password), ..Found::default() }
     }
 }
@@ -56,7 +60,7 @@ struct Kept {
 }
 
 /// Finds the password of a login whose URL contains none.
-pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
+pub fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
     if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
         return Found::given(Secret::new(password));
     }
@@ -68,7 +72,7 @@ pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
 
 /// Returns the path of a password file if its password for a login is not bound to a host. Such a
 /// password would be sent to any host, even one named by somebody else.
-pub(crate) fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
+pub fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
     file.path().filter(|path| in_file(file, path, owner).is_for_any_host)
 }
 

@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-use base::Nanos;
+use base::{Nanos, OptionError, UrlOption};
 
-use super::Address;
-use super::foreign::remedy;
-use crate::Error;
-use crate::given::{UrlOption, refusal, unknown};
+use crate::address::Address;
+use crate::error::Error;
+use crate::foreign_options::remedy;
 
 /// Encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TlsMode {
+pub enum TlsMode {
     /// No encryption.
     Off,
     /// Encryption without authentication of the server.
@@ -25,7 +24,7 @@ impl TlsMode {
     const WORDS: [&str; 3] = ["off", "require", "verify"];
 
     /// Returns the word for the mode in a URL.
-    pub(crate) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             TlsMode::Off => "off",
             TlsMode::Require => "require",
@@ -36,19 +35,19 @@ impl TlsMode {
 
 /// Connection options of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub struct Options {
     /// TLS mode; `None` is off on this machine, and verified elsewhere.
     tls: Option<TlsMode>,
     /// File of trusted certificates; the system's certificates if absent.
-    pub(crate) tls_ca: Option<PathBuf>,
+    pub tls_ca: Option<PathBuf>,
     /// Files of this client's certificate and its key.
-    pub(crate) tls_identity: Option<(PathBuf, PathBuf)>,
+    pub tls_identity: Option<(PathBuf, PathBuf)>,
     /// Unix domain socket in place of host and port.
-    pub(crate) socket: Option<PathBuf>,
+    pub socket: Option<PathBuf>,
     /// Time limit for a connection to become ready for its first statement.
-    pub(crate) connect_timeout: Nanos,
+    pub connect_timeout: Nanos,
     /// Client name reported to the server.
-    pub(crate) application_name: String,
+    pub application_name: String,
 }
 
 /// Options that every kind of networked server has.
@@ -60,13 +59,13 @@ impl Options {
     /// are passed to `take`.
     ///
     /// # Errors
-    /// An unknown option or an invalid value, with a remedy.
-    pub(crate) fn parse<'o>(
+    /// An unknown option or an invalid value, with a remedy; the error of `take`.
+    pub fn parse<'o, E: From<Error> + From<OptionError>>(
         kind: &str,
         options: &'o [(String, String)],
         own: &[&'static str],
-        mut take: impl FnMut(UrlOption<'o>) -> Result<(), Error>,
-    ) -> Result<Options, Error> {
+        mut take: impl FnMut(UrlOption<'o>) -> Result<(), E>,
+    ) -> Result<Options, E> {
         let mut parsed = Options {
             tls: None,
             tls_ca: None,
@@ -87,20 +86,18 @@ impl Options {
                 "connect-timeout" => parsed.connect_timeout = limit(given)?,
                 "application-name" => parsed.application_name = given.value.to_owned(),
                 name if own.contains(&name) => take(given)?,
-                name => return Err(unknown_option(kind, given, &[&NAMES, own].concat(), name)),
+                _ => return Err(unknown_option(kind, given, &[&NAMES, own].concat()).into()),
             }
         }
         parsed.tls_identity = match (certificate, key) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
-            (Some(_), None) => {
-                return Err(refusal("`tls-cert` has no key: write `tls-key=FILE` as well"));
-            }
+            (Some(_), None) => return Err(without_other("tls-cert", "key", "tls-key").into()),
             (None, Some(_)) => {
-                return Err(refusal("`tls-key` has no certificate: write `tls-cert=FILE` as well"));
+                return Err(without_other("tls-key", "certificate", "tls-cert").into());
             }
         };
-        parsed.consistent()
+        Ok(parsed.consistent()?)
     }
 
     fn consistent(self) -> Result<Options, Error> {
@@ -109,10 +106,10 @@ impl Options {
             given.into_iter().find(|(_, is_given)| *is_given && self.tls == Some(TlsMode::Off));
         if let Some((name, _)) = vain {
             let words = format!("`{name}` and `tls=off` contradict each other: leave one out");
-            return Err(refusal(words));
+            return Err(Error::url(words));
         }
         if self.tls == Some(TlsMode::Require) && self.tls_ca.is_some() {
-            return Err(refusal(
+            return Err(Error::url(
                 "`tls=require` trusts whoever answers: for `tls-ca` write `tls=verify`",
             ));
         }
@@ -120,7 +117,7 @@ impl Options {
     }
 
     /// Returns the TLS mode of connections to a server.
-    pub(crate) fn tls_to(&self, address: &Address) -> TlsMode {
+    pub fn tls_to(&self, address: &Address) -> TlsMode {
         let wants_tls = self.tls_ca.is_some() || self.tls_identity.is_some();
         match self.tls {
             Some(mode) => mode,
@@ -131,16 +128,22 @@ impl Options {
 }
 
 /// Builds the error of an unknown option, with advice if another client has it.
-fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str], name: &str) -> Error {
-    match remedy(name, given.value) {
-        Some(remedy) => refusal(format!("{kind} has no option `{name}`: {remedy}")),
-        None => unknown(kind, name, known),
+fn unknown_option(kind: &str, given: UrlOption<'_>, known: &[&'static str]) -> Error {
+    let UrlOption { name, value } = given;
+    match remedy(name, value) {
+        Some(remedy) => Error::url(format!("{kind} has no option `{name}`: {remedy}")),
+        None => OptionError::unknown(kind, name, known).into(),
     }
+}
+
+/// Builds the error of one of two options that belong together.
+fn without_other(option: &str, missing: &str, other: &str) -> Error {
+    Error::url(format!("`{option}` has no {missing}: write `{other}=FILE` as well"))
 }
 
 fn limit(given: UrlOption<'_>) -> Result<Nanos, Error> {
     match given.span()? {
-        Nanos::ZERO => Err(given.is("is no time at all")),
+        Nanos::ZERO => Err(given.is("is no time at all").into()),
         span => Ok(span),
     }
 }
@@ -162,7 +165,7 @@ mod tests {
         let target = Target::parse(&format!("postgres://h/d?{query}")).expect("a URL");
         let own = ["results"];
         Options::parse("PostgreSQL", &target.options, &own, |given| {
-            given.word(&["text", "binary"]).map(|_| ())
+            given.word(&["text", "binary"]).map(|_| ()).map_err(Error::from)
         })
         .map_err(|error| error.message().to_owned())
     }

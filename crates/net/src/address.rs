@@ -13,14 +13,14 @@ use base::{Class, Code, Endpoint, Nanos, Target};
 use rt::{Rt, Source, connect, connect_unix, within};
 use tokio::sync::oneshot;
 
-use crate::Error;
+use crate::error::Error;
 
 /// A connected TCP or Unix domain socket.
-pub(super) type Socket = Source<OwnedFd>;
+pub type Socket = Source<OwnedFd>;
 
 /// The address that a server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Address {
+pub enum Address {
     /// A port of a host, given by name or IP address.
     Tcp(String, u16),
     /// A Unix domain socket.
@@ -39,17 +39,20 @@ impl fmt::Display for Address {
 
 /// The hosts to try among those that a name resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
+pub enum Host {
     /// The first one that answers. `within` is divided equally among all of them, so that one host
     /// without an answer does not keep the others from being tried.
-    Any { within: Nanos },
+    Any {
+        /// The time for all of them.
+        within: Nanos,
+    },
     /// Exactly this host: a session with it exists.
     This(SocketAddr),
 }
 
 impl Address {
     /// Returns true if the server is on this machine.
-    pub(crate) fn is_local(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         match self {
             Address::Tcp(host, _) => match host.parse::<IpAddr>() {
                 Ok(ip) => ip.is_loopback(),
@@ -60,7 +63,7 @@ impl Address {
     }
 
     /// Returns the host name to expect in a certificate.
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         match self {
             Address::Tcp(host, _) => host,
             Address::Unix(_) => "localhost",
@@ -71,7 +74,7 @@ impl Address {
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(super) async fn connect(&self, rt: &Rt, host: Host) -> Result<Socket, Error> {
+    pub(crate) async fn connect(&self, rt: &Rt, host: Host) -> Result<Socket, Error> {
         let connected = match (self, host) {
             (Address::Unix(path), _) => connect_unix(rt, path).await,
             (Address::Tcp(..), Host::This(peer)) => connect(rt, peer).await,
@@ -140,14 +143,14 @@ fn unreachable(address: &Address, error: &io::Error) -> Error {
 
 /// The servers of a target, used in rotation.
 #[derive(Clone, Debug)]
-pub(crate) struct Addresses {
+pub struct Addresses {
     all: Arc<[Address]>,
     next: Arc<AtomicUsize>,
 }
 
 impl Addresses {
     /// Returns the addresses in a URL, with `port` as the default; a `socket` replaces them.
-    pub(crate) fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
+    pub fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
         let all = match (socket, &target.endpoint) {
             (Some(path), _) => vec![Address::Unix(path)],
             (None, Endpoint::Network { addresses, .. }) => addresses
@@ -160,12 +163,12 @@ impl Addresses {
     }
 
     /// Returns all addresses, in order.
-    pub(crate) fn all(&self) -> &[Address] {
+    pub fn all(&self) -> &[Address] {
         &self.all
     }
 
     /// Returns all addresses as text if there are several, otherwise an empty list.
-    pub(crate) fn several(&self) -> Vec<String> {
+    pub fn several(&self) -> Vec<String> {
         match &*self.all {
             [] | [_] => Vec::new(),
             several => several.iter().map(Address::to_string).collect(),
@@ -173,7 +176,7 @@ impl Addresses {
     }
 
     /// Returns the index of the next address in the rotation.
-    pub(crate) fn take_turn(&self) -> usize {
+    pub fn take_turn(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)
     }
 }

@@ -5,16 +5,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Class, Code, Endpoint, Secret, Target};
+use base::{Class, Code, Endpoint, Secret, Target, UrlOption};
+use net::{
+    Address, Addresses, Channel, ClientTls, Found, Host, Options, Owner, PasswordFile,
+    file_for_any_host, find_password,
+};
 use rt::{Rt, within};
 
-use super::{
-    Address, Addresses, Channel, Found, Host, Options, Owner, PasswordFile, Tls, file_for_any_host,
-    find_password,
-};
-use crate::Error;
 use crate::account::OwnTraffic;
-use crate::given::{UrlOption, refusal};
+use crate::error::Error;
 
 /// Task of a server during a login, in messages about a timeout.
 pub(crate) const LOGIN: &str = "let anybody in";
@@ -58,7 +57,7 @@ pub(crate) struct Service {
     /// The reason why a password file was not read.
     ignored: Option<String>,
     pub(crate) options: Options,
-    pub(crate) tls: Tls,
+    pub(crate) tls: ClientTls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
     /// Counters of its sessions' traffic beside requests.
@@ -96,10 +95,10 @@ impl Kind {
         take: impl FnMut(UrlOption<'t>) -> Result<(), Error>,
     ) -> Result<Options, Error> {
         if let Some(name) = with_a_zero_byte(target) {
-            return Err(refusal(format!("the {name} in the URL has a zero byte (`%00`)")));
+            return Err(Error::url(format!("the {name} in the URL has a zero byte (`%00`)")));
         }
         if let (Some(socket), Some(host)) = (target.option("socket"), host_of(target)) {
-            return Err(refusal(format!(
+            return Err(Error::url(format!(
                 "`socket={socket}` takes the place of the host `{host}`: leave out one of the two"
             )));
         }
@@ -118,7 +117,7 @@ impl Kind {
         let options = self.check(target, take)?;
         let addresses = Addresses::of(target, self.port, options.socket.clone());
         let modes = addresses.all().iter().map(|address| options.tls_to(address));
-        let tls = Tls::new(&options, &modes.collect::<Vec<_>>())?;
+        let tls = ClientTls::new(&options, &modes.collect::<Vec<_>>())?;
         let (user, password, database) = match &target.endpoint {
             Endpoint::Network { user, password, database, .. } => (user, password, database),
             Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => (&None, &None, &None),

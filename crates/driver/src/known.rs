@@ -1,6 +1,6 @@
 //! Facts that a server has returned about itself, for the record.
 
-use crate::Table;
+use crate::table::Table;
 
 /// Value of a fact that cannot be read.
 pub(crate) const UNKNOWN: &str = "unknown";

@@ -19,15 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LIMIT: usize = 10_000;
 
 /// A cancellation to send to a server.
-pub(crate) trait Cancellation: Send + 'static {
+pub trait Cancellation: Send + 'static {
     /// Sends it, on a connection of its own. Failures are ignored.
-    fn say(self, rt: &Rt) -> impl Future<Output = ()>;
+    fn send(self, rt: &Rt) -> impl Future<Output = ()>;
 }
 
 /// A thread that sends cancellations, started with the first one. Clones share it; dropping the
 /// last clone waits for its end.
 #[derive(Debug)]
-pub(crate) struct CancelService<F>(Arc<Speaker<F>>);
+pub struct CancelService<F>(Arc<Worker<F>>);
 
 impl<F> Clone for CancelService<F> {
     fn clone(&self) -> CancelService<F> {
@@ -36,7 +36,7 @@ impl<F> Clone for CancelService<F> {
 }
 
 #[derive(Debug)]
-struct Speaker<F>(Mutex<Option<Thread<F>>>);
+struct Worker<F>(Mutex<Option<Thread<F>>>);
 
 #[derive(Debug)]
 struct Thread<F> {
@@ -45,21 +45,27 @@ struct Thread<F> {
     end: Receiver<()>,
 }
 
+impl<F: Cancellation> Default for CancelService<F> {
+    fn default() -> CancelService<F> {
+        CancelService::new()
+    }
+}
+
 impl<F: Cancellation> CancelService<F> {
     /// Creates a service without a thread.
-    pub(crate) fn new() -> CancelService<F> {
-        CancelService(Arc::new(Speaker(Mutex::new(None))))
+    pub fn new() -> CancelService<F> {
+        CancelService(Arc::new(Worker(Mutex::new(None))))
     }
 
     /// Queues a cancellation and returns without waiting for it.
-    pub(crate) fn say(&self, farewell: F) {
+    pub fn send(&self, cancellation: F) {
         let mut thread = self.0.0.lock().expect("nothing panics under the lock");
         if thread.is_none() {
             *thread = Thread::start();
         }
         if let Some(thread) = &*thread {
             // If the queue is full, the cancellation is dropped.
-            let _ = thread.orders.try_send(farewell);
+            let _ = thread.orders.try_send(cancellation);
         }
     }
 }
@@ -70,24 +76,24 @@ impl<F: Cancellation> Thread<F> {
     fn start() -> Option<Thread<F>> {
         let (orders, incoming) = sync_channel(LIMIT);
         let (alive, end) = sync_channel(0);
-        let speak = move || {
+        let work = move || {
             // If no runtime can be started, the thread ends and cancellations are dropped.
-            let _ = run_real(&Options::default(), |rt| say_all(rt, incoming));
+            let _ = run_real(&Options::default(), |rt| send_all(rt, incoming));
             drop(alive);
         };
-        std::thread::Builder::new().name("farewells".to_owned()).spawn(speak).ok()?;
+        std::thread::Builder::new().name("cancel".to_owned()).spawn(work).ok()?;
         Some(Thread { orders, end })
     }
 }
 
 /// Sends the cancellations one by one. Blocking between them is fine: the thread has no other work.
-async fn say_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
-    while let Ok(farewell) = incoming.recv() {
-        farewell.say(&rt).await;
+async fn send_all<F: Cancellation>(rt: Rt, incoming: Receiver<F>) {
+    while let Ok(cancellation) = incoming.recv() {
+        cancellation.send(&rt).await;
     }
 }
 
-impl<F> Drop for Speaker<F> {
+impl<F> Drop for Worker<F> {
     fn drop(&mut self) {
         let Ok(Some(Thread { orders, end })) = self.0.get_mut().map(Option::take) else {
             return;
@@ -99,7 +105,7 @@ impl<F> Drop for Speaker<F> {
 }
 
 /// Waits until the other side closes a socket, and discards what it sends before.
-pub(crate) async fn hung_up(rt: &Rt, socket: OwnedFd) {
+pub async fn wait_until_closed(rt: &Rt, socket: OwnedFd) {
     let Ok(socket) = Source::new(rt, socket) else { return };
     let mut room = [0; 4_096];
     while let Ok(1..) = poll_fn(|context| socket.poll_read(context, &mut room)).await {}
@@ -113,22 +119,22 @@ mod tests {
     struct Count(Arc<AtomicU32>);
 
     impl Cancellation for Count {
-        async fn say(self, rt: &Rt) {
+        async fn send(self, rt: &Rt) {
             rt.sleep(base::Nanos::from_millis(1)).await;
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     #[test]
-    fn what_is_to_be_said_is_said_before_the_last_driver_ends() {
-        let said = Arc::new(AtomicU32::new(0));
-        let farewells = CancelService::new();
-        let clone = farewells.clone();
+    fn pending_cancellations_are_sent_before_the_last_driver_ends() {
+        let sent = Arc::new(AtomicU32::new(0));
+        let service = CancelService::new();
+        let clone = service.clone();
         for _ in 0..10 {
-            clone.say(Count(Arc::clone(&said)));
+            clone.send(Count(Arc::clone(&sent)));
         }
-        drop(farewells);
+        drop(service);
         drop(clone);
-        assert_eq!(said.load(Ordering::Relaxed), 10);
+        assert_eq!(sent.load(Ordering::Relaxed), 10);
     }
 }

@@ -1,0 +1,80 @@
+//! Options as written in a target's URL, and the errors about them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::units::parse_duration;
+use crate::{Nanos, closest};
+
+/// An option as written in a URL.
+#[derive(Clone, Copy, Debug)]
+pub struct UrlOption<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The value.
+    pub value: &'a str,
+}
+
+/// An option that cannot be used as written, as a message with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError(String);
+
+impl OptionError {
+    /// Builds the error of an option name that this `kind` of target does not have.
+    pub fn unknown(kind: &str, name: &str, known: &[&'static str]) -> OptionError {
+        OptionError(match closest(name, known.iter().copied()) {
+            Some(near) => format!("{kind} has no option `{name}`; did you mean `{near}`?"),
+            None => format!("{kind} has no option `{name}`; the options are {}", known.join(", ")),
+        })
+    }
+}
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+impl UrlOption<'_> {
+    /// Builds the error of this option: `why` completes a sentence that begins with the value.
+    pub fn is(&self, why: impl fmt::Display) -> OptionError {
+        let UrlOption { name, value } = self;
+        OptionError(format!("`{value}` of the option `{name}` {why}"))
+    }
+
+    /// Parses the value as one of `words`.
+    ///
+    /// # Errors
+    /// Another word.
+    pub fn word(&self, words: &[&'static str]) -> Result<&'static str, OptionError> {
+        let known = words.iter().find(|word| **word == self.value);
+        known.copied().ok_or_else(|| {
+            let list = words.join(", ");
+            match closest(self.value, words.iter().copied()) {
+                Some(near) => self.is(format!("is none of {list}; did you mean `{near}`?")),
+                None => self.is(format!("is none of {list}")),
+            }
+        })
+    }
+
+    /// Parses the value as a duration.
+    ///
+    /// # Errors
+    /// Not a duration.
+    pub fn span(&self) -> Result<Nanos, OptionError> {
+        parse_duration(self.value).map_err(|why| self.is(why))
+    }
+
+    /// Parses the value as the path of a file.
+    ///
+    /// # Errors
+    /// An empty value.
+    pub fn path(&self) -> Result<PathBuf, OptionError> {
+        match self.value {
+            "" => Err(self.is("names no file")),
+            path => Ok(PathBuf::from(path)),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Transport of bytes between a client and a server.
+//!
+//! ```text
+//!  Target ─▶ Address … Options      location and login
+//!                 │ connect
+//!                 ▼
+//!             Channel               buffered byte stream, with or without TLS
+//!              │   └─ Socket
+//!              └───── Session       TLS
+//! ```
+//!
+//! The protocol gives the bytes their meaning: a driver appends a request to the channel's
+//! [`out`](Channel::out), sends it with [`flush`](Channel::flush), and parses
+//! [`unread`](Channel::unread) after each [`receive`](Channel::receive).
+//!
+//! * [`Address`], [`Addresses`]: the address of a server, and those of a target in rotation.
+//! * [`Options`]: the options of a URL that all networked servers have.
+//! * [`find_password`]: the password of a login whose URL contains none.
+//! * [`ClientTls`]: the TLS set-up of a client.
+//! * [`CancelService`]: a thread that cancels abandoned statements.
+
+mod address;
+mod cancel;
+mod channel;
+mod end_point;
+mod error;
+mod foreign_options;
+mod options;
+mod password;
+mod tls;
+
+pub use address::{Address, Addresses, Host, Socket};
+pub use cancel::{CancelService, Cancellation, wait_until_closed};
+pub use channel::Channel;
+pub use error::Error;
+pub use options::{Options, TlsMode};
+pub use password::{Found, Owner, PasswordFile, file_for_any_host, find_password};
+pub use tls::ClientTls;
