@@ -6,11 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use net::Address;
 use rustix::net::{RecvFlags, SendFlags};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use crate::options::Options;
 use limit::arguments::Failure;
@@ -27,9 +26,9 @@ pub(crate) enum Link {
 impl Link {
     /// Connects without TLS.
     pub(crate) fn connect(options: &Options) -> Result<Link, Failure> {
-        let address = (options.host.as_str(), options.port);
-        let socket = TcpStream::connect(address)
-            .map_err(|error| format!("{}:{}: {error}", options.host, options.port))?;
+        let address = Address::Tcp(options.host.clone(), options.port);
+        let socket = TcpStream::connect((options.host.as_str(), options.port))
+            .map_err(|error| format!("{address}: {error}"))?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(PATIENCE))?;
         Ok(Link::Plain(socket))
@@ -39,7 +38,7 @@ impl Link {
     pub(crate) fn encrypt(self, host: &str) -> Result<Link, Failure> {
         let Link::Plain(socket) = self else { return Err("TLS within TLS".into()) };
         let name = ServerName::try_from(host.to_owned())?;
-        let session = ClientConnection::new(configuration(), name)?;
+        let session = ClientConnection::new(configuration()?, name)?;
         Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
     }
 
@@ -173,60 +172,13 @@ fn whole(sent: usize, length: usize) -> io::Result<()> {
     }
 }
 
-/// Returns the TLS configuration that all connections share.
-fn configuration() -> Arc<ClientConfig> {
+/// Returns the TLS configuration that all connections share. It trusts any certificate, as
+/// `sslmode=require` does: the server belongs to the measurement.
+fn configuration() -> Result<Arc<ClientConfig>, Failure> {
     static CONFIGURATION: OnceLock<Arc<ClientConfig>> = OnceLock::new();
-    let made = CONFIGURATION.get_or_init(|| {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let configuration = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .expect("the provider knows the protocol's versions")
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
-            .with_no_client_auth();
-        Arc::new(configuration)
-    });
-    Arc::clone(made)
-}
-
-/// A verifier that trusts any certificate, as `sslmode=require` does: the server belongs to the
-/// measurement.
-#[derive(Debug)]
-struct AcceptAnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _others: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+    if let Some(made) = CONFIGURATION.get() {
+        return Ok(Arc::clone(made));
     }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signature, known)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    let made = net::client_config(net::Trust::Anything, None)?;
+    Ok(Arc::clone(CONFIGURATION.get_or_init(|| made)))
 }

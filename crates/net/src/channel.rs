@@ -1,4 +1,4 @@
-//! A byte stream to a server, with or without TLS.
+//! A buffered byte stream between a client and a server, with or without TLS.
 
 use std::future::poll_fn;
 use std::io;
@@ -8,26 +8,21 @@ use std::task::{Context, Poll, ready};
 
 use rt::Rt;
 
-use crate::address::{Address, Host, Socket};
+use crate::address::Address;
 use crate::error::Error;
+use crate::inbox::{self, Inbox};
 use crate::options::TlsMode;
-use crate::tls::{ClientTls, Session, handshake_failed};
+use crate::socket::{Host, Socket, connect_to};
+use crate::tls::{ClientTls, ServerTls, Session, accept_failed, handshake_failed};
 
-/// Initial size of a connection's receive buffer, in bytes.
-const SMALLEST: usize = 16 << 10;
-
-/// Size, in bytes, up to which a receive buffer grows by itself. Only a message that must be held
-/// whole makes it larger.
-const LARGEST: usize = 64 << 10;
-
-/// Maximum size, in bytes, of unread data from a server that does not read what it is sent. Larger
-/// than the longest message that is held whole.
+/// Maximum size, in bytes, of unread data from another end that does not read what it is sent.
+/// Larger than the longest message that is held whole.
 const MOST_UNREAD: usize = 32 << 20;
 
 /// Capacity, in bytes, above which a send buffer is shrunk after use.
 const KEPT: usize = 1 << 20;
 
-/// A connected byte stream to a server.
+/// A connected, buffered byte stream to the other end: a server, or a client of this server.
 pub struct Channel {
     socket: Socket,
     tls: Option<Box<Session>>,
@@ -47,19 +42,24 @@ impl Channel {
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
     pub async fn connect(rt: &Rt, address: &Address, host: Host) -> Result<Channel, Error> {
-        Ok(Channel {
-            socket: address.connect(rt, host).await?,
-            tls: None,
-            address: address.clone(),
-            out: Vec::new(),
-            written: None,
-            inbox: Inbox::new(SMALLEST),
-            broken: None,
-        })
+        Ok(Channel::new(connect_to(rt, address, host).await?, address.clone()))
     }
 
-    /// Switches to TLS. Returns the hash of the server's certificate for channel binding (RFC 5929,
-    /// `tls-server-end-point`).
+    /// Creates the channel of a socket, without TLS. `address` names the other end in messages.
+    pub fn new(socket: Socket, address: Address) -> Channel {
+        Channel {
+            socket,
+            tls: None,
+            address,
+            out: Vec::new(),
+            written: None,
+            inbox: Inbox::new(),
+            broken: None,
+        }
+    }
+
+    /// Switches to TLS as the client. Returns the hash of the server's certificate for channel
+    /// binding (RFC 5929, `tls-server-end-point`).
     ///
     /// # Errors
     /// The server's certificate is not trusted, or client and server share no protocol version or
@@ -76,7 +76,23 @@ impl Channel {
         Ok(hash)
     }
 
-    /// Returns the server's address.
+    /// Switches to TLS as the server. All [unread](Channel::unread) bytes belong to the handshake.
+    ///
+    /// # Errors
+    /// The client does not trust the certificate, or client and server share no protocol version or
+    /// cipher.
+    pub async fn accept_tls(&mut self, tls: &ServerTls) -> Result<(), Error> {
+        let mut session = tls.session(self.inbox.unread())?;
+        self.inbox.consume(self.inbox.unread().len());
+        let socket = &self.socket;
+        poll_fn(|context| session.poll_handshake(socket, context))
+            .await
+            .map_err(|error| accept_failed(&self.address, &error))?;
+        self.tls = Some(Box::new(session));
+        Ok(())
+    }
+
+    /// Returns the address of the other end.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -90,7 +106,7 @@ impl Channel {
     /// Sends all of [`out`](Channel::out), reading answers meanwhile if the server does not accept
     /// more before they are read.
     ///
-    /// A lost connection is not reported here: the server's last message may still be
+    /// A lost connection is not reported here: the other end's last message may still be
     /// [unread](Channel::unread), and [`receive`](Channel::receive) reports the loss.
     #[inline]
     pub async fn flush(&mut self) {
@@ -129,7 +145,7 @@ impl Channel {
         self.written = None;
         self.out.clear();
         if self.out.capacity() > KEPT {
-            self.out.shrink_to(LARGEST);
+            self.out.shrink_to(inbox::LARGEST);
         }
         Poll::Ready(())
     }
@@ -226,91 +242,110 @@ impl Channel {
     }
 }
 
-/// A reused buffer of received bytes.
-struct Inbox {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-}
-
-impl Inbox {
-    fn new(size: usize) -> Inbox {
-        Inbox { bytes: vec![0; size], start: 0, end: 0 }
-    }
-
-    #[inline]
-    fn unread(&self) -> &[u8] {
-        &self.bytes[self.start..self.end]
-    }
-
-    /// Returns the free space for the next bytes; never empty.
-    #[inline]
-    fn room(&mut self) -> &mut [u8] {
-        if self.end == self.bytes.len() {
-            // The rest of the message is of unknown length.
-            self.make_room(usize::MAX);
-        }
-        &mut self.bytes[self.end..]
-    }
-
-    #[inline]
-    fn add(&mut self, count: usize) {
-        self.end += count;
-    }
-
-    /// Drops the bytes that were read. A buffer that was full grows, because much data is arriving.
-    #[inline]
-    fn consume(&mut self, used: usize) {
-        self.start += used;
-        if self.start == self.end {
-            let was_full = self.end == self.bytes.len();
-            (self.start, self.end) = (0, 0);
-            self.resize(was_full);
-        }
-    }
-
-    /// Grows a buffer that was full, and shrinks one that an unusually long message has enlarged.
-    #[inline]
-    fn resize(&mut self, was_full: bool) {
-        if was_full && self.bytes.len() < LARGEST {
-            self.bytes.resize(self.bytes.len() * 2, 0);
-        } else if self.bytes.len() > LARGEST {
-            self.bytes.truncate(LARGEST);
-            self.bytes.shrink_to(LARGEST);
-        }
-    }
-
-    /// Makes room for a message of `message` bytes that begins with the unread ones, but for at
-    /// most [`LARGEST`] further bytes at once.
-    fn make_room(&mut self, message: usize) {
-        let unread = self.end - self.start;
-        let wanted = message.min(unread + LARGEST);
-        if self.bytes.len() - self.start >= wanted {
-            return;
-        }
-        self.bytes.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, unread);
-        if self.bytes.len() < wanted {
-            self.bytes.resize(wanted, 0);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::OwnedFd;
 
-    /// Otherwise a server that announces and sends much data would be read byte by byte.
-    #[test]
-    fn an_inbox_that_is_full_gets_room_for_many_bytes() {
-        let mut inbox = Inbox::new(SMALLEST);
-        for _ in 0..100 {
-            let room = inbox.room().len();
-            assert!(room >= SMALLEST, "there is room for {room} bytes");
-            inbox.add(room);
+    use rcgen::{CertificateParams, KeyPair};
+    use rt::{Options as RtOptions, run_real};
+
+    use super::*;
+    use crate::{Identity, Options};
+
+    /// Returns the set-ups of a server and of a client that trusts it, and their folder.
+    fn set_ups() -> (ServerTls, ClientTls, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = KeyPair::generate().expect("a key");
+        let parameters = CertificateParams::new(["localhost".to_owned()]).expect("a name");
+        let certificate = parameters.self_signed(&key).expect("a certificate");
+        let file = |name: &str, text: String| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            path
+        };
+        let certificate = file("certificate.pem", certificate.pem());
+        let key = file("key.pem", key.serialize_pem());
+        let mut options =
+            Options::parse("any", &[], &[], |_| Ok::<(), Error>(())).expect("options");
+        options.tls_ca = Some(certificate.clone());
+        let client = ClientTls::new(&options, &[TlsMode::Verify]).expect("a client");
+        let server = ServerTls::new(&Identity { certificate, key }).expect("a server");
+        (server, client, folder)
+    }
+
+    /// Returns both ends of a connection, without TLS.
+    fn ends(rt: &Rt) -> (Channel, Channel) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let client = TcpStream::connect(address).expect("a connection");
+        let (server, _) = listener.accept().expect("a connection");
+        let end = |stream: TcpStream| {
+            stream.set_nonblocking(true).expect("a socket");
+            let socket = Socket::new(rt, OwnedFd::from(stream)).expect("a socket");
+            Channel::new(socket, Address::Tcp("localhost".to_owned(), address.port()))
+        };
+        (end(client), end(server))
+    }
+
+    async fn pass(from: &mut Channel, to: &mut Channel, bytes: &[u8]) {
+        from.out().extend_from_slice(bytes);
+        from.flush().await;
+        while to.unread().len() < bytes.len() {
+            to.receive().await.expect("bytes");
         }
-        let unread = inbox.unread().len();
-        inbox.consume(unread);
-        assert!(inbox.bytes.len() <= LARGEST, "{} bytes are kept", inbox.bytes.len());
+        assert_eq!(to.unread(), bytes);
+        to.consume(bytes.len(), 0);
+    }
+
+    #[test]
+    fn both_roles_exchange_bytes_over_tls() {
+        let (server_tls, client_tls, _folder) = set_ups();
+        run_real(&RtOptions::default(), async |rt| {
+            let (mut client, mut server) = ends(&rt);
+            let accepted = rt.spawn(async move {
+                server.accept_tls(&server_tls).await.expect("a handshake");
+                server
+            });
+            client.start_tls(&client_tls, TlsMode::Verify).await.expect("a handshake");
+            let mut server = accepted.await;
+            pass(&mut client, &mut server, b"request").await;
+            pass(&mut server, &mut client, b"answer").await;
+        })
+        .expect("a runtime");
+    }
+
+    /// A client of MySQL does not wait for an answer before it begins the handshake.
+    #[test]
+    fn handshake_that_was_read_with_earlier_bytes_is_completed() {
+        let (server_tls, client_tls, _folder) = set_ups();
+        run_real(&RtOptions::default(), async |rt| {
+            let (mut client, mut server) = ends(&rt);
+            let accepted = rt.spawn(async move {
+                server.receive().await.expect("the beginning of the handshake");
+                server.accept_tls(&server_tls).await.expect("a handshake");
+                server
+            });
+            client.start_tls(&client_tls, TlsMode::Verify).await.expect("a handshake");
+            let mut server = accepted.await;
+            pass(&mut client, &mut server, b"request").await;
+        })
+        .expect("a runtime");
+    }
+
+    #[test]
+    fn client_that_does_not_trust_the_server_fails_at_both_ends() {
+        let (server_tls, ..) = set_ups();
+        let (_, client_tls, _folder) = set_ups();
+        run_real(&RtOptions::default(), async |rt| {
+            let (mut client, mut server) = ends(&rt);
+            let accepted = rt.spawn(async move { server.accept_tls(&server_tls).await });
+            let error = client.start_tls(&client_tls, TlsMode::Verify).await.unwrap_err();
+            assert!(error.message().contains("is not trusted"), "{error}");
+            let error = accepted.await.unwrap_err();
+            assert!(error.message().starts_with("TLS with the client at "), "{error}");
+            assert_eq!(error.code().as_str(), "tls");
+        })
+        .expect("a runtime");
     }
 }

@@ -6,7 +6,7 @@
 //!                 ▼
 //!             Channel               buffered byte stream, with or without TLS
 //!              │   └─ Socket
-//!              └───── Session       TLS
+//!              └───── Session       TLS, of a client or of a server
 //! ```
 //!
 //! The protocol gives the bytes their meaning: a driver appends a request to the channel's
@@ -16,23 +16,26 @@
 //! * [`Address`], [`Addresses`]: the address of a server, and those of a target in rotation.
 //! * [`Options`]: the options of a URL that all networked servers have.
 //! * [`find_password`]: the password of a login whose URL contains none.
-//! * [`ClientTls`]: the TLS set-up of a client.
+//! * [`ClientTls`], [`ServerTls`]: the TLS set-up of either role.
 //! * [`CancelService`]: a thread that cancels abandoned statements.
 
 mod address;
 mod cancel;
 mod channel;
-mod end_point;
 mod error;
 mod foreign_options;
+mod inbox;
+mod lookup;
 mod options;
 mod password;
+mod socket;
 mod tls;
 
-pub use address::{Address, Addresses, Host, Socket};
+pub use address::{Address, Addresses};
 pub use cancel::{CancelService, Cancellation, wait_until_closed};
 pub use channel::Channel;
 pub use error::Error;
 pub use options::{Options, TlsMode};
 pub use password::{Found, Owner, PasswordFile, file_for_any_host, find_password};
-pub use tls::ClientTls;
+pub use socket::{Host, Socket};
+pub use tls::{ClientTls, Identity, ServerTls, Trust, client_config};

@@ -7,6 +7,7 @@ use base::{Nanos, OptionError, UrlOption};
 use crate::address::Address;
 use crate::error::Error;
 use crate::foreign_options::remedy;
+use crate::tls::Identity;
 
 /// Encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub struct Options {
     /// File of trusted certificates; the system's certificates if absent.
     pub tls_ca: Option<PathBuf>,
     /// Files of this client's certificate and its key.
-    pub tls_identity: Option<(PathBuf, PathBuf)>,
+    pub tls_identity: Option<Identity>,
     /// Unix domain socket in place of host and port.
     pub socket: Option<PathBuf>,
     /// Time limit for a connection to become ready for its first statement.
@@ -90,7 +91,7 @@ impl Options {
             }
         }
         parsed.tls_identity = match (certificate, key) {
-            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
             (None, None) => None,
             (Some(_), None) => return Err(without_other("tls-cert", "key", "tls-key").into()),
             (None, Some(_)) => {
@@ -183,7 +184,8 @@ mod tests {
              application-name=shop&results=binary",
         )
         .unwrap();
-        assert_eq!(all.tls_identity, Some((PathBuf::from("c.pem"), PathBuf::from("k.pem"))));
+        let identity = Identity { certificate: "c.pem".into(), key: "k.pem".into() };
+        assert_eq!(all.tls_identity, Some(identity));
         assert_eq!(all.connect_timeout, Nanos::from_secs(1));
         assert_eq!(all.application_name, "shop");
         assert_eq!(parsed("tls-ca=ca.pem").unwrap().tls_to(&near), TlsMode::Verify);

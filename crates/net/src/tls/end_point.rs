@@ -7,7 +7,7 @@
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
 /// Returns the hash of a certificate in DER; empty if the signature's hash function is unknown.
-pub(crate) fn hash(certificate: &[u8]) -> Vec<u8> {
+pub(super) fn hash(certificate: &[u8]) -> Vec<u8> {
     match signature_algorithm(certificate).and_then(hash_of) {
         Some(algorithm) => digest(algorithm, certificate).as_ref().to_vec(),
         None => Vec::new(),

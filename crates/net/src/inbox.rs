@@ -1,0 +1,105 @@
+//! The buffer of received bytes.
+
+/// Initial size of a connection's receive buffer, in bytes.
+const SMALLEST: usize = 16 << 10;
+
+/// Size, in bytes, up to which a receive buffer grows by itself. Only a message that must be held
+/// whole makes it larger.
+pub(crate) const LARGEST: usize = 64 << 10;
+
+/// A reused buffer of received bytes.
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Inbox {
+    /// Creates an empty buffer.
+    pub(crate) fn new() -> Inbox {
+        Inbox { bytes: vec![0; SMALLEST], start: 0, end: 0 }
+    }
+
+    /// Returns the bytes that are not consumed.
+    #[inline]
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Returns the free space for the next bytes; never empty.
+    #[inline]
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.end == self.bytes.len() {
+            // The rest of the message is of unknown length.
+            self.make_room(usize::MAX);
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    /// Counts bytes that were written to the beginning of the [free space](Inbox::room).
+    #[inline]
+    pub(crate) fn add(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    /// Drops the bytes that were read. A buffer that was full grows, because much data is arriving.
+    #[inline]
+    pub(crate) fn consume(&mut self, used: usize) {
+        self.start += used;
+        if self.start == self.end {
+            let was_full = self.end == self.bytes.len();
+            (self.start, self.end) = (0, 0);
+            self.resize(was_full);
+        }
+    }
+
+    /// Grows a buffer that was full, and shrinks one that an unusually long message has enlarged.
+    #[inline]
+    fn resize(&mut self, was_full: bool) {
+        if was_full && self.bytes.len() < LARGEST {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        } else if self.bytes.len() > LARGEST {
+            self.bytes.truncate(LARGEST);
+            self.bytes.shrink_to(LARGEST);
+        }
+    }
+
+    /// Makes room for a message of `message` bytes that begins with the unread ones, but for at
+    /// most [`LARGEST`] further bytes at once.
+    #[inline]
+    pub(crate) fn make_room(&mut self, message: usize) {
+        let unread = self.end - self.start;
+        let wanted = message.min(unread + LARGEST);
+        if self.bytes.len() - self.start < wanted {
+            self.grow(unread, wanted);
+        }
+    }
+
+    /// Moves the unread bytes to the front, and makes room for `wanted` bytes with them.
+    fn grow(&mut self, unread: usize, wanted: usize) {
+        self.bytes.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, unread);
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise a server that announces and sends much data would be read byte by byte.
+    #[test]
+    fn an_inbox_that_is_full_gets_room_for_many_bytes() {
+        let mut inbox = Inbox::new();
+        for _ in 0..100 {
+            let room = inbox.room().len();
+            assert!(room >= SMALLEST, "there is room for {room} bytes");
+            inbox.add(room);
+        }
+        let unread = inbox.unread().len();
+        inbox.consume(unread);
+        assert!(inbox.bytes.len() <= LARGEST, "{} bytes are kept", inbox.bytes.len());
+    }
+}

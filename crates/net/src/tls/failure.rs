@@ -1,0 +1,56 @@
+//! Errors of TLS handshakes.
+
+use std::io;
+
+use base::{Class, Code};
+use rustls::CertificateError;
+
+use crate::address::Address;
+use crate::error::Error;
+
+/// Builds the error of a handshake that failed at the client's end, with a remedy.
+pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let message = match cause {
+        Some(rustls::Error::InvalidCertificate(why)) => format!(
+            "the certificate of {address} is not trusted: {why}; {}, or write `tls=require` to \
+             encrypt without knowing who answers",
+            remedy(why)
+        ),
+        Some(rustls::Error::AlertReceived(alert)) => format!(
+            "{address} refused TLS with the alert {alert:?}; it may want a certificate of this \
+             client, or another one: `tls-cert=FILE&tls-key=FILE`"
+        ),
+        Some(error) => format!("TLS with {address} failed: {error}"),
+        None => format!("TLS with {address} failed: {error}"),
+    };
+    match cause {
+        Some(_) => Error::new(Class::Statement, Code::new("tls"), message),
+        None => Error::disconnect(message),
+    }
+}
+
+/// Builds the error of a handshake that failed at the server's end.
+pub(crate) fn accept_failed(client: &Address, error: &io::Error) -> Error {
+    let message = format!("TLS with the client at {client} failed: {error}");
+    match error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+        true => Error::new(Class::Statement, Code::new("tls"), message),
+        false => Error::disconnect(message),
+    }
+}
+
+/// Returns the remedy for an untrusted certificate, other than disabling verification.
+fn remedy(why: &CertificateError) -> &'static str {
+    match why {
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "name the host in the URL as its certificate does"
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
+            "give the server a new one, or set the clock of this machine right"
+        }
+        _ => "name its authority with `tls-ca=FILE`",
+    }
+}

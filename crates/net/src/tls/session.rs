@@ -1,0 +1,147 @@
+//! The TLS state of one connection, of either role.
+//!
+//! The TLS library does no I/O of its own: records are encrypted and decrypted between the
+//! channel's buffers and the socket. A request thus remains one write and one read.
+
+use std::io::{self, Read, Write};
+use std::task::{Context, Poll, ready};
+
+use rustls::Connection;
+
+use super::end_point;
+use crate::socket::Socket;
+
+/// Number of encrypted bytes read from the socket at once: the maximum size of a record.
+const SEALED: usize = 16 << 10;
+
+/// The TLS state of one connection.
+pub(crate) struct Session {
+    connection: Connection,
+    /// Encrypted bytes from the socket; `opened..end` is not yet passed to the TLS library.
+    sealed: Vec<u8>,
+    opened: usize,
+    end: usize,
+    /// Encrypted bytes to be sent next.
+    out: Vec<u8>,
+    /// True once application data or the end of the stream has been read.
+    was_heard: bool,
+}
+
+impl Session {
+    /// Creates the state of a connection whose handshake has not begun. `early` are the encrypted
+    /// bytes that have been read from the socket already.
+    pub(super) fn new(mut connection: Connection, early: &[u8]) -> Session {
+        // Requests of any size are encrypted whole.
+        connection.set_buffer_limit(None);
+        let mut sealed = early.to_vec();
+        sealed.resize(early.len().max(SEALED), 0);
+        Session {
+            connection,
+            sealed,
+            opened: 0,
+            end: early.len(),
+            out: Vec::new(),
+            was_heard: false,
+        }
+    }
+
+    /// Polls the handshake.
+    pub(crate) fn poll_handshake(
+        &mut self,
+        socket: &Socket,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            while self.connection.wants_write() {
+                self.connection.write_tls(&mut self.out)?;
+            }
+            while !self.out.is_empty() {
+                let count = ready!(socket.poll_write(context, &self.out))?;
+                self.out.drain(..count);
+            }
+            if !self.connection.is_handshaking() {
+                return Poll::Ready(Ok(()));
+            }
+            // The library accepts only part of a long flight at once.
+            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
+                return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+            }
+            if let Err(error) = self.open() {
+                // Send the alert with the reason to the other end.
+                let _ = self.connection.write_tls(&mut self.out);
+                let _ = socket.poll_write(context, &self.out);
+                return Poll::Ready(Err(error));
+            }
+        }
+    }
+
+    /// Returns true if the server may still refuse TLS: it checks this client's certificate when
+    /// the handshake is already complete on our side (RFC 8446, section 4.4.2.4), before it sends
+    /// any data.
+    pub(crate) fn may_be_refused(&self) -> bool {
+        matches!(self.connection, Connection::Client(_)) && !self.was_heard
+    }
+
+    /// Returns the hash of the other end's certificate (RFC 5929, `tls-server-end-point`); empty if
+    /// it has shown none.
+    pub(crate) fn end_point(&self) -> Vec<u8> {
+        let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
+        certificate.map(|der| end_point::hash(der)).unwrap_or_default()
+    }
+
+    /// Replaces the content of `out` by its encrypted form.
+    pub(crate) fn seal(&mut self, out: &mut Vec<u8>) {
+        self.out.clear();
+        let sealed = self.connection.writer().write_all(out).and_then(|()| {
+            while self.connection.wants_write() {
+                self.connection.write_tls(&mut self.out)?;
+            }
+            Ok(())
+        });
+        sealed.expect("memory takes what is written to it");
+        std::mem::swap(out, &mut self.out);
+    }
+
+    /// Reads decrypted bytes. `Ready` with 0 is the end of the stream.
+    pub(crate) fn poll_read(
+        &mut self,
+        socket: &Socket,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            match self.connection.reader().read(room) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                other => {
+                    self.was_heard = true;
+                    return Poll::Ready(other);
+                }
+            }
+            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
+                return Poll::Ready(Ok(0));
+            }
+            self.open()?;
+        }
+    }
+
+    /// Reads encrypted bytes from the socket.
+    fn poll_sealed(
+        &mut self,
+        socket: &Socket,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let count = ready!(socket.poll_read(context, &mut self.sealed))?;
+        (self.opened, self.end) = (0, count);
+        Poll::Ready(Ok(count))
+    }
+
+    /// Passes as many of the encrypted bytes to the TLS library as it accepts before the decrypted
+    /// ones are read.
+    fn open(&mut self) -> io::Result<()> {
+        let mut rest = &self.sealed[self.opened..self.end];
+        self.connection.read_tls(&mut rest)?;
+        self.opened = self.end - rest.len();
+        self.connection.process_new_packets().map_err(io::Error::other)?;
+        Ok(())
+    }
+}
