@@ -16,7 +16,7 @@ use crate::pacer::{Arrival, Times};
 use crate::parts::Parts;
 
 /// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
-const AT_A_TIME: u64 = 4_096;
+const REQUESTS_PER_CALL: u64 = 4_096;
 
 /// Time after which a file that had no input yet is asked again.
 pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
@@ -196,15 +196,15 @@ impl Gate {
         self.end_at(self.end);
     }
 
-    /// Opens the requests that are due at `now`, but at most [`AT_A_TIME`]. Later calls open the
-    /// others, and a lane far behind its schedule still does its other work in between.
+    /// Opens the requests that are due at `now`, but at most [`REQUESTS_PER_CALL`]. Later calls
+    /// open the others, and a lane far behind its schedule still does its other work in between.
     #[inline]
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
         if self.is_held_back() {
             self.full_until = now;
         }
-        while self.next_due() <= now && opened < AT_A_TIME {
+        while self.next_due() <= now && opened < REQUESTS_PER_CALL {
             if self.awaited.is_some() {
                 self.ask_again(now, ledger);
             } else {
@@ -385,7 +385,7 @@ mod tests {
         let now = Stamp(1_000_000);
         gate.end_at(now);
         gate.notice(now, &mut ledger);
-        assert_eq!(gate.waiting(), AT_A_TIME as usize);
+        assert_eq!(gate.waiting(), REQUESTS_PER_CALL as usize);
         assert!(gate.next_due() < now, "there is more to notice");
         gate.give_up(now, Outcome::Unsent, &mut ledger);
         assert!(gate.is_over());

@@ -45,11 +45,13 @@ pub(crate) struct Outlets {
 pub(crate) struct LaneState<D, R> {
     pub(crate) rt: Rt,
     pub(crate) context: RunContext<D>,
+    /// The share of the run that this lane does.
     pub(crate) share: Share,
     /// Time zero of the run.
     pub(crate) zero: Stamp,
     pub(crate) stop: Stop,
     pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
+    /// The link to each target.
     pub(crate) links: PerTarget<Link>,
     /// The state of each job, in the order of the plan.
     pub(crate) job_states: Vec<Rc<JobState>>,
@@ -59,6 +61,7 @@ pub(crate) struct LaneState<D, R> {
     pub(crate) client_count: Cell<usize>,
     /// Instant at which the last client left.
     pub(crate) left_at: Cell<Stamp>,
+    /// The dispatchers and clients.
     pub(crate) tasks: RefCell<Vec<Task<()>>>,
     /// Wakes the lane's own task.
     pub(crate) alarm: Timer,
@@ -196,14 +199,14 @@ impl<D: Driver, R> LaneState<D, R> {
     }
 
     /// Connects for one request and prepares its statements, without a limit and without a pause.
-    pub(crate) async fn connect_at_once(
+    pub(crate) async fn connect_immediately(
         &self,
         job_state: &JobState,
         texts: &[StatementText],
     ) -> Result<D::Connection, Error> {
         let driver = self.context.drivers.of(job_state.job.target);
         let (connection, change) =
-            self.link(job_state).attempt_at_once(driver, &self.rt, texts).await;
+            self.link(job_state).attempt_immediately(driver, &self.rt, texts).await;
         self.note_change(change, connection.as_ref().err(), job_state);
         connection
     }

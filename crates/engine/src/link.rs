@@ -1,11 +1,11 @@
 //! Links to targets: the limit on simultaneous attempts to connect, and the back-off after
 //! failures.
 //!
-//! At most [`AT_ONCE`] connections of a lane are opened at the same time. An attempt fails if the
-//! server is unreachable, refuses the login for any reason (password changed, database dropped,
-//! starting up, shutting down), or hangs up before the statements are prepared. Clients had been
-//! accepted before time zero, so each of these is an outage of that server. A server that is full
-//! is no outage; it limits the job.
+//! At most [`SIMULTANEOUS_ATTEMPTS`] connections of a lane are opened at the same time. An attempt
+//! fails if the server is unreachable, refuses the login for any reason (password changed, database
+//! dropped, starting up, shutting down), or hangs up before the statements are prepared. Clients
+//! had been accepted before time zero, so each of these is an outage of that server. A server that
+//! is full is no outage; it limits the job.
 //!
 //! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
@@ -24,7 +24,7 @@ use crate::back_off::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::statements::{StatementText, prepare};
 
 /// Maximum number of connections of a lane that are opened at the same time.
-pub(crate) const AT_ONCE: usize = 16;
+pub(crate) const SIMULTANEOUS_ATTEMPTS: usize = 16;
 
 /// The state of the link to one target, shared by the clients of one lane.
 pub(crate) struct Link {
@@ -123,7 +123,7 @@ impl Link {
     }
 
     /// Returns the number of attempts that are in progress or wait for their turn.
-    pub(crate) fn pressure(&self) -> usize {
+    pub(crate) fn attempts(&self) -> usize {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
@@ -136,7 +136,7 @@ impl Link {
     ) -> (Result<D::Connection, Error>, LinkChange) {
         let turn = Turn::take(self).await;
         self.pause(rt).await;
-        let attempt = self.attempt_at_once(driver, rt, texts).await;
+        let attempt = self.attempt_immediately(driver, rt, texts).await;
         drop(turn);
         attempt
     }
@@ -153,7 +153,7 @@ impl Link {
 
     /// Connects and prepares statements without waiting for other attempts or for the back-off:
     /// only the target decides how long it takes.
-    pub(crate) async fn attempt_at_once<D: Driver>(
+    pub(crate) async fn attempt_immediately<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
@@ -225,7 +225,7 @@ struct Turn<'a>(&'a Link);
 
 impl<'a> Turn<'a> {
     async fn take(link: &'a Link) -> Turn<'a> {
-        if link.connecting.get() < AT_ONCE {
+        if link.connecting.get() < SIMULTANEOUS_ATTEMPTS {
             link.connecting.set(link.connecting.get() + 1);
             return Turn(link);
         }

@@ -11,7 +11,7 @@ use rt::Rt;
 use workload::{Job, Pacing, Plan, Reconnect};
 
 use crate::error::{Failed, Place};
-use crate::link::AT_ONCE;
+use crate::link::SIMULTANEOUS_ATTEMPTS;
 use crate::parts::Parts;
 use crate::run_context::RunContext;
 use crate::share::Share;
@@ -48,7 +48,7 @@ pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
         Pacing::Part { .. } => Vec::new(),
         // Each lane has arrivals and needs a connection for them.
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
-            (0..part(all, share).max(1)).collect()
+            (0..share_of(all, share).max(1)).collect()
         }
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     let all = connections_at_most(plan, job);
     match job.pacing {
         Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => all,
-        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => part(all, share),
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => share_of(all, share),
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn queue_limit(job: &Job) -> usize {
 }
 
 /// Returns a lane's part of a number; the parts of all lanes add up to it.
-fn part(all: u32, share: Share) -> u32 {
+fn share_of(all: u32, share: Share) -> u32 {
     let (lane, lanes) = (u32::from(share.lane), u32::from(share.lanes));
     all / lanes + u32::from(lane < all % lanes)
 }
@@ -129,9 +129,9 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     }
 }
 
-/// Opens the kept connections of a lane, [`AT_ONCE`] at a time, and prepares the jobs' statements
-/// on them. The first lane also tries out the jobs whose requests open their own. Stops early when
-/// the user ends the run.
+/// Opens the kept connections of a lane, [`SIMULTANEOUS_ATTEMPTS`] at a time, and prepares the
+/// jobs' statements on them. The first lane also tries out the jobs whose requests open their own. Stops
+/// early when the user ends the run.
 ///
 /// # Errors
 /// The target is unreachable, rejects a statement, or has no connection left for a job.
@@ -146,13 +146,13 @@ pub(crate) async fn open<D: Driver>(
         Reconnect::PerTransaction => false,
     };
     let (kept, tried): (Vec<usize>, Vec<usize>) = (0..plan.jobs.len()).partition(keeps);
-    let orders: Vec<(usize, u32)> = kept
+    let to_open: Vec<(usize, u32)> = kept
         .into_iter()
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
     let opening = Rc::new(Opening {
         parts: Arc::clone(&context.parts),
-        orders: RefCell::new(orders.into_iter()),
+        to_open: RefCell::new(to_open.into_iter()),
         opened: RefCell::new(Opened {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
             limited: Vec::new(),
@@ -162,7 +162,7 @@ pub(crate) async fn open<D: Driver>(
     if share.lane == 0 {
         opening.try_out(context, rt, &tried).await;
     }
-    let tasks: Vec<_> = (0..AT_ONCE)
+    let tasks: Vec<_> = (0..SIMULTANEOUS_ATTEMPTS)
         .map(|_| {
             let (opening, context, rt) = (Rc::clone(&opening), context.clone(), rt.clone());
             rt.clone().spawn(async move { opening.work(&context, &rt).await })
@@ -174,7 +174,7 @@ pub(crate) async fn open<D: Driver>(
     let opening = Rc::into_inner(opening).expect("the tasks that share it have ended");
     let opened = opening.opened.into_inner();
     let failed = match opening.failed.into_inner() {
-        None => opened.left_out(plan, share),
+        None => opened.failure_of_unconnected_job(plan, share),
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
             let place = Place::of_job(&plan.jobs[text.job], text.statement);
             Some(Failed::Statement { place, error })
@@ -194,7 +194,7 @@ pub(crate) async fn open<D: Driver>(
 struct Opening<D: Driver> {
     /// The statements of each job, in the order of the plan.
     parts: Arc<[Arc<Parts>]>,
-    orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
+    to_open: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
     /// The job, the statement if one was rejected, and the database's error.
     failed: RefCell<Option<(usize, Option<StatementText>, Error)>>,
@@ -219,7 +219,7 @@ impl<D: Driver> Opening<D> {
     /// Opens the ordered connections one after the other until none is left.
     async fn work(&self, context: &RunContext<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !context.stop.is_asked() {
-            let Some((place, client)) = self.orders.borrow_mut().next() else {
+            let Some((place, client)) = self.to_open.borrow_mut().next() else {
                 return;
             };
             if self.lacks_sessions(place) {
@@ -272,7 +272,7 @@ impl<D: Driver> Opening<D> {
 
 impl<D: Driver> Opened<D> {
     /// Returns a failure if the server had no connection at all for a job on this lane.
-    fn left_out(&self, plan: &Plan, share: Share) -> Option<Failed> {
+    fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<Failed> {
         let left_out =
             |(job, _): &&(JobIndex, Error)| self.connections[usize::from(job.0)].is_empty();
         let (job, error) = self.limited.iter().find(left_out)?;

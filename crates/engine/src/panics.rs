@@ -13,9 +13,9 @@ use rt::Panic;
 pub(crate) struct PanicGuard<F: FnMut()>(F);
 
 impl<F: FnMut()> PanicGuard<F> {
-    /// Makes a guard. `ring` is called during unwinding and must not panic.
-    pub(crate) fn new(ring: F) -> PanicGuard<F> {
-        PanicGuard(ring)
+    /// Makes a guard. `on_panic` is called during unwinding and must not panic.
+    pub(crate) fn new(on_panic: F) -> PanicGuard<F> {
+        PanicGuard(on_panic)
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_in_its_own_words() {
+    fn panic_message_is_that_of_the_panic() {
         assert_eq!(catch_panic(|| 1), Ok(1));
         assert_eq!(catch_panic(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
         assert_eq!(catch_panic(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));
@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_rings_for_a_panic_alone() {
-        let mut rung = 0;
-        drop(PanicGuard::new(|| rung += 1));
-        assert_eq!(rung, 0);
+    fn guard_calls_its_function_only_on_a_panic() {
+        let mut calls = 0;
+        drop(PanicGuard::new(|| calls += 1));
+        assert_eq!(calls, 0);
         let unwound = catch_panic(|| {
-            let _alarm = PanicGuard::new(|| rung += 1);
+            let _guard = PanicGuard::new(|| calls += 1);
             panic!("unwinds");
         });
-        assert_eq!((unwound, rung), (Err::<(), _>("unwinds".to_owned()), 1));
+        assert_eq!((unwound, calls), (Err::<(), _>("unwinds".to_owned()), 1));
     }
 }

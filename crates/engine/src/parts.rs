@@ -56,7 +56,7 @@ impl Parts {
         let mut parts = Vec::new();
         let mut weights = Vec::new();
         for (part, weight) in portions {
-            let job = under(&plan.jobs[part], leader);
+            let job = with_settings_of(&plan.jobs[part], leader);
             let first = texts.len();
             // The statement ids of a connection count from 0.
             let before = match leader.reconnect {
@@ -145,7 +145,7 @@ impl Part {
 }
 
 /// Returns a part of a mix with the mix's settings for all parts; any other job as it is.
-fn under(job: &Job, leader: &Job) -> Job {
+fn with_settings_of(job: &Job, leader: &Job) -> Job {
     let mut job = job.clone();
     job.timeout = job.timeout.or(leader.timeout);
     job.retry = job.retry.or_else(|| leader.retry.clone());

@@ -16,7 +16,7 @@ use crate::run_context::RunContext;
 
 /// Time limit of a reading: two seconds to wait for sessions that end, and two for a login and some
 /// statements.
-const PATIENCE: Nanos = Nanos::from_secs(4);
+const TIME_LIMIT: Nanos = Nanos::from_secs(4);
 
 /// Reads the statistics before the jobs' connections are opened.
 pub(crate) async fn read_before<D: Driver>(rt: &Rt, context: &RunContext<D>) {
@@ -40,10 +40,10 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
         return false;
     }
     let statistics = match driver.nodes().len() {
-        0 | 1 => within(rt, PATIENCE, read_all(rt, driver)).await,
+        0 | 1 => within(rt, TIME_LIMIT, read_all(rt, driver)).await,
         _ => Some(Err("the URL names several servers, each with an account of its own".to_owned())),
     };
-    let too_late = || Err(format!("the server did not tell it within {PATIENCE}"));
+    let too_late = || Err(format!("the server did not tell it within {TIME_LIMIT}"));
     let statistics = statistics.unwrap_or_else(too_late);
     context.listener.on_event(&RunEvent::ServerStatistics(&statistics));
     statistics.is_ok()

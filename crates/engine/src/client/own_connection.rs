@@ -82,7 +82,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
         let texts = &self.job_state.parts.texts()[self.present().texts.clone()];
-        let connecting = Box::pin(self.lane.connect_at_once(&self.job_state, texts));
+        let connecting = Box::pin(self.lane.connect_immediately(&self.job_state, texts));
         unless_fired(connecting, &self.handle.expiry).await
     }
 

@@ -25,7 +25,7 @@ use super::state::{Attempt, Client, RequestProgress};
 const REQUESTS_PER_TURN: u32 = 64;
 
 /// The source of the next request of a closed client.
-enum Source {
+enum RequestSource {
     /// The schedule of numbers; the request takes nothing from a file.
     Schedule(u64),
     /// The next record of this part's file. The number is the record's own if it is `None`.
@@ -35,7 +35,7 @@ enum Source {
 }
 
 /// The next request of a closed client.
-struct Turn {
+struct NextRequest {
     number: u64,
     input: Option<Input>,
     /// True if the client had to wait for the input.
@@ -97,19 +97,21 @@ impl<D: Driver, R: Rules> Client<D, R> {
             if ready >= self.job_state.end.get() {
                 break;
             }
-            let turn = match self.next_source(&mut numbers) {
-                Source::Schedule(number) => Some(Turn { number, input: None, was_awaited: false }),
-                Source::File(part, number) => self.await_input(part, number).await,
-                Source::End => None,
+            let next = match self.next_source(&mut numbers) {
+                RequestSource::Schedule(number) => {
+                    Some(NextRequest { number, input: None, was_awaited: false })
+                }
+                RequestSource::File(part, number) => self.await_input(part, number).await,
+                RequestSource::End => None,
             };
-            let Some(turn) = turn else { break };
-            if turn.was_awaited {
+            let Some(next) = next else { break };
+            if next.was_awaited {
                 // A client without input is not ready.
                 now = self.lane.rt.now();
                 ready = now;
             }
-            let number = turn.number;
-            let due = self.open(turn, ready, now);
+            let number = next.number;
+            let due = self.open_request(next, ready, now);
             if self.lacks_connection() {
                 if !self.wait_for_connection().await {
                     self.give_up(due.request);
@@ -129,22 +131,22 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// gives the next record to the next ready client; a mix takes from the file of the part whose
     /// turn it is.
     #[inline]
-    fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> Source {
+    fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> RequestSource {
         if self.job_state.job.feed.is_some() {
-            return Source::File(0, None);
+            return RequestSource::File(0, None);
         }
-        let Some(number) = numbers.next() else { return Source::End };
+        let Some(number) = numbers.next() else { return RequestSource::End };
         let part = self.job_state.parts.choose(number);
         match self.job_state.parts.part(part).job.feed {
-            None => Source::Schedule(number),
-            Some(_) => Source::File(part, Some(number)),
+            None => RequestSource::Schedule(number),
+            Some(_) => RequestSource::File(part, Some(number)),
         }
     }
 
     /// Waits for the next record of a part's file. The request gets `number`, or the record's own
     /// if that is `None`. Returns `None` at the end of the file or of the job, or when its `count`
     /// is reached.
-    async fn await_input(&self, part: usize, number: Option<u64>) -> Option<Turn> {
+    async fn await_input(&self, part: usize, number: Option<u64>) -> Option<NextRequest> {
         let mut was_awaited = false;
         loop {
             let next = self.job_state.feeds.borrow_mut().next(part);
@@ -156,7 +158,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                         Some(input.number()).filter(is_counted)
                     };
                     let number = number.or_else(own)?;
-                    return Some(Turn { number, input: Some(input), was_awaited });
+                    return Some(NextRequest { number, input: Some(input), was_awaited });
                 }
                 feed::Next::Pending if self.lane.rt.now() < self.job_state.end.get() => {
                     was_awaited = true;
@@ -174,11 +176,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    fn open(&self, turn: Turn, ready: Stamp, now: Stamp) -> DueRequest {
+    /// Opens a request in the ledger.
+    fn open_request(&self, next: NextRequest, ready: Stamp, now: Stamp) -> DueRequest {
         let mut ledger = self.lane.ledger.borrow_mut();
-        let request = ledger.arrive(self.job_state.index, turn.number, ready, now);
+        let request = ledger.arrive(self.job_state.index, next.number, ready, now);
         let (request, part) = self.job_state.parts.assign(request, &mut ledger);
-        DueRequest { request, part, input: turn.input }
+        DueRequest { request, part, input: next.input }
     }
 
     /// Waits for the end of the think time or of the job, whichever comes first.
@@ -459,6 +462,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
+    /// Ends the client and closes its connection.
     async fn leave(mut self) {
         self.job_state.clients.left(self.status());
         let connection = self.connection.take();

@@ -41,11 +41,11 @@ pub(crate) struct Client<D: Driver, R> {
 
 /// A request's progress through its attempts.
 pub(super) struct RequestProgress {
-    /// A: when it had its client, and its target was up.
+    /// Instant at which it had its client and its target was up.
     pub(super) assigned: Stamp,
-    /// S: when the first attempt began to send or to connect.
+    /// Instant at which the first attempt began to send or to connect.
     pub(super) sent: Option<Stamp>,
-    /// D: when it ended.
+    /// Instant at which it ended.
     pub(super) done: Stamp,
     /// Bytes, rows, retries and waits of all attempts.
     pub(super) effort: RequestWork,

@@ -13,7 +13,7 @@ use crate::client_handle::ClientHandle;
 use crate::gate::Gate;
 use crate::job_state::JobState;
 use crate::lane_state::LaneState;
-use crate::link::AT_ONCE;
+use crate::link::SIMULTANEOUS_ATTEMPTS;
 use crate::rules::Rules;
 
 impl<D: Driver, R: Rules> LaneState<D, R> {
@@ -30,7 +30,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             self.refuse_without_connections(job_state);
             gate.borrow_mut().assign(now);
             self.apply_dishonest_rules(&mut gate.borrow_mut(), now);
-            self.grow(job_state, gate.borrow().waiting());
+            self.add_needed_clients(job_state, gate.borrow().waiting());
             if gate.borrow().is_over() {
                 return;
             }
@@ -49,10 +49,10 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     }
 
     /// Adds clients to an open job whose requests wait for a connection.
-    fn grow(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
-        let coming = job_state.coming() as usize;
-        let room = AT_ONCE.saturating_sub(self.link(job_state).pressure());
-        let more = waiting.saturating_sub(coming).min(room);
+    fn add_needed_clients(self: &Rc<Self>, job_state: &Rc<JobState>, waiting: usize) {
+        let connecting = job_state.connecting() as usize;
+        let room = SIMULTANEOUS_ATTEMPTS.saturating_sub(self.link(job_state).attempts());
+        let more = waiting.saturating_sub(connecting).min(room);
         for _ in 0..more {
             if job_state.clients.may_grow() && !self.link(job_state).is_down() {
                 self.add_client(job_state, job_state.clients.running(), None);

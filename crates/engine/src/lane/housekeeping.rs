@@ -36,21 +36,21 @@ pub(crate) struct TargetState {
 
 impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Does the lane's periodic work until the schedule is over. Returns the end of the schedule.
-    pub(super) async fn watch(&self) -> Stamp {
+    pub(super) async fn work_until_end(&self) -> Stamp {
         self.stop_all_at(self.stop.end());
         let mut now = self.rt.now();
         let grid = Grid::new(self.context.plan.warmup.known(), self.context.plan.duration);
         loop {
             let interval = grid.interval(now.since(self.zero));
-            let turn = self.zero + grid.end(interval);
+            let interval_ends = self.zero + grid.end(interval);
             let end = self.stop.end();
             let horizon = self.zero + self.horizon();
             let next = if now < horizon { horizon.min(end) } else { end };
-            self.alarm.arm(turn.min(now + CHECK_INTERVAL).min(next));
+            self.alarm.arm(interval_ends.min(now + CHECK_INTERVAL).min(next));
             self.alarm.fired().await;
             now = self.rt.now();
-            if now >= turn {
-                self.turn(now);
+            if now >= interval_ends {
+                self.close_interval(now);
             }
             if self.ledger.borrow().is_broken() {
                 self.stop.ask(EndKind::RecorderFailed);
@@ -78,7 +78,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     }
 
     /// Closes the present interval of the ledger.
-    fn turn(&self, now: Stamp) {
+    fn close_interval(&self, now: Stamp) {
         let gauges = || self.job_states.iter().map(|job_state| job_state.gauge()).collect();
         self.ledger.borrow_mut().turn(now, gauges);
     }
@@ -142,7 +142,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
 
     /// Closes the ledger and returns the outcome of the lane.
     pub(super) fn finish(self, end: Stamp) -> LaneOutcome {
-        self.turn(self.rt.now());
+        self.close_interval(self.rt.now());
         if self.stop.reason() == EndKind::Interrupted && self.share.lane == 0 {
             let kind = EventKind::Interrupted;
             self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());

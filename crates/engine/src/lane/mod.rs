@@ -40,7 +40,7 @@ pub(crate) async fn run<D: Driver, R: Rules>(
     for (job, error) in &opened.limited {
         lane.note_connection_limit(&lane.job_states[usize::from(job.0)], error);
     }
-    let end = lane.watch().await;
+    let end = lane.work_until_end().await;
     lane.drain(end).await;
     match Rc::into_inner(lane) {
         Some(lane) => lane.finish(end),
