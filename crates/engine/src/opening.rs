@@ -130,8 +130,8 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
 }
 
 /// Opens the kept connections of a lane, [`SIMULTANEOUS_ATTEMPTS`] at a time, and prepares the
-/// jobs' statements on them. The first lane also tries out the jobs whose requests open their own. Stops
-/// early when the user ends the run.
+/// jobs' statements on them. The first lane also tries out the jobs whose requests open their own.
+/// Stops early when the user ends the run.
 ///
 /// # Errors
 /// The target is unreachable, rejects a statement, or has no connection left for a job.

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_end_of_time_nothing_arrives() {
+    fn pacer_ends_at_the_end_of_time() {
         let mut pacer = pacer("rate = 10M\narrival = uniform");
         pacer.next_number = u64::MAX - 1;
         assert_eq!(pacer.next(), None);

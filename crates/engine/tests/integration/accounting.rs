@@ -179,7 +179,7 @@ fn a_queue_that_is_never_full_ends_no_run() {
 }
 
 #[test]
-fn what_is_left_after_the_drain_is_given_up_at_its_age() {
+fn requests_left_after_the_drain_count_with_their_age() {
     let schedule = Schedule::Uniform(rate(10));
     let pacing =
         Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100, on_full: OnQueueFull::Reject };
@@ -201,7 +201,7 @@ fn what_is_left_after_the_drain_is_given_up_at_its_age() {
 }
 
 #[test]
-fn errors_that_may_be_tried_again_are_and_are_counted() {
+fn retryable_errors_are_retried_and_counted() {
     let mut plan = plan(poisson(1_000), 0.0, 30.0, 4);
     plan.jobs[0].retry = Some(Retry { times: 3, codes: vec![Code::new("40001")] });
     let (totals, _) = simulate(&plan, &Config { errors: 0.3, ..constant(1_000, None) });
@@ -219,7 +219,7 @@ fn errors_that_may_be_tried_again_are_and_are_counted() {
 }
 
 #[test]
-fn accepted_errors_are_errors_that_are_counted_apart() {
+fn accepted_errors_are_counted_apart() {
     let mut plan = plan(poisson(1_000), 0.0, 10.0, 4);
     plan.jobs[0].accepted = vec![Code::new("40001")];
     plan.jobs[0].on_error = OnError::Stop;

@@ -160,7 +160,7 @@ fn a_batch_shares_a_record_and_a_count_may_come_first() {
 }
 
 #[test]
-fn statements_that_stand_for_themselves_take_a_record_each() {
+fn separate_statements_take_a_record_each() {
     let folder = folder_with(&[("a.csv", "1\n2\n3\n4\n5\n")]);
     let text = "[a]\nquery = a ?\nquery = b ?\nmulti-query-mode = multi-connection\n\
                 query-args-file = a.csv\n";
@@ -171,7 +171,7 @@ fn statements_that_stand_for_themselves_take_a_record_each() {
 /// With `multi-query-mode = multi-connection`, a statement after a failed one is still sent;
 /// otherwise it is not.
 #[test]
-fn a_statement_that_stands_for_itself_is_sent_after_one_that_failed() {
+fn separate_statement_is_sent_after_one_that_failed() {
     let mut config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
     config.errors = 1.0;
     for (flow, sent) in [("multi-query-mode = multi-connection\n", 3), ("", 1)] {
@@ -258,7 +258,7 @@ fn expected_rows_are_those_of_a_whole_request() {
 
 /// An open job and a replay send all their requests, however slow the server is.
 #[test]
-fn what_comes_faster_than_it_is_answered_waits_and_is_not_rejected() {
+fn log_lines_faster_than_the_answers_wait_and_are_not_rejected() {
     let log: String = (0..250_000).map(|n| format!("{n},select {n}\n")).collect();
     let folder = folder_with(&[("q.log", &log)]);
     for (job, sent) in [

@@ -301,7 +301,7 @@ fn requests_may_wait_for_a_target_that_is_away() {
 }
 
 #[test]
-fn whatever_happens_every_request_is_settled_and_every_connection_is_gone() {
+fn faults_leave_no_request_unsettled_and_no_connection_open() {
     let faults = Config {
         errors: 0.1,
         disconnects: 0.05,
