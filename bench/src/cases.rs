@@ -9,7 +9,7 @@ use archive::{Archive, Logged, OpLog, OpLogPlan, Recorder};
 use base::{Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
 use driver::{Driver, Mysql, Null, Postgres, Simulated};
-use engine::{Drivers, LaneOutlet, Options, Silence, Stop};
+use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
 use record::{
     End, EndKind, Grid, Header, JobHeader, JobIndex, MemoryOutlet, OpFormat, Pace, Totals,
 };
@@ -196,7 +196,7 @@ fn with_op_log<D: Driver>(
         &options(is_virtual),
         outlet,
         &stop,
-        Arc::new(Silence),
+        Arc::new(NoListener),
     )
     .expect("the benchmark's run is made");
     let totals = memory.totals().clone();
@@ -230,7 +230,7 @@ fn recorded_of<D: Driver>(plan: &Plan, is_virtual: bool, driver: D) -> u64 {
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let (options, stop) = (options(is_virtual), Stop::default());
     let drivers = Drivers::only(driver);
-    let finished = engine::run(plan, drivers, &options, outlet, &stop, Arc::new(Silence));
+    let finished = engine::run(plan, drivers, &options, outlet, &stop, Arc::new(NoListener));
     let measured = finished.expect("the benchmark's run is made").measured;
     let at = measured.map_or(Nanos::ZERO, |measured| measured.length);
     let end = End { at, kind: EndKind::Completed, text: String::new() };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use analyze::{Evidence, Status};
 use archive::Archive;
 use base::{Seed, Target};
-use engine::{Options, Silence, Stop};
+use engine::{NoListener, Options, Stop};
 use lab::{Order, RecordPlace};
 use workload::{Overrides, Plan};
 
@@ -55,6 +55,6 @@ fn evidence_of(
         commit: None,
         stop: Stop::default(),
     };
-    let done = lab::run(order, Arc::new(Silence), |_| {})?;
+    let done = lab::run(order, Arc::new(NoListener), |_| {})?;
     Ok(lab::evidence(&Archive::open(&done.record)?)?)
 }

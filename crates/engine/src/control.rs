@@ -5,7 +5,7 @@ use driver::{Connection, Driver, Error};
 use rt::{Rt, within};
 use workload::{FixedStatement, Indexes, JobTarget, Load, Plan};
 
-use crate::error::{Failed, Place, stalled};
+use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
 use crate::loading::{self, Loaded};
 use crate::run_context::RunContext;
@@ -129,7 +129,7 @@ impl<D: Driver> Control<'_, D> {
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
         self.report_settings(connection).await;
         for load in &self.plan().loads {
-            let place = Place::of_load(load);
+            let place = Location::of_load(load);
             if !self.driver().keeps_data() {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
@@ -184,7 +184,7 @@ impl<D: Driver> Control<'_, D> {
                 .listener
                 .on_event(&RunEvent::Teardown { done: place, of: statements.len() });
             let failed = |error| {
-                let place = Place::of_fixed("teardown", place, statement);
+                let place = Location::of_fixed("teardown", place, statement);
                 self.context
                     .listener
                     .on_event(&RunEvent::TeardownFailed(Failed::Statement { place, error }));
@@ -293,7 +293,7 @@ impl<D: Driver> Control<'_, D> {
                 return Ok(StatementProgress::StoppedWithin);
             };
             answer.map_err(|error| {
-                Failed::in_control(Place::of_fixed(section, place, statement), error)
+                Failed::in_control(Location::of_fixed(section, place, statement), error)
             })?;
         }
         match self.context.stop.is_asked() {

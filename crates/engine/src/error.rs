@@ -15,21 +15,21 @@ pub enum Failed {
     /// The database rejected a statement of the workload file.
     Statement {
         /// The statement.
-        place: Place,
+        place: Location,
         /// The database's error.
         error: Error,
     },
     /// The workload file requests something that this target does not support.
     Unsupported {
         /// The section or statement.
-        place: Place,
+        place: Location,
         /// A description of the feature.
         reason: String,
     },
     /// A file that a job reads or writes cannot be opened.
     File {
         /// The job, as a whole.
-        place: Place,
+        place: Location,
         /// The path, as it is written in the workload file.
         path: PathBuf,
         /// The system's error.
@@ -45,7 +45,7 @@ pub enum Failed {
 
 /// A location in the workload file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The section, as in its header: `setup`, `load accounts`, `read`.
     pub section: String,
     /// The number of the statement in the section, from 1; `None` for the section as a whole: a
@@ -57,35 +57,35 @@ pub struct Place {
     pub script: Option<Box<ScriptLine>>,
 }
 
-impl Place {
+impl Location {
     /// Returns the location of a statement of a job, given its index.
-    pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
+    pub(crate) fn of_job(job: &Job, statement: usize) -> Location {
         let Statement { span, script, .. } = &job.statements[statement];
         let (section, script) = (job.section().to_owned(), script.clone().map(Box::new));
-        Place { section, statement: Some(statement + 1), span: *span, script }
+        Location { section, statement: Some(statement + 1), span: *span, script }
     }
 
     /// Returns the location of a statement of `[setup]` or `[teardown]`, given its index.
-    pub(crate) fn of_fixed(section: &str, index: usize, statement: &FixedStatement) -> Place {
+    pub(crate) fn of_fixed(section: &str, index: usize, statement: &FixedStatement) -> Location {
         let FixedStatement { span, script, .. } = statement;
         let (section, script) = (section.to_owned(), script.clone().map(Box::new));
-        Place { section, statement: Some(index + 1), span: *span, script }
+        Location { section, statement: Some(index + 1), span: *span, script }
     }
 
     /// Returns the location of a load as a whole.
-    pub(crate) fn of_load(load: &Load) -> Place {
+    pub(crate) fn of_load(load: &Load) -> Location {
         let section = format!("load {}", load.table);
-        Place { section, statement: None, span: load.span, script: None }
+        Location { section, statement: None, span: load.span, script: None }
     }
 
     /// Returns the location of a job as a whole.
-    pub(crate) fn of_section(job: &Job) -> Place {
+    pub(crate) fn of_section(job: &Job) -> Location {
         let span = job.statements.first().map_or(job.span, |statement| statement.span);
-        Place { section: job.section().to_owned(), statement: None, span, script: None }
+        Location { section: job.section().to_owned(), statement: None, span, script: None }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.statement {
             Some(statement) => write!(f, "statement {statement} of [{}]", self.section)?,
@@ -101,7 +101,7 @@ impl fmt::Display for Place {
 impl Failed {
     /// Returns the failure that an error on a control connection means: an unreachable target or a
     /// wrong statement.
-    pub(crate) fn in_control(place: Place, error: Error) -> Failed {
+    pub(crate) fn in_control(place: Location, error: Error) -> Failed {
         match error.class() {
             _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),
             Class::Timeout => {

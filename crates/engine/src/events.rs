@@ -108,8 +108,8 @@ pub trait Listener: Send + Sync {
 
 /// A listener that ignores all events.
 #[derive(Clone, Copy, Debug)]
-pub struct Silence;
+pub struct NoListener;
 
-impl Listener for Silence {
+impl Listener for NoListener {
     fn on_event(&self, _event: &RunEvent<'_>) {}
 }

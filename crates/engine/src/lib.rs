@@ -43,8 +43,8 @@ mod stop;
 mod targets;
 mod waits;
 
-pub use error::{Failed, Place, internal_error};
-pub use events::{Listener, RunEvent, Silence};
+pub use error::{Failed, Location, internal_error};
+pub use events::{Listener, NoListener, RunEvent};
 pub use feed::FileRemark;
 pub use lane_state::LaneOutlet;
 pub use loading::Loaded;

@@ -11,7 +11,7 @@ use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
 use rt::{Rt, Timer, unless_fired};
 use workload::{JobTarget, Load, LoadMethod, OnDuplicate, RowGenerator};
 
-use crate::error::{Failed, Place, stalled};
+use crate::error::{Failed, Location, stalled};
 use crate::events::RunEvent;
 use crate::run_context::RunContext;
 use crate::stop::Stop;
@@ -53,7 +53,7 @@ pub struct Loaded {
 pub(crate) fn check<D: Driver>(driver: &D, load: &Load) -> Result<(), Failed> {
     let columns = column_names(load);
     let checked = driver.check_load(&into(load, &columns), method(load));
-    checked.map_err(|error| Failed::in_control(Place::of_load(load), error))
+    checked.map_err(|error| Failed::in_control(Location::of_load(load), error))
 }
 
 /// Fills a table by as many writers as the load has.
@@ -91,7 +91,7 @@ pub(crate) async fn fill<D: Driver>(
         connection.close().await;
     }
     if let Some(error) = shared.failed.take() {
-        return Err(Failed::in_control(Place::of_load(load), error));
+        return Err(Failed::in_control(Location::of_load(load), error));
     }
     let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {

@@ -10,7 +10,7 @@ use record::JobIndex;
 use rt::Rt;
 use workload::{Job, Pacing, Plan, Reconnect};
 
-use crate::error::{Failed, Place};
+use crate::error::{Failed, Location};
 use crate::link::SIMULTANEOUS_ATTEMPTS;
 use crate::parts::Parts;
 use crate::run_context::RunContext;
@@ -118,7 +118,7 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     };
     match plan.jobs.iter().find(is_open) {
         Some(job) if (plan.max_connections as usize) < lanes => Err(Failed::Unsupported {
-            place: Place::of_section(job),
+            place: Location::of_section(job),
             reason: format!(
                 "each of the {lanes} threads needs a connection, and `max-connections` is {}: run \
                  on fewer threads, or raise it",
@@ -176,7 +176,7 @@ pub(crate) async fn open<D: Driver>(
     let failed = match opening.failed.into_inner() {
         None => opened.failure_of_unconnected_job(plan, share),
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
-            let place = Place::of_job(&plan.jobs[text.job], text.statement);
+            let place = Location::of_job(&plan.jobs[text.job], text.statement);
             Some(Failed::Statement { place, error })
         }
         // A server that hangs up or does not answer has rejected no statement.

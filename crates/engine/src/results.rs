@@ -10,7 +10,7 @@ use base::Stamp;
 use record::{JobIndex, Pace};
 use workload::{Job, Plan};
 
-use crate::error::{Failed, Place};
+use crate::error::{Failed, Location};
 use crate::options::Options;
 use crate::stop::Stop;
 
@@ -97,6 +97,7 @@ impl OneFile {
 }
 
 fn cannot_open(job: &Job, path: &str, error: std::io::Error) -> Failed {
-    let place = Place { section: job.name.clone(), statement: None, span: job.span, script: None };
+    let place =
+        Location { section: job.name.clone(), statement: None, span: job.span, script: None };
     Failed::File { place, path: PathBuf::from(path), error }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use archive::{Logged, OpLog, OpLogPlan};
 use base::{Nanos, Rate};
 use driver::{Driver, Null, Simulated};
-use engine::{Drivers, LaneOutlet, Options, Silence, Stop, run};
+use engine::{Drivers, LaneOutlet, NoListener, Options, Stop, run};
 use record::{Grid, JobIndex, MemoryOutlet, OpFormat, OpLogReport, Pace, Totals};
 use sim::{Config, Service};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -76,7 +76,7 @@ fn count_logged<D: Driver>(
             None => Box::new(memory.clone()),
         }
     };
-    run(plan, Drivers::only(driver), &options, outlet, &Stop::default(), Arc::new(Silence))
+    run(plan, Drivers::only(driver), &options, outlet, &Stop::default(), Arc::new(NoListener))
         .expect("the run is made");
     let change = region.change();
     let completed = memory.totals().job(JobIndex(0)).window.counts.balance.completed();

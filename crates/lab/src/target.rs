@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use base::{Class, Endpoint, Seed, Stream, Target, TargetKind};
 use confine::Reach;
 use driver::{Driver, Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
-use engine::{Drivers, Failed, Options, PerTarget, Place};
+use engine::{Drivers, Failed, Location, Options, PerTarget};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
@@ -192,7 +192,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
         let checked = programs.check(sample.as_deref(), command.first_word());
         checked.map_err(|reason| {
             let section = job.name.clone();
-            let place = Place { section, statement: Some(1), span: command.span, script: None };
+            let place = Location { section, statement: Some(1), span: command.span, script: None };
             Error::Failed(Failed::Unsupported { place, reason })
         })?;
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::Target;
-use engine::{Options, Silence, Stop};
+use engine::{NoListener, Options, Stop};
 use fuzz::{files, run_kept};
 use lab::{Order, RecordPlace};
 use workload::Overrides;
@@ -112,7 +112,7 @@ fn a_record() -> Vec<u8> {
         commit: None,
         stop: Stop::default(),
     };
-    lab::run(order, Arc::new(Silence), |_| {}).expect("a virtual run is made");
+    lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
     let bytes = std::fs::read(&path).expect("the record");
     std::fs::remove_file(&path).expect("the record is ours");
     bytes

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime};
-use engine::{Failed, Options, Place, Stop};
+use engine::{Failed, Location, Options, Stop};
 use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
@@ -148,7 +148,7 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
 
 /// Returns the same, with everything that the database says.
 fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
-    let at = |place: &Place| Diagnostic::error(place.span, error.to_string());
+    let at = |place: &Location| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {
             let remedy = remedy::of(Refused {

@@ -1,13 +1,13 @@
 //! Remedies for a statement that the database rejects before anything was measured.
 
 use base::{Class, Code};
-use engine::Place;
+use engine::Location;
 
 use crate::commands::order::SkipsLoads;
 
 /// A rejected statement, or the rows of a load.
 pub(crate) struct Refused<'a> {
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a Location,
     pub(crate) class: Class,
     /// The database's error code.
     pub(crate) code: Code,
@@ -120,8 +120,12 @@ mod tests {
 
     fn remedy(section: &str, class: Class, code: &str, words: &str) -> String {
         let statement = (!section.starts_with("load")).then_some(1);
-        let place =
-            Place { section: section.to_owned(), statement, span: Span::default(), script: None };
+        let place = Location {
+            section: section.to_owned(),
+            statement,
+            span: Span::default(),
+            script: None,
+        };
         let code = Code::new(code);
         of(Refused { place: &place, class, code, words, skips_loads: SkipsLoads::Yes })
             .unwrap_or_default()

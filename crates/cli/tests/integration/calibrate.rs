@@ -183,7 +183,7 @@ fn what_cannot_be_calibrated_is_said_so() {
 /// One server that sends nothing, one that prepares nothing and one that executes nothing.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
-    let silent = |kind, part| FaultyServer::endless(Asked(kind, part), Talk::Silence);
+    let silent = |kind, part| FaultyServer::endless(Asked(kind, part), Talk::NoListener);
     for (server, words) in [
         (FaultyServer::babbling(b""), "did not let anybody in within 300ms"),
         (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),

@@ -69,7 +69,7 @@ fn one_signal_ends_a_load_whose_answer_has_no_end() {
 fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
     let workload = "duration = 300ms\n[read]\nquery = select 1\nevery = 100ms\n\
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
-    for talk in [Talk::Silence, Talk::Notices, Talk::Rows] {
+    for talk in [Talk::NoListener, Talk::Notices, Talk::Rows] {
         let ran = interrupted(workload, &FaultyServer::endless(ODD, talk));
         // Everything was measured before.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);

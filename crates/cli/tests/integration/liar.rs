@@ -32,7 +32,7 @@ pub(crate) enum Refuses {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Talk {
     /// Nothing.
-    Silence,
+    NoListener,
     /// Notices, one after the other.
     Notices,
     /// Rows, one after the other.
@@ -214,7 +214,7 @@ fn talk_in_postgres(
     }
     answers.fetch_add(1, Ordering::Relaxed);
     let (first, again) = match talk {
-        Talk::Silence => return std::io::copy(&mut stream, &mut std::io::sink()).map(drop),
+        Talk::NoListener => return std::io::copy(&mut stream, &mut std::io::sink()).map(drop),
         Talk::Notices => (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0")),
         // One column of the type text.
         Talk::Rows => (

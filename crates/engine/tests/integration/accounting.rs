@@ -511,7 +511,7 @@ fn fewer_connections_than_threads_are_refused() {
     plan.max_connections = 3;
     let server = Simulated::new(constant(100_000, None), plan.seed);
     let outlet = |_| -> engine::LaneOutlet { unreachable!("nothing begins") };
-    let (stop, listener) = (Stop::default(), std::sync::Arc::new(engine::Silence));
+    let (stop, listener) = (Stop::default(), std::sync::Arc::new(engine::NoListener));
     let error =
         engine::run(&plan, engine::Drivers::only(server), &virtually(4), outlet, &stop, listener)
             .unwrap_err();

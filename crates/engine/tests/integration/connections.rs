@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Null, Simulated, StatementId, Table, Work};
-use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
+use engine::{Drivers, Failed, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -27,7 +27,7 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     let memory =
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let (stop, listener) = (Stop::default(), Arc::new(Silence));
+    let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed =
         run(&plan, Drivers::only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
     let Failed::Unreachable(error) = failed else { panic!("{failed}") };
@@ -152,7 +152,7 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
         let memory =
             MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-        let (stop, listener) = (Stop::default(), Arc::new(Silence));
+        let (stop, listener) = (Stop::default(), Arc::new(NoListener));
         run(&plan, Drivers::only(server), &virtually(1), outlet, &stop, listener)
             .map(|finished| finished.loaded)
     };

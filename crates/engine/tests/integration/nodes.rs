@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
-use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
+use engine::{Drivers, Failed, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -150,7 +150,7 @@ fn every_server_is_reached_before_setup_changes_one() {
     let asked = Arc::clone(&driver.asked);
     let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let (stop, listener) = (Stop::default(), Arc::new(Silence));
+    let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed = run(&plan, Drivers::only(driver), &virtually(1), outlet, &stop, listener);
     let Err(Failed::Unreachable(_)) = failed else { panic!("{failed:?}") };
     assert_eq!(asked.load(Ordering::Relaxed), 0, "the first was asked for something");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, RunEvent, Silence, Stop, run,
+    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, NoListener, RunEvent, Stop, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -146,7 +146,7 @@ const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwri
 
 #[test]
 fn stalled_load_is_given_up() {
-    let failed = run_against_silence(LOAD, &Stop::default(), Arc::new(Silence)).unwrap_err();
+    let failed = run_against_silence(LOAD, &Stop::default(), Arc::new(NoListener)).unwrap_err();
     let Failed::Unreachable(error) = failed else { panic!("{failed}") };
     let expected = "[load t]: nothing was answered within `stall-timeout = 30s`: 0 of 3000 rows \
                     are committed, and the database takes no more";

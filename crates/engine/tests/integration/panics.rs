@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
 use driver::{Connection, Driver, Error, StatementId, Table, Work};
-use engine::{Drivers, Failed, Finished, LaneOutlet, Options, Silence, Stop, run};
+use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, Options, Stop, run};
 use record::{EndKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
 use workload::{FixedStatement, Pacing, Plan};
@@ -113,7 +113,8 @@ fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
         let memory = MemoryOutlet::new(totals);
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
         let drivers = Drivers::only(Panicking::new(at));
-        let finished = run(&plan, drivers, &options, outlet, &Stop::default(), Arc::new(Silence));
+        let finished =
+            run(&plan, drivers, &options, outlet, &Stop::default(), Arc::new(NoListener));
         let totals = memory.totals().clone();
         sender.send((finished, totals)).expect("the test waits");
     });

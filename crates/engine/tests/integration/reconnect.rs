@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Class, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
-use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, Silence, Stop, run};
+use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{Balance, EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -369,7 +369,7 @@ fn a_statement_that_cannot_be_prepared_ends_the_run_before_it_begins() {
     let memory =
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let (stop, listener) = (Stop::default(), Arc::new(Silence));
+    let (stop, listener) = (Stop::default(), Arc::new(NoListener));
     let failed =
         run(&plan, Drivers::only(server), &virtually(2), outlet, &stop, listener).unwrap_err();
     let Failed::Statement { place, .. } = failed else { panic!("{failed}") };

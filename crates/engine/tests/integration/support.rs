@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
-use engine::{Drivers, Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
+use engine::{Drivers, Finished, Honest, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
@@ -130,7 +130,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     statements.resize(statements.len() + nodes.len(), 0);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let finished = run_by::<D, R>(plan, drivers, options, outlet, stop, Arc::new(Silence))
+    let finished = run_by::<D, R>(plan, drivers, options, outlet, stop, Arc::new(NoListener))
         .expect("a simulated run does not fail");
     let totals = memory.totals().clone();
     (totals, finished)

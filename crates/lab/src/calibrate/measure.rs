@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use analyze::{Evidence, summarize};
 use archive::Archive;
 use base::{Code, Nanos, Target, WallTime};
-use engine::{Options, Silence, Stop};
+use engine::{NoListener, Options, Stop};
 use guardian::TemporaryFolder;
 use hdrhistogram::Histogram;
 use record::{Counts, EndKind, Kind};
@@ -134,7 +134,7 @@ impl<'a> CalibrationRunner<'a> {
         let number = self.records.fetch_add(1, Ordering::Relaxed);
         let record = self.folder.path().join(format!("{number}.assay"));
         let order = self.order(target, clients, window, record);
-        let done = run(order, Arc::new(Silence), |_| {}).map_err(Problem::Run)?;
+        let done = run(order, Arc::new(NoListener), |_| {}).map_err(Problem::Run)?;
         if let Some(reason) = done.unreachable.or(done.lost) {
             return Err(Problem::Unreachable(reason));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Nanos, Seed, Target};
 use driver::{Driver, Simulated};
-use engine::{Drivers, Failed, LaneOutlet, Options, Rules, Silence, Stop, run_by};
+use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::Config;
 use workload::{Overrides, Plan, Warmup};
@@ -66,7 +66,7 @@ pub(super) fn simulate_into<R: Rules>(
     outlet: impl Fn() -> LaneOutlet,
 ) {
     let drivers = Drivers::only(Simulated::new(config.clone(), plan.seed));
-    let (options, stop, listener) = (options(Time::Virtual), Stop::default(), Arc::new(Silence));
+    let (options, stop, listener) = (options(Time::Virtual), Stop::default(), Arc::new(NoListener));
     run_by::<_, R>(plan, drivers, &options, |_| outlet(), &stop, listener)
         .expect("a simulated run does not fail");
 }
@@ -86,7 +86,7 @@ pub(super) fn run_on<D: Driver, R: Rules>(
     let memory = memory(plan);
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (drivers, stop) = (Drivers::only(driver), Stop::default());
-    run_by::<D, R>(plan, drivers, &options(time), outlet, &stop, Arc::new(Silence))?;
+    run_by::<D, R>(plan, drivers, &options(time), outlet, &stop, Arc::new(NoListener))?;
     let totals = memory.totals().clone();
     Ok(totals)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::{Archive, RecordErrorKind, Recorder};
 use base::{Nanos, Target, WallTime};
-use engine::{Options, Silence, Stop};
+use engine::{NoListener, Options, Stop};
 use lab::{Order, RecordPlace};
 use record::{EndKind, Load};
 
@@ -98,7 +98,7 @@ fn a_record_whose_name_is_taken_has_a_number_where_it_may() {
         calibration: None,
         stop: Stop::default(),
     };
-    let run = |record| lab::run(order(record), Arc::new(Silence), |_| {});
+    let run = |record| lab::run(order(record), Arc::new(NoListener), |_| {});
     for name in ["run.assay", "run-2.assay", "run-3.assay"] {
         let done = run(RecordPlace::Numbered(place.record())).unwrap();
         assert_eq!(done.record, place.record().with_file_name(name));

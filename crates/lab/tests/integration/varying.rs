@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use analyze::{Evidence, Status, Summary};
 use base::Target;
-use engine::{Options, Silence, Stop};
+use engine::{NoListener, Options, Stop};
 use lab::{Order, RecordPlace, run};
 use record::Kind;
 
@@ -35,7 +35,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         calibration: None,
         stop: Stop::default(),
     };
-    run(order, Arc::new(Silence), |_| {}).unwrap();
+    run(order, Arc::new(NoListener), |_| {}).unwrap();
     read(&place.record())
 }
 
