@@ -19,6 +19,24 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the message about a value that is not one of the known words.
+pub fn unknown_value(value: &str, name: &str, known: &[&str]) -> String {
+    let message = format!("unknown value `{value}` for `{name}`; expected {}", either(known));
+    match closest(value, known.iter().copied()) {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message,
+    }
+}
+
+/// Lists words as alternatives: `a, b or c`.
+pub fn either(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
 /// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn `a`
 /// into `b` (the optimal string alignment distance).
 fn edits(a: &str, b: &str) -> usize {
@@ -52,6 +70,16 @@ mod tests {
         assert_eq!(closest("qurey", keys), Some("query"));
         assert_eq!(closest("RATE", keys), Some("rate"));
         assert_eq!(closest("concurency", keys), Some("concurrency"));
+    }
+
+    #[test]
+    fn unknown_value_lists_the_known_words_and_the_nearest() {
+        let known = ["none", "pgbouncer", "pgpool"];
+        let message = "unknown value `haproxy` for `via`; expected none, pgbouncer or pgpool";
+        assert_eq!(unknown_value("haproxy", "via", &known), message);
+        let near = unknown_value("pgbounce", "via", &known);
+        assert!(near.ends_with("pgpool; did you mean `pgbouncer`?"), "{near}");
+        assert_eq!((either(&["a"]).as_str(), either(&["a", "b"]).as_str()), ("a", "a or b"));
     }
 
     #[test]

@@ -167,9 +167,10 @@ impl fmt::Display for TargetError {
                 write!(f, "option `{name}` has no value; write `{name}=VALUE`")
             }
             TargetError::OptionRepeated(name) => write!(f, "option `{name}` is given twice"),
-            TargetError::PasswordOption => {
-                f.write_str("a password is no option, because options are shown: leave it out")
-            }
+            TargetError::PasswordOption => f.write_str(
+                "a password cannot be an option, because options are shown: leave it \
+                             out",
+            ),
         }
     }
 }
@@ -242,7 +243,7 @@ fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
     match !authority.contains('@') && place.contains('@') {
         false => Ok(()),
         true => Err(TargetError::Endpoint(
-            "`@` stands behind a `/` or a `?`: in a password write them as %2F and %3F, and `@` \
+            "`@` follows a `/` or a `?`: in a password write them as %2F and %3F, and `@` \
              elsewhere as %40",
         )),
     }
@@ -255,7 +256,7 @@ fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
         (TargetKind::Sqlite, true) => Endpoint::Temporary,
         (TargetKind::Sqlite, false) => Endpoint::File(PathBuf::from(place)),
         (_, true) => {
-            return Err(TargetError::Endpoint("the URL names nothing behind its scheme"));
+            return Err(TargetError::Endpoint("the URL names nothing after its scheme"));
         }
         (_, false) => Endpoint::Named(place),
     })
@@ -491,7 +492,7 @@ mod tests {
             ),
             ("postgrs://h/x", "unknown scheme `postgrs:`; did you mean `postgres:`?"),
             ("postgresql:host", "write `//` between the scheme and the host"),
-            ("sim:", "the URL names nothing behind its scheme"),
+            ("sim:", "the URL names nothing after its scheme"),
             ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),
             ("sim:mm1?a=1&a=2", "option `a` is given twice"),
         ] {

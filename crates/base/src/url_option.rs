@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::units::parse_duration;
-use crate::{Nanos, closest};
+use crate::{Nanos, closest, unknown_value};
 
 /// An option as written in a URL.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +50,7 @@ impl UrlOption<'_> {
     /// Another word.
     pub fn word(&self, words: &[&'static str]) -> Result<&'static str, OptionError> {
         let known = words.iter().find(|word| **word == self.value);
-        known.copied().ok_or_else(|| {
-            let list = words.join(", ");
-            match closest(self.value, words.iter().copied()) {
-                Some(near) => self.is(format!("is none of {list}; did you mean `{near}`?")),
-                None => self.is(format!("is none of {list}")),
-            }
-        })
+        known.copied().ok_or_else(|| OptionError(unknown_value(self.value, self.name, words)))
     }
 
     /// Parses the value as a duration.

@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  assay workloads                             what comes with the program
+  assay workloads                             list the example files
   assay workloads shop > shop.ini             a file to begin with
   assay run shop.ini --url sqlite:shop.db     run a workload, print the answer
   assay run shop.ini --url testbed:postgres   the same on a server that is started for it
@@ -390,7 +390,7 @@ fn parse_warmup(text: &str) -> Result<Warmup, String> {
 }
 
 fn parse_seed(text: &str) -> Result<Seed, String> {
-    text.parse().map(Seed).map_err(|_| "a seed is a whole number from 0 to 2^64 - 1".to_owned())
+    text.parse().map(Seed).map_err(|_| "expected a whole number from 0 to 2^64 - 1".to_owned())
 }
 
 /// The largest number of threads that send requests.

@@ -40,16 +40,14 @@ const LATE: Nanos = Nanos::from_micros(200);
 fn doubt(calibration: &Calibration) -> String {
     match calibration.timer.quantiles.p99 > LATE {
         false => String::new(),
-        true => {
-            "the machine was busy, and the figures are worse than it can do: sleeps ended more \
-                 than 200 µs late at\np99; calibrate again when nothing else is at work\n"
-                .to_owned()
-        }
+        true => "the machine was busy, and the figures are worse than its best: sleeps ended more \
+                 than 200 µs late at\np99; calibrate again when it is idle\n"
+            .to_owned(),
     }
 }
 
 const FLOOR: [&str; 8] = [
-    "floor: a statement that does nothing",
+    "floor: an empty statement",
     "requests",
     "response p50",
     "p99",

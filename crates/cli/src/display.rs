@@ -25,7 +25,7 @@ use crate::stderr;
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// The message when a statement that may take hours is cancelled.
-const GIVING_UP: &str = "ending the run: the statement that is under way is given up";
+const GIVING_UP: &str = "ending the run: the running statement is given up";
 
 /// The message after the second Ctrl-C.
 const AT_ONCE: &str = "ending the run at once";
@@ -287,7 +287,7 @@ impl State {
         }
         Some(match ending {
             Ending::Finishing => {
-                "ending the run: what is under way is finished; once more ends it at once"
+                "ending the run: open requests are finished; once more ends it at once"
             }
             Ending::GivingUp => GIVING_UP,
             Ending::AtOnce => AT_ONCE,
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn an_end_is_said_within_the_picture_while_there_is_one() {
         let mut plain = state();
-        let line = "ending the run: what is under way is finished; once more ends it at once";
+        let line = "ending the run: open requests are finished; once more ends it at once";
         assert_eq!(plain.say(Ending::Finishing), Some(line));
         assert_eq!(plain.ending, None);
         let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };

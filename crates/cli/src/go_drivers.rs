@@ -4,7 +4,7 @@
 //! parameter with a counterpart is translated, one without effect here is reported, and one that
 //! would change the measurement is refused; none is dropped silently. Options of assay are kept.
 
-use base::{Nanos, TargetKind, closest};
+use base::{Nanos, TargetKind, closest, either};
 
 /// The translation of a driver's parameters.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ const fn is(name: &'static str, means: Means) -> Parameter {
     Parameter { name, means }
 }
 
-const PLAIN_OR_NOT: &str = "whether the traffic is encrypted must not depend on the server: write \
+const PLAIN_OR_NOT: &str = "encryption must not depend on the server: write \
                             `tls=off`, `tls=require` or `tls=verify`";
 
 /// The parameters of github.com/go-sql-driver/mysql.
@@ -78,11 +78,11 @@ const MYSQL: &[Parameter] = &[
     is("interpolateParams", Nothing("`prepare` in a job says how values are sent")),
     is("allowNativePasswords", Nothing("they are allowed")),
     is("checkConnLiveness", Nothing("a connection that is lost is noticed when it is used")),
-    is("columnsWithAlias", Nothing("no name of a column is looked at")),
+    is("columnsWithAlias", Nothing("names of columns are not used")),
     is("parseTime", Nothing("values are not converted")),
     is("loc", Nothing("values are not converted")),
-    is("allowAllFiles", Nothing("a statement that loads a file may load the one that it names")),
-    is("allowCleartextPasswords", Nothing("a server that asks for one gets it, over TLS alone")),
+    is("allowAllFiles", Nothing("a statement may load the file that it names")),
+    is("allowCleartextPasswords", Nothing("a server that asks for it gets it, only over TLS")),
     is("allowOldPasswords", Refused("passwords of before MySQL 4.1 protect nothing")),
     is("readTimeout", Refused("write `timeout = 1s` in a job")),
     is("writeTimeout", Refused("write `timeout = 1s` in a job")),
@@ -93,7 +93,7 @@ const MYSQL: &[Parameter] = &[
         Refused("statements and texts are utf8mb4: leave it out, or convert in the statement"),
     ),
     is("collation", Refused("write `collate` in the statement")),
-    is("maxAllowedPacket", Nothing("no packet is too long for this side")),
+    is("maxAllowedPacket", Nothing("packets of any length are read")),
     is(
         "rejectReadOnly",
         Refused("an error of a server that is read-only is counted: write `error = 1290` in a job"),
@@ -113,8 +113,10 @@ const POSTGRES: &[Parameter] = &[
                 ("verify-full", Ok("verify")),
                 (
                     "verify-ca",
-                    Err("`tls=verify` looks at the name of the server too, and `tls=require` at \
-                         no certificate: write one of them"),
+                    Err(
+                        "`tls=verify` also checks the name of the server, `tls=require` checks no \
+                         certificate: write one of them",
+                    ),
                 ),
                 ("prefer", Err(PLAIN_OR_NOT)),
                 ("allow", Err(PLAIN_OR_NOT)),
@@ -194,8 +196,7 @@ impl Translated {
         Err(match closest(&name, known) {
             Some(near) => format!("`{shown}` is not taken; did you mean `{near}`?"),
             None => format!(
-                "`{shown}` is not taken: a setting of the server holds for every connection when \
-                 it is made on the server, not here"
+                "`{shown}` is not taken: change a setting of the server on the server itself"
             ),
         })
     }
@@ -221,7 +222,7 @@ fn word(
         None if name == option => Ok(value),
         None => {
             let theirs: Vec<&str> = words.iter().map(|(theirs, _)| *theirs).collect();
-            Err(format!("`{name}` is one of {}", theirs.join(", ")))
+            Err(format!("unknown value for `{name}`; expected {}", either(&theirs)))
         }
     }
 }
@@ -290,7 +291,7 @@ mod tests {
     fn what_would_change_what_is_measured_is_refused() {
         use TargetKind::{Mysql, Postgres};
         for (kind, text, words) in [
-            (Mysql, "tls=preferred", "`tls=preferred` is not taken: whether the traffic"),
+            (Mysql, "tls=preferred", "`tls=preferred` is not taken: encryption must not"),
             (Mysql, "charset=utf8", "`charset` is not taken: statements and texts are utf8mb4"),
             (Mysql, "serverPubKey=name", "write `server-public-key=FILE`"),
             (Mysql, "readTimeout=1s", "write `timeout = 1s` in a job"),
@@ -298,8 +299,12 @@ mod tests {
             (Mysql, "sslmode=disable", "`sslmode` is not taken"),
             (Mysql, "innodb_lock_wait_timeout=hunter2", "`innodb_lock_wait_timeout` is not taken"),
             (Postgres, "sslmode=prefer", "`sslmode=prefer` is not taken"),
-            (Postgres, "sslmode=verify-ca", "`tls=require` at no certificate"),
-            (Postgres, "sslmode=hunter2", "`sslmode` is one of disable, require, verify-full"),
+            (Postgres, "sslmode=verify-ca", "`tls=require` checks no certificate"),
+            (
+                Postgres,
+                "sslmode=hunter2",
+                "unknown value for `sslmode`; expected disable, require, verify-full",
+            ),
             (Postgres, "connect_timeout=hunter2", "is a whole number of seconds"),
             (Postgres, "connect_timeout=0", "there is always a limit"),
             (Postgres, "user=hunter2", "write `--username`"),

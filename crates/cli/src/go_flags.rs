@@ -105,8 +105,8 @@ fn no_such_flag(flags: &[Flag], name: &str) -> String {
     // The text after a misspelled flag without a space could be a value.
     let shown = if name.len() <= 40 { name } else { "…" };
     match closest(name, flags.iter().map(|flag| flag.name)) {
-        Some(near) => format!("there is no flag --{shown}; did you mean --{near}?"),
-        None => format!("there is no flag --{shown}: `assay dbbench --help` lists them"),
+        Some(near) => format!("unknown flag --{shown}; did you mean --{near}?"),
+        None => format!("unknown flag --{shown}: `assay dbbench --help` lists all flags"),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
     fn what_is_no_flag_of_the_program_is_refused_without_its_value() {
         for (line, words) in [
             ("--hots=secret a", "did you mean --host?"),
-            ("--password=secret a", "there is no flag --password:"),
+            ("--password=secret a", "unknown flag --password:"),
             ("---host h", "one or two dashes"),
             ("-=secret", "one or two dashes"),
             ("--host", "write `--host HOST`"),

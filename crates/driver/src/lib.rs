@@ -203,7 +203,7 @@ pub trait Connection: Sized + 'static {
     /// # Errors
     /// The reason, in words, why they cannot be read.
     fn account(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
-        std::future::ready(Err("this database keeps no account of what it did".to_owned()))
+        std::future::ready(Err("this database does not count its commits or statements".to_owned()))
     }
 
     /// Closes the session in an orderly way.

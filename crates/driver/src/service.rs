@@ -99,7 +99,8 @@ impl Kind {
         }
         if let (Some(socket), Some(host)) = (target.option("socket"), host_of(target)) {
             return Err(Error::url(format!(
-                "`socket={socket}` takes the place of the host `{host}`: leave out one of the two"
+                "`socket={socket}` and the host `{host}` exclude each other: leave out one of the \
+                 two"
             )));
         }
         Options::parse(self.name, &target.options, self.options, take)
@@ -264,8 +265,8 @@ impl Service {
 
     fn no_session(&self, place: usize) -> Error {
         let words = format!(
-            "{} let a client in, and has no session for it within {}, as a pooler whose pool is \
-             smaller than the number of its clients; enlarge the pool, or ask for fewer \
+            "{} accepted a client, and had no session for it within {}, like a pooler with fewer \
+             sessions than clients; enlarge the pool, or ask for fewer \
              connections or `writers`; `connect-timeout=` allows more",
             self.addresses.all()[place],
             self.options.connect_timeout
@@ -275,7 +276,8 @@ impl Service {
 
     fn said_nothing(&self, place: usize) -> Error {
         Error::disconnect(format!(
-            "{} accepted the connection and said nothing within {}, and a {} server speaks first; \
+            "{} accepted the connection and sent nothing within {}, although a {} server speaks \
+             first; \
              if PostgreSQL listens there, write `postgres://`; `connect-timeout=` allows more",
             self.addresses.all()[place],
             self.options.connect_timeout,

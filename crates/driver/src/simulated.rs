@@ -112,9 +112,12 @@ fn say(fate: AnswerKind) -> Result<u64, Error> {
     match fate {
         AnswerKind::Completed { rows } => Ok(rows),
         AnswerKind::Failed(class, code) => {
-            Err(Error::new(class, code, "the simulated server says no"))
+            Err(Error::new(class, code, "the simulated server returned an error"))
         }
-        AnswerKind::Disconnected => Err(Error::disconnect("the simulated server hung up")),
+        AnswerKind::Disconnected => Err(Error::disconnect(
+            "the simulated server closed the \
+                                                           connection",
+        )),
     }
 }
 

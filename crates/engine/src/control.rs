@@ -152,7 +152,7 @@ impl<D: Driver> Control<'_, D> {
             let found = count.single().unwrap_or("no");
             if found != load.rows.to_string() {
                 let (table, rows) = (&load.table, load.rows);
-                let why = format!("table {table} has {found} rows instead of {rows}");
+                let why = format!("table {table} has {found} rows; expected {rows}");
                 return Err(refused(why, &other_rows(found)));
             }
         }
@@ -372,7 +372,7 @@ impl TeardownTimeout {
     fn lose(&mut self, now: Stamp) -> Error {
         if self.ends_at.is_some() {
             let words = format!(
-                "the statements behind one without an answer have `stall-timeout = {}` together",
+                "the statements after one without an answer share `stall-timeout = {}`",
                 self.limit
             );
             return Error::new(Class::Timeout, Code::TIMEOUT, words);

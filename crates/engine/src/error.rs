@@ -137,7 +137,7 @@ impl fmt::Display for Failed {
                 write!(f, "the file `{}` of [{}] cannot be opened", path.display(), place.section)
             }
             Failed::System(_) => f.write_str("the operating system refused"),
-            Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
+            Failed::Deadlock(_) => f.write_str("the run stalled"),
             Failed::Panicked(words) => f.write_str(&internal_error(words)),
         }
     }

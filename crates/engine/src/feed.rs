@@ -299,7 +299,7 @@ impl InputFiles {
             let leader = plan.leader(place);
             if leader.mix.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
                 let mix = leader.section();
-                let text = format!("{file} has no record left, which ended the mix [{mix}]");
+                let text = format!("{file} has no more records, which ended the mix [{mix}]");
                 remarks.push(FileRemark { job, kind: EventKind::FileExhausted, text });
             }
         }
@@ -437,8 +437,7 @@ fn unusual_end(reader: &Reader<File>, per_group: usize) -> Option<String> {
     match (left_over, reader.is_cut_off()) {
         (0, false) => None,
         (0, true) => Some(
-            "ended within a line: nobody knows whether its last record, which was used, is whole"
-                .to_owned(),
+            "ended within a line: its last record, which was used, may be incomplete".to_owned(),
         ),
         (_, _) => Some(format!(
             "ended within a request: it takes {per_group} records, and the last {left_over} were \

@@ -138,7 +138,7 @@ impl Part {
         let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
             "the file `{file}` of [{}] had nothing for requests that waited for it when the run \
-             ended: whoever writes it was too slow, or never came",
+             ended: its writer was too slow, or never opened it",
             self.job.section()
         )
     }

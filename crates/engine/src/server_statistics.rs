@@ -41,7 +41,7 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
     }
     let statistics = match driver.nodes().len() {
         0 | 1 => within(rt, TIME_LIMIT, read_all(rt, driver)).await,
-        _ => Some(Err("the URL names several servers, each with an account of its own".to_owned())),
+        _ => Some(Err("the URL names several servers, each with its own counters".to_owned())),
     };
     let too_late = || Err(format!("the server did not tell it within {TIME_LIMIT}"));
     let statistics = statistics.unwrap_or_else(too_late);

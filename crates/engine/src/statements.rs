@@ -32,8 +32,8 @@ pub(crate) async fn prepare<'t, C: Connection>(
             let noun = if wanted == 1 { "value" } else { "values" };
             let message = format!(
                 "the database wants {wanted} {noun} for it, and the file gives {}: write `${{…}}` \
-                 for each value, and nothing else that stands for one, or name a `query-args-file` \
-                 whose records have them",
+                 for each value and no other placeholder, or name a `query-args-file` whose \
+                 records have them",
                 text.values
             );
             return Err(rejected(Error::new(Class::Statement, Code::new("parameters"), message)));

@@ -172,7 +172,7 @@ fn node(
         let job = plan.jobs.iter().position(|known| known.name == job)?;
         Some((job, address.to_owned()))
     });
-    let odd = || archive.damaged(format!("its plan has no job for the account `{name}`"));
+    let odd = || archive.damaged(format!("its plan has no job for `{name}`"));
     let (job, address) = parts.ok_or_else(odd)?;
     Ok(NodeEvidence { job, address, requests })
 }

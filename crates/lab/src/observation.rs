@@ -161,7 +161,7 @@ pub(crate) fn of_database<D: Driver>(
     let every = plan.observe.every;
     if driver.nodes().len() > 1 {
         let mut sample = Sample::default();
-        sample.missing(DATABASE, "the URL names several servers, and only one can be watched");
+        sample.missing(DATABASE, "the URL names several servers, and only one can be observed");
         observations.hear(Nanos::ZERO, sample);
         return None;
     }
@@ -181,7 +181,7 @@ pub(crate) fn note_other_targets(plan: &Plan, observations: &ObservationSink) {
     for named in plan.named_targets().filter(is_real) {
         let mut sample = Sample::default();
         let what = format!("{DATABASE} of target {}", named.name);
-        sample.missing(what, "only the main target's database and processes are looked at");
+        sample.missing(what, "only the main target's database and processes are observed");
         observations.hear(Nanos::ZERO, sample);
     }
 }

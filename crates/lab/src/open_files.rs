@@ -49,8 +49,8 @@ impl fmt::Display for TooManyFiles {
         let TooManyFiles { connections, needed, allowed } = self;
         write!(
             f,
-            "the run begins with {connections} connections and so needs {needed} open files, and \
-             this process may open {allowed}"
+            "the run begins with {connections} connections and needs {needed} open files, but this \
+             process may open {allowed}"
         )
     }
 }

@@ -55,8 +55,8 @@ impl fmt::Display for TargetProblem {
             {
                 write!(
                     f,
-                    "[target {name}] is no simulated server, and no other runs in virtual time: \
-                     leave out --virtual"
+                    "[target {name}] is not a simulated server, and only these run in virtual \
+                     time: leave out --virtual"
                 )
             }
             TargetProblem::Of(name, problem) => write!(f, "[target {name}]: {problem}"),

@@ -154,7 +154,7 @@ impl Channel {
     #[cold]
     fn end_flood(&mut self) {
         self.socket.shut_down();
-        let words = "the server sends without an end and does not read what it is sent";
+        let words = "the server sends without end and does not read its requests";
         self.broken = Some(io::Error::other(words));
     }
 

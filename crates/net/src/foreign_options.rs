@@ -73,7 +73,7 @@ const MODES: &[(&str, &str)] = &[
 ];
 
 const UNDECIDED: &str =
-    "what is measured must not depend on the server: write `tls=off` or `tls=require`";
+    "the server must not decide what is measured: write `tls=off` or `tls=require`";
 const CHECKS_NAME: &str = "write `tls=verify`, which checks the name of the server too, or \
                            `tls=require`, which checks nothing";
 

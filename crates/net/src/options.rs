@@ -111,7 +111,7 @@ impl Options {
         }
         if self.tls == Some(TlsMode::Require) && self.tls_ca.is_some() {
             return Err(Error::url(
-                "`tls=require` trusts whoever answers: for `tls-ca` write `tls=verify`",
+                "`tls=require` checks no certificate: for `tls-ca` write `tls=verify`",
             ));
         }
         Ok(self)
@@ -198,7 +198,7 @@ mod tests {
             ("tsl=off", "PostgreSQL has no option `tsl`; did you mean `tls`?"),
             ("sslmode=require", "PostgreSQL has no option `sslmode`: write `tls=require`"),
             ("colour=red", "the options are tls, tls-ca, tls-cert, tls-key, socket, "),
-            ("tls=on", "`on` of the option `tls` is none of off, require, verify"),
+            ("tls=on", "unknown value `on` for `tls`; expected off, require or verify"),
             ("tls=of", "did you mean `off`?"),
             ("connect-timeout=5", "`5` of the option `connect-timeout` has no unit"),
             ("connect-timeout=0s", "is no time at all"),
@@ -207,7 +207,7 @@ mod tests {
             ("tls-key=k.pem", "write `tls-cert=FILE` as well"),
             ("tls=off&tls-ca=ca.pem", "`tls-ca` and `tls=off` contradict each other"),
             ("tls=require&tls-ca=ca.pem", "write `tls=verify`"),
-            ("results=csv", "`csv` of the option `results` is none of text, binary"),
+            ("results=csv", "unknown value `csv` for `results`; expected text or binary"),
         ] {
             let message = parsed(query).unwrap_err();
             assert!(message.contains(words), "{query}: {message}");

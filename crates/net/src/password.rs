@@ -107,7 +107,7 @@ impl PasswordFile {
     fn objection(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {
-            PasswordFile::PgPass if !metadata.is_file() => Some("it is not a plain file"),
+            PasswordFile::PgPass if !metadata.is_file() => Some("it is not a regular file"),
             PasswordFile::PgPass if mode & 0o077 != 0 => {
                 Some("its group or others may access it; `chmod 600` it")
             }
@@ -250,7 +250,7 @@ mod tests {
         }
         let found = in_file(PasswordFile::PgPass, folder.path(), owner);
         let Found { password, ignored, .. } = found;
-        assert!(password.is_none() && ignored.is_some_and(|why| why.contains("plain file")));
+        assert!(password.is_none() && ignored.is_some_and(|why| why.contains("regular file")));
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn unreachable(address: &Address, error: &io::Error) -> Error {
         }
         (io::ErrorKind::TimedOut, _) => "; `connect-timeout=` allows more",
         (io::ErrorKind::NotFound, Address::Unix(_)) => {
-            ": no server has made it; start it, or name another"
+            ": no server has created it; start it, or name another"
         }
         (io::ErrorKind::PermissionDenied, Address::Unix(_)) => ": this user may not use it",
         _ => "",

@@ -80,14 +80,17 @@ impl Cgroup {
         self.looks = self.looks.wrapping_add(1);
         let part = Part::Cgroup(self.side);
         if !self.bounds.is_known {
-            return sample
-                .missing(&part, "its control group, or where groups are, does not show itself");
+            return sample.missing(
+                &part,
+                "its control group, or the mount point of control groups, is not \
+                                 visible",
+            );
         }
         if let Some((quota, version, group)) = &self.bounds.quota {
             sample.read(&part, "quota", "processors", *quota);
             match throttled_s(root, *version, group) {
                 Some(throttled_s) => sample.read(&part, "throttled", "s", throttled_s),
-                None => sample.missing(format!("{part} throttled"), "cpu.stat does not tell it"),
+                None => sample.missing(format!("{part} throttled"), "cpu.stat does not have it"),
             }
         }
         if let Some((limit, version, group)) = &self.bounds.limit {
@@ -98,7 +101,7 @@ impl Cgroup {
             match pressure_s(root, *version, group) {
                 Some(pressure_s) => sample.read(&part, "pressure-memory", "s", pressure_s),
                 None => {
-                    let why = "its group has no memory.pressure, which version 2 alone has";
+                    let why = "its group has no memory.pressure, which only version 2 has";
                     sample.missing(format!("{part} pressure-memory"), why);
                 }
             }

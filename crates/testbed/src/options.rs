@@ -218,16 +218,16 @@ impl Options {
         let mut mistakes = Vec::new();
         if self.auth.kind() != self.kind {
             let (auth, kind) = (self.auth, self.kind.name());
-            mistakes.push(format!("a {kind} server knows no login by {auth:?}"));
+            mistakes.push(format!("a {kind} server has no login by {auth:?}"));
         }
         if self.kind != Kind::Postgres && self.via.is_some() {
-            mistakes.push("poolers stand in front of PostgreSQL only: leave `via` out".to_owned());
+            mistakes.push("only PostgreSQL can have a pooler: leave `via` out".to_owned());
         }
         if self.tls == Tls::Mutual && self.via.is_some() {
             mistakes.push("a pooler asks no client for its certificate".to_owned());
         }
         if self.via.is_none() && !self.via_settings.is_empty() {
-            mistakes.push("`via.NAME` sets what stands in between, and nothing does".to_owned());
+            mistakes.push("`via.NAME` sets an option of the pooler, and there is none".to_owned());
         }
         let own: &[&[&str]] = match self.kind {
             Kind::Postgres => &[&POSTGRES_OWN],
@@ -358,7 +358,7 @@ mod tests {
             .auth(Auth::Native);
         check(
             &options,
-            "a postgres server knows no login by Native\n\
+            "a postgres server has no login by Native\n\
              `server.a b` does not name a setting\n\
              `server.port` is chosen by the testbed itself: leave it out\n\
              the value of `server.jit` has more than one line",

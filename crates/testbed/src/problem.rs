@@ -72,11 +72,15 @@ impl fmt::Display for Problem {
             }
             Problem::System { what, cause } => write!(f, "cannot {what}: {cause}"),
             Problem::Ended { program, words } if words.is_empty() => {
-                write!(f, "`{program}` ended without a word")
+                write!(f, "`{program}` ended without a message")
             }
-            Problem::Ended { program, words } => write!(f, "`{program}` ended and said:\n{words}"),
+            Problem::Ended { program, words } => write!(
+                f,
+                "`{program}` ended with the \
+                                                            message:\n{words}"
+            ),
             Problem::Slow { program, limit, words } => {
-                write!(f, "`{program}` did not do its work within {limit}; it said:\n{words}")
+                write!(f, "`{program}` did not finish within {limit}; its output:\n{words}")
             }
             Problem::Refused(lines) => f.write_str(&lines.join("\n")),
         }

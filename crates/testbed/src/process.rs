@@ -337,6 +337,9 @@ mod tests {
         assert_eq!(run("cat", cat, "as it is").unwrap(), "as it is");
         let mut fails = Command::new("sh");
         fails.args(["-c", "echo no >&2; exit 1"]);
-        assert_eq!(run("sh", fails, "").unwrap_err().to_string(), "`sh` ended and said:\nno");
+        assert_eq!(
+            run("sh", fails, "").unwrap_err().to_string(),
+            "`sh` ended with the message:\nno"
+        );
     }
 }

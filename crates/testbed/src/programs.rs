@@ -187,7 +187,7 @@ impl Account {
 pub(crate) fn own_name() -> Result<String, Problem> {
     let user = User::from_uid(nix::unistd::geteuid()).map_err(Problem::of("look users up"))?;
     user.map(|user| user.name).ok_or_else(|| {
-        Problem::refused("the user that runs this has no name, which database servers ask for")
+        Problem::refused("the current user has no name, which database servers require")
     })
 }
 

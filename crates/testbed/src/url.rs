@@ -1,7 +1,7 @@
 //! Parsing of `testbed:` URLs.
 
 use base::units::parse_duration;
-use base::{Endpoint, Target, TargetKind, closest};
+use base::{Endpoint, Target, TargetKind, closest, either, unknown_value};
 
 use crate::options::{Cache, Rights, Tls};
 use crate::{Kind, Options, Problem, Server, Via};
@@ -91,13 +91,10 @@ impl Reader<'_> {
         let found = KINDS.into_iter().find(|kind| kind.name() == name);
         found.unwrap_or_else(|| {
             let names = KINDS.map(Kind::name);
-            let [first @ .., last] = names;
+            let known = either(&names);
             self.mistakes.push(match closest(name, names) {
                 Some(near) => format!("the testbed has no `{name}`; did you mean `{near}`?"),
-                None => {
-                    let first = first.join(", ");
-                    format!("unknown server `{name}` for `testbed:`; expected {first} or {last}")
-                }
+                None => format!("unknown server `{name}` for `testbed:`; expected {known}"),
             });
             Kind::Postgres
         })
@@ -132,13 +129,7 @@ impl Reader<'_> {
         let value = self.target.option(name)?;
         let known = words.iter().copied().find(|word| *word == value);
         if known.is_none() {
-            let list = words.join(", ");
-            self.mistakes.push(match closest(value, words.iter().copied()) {
-                Some(near) => {
-                    format!("`{value}` of `{name}` is none of {list}; did you mean `{near}`?")
-                }
-                None => format!("`{value}` of `{name}` is none of {list}"),
-            });
+            self.mistakes.push(unknown_value(value, name, words));
         }
         known
     }
@@ -149,7 +140,8 @@ impl Reader<'_> {
         let ttl = self.target.option("ttl").map(|value| (value, parse_duration(value)));
         if cache.is_some() && via != Some("pgpool") {
             self.mistakes.push(
-                "`cache` is pgpool's: write `via=pgpool` with it, or leave it out (MariaDB has \
+                "`cache` is an option of pgpool: write `via=pgpool` with it, or leave it out \
+                 (MariaDB has \
                  `server.query_cache_type`)"
                     .to_owned(),
             );
@@ -219,25 +211,27 @@ mod tests {
                 "`testbed:` has no option `vai`; did you mean `via`?\n\
                  `testbed:` has no option `jit`: there are via, cache, ttl, tls, and a setting of \
                  the server is `server.jit`\n\
-                 `yes` of `tls` is none of off, require, verify\n\
-                 `true` of `cache` is none of on, off\n\
+                 unknown value `yes` for `tls`; expected off, require or verify\n\
+                 unknown value `true` for `cache`; expected on or off\n\
                  `ttl` says how long a cache lasts: write `cache=on`\n\
                  `soon` of `ttl` is not a number\n\
                  `server.port` is chosen by the testbed itself: leave it out",
             ),
             (
                 "mariadb?via=pgbounce",
-                "`pgbounce` of `via` is none of none, pgbouncer, pgpool; did you mean `pgbouncer`?",
+                "unknown value `pgbounce` for `via`; expected none, pgbouncer or pgpool; did you \
+                 mean `pgbouncer`?",
             ),
             (
                 "mariadb?via=pgbouncer&cache=on",
-                "`cache` is pgpool's: write `via=pgpool` with it, or leave it out (MariaDB has \
+                "`cache` is an option of pgpool: write `via=pgpool` with it, or leave it out \
+                 (MariaDB has \
                  `server.query_cache_type`)\n\
-                 poolers stand in front of PostgreSQL only: leave `via` out",
+                 only PostgreSQL can have a pooler: leave `via` out",
             ),
             (
                 "postgres?via.pool_mode=session",
-                "`via.NAME` sets what stands in between, and nothing does",
+                "`via.NAME` sets an option of the pooler, and there is none",
             ),
         ] {
             assert_eq!(checked(url).unwrap_err(), complaints, "{url}");

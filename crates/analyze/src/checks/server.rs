@@ -139,7 +139,7 @@ impl<'a> CheckInput<'a> {
         }
         let account = &self.evidence.account;
         let Some(written) = account.growth("log-written") else {
-            let why = "the server does not tell how much log it wrote";
+            let why = "the server does not show how much log it wrote";
             return Check::not_possible("checkpoints", why);
         };
         let timed = account.growth("checkpoints-timed");

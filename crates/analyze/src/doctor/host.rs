@@ -51,19 +51,18 @@ fn governor(all: &Surroundings) -> Outcome {
             remedy: "sudo cpupower frequency-set -g performance".to_owned(),
         },
         None => Outcome::not_possible(
-            "the system shows no governor; in a virtual machine that is its host's affair",
+            "the system shows no governor; in a virtual machine its host controls it",
         ),
     }
 }
 
 fn swap(all: &Surroundings) -> Outcome {
     match all.number::<u64>("host.swap.used_bytes") {
-        None => Outcome::not_possible("the system does not tell how much swap is in use"),
+        None => Outcome::not_possible("the system does not show the used swap"),
         Some(used) if used <= SWAPPED => Outcome::Fine,
         Some(used) => Outcome::Found {
             found: format!("{} of memory are in swap", mebibytes(used)),
-            reason: "whoever needs them waits for the disk, in the midst of a measurement"
-                .to_owned(),
+            reason: "a program that needs them waits for the disk, during a measurement".to_owned(),
             remedy: "sudo swapoff -a && sudo swapon -a".to_owned(),
         },
     }
@@ -71,7 +70,7 @@ fn swap(all: &Surroundings) -> Outcome {
 
 fn open_files(all: &Surroundings) -> Outcome {
     match all.fact("host.open_files.hard") {
-        None => Outcome::not_possible("the system does not tell the limit of open files"),
+        None => Outcome::not_possible("the system does not show the limit of open files"),
         Some("unlimited") => Outcome::Fine,
         Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => Outcome::Fine,
         Some(limit) => Outcome::Found {
@@ -94,8 +93,9 @@ fn cpu_quota(all: &Surroundings) -> Outcome {
             Ok(number) if number >= processors => Outcome::Fine,
             Ok(_) | Err(_) => Outcome::Found {
                 found: format!("a control group allows {quota} of {processors} processors"),
-                reason: "whoever has used it up stands still until the next period, for up to \
-                         0.1 s"
+                reason:
+                    "a process that has used it up stalls until the next period, for up to 0.1 \
+                         s"
                     .to_owned(),
                 remedy: format!(
                     "docker update --cpus={processors} CONTAINER, or systemctl set-property UNIT \
@@ -108,12 +108,11 @@ fn cpu_quota(all: &Surroundings) -> Outcome {
 
 fn clock_source(all: &Surroundings) -> Outcome {
     match all.fact("host.clock.source") {
-        None => Outcome::not_possible("the system does not tell its clock source"),
+        None => Outcome::not_possible("the system does not show its clock source"),
         Some(source) if FAST_CLOCKS.contains(&source) => Outcome::Fine,
         Some(source) => Outcome::Found {
             found: format!("the clock source is {source}"),
-            reason: "reading it is a system call or a slow device: each request pays for it \
-                     several times"
+            reason: "reading it takes a system call or a slow device, several times per request"
                 .to_owned(),
             remedy: "echo tsc | sudo tee \
                      /sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -124,7 +123,7 @@ fn clock_source(all: &Surroundings) -> Outcome {
 
 fn busy_machine(all: &Surroundings) -> Outcome {
     let Some(now) = all.processors else {
-        return Outcome::not_possible("the system does not tell what its processors do");
+        return Outcome::not_possible("the system does not show the use of its processors");
     };
     let load = all.number::<f64>("host.load.1m");
     let per_processor =
@@ -140,37 +139,37 @@ fn busy_machine(all: &Surroundings) -> Outcome {
     };
     Outcome::Found {
         found,
-        reason: "what other programs use is missing in the run, now more and now less".to_owned(),
+        reason: "other programs take a varying share of the processors from the run".to_owned(),
         remedy: "top -o %CPU".to_owned(),
     }
 }
 
 fn stolen_time(all: &Surroundings) -> Outcome {
     match all.processors {
-        None => Outcome::not_possible("the system does not tell what its processors do"),
+        None => Outcome::not_possible("the system does not show the use of its processors"),
         Some(now) if now.stolen <= STOLEN => Outcome::Fine,
         Some(now) => Outcome::Found {
             found: format!("{:.1} % of the processors' time is stolen", now.stolen * 100.0),
-            reason: "the hypervisor runs other machines on the same processors: everything here \
-                     stands still meanwhile"
+            reason: "the hypervisor runs other machines on the same processors, and this one \
+                     stalls meanwhile"
                 .to_owned(),
-            remedy: "use a machine with processors of its own".to_owned(),
+            remedy: "use a machine with dedicated processors".to_owned(),
         },
     }
 }
 
 fn timer(all: &Surroundings) -> Outcome {
     match all.timer {
-        None => Outcome::not_possible("the system grants no timer"),
+        None => Outcome::not_possible("the system provides no timer"),
         Some(late) if late.p99 <= LATE => Outcome::Fine,
         Some(late) => Outcome::Found {
             found: format!(
-                "of {} sleeps of 1 ms one in a hundred ends more than {} µs late, the latest {} µs",
+                "one in a hundred of {} sleeps of 1 ms ends more than {} µs late, the latest {} µs",
                 late.count,
                 late.p99.0 / 1_000,
                 late.max.0 / 1_000
             ),
-            reason: "requests are sent so much too late, which the check send-lag of a run judges"
+            reason: "requests are sent late by as much, which the check send-lag of a run judges"
                 .to_owned(),
             remedy: punctuality(all),
         },
@@ -185,7 +184,7 @@ fn punctuality(all: &Surroundings) -> String {
     let remedy = if is_found(busy_machine(all)) {
         "end or move the programs that top -o %CPU shows, then run assay doctor again"
     } else if is_found(stolen_time(all)) {
-        "use a machine with processors of its own"
+        "use a machine with dedicated processors"
     } else if is_found(cpu_quota(all)) {
         "raise the quota that cpu-quota names, then run assay doctor again"
     } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
@@ -296,7 +295,7 @@ mod tests {
             (with_host("host.cpu.logical", "1"), "two processors or more"),
             (with_shares(0.96, 0.0), "end or move the programs"),
             (with_host("host.load.1m", "7.90"), "end or move the programs"),
-            (with_shares(0.0, 0.02), "processors of its own"),
+            (with_shares(0.0, 0.02), "dedicated processors"),
             (with_host("host.cgroup.cpu_quota", "1.5"), "raise the quota"),
         ] {
             let remedy = remedy_for_late_sleeps(surroundings);

@@ -30,8 +30,8 @@ struct Durable {
 const FSYNC: Durable = Durable {
     setting: "fsync",
     is_safe: |value| value == "on",
-    reason: "nothing waits for the disk, and a power failure destroys the database: no server in \
-             use is as fast",
+    reason: "nothing waits for the disk, and a power failure destroys the database: no production \
+             server is as fast",
     remedy: "psql -c 'alter system set fsync = on' -c 'select pg_reload_conf()'",
 };
 
@@ -45,7 +45,7 @@ const SYNCHRONOUS_COMMIT: Durable = Durable {
 const FULL_PAGE_WRITES: Durable = Durable {
     setting: "full_page_writes",
     is_safe: |value| value == "on",
-    reason: "the log is shorter than that of servers in use, which must survive a torn page",
+    reason: "the log is shorter than that of production servers, which must survive a torn page",
     remedy: "psql -c 'alter system set full_page_writes = on' -c 'select pg_reload_conf()'",
 };
 
@@ -61,7 +61,7 @@ const DOUBLE_WRITE: Durable = Durable {
     setting: "innodb_doublewrite",
     is_safe: |value| !["off", "0", "false"].contains(&value.to_ascii_lowercase().as_str()),
     reason: "pages are written once, and one that is torn in a power failure is lost",
-    remedy: "write innodb_doublewrite = ON into the server's configuration and start it again",
+    remedy: "write innodb_doublewrite = ON into the server's configuration and restart it",
 };
 
 const SYNC_BINLOG: Durable = Durable {
@@ -83,7 +83,7 @@ impl Durable {
         let name = self.setting;
         match setting(server, name) {
             None => Outcome::NotAsked,
-            Some(UNKNOWN) => Outcome::not_possible(format!("the server does not tell {name}")),
+            Some(UNKNOWN) => Outcome::not_possible(format!("the server does not show {name}")),
             Some(value) if (self.is_safe)(value) => Outcome::Fine,
             Some(value) => Outcome::Found {
                 found: format!("{name} is {value}"),
@@ -116,8 +116,7 @@ fn same_processors(server: &Server) -> Outcome {
         Some(false) => Outcome::Fine,
         Some(true) => Outcome::Found {
             found: "the server is on this machine".to_owned(),
-            reason: "it and the load generator take processors from each other, the more the \
-                     faster the run is"
+            reason: "it competes with the load generator for the processors, more at higher rates"
                 .to_owned(),
             remedy:
                 "run assay on another machine, or give both their own processors: taskset -apc \
@@ -144,7 +143,7 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
         POOLS.iter().find_map(|(name, remedy)| Some((name, remedy, setting(server, name)?)));
     let Some((name, remedy, value)) = found else { return Outcome::NotAsked };
     let Some(size) = bytes(value) else {
-        return Outcome::not_possible(format!("the server does not tell {name}"));
+        return Outcome::not_possible(format!("the server does not show {name}"));
     };
     // The memory of another machine is unknown.
     let memory = match server.is_here() {
@@ -164,8 +163,8 @@ fn buffer_pool(all: &Surroundings, server: &Server) -> Outcome {
     };
     Outcome::Found {
         found: format!("{name} is {}{}", mebibytes(size), of.unwrap_or_default()),
-        reason: "that is what a server has which nobody has set up: more data than that is read \
-                 again and again"
+        reason: "this is the default of a server that was not configured: more data than that is \
+                 read again and again"
             .to_owned(),
         remedy: remedy.replace("SIZE", &quarter),
     }

@@ -452,7 +452,7 @@ fn a_pipe_that_may_have_been_cut_off_makes_a_run_suspect() {
 #[test]
 fn complete_names_the_file_that_ended_a_mix() {
     let mut evidence = steady(OPEN);
-    let text = "the file `a.csv` of [write] has no record left, which ended the mix [both]";
+    let text = "the file `a.csv` of [write] has no more records, which ended the mix [both]";
     evidence.events.push(event(10, Some(0), EventKind::FileExhausted, text));
     let expected = format!("the run ended by itself: {text}");
     assert_eq!(only("complete", Status::Pass, &evidence).explain, expected);

@@ -27,8 +27,8 @@ pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit
             let path = path.display();
             Complaint::new(format!("the run was made, and its record `{path}` is lost"))
                 .help(format!(
-                    "it was deleted, cut or overwritten while the run wrote it ({}): leave it \
-                     alone, or write it elsewhere with --out",
+                    "it was deleted, cut or overwritten during the run ({}): leave it alone, or \
+                     write it elsewhere with --out",
                     causes(&error)
                 ))
                 .print();

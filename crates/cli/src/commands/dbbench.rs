@@ -38,28 +38,33 @@ const SECOND: Nanos = Nanos::from_secs(1);
 /// Every flag of dbbench, and `--allow-commands` for jobs that run programs.
 const FLAGS: &[Flag] = &[
     value("driver", "NAME", "mysql (the default), postgres, sqlite or sim"),
-    value("host", "HOST", "where the server is (default localhost)"),
-    value("port", "PORT", "its port (default that of the driver)"),
-    value("username", "USER", "who logs in (default root)"),
-    value("password", "PASSWORD", "shown in no record, but in the list of processes"),
-    value("database", "NAME", "the database; of sqlite the file, of sim the kind of server"),
-    value("params", "A=B&C=D", "parameters of dbbench's driver, or options of our URLs"),
-    value("url", "URL", "all of these in one, or testbed:mariadb; flags behind it win"),
-    value("base-dir", "FOLDER", "where relative names begin (default that of the file)"),
+    value("host", "HOST", "host of the server (default localhost)"),
+    value("port", "PORT", "port of the server (default that of the driver)"),
+    value("username", "USER", "user (default root)"),
+    value("password", "PASSWORD", "password; visible in the list of processes, not in the record"),
+    value("database", "NAME", "database; with sqlite the file, with sim the kind of server"),
+    value("params", "A=B&C=D", "parameters of dbbench's driver, or options of Assay's URLs"),
+    value("url", "URL", "all of these in one, or testbed:mariadb; later flags win"),
+    value("base-dir", "FOLDER", "folder of relative paths (default that of the file)"),
     switch("intermediate-stats", "report the jobs while they run (default; off with `=false`)"),
-    value("intermediate-stats-interval", "D", "how often (default 1s), in whole seconds"),
-    value("max-active-conns", "N", "how many connections jobs with a rate may grow to"),
-    value("query-stats-file", "FILE", "a row per request, written anew; relative to where you are"),
+    value("intermediate-stats-interval", "D", "interval (default 1s), in whole seconds"),
+    value("max-active-conns", "N", "largest number of connections of a job with a rate"),
+    value(
+        "query-stats-file",
+        "FILE",
+        "file with a row per request, replaced; relative to the \
+                                       current folder",
+    ),
     value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` beside a mean"),
     value("max-idle-conns", "N", "accepted: no connection is closed before the end"),
     value("max-sample-count", "N", "accepted: it does nothing in dbbench either"),
-    switch("allow-commands", "let jobs with a `command`, which dbbench has not, run programs"),
+    switch("allow-commands", "let jobs with a `command` (not in dbbench) run programs"),
     switch("version", "print the version of assay"),
 ];
 
 /// Flags that are accepted without effect, and the reasons.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("confidence", "the answer has whole distributions and puts no `±` beside a mean"),
+    ("confidence", "the answer has whole distributions instead of a `±` beside a mean"),
     ("max-idle-conns", "a connection that was opened stays open to the end"),
     ("max-sample-count", "every request is counted, and dbbench itself never reads it"),
 ];
@@ -100,7 +105,7 @@ fn file(rest: &[OsString]) -> Result<PathBuf, Complaint> {
         [file] => Ok(PathBuf::from(file)),
         [] => Err(usage("there is no file to run")),
         [_, more @ ..] if more.iter().any(is_flag) => {
-            Err(usage("a flag stands behind the file: flags come first"))
+            Err(usage("a flag follows the file: flags come first"))
         }
         [_, _, ..] => Err(usage("there is more than one file to run")),
     }
@@ -129,10 +134,10 @@ fn help() -> String {
 }
 
 const NOTES: &str = "
-A flag has one dash or two, and its value behind a blank or a `=`. Flags stand before the file.
+A flag has one or two dashes, and its value follows a blank or a `=`. Flags precede the file.
 Every `rate` of the file is a timetable: its first batch comes one period after the job's start.
 The answer goes to stdout, a record is left in `./run-<UTC time>.assay`, and the exit codes are
-those of `assay run`. docs/dbbench.md has every feature of dbbench, and what differs.
+those of `assay run`. docs/dbbench.md describes every feature of dbbench, and the differences.
 ";
 
 /// The parsed flags, read in order: a later flag overrides an earlier one.
@@ -222,8 +227,8 @@ impl Wish {
         let given = self.seconds();
         if self.reports && self.interval != Nanos::from_secs(given) {
             notices.push(format!(
-                "--intermediate-stats-interval: what is reported is counted in whole seconds, so \
-                 the jobs are reported each {}, not each {}",
+                "--intermediate-stats-interval: reports count whole seconds: the jobs are reported \
+                 every {}, not every {}",
                 Nanos::from_secs(given),
                 self.interval
             ));
@@ -306,7 +311,7 @@ impl Wish {
         }
         let scheme = self.kind.scheme();
         if let Some(name) = self.network.first() {
-            let sentence = format!("--{name} means nothing to `{scheme}:`, which has no network");
+            let sentence = format!("--{name} has no meaning for `{scheme}:`, which has no network");
             return Err(Complaint::new(sentence).help("leave it out, or name another --driver"));
         }
         let needs_name = self.kind != TargetKind::Sqlite && self.database.is_none();
@@ -384,12 +389,12 @@ fn kind(name: &str) -> Result<TargetKind, String> {
     let drivers = drivers();
     if matches!(name, "mssql" | "vertica") {
         return Err(format!(
-            "dbbench has a driver for `{name}`, assay has none: name one of {drivers}"
+            "dbbench has a driver for `{name}`, assay has none; expected {drivers}"
         ));
     }
     Err(match closest(name, kinds.map(|(known, _)| known)) {
-        Some(near) => format!("there is no driver `{name}`; did you mean `{near}`?"),
-        None => format!("there is no driver `{name}`: name one of {drivers}"),
+        Some(near) => format!("unknown driver `{name}`; did you mean `{near}`?"),
+        None => format!("unknown driver `{name}`; expected {drivers}"),
     })
 }
 
@@ -541,12 +546,12 @@ mod tests {
             ("--driver mssql", "dbbench has a driver for `mssql`, assay has none"),
             ("--driver vertica", "dbbench has a driver for `vertica`, assay has none"),
             ("--driver postgers", "did you mean `postgres`?"),
-            ("--driver oracle", "there is no driver `oracle`: name one of"),
+            ("--driver oracle", "unknown driver `oracle`; expected"),
             ("--driver sim", "--driver sim needs a --database"),
-            ("--driver sqlite --password x", "--password means nothing to `sqlite:`"),
+            ("--driver sqlite --password x", "--password has no meaning for `sqlite:`"),
             ("--port 0", "--port: it is not a port"),
-            ("--params password=x", "--params: a password is no option"),
-            ("--params tls=preferred", "--params: `tls=preferred` is not taken: whether"),
+            ("--params password=x", "--params: a password cannot be an option"),
+            ("--params tls=preferred", "--params: `tls=preferred` is not taken: encryption"),
             ("--driver postgres --params sslmode=prefer", "--params: `sslmode=prefer` is not"),
             ("--params a=b", "--params: `a` is not taken"),
             ("--port 65_536", "--port: it is not a port"),

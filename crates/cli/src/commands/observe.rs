@@ -62,7 +62,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Complaint::of(error).print();
     }
     if let Some(status) = status.filter(|status| !status.success()) {
-        Complaint::warning(format!("the program that was watched ended with {status}")).print();
+        Complaint::warning(format!("the observed program ended with {status}")).print();
     }
     answer::of_run(&record, end, AnswerArgs { json: args.json, strict: false })
 }
@@ -71,7 +71,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
 fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let scope = lab::remote::scope(args.every, args.port, args.server.clone());
     let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
-    served.map_err(|error| Complaint::new(format!("it cannot be told what is seen: {error}")))?;
+    served.map_err(|error| Complaint::new(format!("cannot write samples: {error}")))?;
     Ok(Exit::Success)
 }
 
@@ -88,9 +88,8 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
         }
         ([], Some(number)) => Ok(Watched::Process(number)),
         ([], None) if args.duration.is_some() => Ok(Watched::Nothing),
-        ([], None) => Err(Complaint::new("there is nothing to watch").help(
-            "name a command behind `--`, a process with --pid, or say how long with --duration",
-        )),
+        ([], None) => Err(Complaint::new("there is nothing to observe")
+            .help("name a command after `--`, a process with --pid, or a time with --duration")),
         (_, Some(_)) => Err(Complaint::new("a command and --pid are two programs: name one")),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
     } else if is_load && class == Class::Constraint {
         "the table may have these rows already: empty it first, or write `on-duplicate = ignore`"
     } else if class == Class::Conflict {
-        "somebody else holds a lock on the database: let them finish first"
+        "another process holds a lock on the database: let it finish first"
     } else {
         return None;
     };
@@ -91,8 +91,8 @@ impl Missing {
 
     fn remedy(self, is_load: bool) -> &'static str {
         match self {
-            Missing::Table => "make it in [setup], or name the database that has it with --url",
-            Missing::Dropped => "write `if exists` before its name: then it need not be there",
+            Missing::Table => "create it in [setup], or name the database that has it with --url",
+            Missing::Dropped => "write `if exists` before its name",
             Missing::Qualifier => "add the table to the statement's `from`, or correct its alias",
             Missing::Column if is_load => {
                 "correct its name in `columns`, or add it to the table's definition in [setup]"
@@ -117,6 +117,8 @@ impl Missing {
 mod tests {
     use super::*;
     use base::Span;
+
+    const IN_SETUP: &str = "create it in [setup], or name the database";
 
     fn remedy(section: &str, class: Class, code: &str, words: &str) -> String {
         let statement = (!section.starts_with("load")).then_some(1);
@@ -158,12 +160,12 @@ mod tests {
     fn check(code: &str, message: &str, words: &str) {
         let given = remedy("read", Class::Statement, code, message);
         assert!(given.contains(words), "{code} {message}: {given}");
-        assert_eq!(given.contains("make it in [setup]"), words == "make it in [setup]");
+        assert_eq!(given.contains(IN_SETUP), words == IN_SETUP);
     }
 
     #[test]
     fn missing_objects_of_postgres_get_the_remedy_of_their_kind() {
-        let (table, column) = ("make it in [setup]", "name in the statement");
+        let (table, column) = (IN_SETUP, "name in the statement");
         check("42P01", "relation \"t\" does not exist", table);
         check("42P01", "Relation »t« existiert nicht", table);
         check("42P01", "missing FROM-clause entry for table \"u\"", "`from`");
@@ -179,8 +181,8 @@ mod tests {
 
     #[test]
     fn missing_objects_of_mysql_get_the_remedy_of_their_kind() {
-        check("1146", "Table 'd.t' doesn't exist [42S02]", "make it in [setup]");
-        check("1146", "table not found: t", "make it in [setup]");
+        check("1146", "Table 'd.t' doesn't exist [42S02]", IN_SETUP);
+        check("1146", "table not found: t", IN_SETUP);
         check("1051", "Unknown table 'd.t' [42S02]", "if exists");
         check("1109", "Unknown table 'u' in SELECT [42S02]", "`from`");
         check("1054", "Unknown column 'x' in 'field list' [42S22]", "name in the statement");
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn missing_objects_of_sqlite_get_the_remedy_of_their_kind() {
-        check("SQLITE_ERROR", "no such table: t", "make it in [setup]");
+        check("SQLITE_ERROR", "no such table: t", IN_SETUP);
         check("SQLITE_ERROR", "no such column: x", "name in the statement");
         check("SQLITE_ERROR", "table t has no column named x", "name in the statement");
         check("SQLITE_ERROR", "no such function: f", "types of its arguments");

@@ -50,8 +50,7 @@ pub(crate) fn run_workload(args: &RunArgs, run_mode: RunMode<'_>) -> Result<Exit
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
     let mut file = workload_file::read(&args.file, reading)?;
     if needs_jobs && file.plan.jobs.is_empty() {
-        let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
-                        fills its tables";
+        let sentence = "the file has no job to measure: use `assay load` to fill its tables";
         return Err(Complaint::new(sentence));
     }
     file.plan.observe.database &= observes_database;

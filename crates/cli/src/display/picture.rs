@@ -33,7 +33,7 @@ pub(super) const COLUMNS: [&str; 8] =
 
 /// The message after the first Ctrl-C.
 const FINISHING: &str =
-    "ending the run: what is under way is finished; Ctrl-C once more ends it at once";
+    "ending the run: open requests are finished; Ctrl-C once more ends it at once";
 
 impl Picture {
     pub(super) fn of(state: &State) -> Picture {
@@ -100,7 +100,7 @@ fn running(state: &State) -> (String, Option<f64>) {
     let word = if elapsed < state.warmup.known() {
         "warming up"
     } else if state.duration.is_some_and(|duration| elapsed >= duration) {
-        "finishing what is under way"
+        "finishing open requests"
     } else {
         "measuring"
     };
@@ -217,7 +217,7 @@ pub(super) mod tests {
         let ending = State { phase, ending: Some(Ending::Finishing), ..state() };
         let picture = Picture::of(&ending);
         let expected =
-            "ending the run: what is under way is finished; Ctrl-C once more ends it at once";
+            "ending the run: open requests are finished; Ctrl-C once more ends it at once";
         assert_eq!((picture.doing.as_str(), picture.progress), (expected, None));
         let picture = Picture::of(&State { ending: Some(Ending::AtOnce), ..ending });
         assert_eq!(picture.doing, "ending the run at once");

@@ -156,9 +156,9 @@ fn running(state: &State) -> String {
     };
     match state.warmup {
         Warmup::Lasts(Nanos::ZERO) => format!("running {length}"),
-        Warmup::Auto => format!("running {length}; the warm-up is found when that is over"),
+        Warmup::Auto => format!("running {length}; the warm-up is detected at the end"),
         Warmup::Lasts(warmup) => {
-            format!("running {length}, the first {warmup} are warm-up and not measured")
+            format!("running {length}; the first {warmup} are warm-up")
         }
     }
 }
@@ -217,11 +217,11 @@ mod tests {
     fn the_length_of_a_run_is_said_without_a_warm_up_that_it_has_not() {
         let phase = Phase::Running { zero: Stamp::ZERO };
         let warm = State { phase, ..state() };
-        assert_eq!(running(&warm), "running 1m, the first 10s are warm-up and not measured");
+        assert_eq!(running(&warm), "running 1m; the first 10s are warm-up");
         let cold = State { warmup: Warmup::default(), ..warm };
         assert_eq!(running(&cold), "running 1m");
         let found = State { warmup: Warmup::Auto, ..cold.clone() };
-        assert_eq!(running(&found), "running 1m; the warm-up is found when that is over");
+        assert_eq!(running(&found), "running 1m; the warm-up is detected at the end");
         let endless = State { duration: None, ..cold };
         assert_eq!(running(&endless), "running until Ctrl-C");
         let counted = State { ends_by_itself: true, ..endless };

@@ -212,7 +212,7 @@ fn whoever_interrupts_a_calibration_has_none_and_no_server_is_left() {
     calibrating.says("PostgreSQL's protocol over loopback …");
     calibrating.signal(Signal::SIGINT);
     let ran = calibrating.ends().expect(130);
-    assert!(ran.stderr.contains("interrupted before all was measured"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("interrupted before the end of the measurement"), "{}", ran.stderr);
     assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
     // Its servers were started in this folder, and no other process was.
     let held = Command::new("sh")

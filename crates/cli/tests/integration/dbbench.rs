@@ -457,9 +457,9 @@ fn flags_are_read_as_go_reads_them() {
     refused(&["--driver"], "--driver has no value");
     refused(
         &["--driver", "mssql", "w.ini"],
-        "assay has none: name one of sqlite, sim, postgres, mysql",
+        "assay has none; expected sqlite, sim, postgres, mysql",
     );
-    refused(&["--driver", "testbed", "w.ini"], "there is no driver `testbed`");
+    refused(&["--driver", "testbed", "w.ini"], "unknown driver `testbed`");
     for flags in [&["-driver=sqlite", "-database", "x.db"][..], &["--url=sqlite:x.db", "--"]] {
         place.assay(&[&["dbbench"], flags, &["w.ini"]].concat());
         std::fs::remove_file(place.at("x.db")).unwrap();
@@ -516,7 +516,7 @@ fn reports_go_to_stderr_as_often_as_they_are_wanted() {
     assert!(ran.stderr.contains("running 1s500ms"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("whole seconds"), "{}", ran.stderr);
     let ran = dbbench(&place, &["--intermediate-stats-interval=250ms"]);
-    assert!(ran.stderr.contains("reported each 1s, not each 250ms"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("reported every 1s, not every 250ms"), "{}", ran.stderr);
     assert!(ran.stderr.contains("00:01 a: offered/s"), "{}", ran.stderr);
 }
 

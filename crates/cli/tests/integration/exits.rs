@@ -98,7 +98,7 @@ fn a_target_that_cannot_be_reached_at_the_start_exits_with_4_and_an_answer() {
 #[test]
 fn a_target_that_cannot_be_reached_at_the_start_is_one_message_and_no_record() {
     for (url, remedy) in [
-        ("sqlite:no/such/folder/t.db", "; make it first"),
+        ("sqlite:no/such/folder/t.db", "; create it first"),
         ("sqlite:.", "; name a file in it"),
         ("sqlite:w.ini", "; name another file"),
         ("sqlite:/dev/null", "; name another file"),

@@ -195,7 +195,7 @@ fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
         place.write("a.csv", "1\n2\n3\n");
         let ran = place.virtually("sim:mm1", &[]);
         let complete = check(&ran.json(), "complete").clone();
-        let text = "the file `a.csv` of [a] has no record left, which ended the mix [both]";
+        let text = "the file `a.csv` of [a] has no more records, which ended the mix [both]";
         let is_said = complete["explain"].to_string().contains(text);
         assert_eq!((&complete["status"], is_said), (&"pass".into(), !whole), "{complete}");
         let events = place.exported("r.assay")["events"].to_string();

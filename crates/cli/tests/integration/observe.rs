@@ -83,7 +83,7 @@ fn a_process_that_is_there_already_is_watched_and_what_that_costs_is_told() {
 fn what_cannot_be_watched_is_said() {
     let place = Place::new();
     let nothing = place.assay(&["observe"]).expect(2);
-    assert!(nothing.stderr.contains("there is nothing to watch"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("there is nothing to observe"), "{}", nothing.stderr);
     let none = place.assay(&["observe", "--", "no-such-program"]).expect(2);
     assert!(none.stderr.contains("cannot be started"), "{}", none.stderr);
     let gone = place.assay(&["observe", "--pid", "4194304"]).expect(2);

@@ -24,7 +24,7 @@ fn a_url_that_names_nothing_is_refused() {
         ("foo:bar", "unknown scheme `foo:`"),
         ("sqlit:t.db", "did you mean `sqlite:`?"),
         ("t.db", "the URL has no scheme, such as `sqlite:`"),
-        ("sim:", "names nothing behind its scheme"),
+        ("sim:", "names nothing after its scheme"),
         ("sim:mn1", "did you mean `sim:mm1`?"),
         ("sim:mm1?sevice=1ms", "did you mean `service`?"),
         ("sim:mm1?service=1", "has no unit"),
@@ -106,7 +106,7 @@ fn times_that_make_no_sense_are_refused() {
 #[test]
 fn other_numbers_that_make_no_sense_are_refused() {
     for seed in ["x", "18446744073709551616", "-1", "1.5"] {
-        let words = ["--seed", "a seed is a whole number from 0 to 2^64 - 1"];
+        let words = ["--seed", "expected a whole number from 0 to 2^64 - 1"];
         refused(&["--seed", seed], &[&words[..], &[seed]].concat());
     }
     for threads in ["0", "-1", "x", "1025"] {

@@ -72,7 +72,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let other = ["run", "w.ini", "--loaded", "--set", "rows=3k", "--out", "no.assay"];
     let words = [
         "[load t]",
-        "table t has 2000 rows instead of 3000\n",
+        "table t has 2000 rows; expected 3000\n",
         "help: write `rows = 2000` to use it as it is, or drop the table and run without --loaded",
     ];
     assay(&other).refuses(&words);

@@ -149,7 +149,7 @@ fn a_server_that_forgets_is_not_blamed() {
 #[test]
 fn sessions_of_a_pooler_are_not_counted_as_ours() {
     for (via, words) in
-        [(Via::Pgbouncer, "such as a pooler"), (Via::Pgpool { cache: None }, "were still there")]
+        [(Via::Pgbouncer, "a proxy or pooler"), (Via::Pgpool { cache: None }, "were still there")]
     {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
         let summary = run(&Place::with(READ), &server).json();

@@ -116,7 +116,7 @@ fn the_live_view_says_that_the_run_is_ending_and_how_to_end_it_at_once() {
     let mut command = place.command(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
     let words = ["achieved/s", "Ctrl-C once more ends it at once"];
     let shown = until_seen(&mut command, &words);
-    let lead = "ending the run: what is under way is finished; ";
+    let lead = "ending the run: open requests are finished; ";
     assert!(shown.screen.contains(&format!("\n{lead}{}", words[1])), "{:?}", shown.screen);
     shown.ran.expect(130);
 }

@@ -69,7 +69,7 @@ impl MysqlConnection {
         let Told { status, questions, texts } = self.read_settled().await?;
         let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
         let uptime = number(&status, "Uptime_since_flush_status");
-        let uptime = uptime.ok_or("the server does not tell since when it counts")?;
+        let uptime = uptime.ok_or("the server does not show when its counters were reset")?;
         let most = texts + self.beside().farewells();
         let least = match ended && self.is_mariadb() {
             true => most,
@@ -146,9 +146,10 @@ impl MysqlConnection {
         let told = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
         match told.single() {
             Some("1") => Ok(()),
-            _ => Err("something stands between us and the server, such as a proxy, so that its \
-                      sessions are not ours"
-                .to_owned()),
+            _ => {
+                Err("the server's sessions are not ours: a proxy or pooler is in between"
+                    .to_owned())
+            }
         }
     }
 

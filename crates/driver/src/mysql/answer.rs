@@ -152,7 +152,7 @@ impl Sink for Answer<'_> {
 
     fn row(&mut self, row: Row<'_>) -> Result<(), WireError> {
         if self.columns.kinds.len() as u64 != self.count {
-            let context = "row of columns that were never told";
+            let context = "row of columns that were never described";
             return Err(WireError { kind: ErrorKind::Order, offset: 0, context });
         }
         self.columns.keep(row, self.capture)

@@ -50,7 +50,7 @@ pub(super) fn forbids_files(error: &Error) -> bool {
 
 /// Builds the error of a server that declined files from clients at the login.
 pub(super) fn no_files() -> Error {
-    let words = format!("the server takes no files from clients{ALLOW_FILES}");
+    let words = format!("the server accepts no files from clients{ALLOW_FILES}");
     Error::new(Class::Server, Code::new("load-data"), words)
 }
 
@@ -136,16 +136,16 @@ fn of_state(state: Option<[u8; 5]>) -> Class {
 pub(super) fn remedy(code: u16) -> &'static str {
     match code {
         1045 | 1698 => {
-            "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.my.cnf, in this order; \
-             a user who must use TLS needs `tls=require` or `tls=verify`, and who must show a \
-             certificate `tls-cert=FILE&tls-key=FILE`"
+            "the password comes from the URL, ASSAY_PASSWORD or ~/.my.cnf, in this order; a user \
+             who must use TLS needs `tls=require` or `tls=verify`, and one with a certificate \
+             `tls-cert=FILE&tls-key=FILE`"
         }
         1044 => "grant the user the database, or name another one in the URL",
-        1049 => "make the database, or name another one in the URL",
+        1049 => "create the database, or name another one in the URL",
         1040 => "raise the server's max_connections, or ask for fewer connections",
         1203 | 1226 => "raise the user's max_user_connections, or ask for fewer connections",
-        1129 => "say `flush hosts` to the server",
-        1130 => "make a user there who may log in from this host",
+        1129 => "run `flush hosts` on the server",
+        1130 => "create a user there who may log in from this host",
         3159 | 4151 => "write `tls=require` or `tls=verify`",
         _ => "",
     }
@@ -166,7 +166,7 @@ pub(super) fn protocol_violation(address: &Address, why: &str) -> Error {
 /// Builds the error of a wrong number of values for a statement.
 #[cold]
 pub(super) fn unfit(given: u32, wanted: usize) -> Error {
-    let words = format!("the statement takes {wanted} values, and there are {given}");
+    let words = format!("expected {wanted} values for the statement, found {given}");
     Error::new(Class::Statement, Code::new("value"), words)
 }
 

@@ -37,8 +37,7 @@ impl Grant<'_> {
             None => {
                 let wanted = String::from_utf8_lossy(wanted);
                 Err(error(format!(
-                    "the server asks for the file `{}`, which the running statement does not \
-                     name: it does not get it",
+                    "the server requested the file `{}`, which the running statement does not name",
                     wanted.escape_debug().take(200).collect::<String>()
                 )))
             }

@@ -199,7 +199,7 @@ impl MysqlConnection {
                 faults::fault(&Refusal { code, sqlstate: None, message })
             }
             _ => {
-                let words = "the server has not taken all values as they were sent";
+                let words = "the server changed or omitted values that were sent";
                 Error::new(Class::Statement, Code::new("load-data"), words)
             }
         }

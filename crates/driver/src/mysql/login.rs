@@ -98,7 +98,7 @@ fn random() -> Result<Seed, Error> {
     match rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty()) {
         Ok(count) if count == seed.len() => Ok(seed),
         Ok(_) | Err(_) => {
-            Err(Error::disconnect("the operating system gives no random numbers for a login"))
+            Err(Error::disconnect("the operating system provides no random numbers for a login"))
         }
     }
 }
@@ -142,18 +142,17 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
         }
         (ErrorKind::Insecure, _) => {
             let words = format!(
-                "{address} asks for the password of user `{user}` where others could read it \
-                 ({}): write `tls=require` or `tls=verify`, or say whose key may encrypt it: \
-                 `server-public-key=FILE`, or `server-public-key=ask` for whichever comes",
+                "{address} asks for the password of user `{user}` over an unprotected connection \
+                 ({}): write `tls=require` or `tls=verify`, or name the key that may encrypt it: \
+                 `server-public-key=FILE`, or `server-public-key=ask` to accept any key",
                 error.context
             );
             ("login", words)
         }
         (ErrorKind::Unsupported, context) => {
             let words = format!(
-                "{address} asks user `{user}` for a kind of login that there is not here \
-                 ({context}): give the user mysql_native_password, caching_sha2_password or \
-                 ed25519"
+                "{address} asks user `{user}` for an unsupported kind of login ({context}): give \
+                 the user mysql_native_password, caching_sha2_password or ed25519"
             );
             ("login", words)
         }

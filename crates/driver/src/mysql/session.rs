@@ -347,7 +347,7 @@ impl MysqlConnection {
             // The server may have refused before it read the parameter types.
             execute.rebind();
         }
-        error_of(outcome).unwrap_or_else(|| Error::disconnect("an error without words"))
+        error_of(outcome).unwrap_or_else(|| Error::disconnect("an error without a message"))
     }
 
     /// Rolls back the transaction that an error has left open, if any.

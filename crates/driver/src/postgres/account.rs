@@ -62,7 +62,7 @@ fn numbers(table: &Table) -> Vec<Option<f64>> {
 
 impl PostgresConnection {
     pub(super) async fn read_account(&mut self) -> Result<Vec<Count>, String> {
-        let version = major(&self.version).ok_or("the server does not tell its version")?;
+        let version = major(&self.version).ok_or("the server does not show its version")?;
         if version < EXACT_SINCE {
             return Err(format!("PostgreSQL {version} may lose a part of its statistics"));
         }
@@ -71,7 +71,7 @@ impl PostgresConnection {
         let own = self.beside().transactions();
         let told = self.ask_or_say_why(TRANSACTIONS).await?;
         let [Some(commits), Some(rollbacks), Some(since)] = numbers(&told)[..] else {
-            return Err("pg_stat_database has no numbers of this database".to_owned());
+            return Err("pg_stat_database has no row for this database".to_owned());
         };
         let mut counts = vec![
             Count::of("commits", "transactions", commits),
@@ -104,11 +104,10 @@ impl PostgresConnection {
         for _ in 0..POLLS {
             let told = self.ask_or_say_why(SESSIONS).await?;
             let [Some(number), Some(others)] = numbers(&told)[..] else {
-                return Err("pg_stat_activity tells nothing of our sessions".to_owned());
+                return Err("pg_stat_activity does not show our sessions".to_owned());
             };
             if self.number() != Some(number as i64) {
-                return Err("something stands between us and the server, such as a pooler, so \
-                            that its sessions are not ours"
+                return Err("the server's sessions are not ours: a proxy or pooler is in between"
                     .to_owned());
             }
             if others == 0.0 {

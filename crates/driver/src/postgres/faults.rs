@@ -16,7 +16,7 @@ pub(super) fn fault(report: &OwnedReport) -> Error {
         // The server has received the next statement of a pipeline instead of COPY data.
         "08P01" if says("COPY from stdin") => "; a job has no data to copy: use a [load] section",
         "40001" | "40P01" => "; `retry = 3 on 40001, 40P01` tries it again",
-        "42P05" | "26000" => "; behind a pooler that lends sessions write `prepare = no`",
+        "42P05" | "26000" => "; behind a pooler that shares sessions write `prepare = no`",
         "57014" if says("statement timeout") => {
             "; a larger statement_timeout of the server allows more"
         }
@@ -69,11 +69,9 @@ pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
 /// Returns the remedy for a login that is refused with this code and message.
 pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     match code {
-        "28P01" => {
-            "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.pgpass, in this order"
-        }
+        "28P01" => "the password comes from the URL, ASSAY_PASSWORD or ~/.pgpass, in this order",
         "28000" => remedy_of_rules(words),
-        "3D000" => "make the database, or name another one in the URL",
+        "3D000" => "create the database, or name another one in the URL",
         "08P01" if words.contains("max_client_conn") => {
             "raise the pooler's max_client_conn, or ask for fewer connections"
         }
@@ -88,16 +86,16 @@ fn remedy_of_rules(words: &str) -> &'static str {
     let says = |part: &str| words.contains(part);
     // Servers before version 14 say "SSL off".
     if says("no encryption") || says("SSL off") {
-        "write `tls=require` or `tls=verify`, or let the user in without in the server's \
+        "write `tls=require` or `tls=verify`, or allow the user without TLS in the server's \
          pg_hba.conf"
     } else if says("client certificate") {
         "give one with `tls-cert=FILE&tls-key=FILE`"
     } else if says("channel binding") {
-        "whoever has answered is not that server but stands between"
+        "the answer does not come from that server but from a machine in between"
     } else if says("role") && says("does not exist") {
-        "make the role there, or name another user in the URL"
+        "create the role there, or name another user in the URL"
     } else {
-        "name another user in the URL, or let this one in in the server's pg_hba.conf"
+        "name another user in the URL, or allow this one in the server's pg_hba.conf"
     }
 }
 
@@ -124,7 +122,7 @@ pub(super) fn stored_otherwise(stored: u64, sent: u64) -> Error {
         Code::ROWS,
         format!(
             "the server stored {stored} of the {sent} rows of a COPY; if a trigger of the table \
-             leaves rows out or moves them, `method = insert` loads without counting them"
+             omits or moves rows, `method = insert` loads without counting them"
         ),
     )
 }
@@ -177,7 +175,7 @@ mod tests {
     #[test]
     fn missing_role_is_not_looked_for_in_the_rules() {
         let given = |words| remedy("28000", words);
-        assert!(given("role \"ann\" does not exist").starts_with("make the role"));
+        assert!(given("role \"ann\" does not exist").starts_with("create the role"));
         assert!(given("no pg_hba.conf entry for host \"::1\"").contains("pg_hba.conf"));
     }
 

@@ -81,8 +81,8 @@ impl PostgresConnection {
         let key: Vec<String> = found.rows.into_iter().flatten().flatten().collect();
         if key.is_empty() {
             return Err(Error::url(format!(
-                "the table `{}` has no primary key by which `on-duplicate = replace` could know \
-                 that a row exists",
+                "the table `{}` has no primary key by which `on-duplicate = replace` could find an \
+                 existing row",
                 into.table
             )));
         }
@@ -178,7 +178,7 @@ impl PostgresConnection {
         match (told.outcome.error, ended) {
             (Some(report), _) => faults::fault(&report),
             (None, Err(error)) => error,
-            (None, Ok(_)) => Error::disconnect("a load has failed without words"),
+            (None, Ok(_)) => Error::disconnect("a load has failed without a message"),
         }
     }
 }

@@ -122,7 +122,7 @@ fn without_tls(address: &Address, mode: TlsMode) -> Error {
              or write `tls=off`"
         ),
         Address::Unix(_) => format!(
-            "PostgreSQL encrypts nothing over a socket, and `tls={mode}` asks for it at {address}: \
+            "PostgreSQL does not encrypt a socket, and `tls={mode}` asks for it at {address}: \
              write `tls=off`, or name a host"
         ),
     };

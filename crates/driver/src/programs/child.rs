@@ -235,9 +235,9 @@ pub(super) fn has_members(group: Pid) -> bool {
 
 fn failure(status: ExitStatus, words: &str) -> Error {
     let (code, what) = match (status.code(), status.signal()) {
-        (Some(code), _) => (format!("exit-{code}"), "the program ended without a word"),
+        (Some(code), _) => (format!("exit-{code}"), "the program ended without a message"),
         (None, Some(signal)) => (format!("signal-{signal}"), "the program was killed"),
-        (None, None) => ("exit".to_owned(), "the program ended oddly"),
+        (None, None) => ("exit".to_owned(), "the program ended in an unknown way"),
     };
     let message = if words.is_empty() { what } else { words };
     Error::new(Class::Server, Code::new(&code), message)

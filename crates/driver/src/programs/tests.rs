@@ -77,9 +77,9 @@ fn a_program_that_ends_well_is_completed() {
 fn a_program_that_ends_badly_is_an_error_with_its_code_and_words() {
     for (text, code, words) in [
         ("echo why >&2; exit 3", "exit-3", "why"),
-        ("exit 1", "exit-1", "the program ended without a word"),
+        ("exit 1", "exit-1", "the program ended without a message"),
         ("kill -9 $$", "signal-9", "the program was killed"),
-        ("read line", "exit-1", "the program ended without a word"),
+        ("read line", "exit-1", "the program ended without a message"),
     ] {
         let error = error_of(text);
         assert_eq!((error.class(), error.code().as_str()), (Class::Server, code), "{text}");

@@ -138,12 +138,12 @@ mod tests {
             ),
             (
                 "journal=wall",
-                "`wall` of the option `journal` is none of wal, delete, truncate, persist, \
-                 memory, off; did you mean `wal`?",
+                "unknown value `wall` for `journal`; expected wal, delete, truncate, persist, \
+                 memory or off; did you mean `wal`?",
             ),
             (
                 "synchronous=2",
-                "`2` of the option `synchronous` is none of off, normal, full, extra",
+                "unknown value `2` for `synchronous`; expected off, normal, full or extra",
             ),
             (
                 "busy-timeout=5",

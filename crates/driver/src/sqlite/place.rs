@@ -64,8 +64,8 @@ impl Place {
     pub(super) fn check(endpoint: &Endpoint) -> Result<(), Error> {
         match endpoint {
             Endpoint::File(path) if path.as_os_str() == ":memory:" => Err(Error::url(
-                "each connection to `:memory:` would see a database of its own; write `sqlite:` \
-                 for a temporary file that the connections share"
+                "each connection to `:memory:` would have its own database; write `sqlite:` for a \
+                 temporary file that the connections share"
                     .to_owned(),
             )),
             _ => Ok(()),
@@ -94,7 +94,7 @@ impl Place {
         };
         match absolute.parent() {
             Some(parent) if is_new && !parent.is_dir() => Err(unusable(format!(
-                "there is no directory `{}` for the database file `{shown}`; make it first",
+                "there is no directory `{}` for the database file `{shown}`; create it first",
                 parent.display()
             ))),
             _ => Ok(Place { path: absolute, is_new, folder: None }),
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(
             message,
             format!(
-                "there is no directory `{}` for the database file `PATH`; make it first",
+                "there is no directory `{}` for the database file `PATH`; create it first",
                 parent.display()
             )
         );

@@ -59,7 +59,7 @@ fn nobody_listens() {
     let words = [address.as_str(), "no server listens there"];
     check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("mysql://ann@/shop?socket=/no/such/socket").expect("a URL");
-    let words = ["/no/such/socket", "no server has made it"];
+    let words = ["/no/such/socket", "no server has created it"];
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
 }
 
@@ -85,7 +85,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
 
 #[test]
 fn server_that_says_nothing_may_be_postgres() {
-    let words = ["127.0.0.1", "said nothing within 100ms", "`postgres://`", "connect-timeout"];
+    let words = ["127.0.0.1", "sent nothing within 100ms", "`postgres://`", "connect-timeout"];
     for options in ["connect-timeout=100ms", "connect-timeout=100ms&tls=require"] {
         let silent = ScriptedServer::new(vec![ScriptStep::Wait]);
         let error = refused(&at(silent.port(), options));
@@ -295,8 +295,8 @@ fn a_login_that_is_not_known_is_said() {
         out
     };
     for (method, words) in [
-        (&b"auth_gssapi_client"[..], "a kind of login that there is not here"),
-        (b"mysql_clear_password", "where others could read it"),
+        (&b"auth_gssapi_client"[..], "an unsupported kind of login"),
+        (b"mysql_clear_password", "over an unprotected connection"),
     ] {
         let hello = greeting("mysql_native_password");
         let acts = vec![

@@ -58,7 +58,7 @@ fn nobody_listens() {
     let words = [address.as_str(), "no server listens there"];
     check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
     let target = Target::parse("postgres://ann@/shop?socket=/no/such/socket").expect("a URL");
-    let words = ["user `ann`", "/no/such/socket", "no server has made it"];
+    let words = ["user `ann`", "/no/such/socket", "no server has created it"];
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
 }
 

@@ -274,7 +274,12 @@ fn a_login_is_bound_to_the_certificate_that_was_shown() {
         addresses[0].port = Some(between.port());
     }
     let error = refusal(&target);
-    check(&error, Class::Statement, "28000", &["channel binding check failed", "stands between"]);
+    check(
+        &error,
+        Class::Statement,
+        "28000",
+        &["channel binding check failed", "a machine in between"],
+    );
 }
 
 /// Opens a connection to a PostgreSQL server, and completes the TLS handshake.
@@ -334,7 +339,7 @@ fn postgres_encrypts_nothing_over_a_socket() {
     let mut target = server.url_over_socket();
     target.options.push(("tls".to_owned(), "require".to_owned()));
     let error = refusal(&target);
-    check(&error, Class::Statement, "tls", &["encrypts nothing over a socket", "`tls=off`"]);
+    check(&error, Class::Statement, "tls", &["does not encrypt a socket", "`tls=off`"]);
     let server = shared_with_tls(Kind::Mariadb);
     let mut target = server.url_over_socket();
     target.options.push(("tls".to_owned(), "require".to_owned()));

@@ -49,10 +49,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Returns the outcome of a request that was given up, and records it like an error.
     pub(super) fn timed_out(&self, at: Stamp) -> Outcome {
         let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
-            true => (Code::DRAIN, "no answer until the run had drained".to_owned()),
+            true => (Code::DRAIN, "no answer before the end of the drain".to_owned()),
             false => {
                 let limit = self.present().job.timeout.unwrap_or_default();
-                let words = "the target is slow, stands still or is out of reach";
+                let words = "the target is slow, stalled or unreachable";
                 (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
             }
         };
@@ -73,8 +73,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let text = match self.job_state.has_seen_error(Code::RESULTS) {
             true => String::new(),
             false => format!(
-                "the returned rows take more than {} MiB, and `query-results-file` takes no more \
-                 of one request: return fewer, or leave it out",
+                "the returned rows take more than {} MiB, the limit of `query-results-file` for \
+                 one request: return fewer, or leave the key out",
                 Rows::LIMIT >> 20
             ),
         };
@@ -87,7 +87,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     pub(super) fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.job_state.has_seen_error(Code::ROWS) {
             true => String::new(),
-            false => format!("{rows} rows were returned or changed, and {expected} are expected"),
+            false => format!("{rows} rows were returned or changed; expected {expected}"),
         };
         Error::new(Class::WrongResult, Code::ROWS, text)
     }

@@ -261,7 +261,7 @@ fn another_number_of_rows_than_expected_is_an_error() {
         assert_eq!((failures.len(), failures[0].1), (1, Code::ROWS));
         assert_eq!(window.histograms.of(Kind::Error).len(), 199, "errors have times of their own");
         let events: Vec<&str> = totals.events.iter().map(|event| event.text.as_str()).collect();
-        let text = format!("3 rows were returned or changed, and {wrong} are expected (rows)");
+        let text = format!("3 rows were returned or changed; expected {wrong} (rows)");
         assert_eq!(events, [text]);
     }
 }

@@ -142,7 +142,7 @@ impl<'a> CalibrationRunner<'a> {
             EndKind::Completed => {}
             EndKind::Interrupted => return Err(Problem::Interrupted),
             other => {
-                let reason = format!("a run of statements that do nothing ended: {}", other.name());
+                let reason = format!("a run of empty statements ended: {}", other.name());
                 return Err(Problem::Failed(reason));
             }
         }
@@ -153,7 +153,7 @@ impl<'a> CalibrationRunner<'a> {
         let given_up = evidence.jobs[0].failed_with(Code::DRAIN);
         let errors = job.counts.balance.errors().saturating_sub(given_up);
         if errors > 0 {
-            let reason = format!("{errors} statements failed that do nothing (`select 1`)");
+            let reason = format!("{errors} empty statements (`select 1`) failed");
             return Err(Problem::Failed(reason));
         }
         let total = |count: fn(&Counts) -> u64| -> u64 {

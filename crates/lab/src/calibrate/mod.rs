@@ -201,7 +201,7 @@ impl fmt::Display for Problem {
             Problem::Unreachable(reason) => {
                 write!(f, "the target could not be reached: {reason}")
             }
-            Problem::Interrupted => f.write_str("interrupted before all was measured"),
+            Problem::Interrupted => f.write_str("interrupted before the end of the measurement"),
         }
     }
 }

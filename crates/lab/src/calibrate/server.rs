@@ -54,7 +54,7 @@ fn address(process: &mut Child) -> io::Result<SocketAddr> {
     if let Some(output) = process.stdout.take() {
         BufReader::new(output).read_line(&mut line)?;
     }
-    let odd = |_| io::Error::other("it does not say its address");
+    let odd = |_| io::Error::other("it does not print its address");
     line.trim().parse().map_err(odd)
 }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_program_that_is_no_server_is_said_so() {
         let error = Simulated::start(Path::new("/bin/true"), Kind::Postgres).err().unwrap();
-        assert_eq!(error.to_string(), "it does not say its address");
+        assert_eq!(error.to_string(), "it does not print its address");
         assert!(Simulated::start(Path::new("/no/such/program"), Kind::Postgres).is_err());
     }
 

@@ -32,7 +32,7 @@ pub struct Unusable {
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the calibration `{}` is not used: {}", self.path.display(), self.reason)
+        write!(f, "the calibration `{}` is ignored: {}", self.path.display(), self.reason)
     }
 }
 
@@ -73,11 +73,11 @@ impl Store {
         };
         let document = serde_json::from_str(&text);
         let document = document.map_err(|_| unusable("it is damaged".to_owned()))?;
-        let odd = || unusable("it is damaged, or of another version of assay".to_owned());
+        let odd = || unusable("it is damaged, or was made by another version of assay".to_owned());
         let calibration = Calibration::of_document(&document).ok_or_else(odd)?;
         match calibration.machine == *machine {
             true => Ok(Some(calibration)),
-            false => Err(unusable("it is of another machine".to_owned())),
+            false => Err(unusable("it was made on another machine".to_owned())),
         }
     }
 

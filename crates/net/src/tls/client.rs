@@ -53,7 +53,7 @@ impl ClientTls {
         };
         let config = config.ok_or_else(|| Error::url("TLS was not prepared in this mode"))?;
         let name = ServerName::try_from(address.host().to_owned())
-            .map_err(|_| Error::url(format!("`{}` is no name for TLS", address.host())))?;
+            .map_err(|_| Error::url(format!("`{}` is not a valid name for TLS", address.host())))?;
         let connection = ClientConnection::new(config, name)
             .map_err(|error| Error::url(format!("TLS cannot begin: {error}")))?;
         Ok(Session::new(connection.into(), &[]))
@@ -92,8 +92,8 @@ pub fn client_config(
         Trust::Authority(path) => builder.with_root_certificates(roots(PemFile::ca(&path))?),
         Trust::System => builder.with_platform_verifier().map_err(|error| {
             Error::url(format!(
-                "the system's certificates of those who are trusted cannot be read: {error}; name \
-                 an authority with `tls-ca=FILE`"
+                "the system's trusted certificates cannot be read: {error}; name an authority with \
+                 `tls-ca=FILE`"
             ))
         })?,
     };

@@ -14,12 +14,12 @@ pub(crate) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     let message = match cause {
         Some(rustls::Error::InvalidCertificate(why)) => format!(
             "the certificate of {address} is not trusted: {why}; {}, or write `tls=require` to \
-             encrypt without knowing who answers",
+             encrypt without checking the certificate",
             remedy(why)
         ),
         Some(rustls::Error::AlertReceived(alert)) => format!(
-            "{address} refused TLS with the alert {alert:?}; it may want a certificate of this \
-             client, or another one: `tls-cert=FILE&tls-key=FILE`"
+            "{address} refused TLS with the alert {alert:?}; it may require a client certificate, \
+             or another one: `tls-cert=FILE&tls-key=FILE`"
         ),
         Some(error) => format!("TLS with {address} failed: {error}"),
         None => format!("TLS with {address} failed: {error}"),
@@ -43,13 +43,13 @@ pub(crate) fn accept_failed(client: &Address, error: &io::Error) -> Error {
 fn remedy(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "name the host in the URL as its certificate does"
+            "write the host in the URL as in its certificate"
         }
         CertificateError::Expired
         | CertificateError::ExpiredContext { .. }
         | CertificateError::NotValidYet
         | CertificateError::NotValidYetContext { .. } => {
-            "give the server a new one, or set the clock of this machine right"
+            "give the server a new one, or correct the clock of this machine"
         }
         _ => "name its authority with `tls-ca=FILE`",
     }

@@ -255,7 +255,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         };
         let nodes = driver.nodes();
         if !nodes.is_empty() {
-            let why = "only one of the hosts of the URL is asked what it is doing";
+            let why = "only one of the hosts of the URL is observed";
             self.sample.missing("database of the other hosts", why);
         }
         let mut session = Session::new(connection, self.patience.clone());
@@ -346,7 +346,7 @@ fn offset(look: u64) -> u64 {
 
 /// Returns the end that follows from a failed connect.
 fn unconnected(error: &Error) -> End {
-    let why = format!("no session of its own for the observer: {error}");
+    let why = format!("no session for the observer: {error}");
     match error.class() {
         Class::TooManyConnections => End::Broken(format!("{why}; leave one more connection free")),
         Class::Disconnect | Class::Timeout | Class::Server => End::Broken(why),

@@ -274,7 +274,7 @@ impl Mysql {
         if !version.starts_with(|c: char| c.is_ascii_digit()) || own == 0 {
             let what = if version.is_empty() { "nothing" } else { version };
             return Err(End::Useless(format!(
-                "asked for its version, the server said `{what}`: it is no MySQL or MariaDB"
+                "the server gave the version `{what}`: it is not MySQL or MariaDB"
             )));
         }
         let is_mariadb = version.contains("MariaDB");
@@ -302,7 +302,7 @@ impl Mysql {
             .is_none()
         {
             let Mysql { user, remedy, .. } = &sampler;
-            let why = format!("user `{user}` sees its own sessions only; {remedy}");
+            let why = format!("user `{user}` sees only its own sessions; {remedy}");
             sample.missing("sessions of others", why);
         }
         Ok(sampler)

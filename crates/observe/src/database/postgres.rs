@@ -163,7 +163,7 @@ impl Postgres {
         if !server.starts_with("PostgreSQL ") || version == 0 {
             let what = if server.is_empty() { "nothing" } else { server };
             return Err(End::Useless(format!(
-                "asked for its version, the server said `{what}`: it is no PostgreSQL"
+                "the server gave the version `{what}`: it is not PostgreSQL"
             )));
         }
         let user = text(row, 2);

@@ -41,7 +41,7 @@ impl Sqlite {
         let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
         if text(row, 0).is_empty() {
             return Err(End::Useless(
-                "asked for its version, it said nothing: it is no SQLite database".to_owned(),
+                "it gave no version: it is not an SQLite database".to_owned(),
             ));
         }
         let file = text(row, 1);
@@ -68,7 +68,7 @@ impl Sqlite {
             if let Some(bytes) = self.bytes("") {
                 tell("page_count", "pages", bytes / self.page_bytes.max(1));
             }
-            let why = "there is no write-ahead log, and asking would take a lock";
+            let why = "there is no write-ahead log, and reading the size would take a lock";
             sample.missing("statistics freelist_count", why);
             return Ok(());
         }

@@ -54,7 +54,7 @@ impl Source for Disks {
             }
             told += 1;
             if told > MOST {
-                return sample.missing("disk", format!("only the first {MOST} disks are told"));
+                return sample.missing("disk", format!("only the first {MOST} disks are reported"));
             }
             tell(name, &done, sample);
         }
@@ -130,7 +130,7 @@ fn tell(name: &str, done: &DiskCounters, sample: &mut Sample) {
             sample.read(&part, "flushes", "operations", flushes as f64);
             sample.read(&part, "flush-time", "s", seconds(time));
         }
-        None => sample.missing("disk flushes", "kernels tell them from 5.5 on"),
+        None => sample.missing("disk flushes", "kernels report them from 5.5 on"),
     }
 }
 

@@ -43,7 +43,7 @@ impl Source for Interfaces {
         };
         for (number, (name, gone)) in text.lines().filter_map(parse).filter(used).enumerate() {
             if number == MOST {
-                return sample.missing("interface", format!("only the first {MOST} are told"));
+                return sample.missing("interface", format!("only the first {MOST} are reported"));
             }
             tell(name, gone, sample);
             if let Some(speed) = self.speed(root, name) {

@@ -30,14 +30,14 @@ impl Source for Memory {
         for (metric, value) in found {
             match value {
                 Some(value) => sample.read(&Part::Host, metric, "bytes", value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/meminfo does not tell it"),
+                None => sample.missing(format!("host {metric}"), "/proc/meminfo does not have it"),
             }
         }
         let text = root.text("proc/vmstat").unwrap_or_default();
         for (name, metric, unit) in COUNTERS {
             match number(&text, name) {
                 Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/vmstat does not tell it"),
+                None => sample.missing(format!("host {metric}"), "/proc/vmstat does not have it"),
             }
         }
     }

@@ -109,7 +109,13 @@ impl Source for Processors {
             .filter_map(Ticks::parse)
             .collect();
         if found.len() > MOST + 1 {
-            sample.missing("cpu", format!("only the first {MOST} processors are told one by one"));
+            sample.missing(
+                "cpu",
+                format!(
+                    "only the first {MOST} processors are reported one by \
+                                           one"
+                ),
+            );
         }
         for (whose, ticks) in found.into_iter().take(MOST + 1) {
             tell(whose, ticks, sample);

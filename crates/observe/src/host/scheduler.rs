@@ -20,7 +20,7 @@ pub(super) fn tell(stat: &str, sample: &mut Sample) {
     for (metric, unit, value) in found {
         match value {
             Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
-            None => sample.missing(format!("host {metric}"), "/proc/stat does not tell it"),
+            None => sample.missing(format!("host {metric}"), "/proc/stat does not have it"),
         }
     }
 }

@@ -19,7 +19,7 @@ impl Source for Tcp {
         for (name, metric) in COUNTERS {
             match number(&text, name) {
                 Some(value) => sample.read(&Part::Host, metric, "segments", value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/net/snmp does not tell it"),
+                None => sample.missing(format!("host {metric}"), "/proc/net/snmp does not have it"),
             }
         }
     }

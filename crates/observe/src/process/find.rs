@@ -67,9 +67,7 @@ fn of_listeners(
     place: &str,
 ) -> Result<Vec<u32>, String> {
     if listeners.is_empty() {
-        return Err(format!(
-            "nothing on this machine, as far as it can be seen, listens on {place}"
-        ));
+        return Err(format!("no visible process on this machine listens on {place}"));
     }
     let holders = holders(files, listeners);
     let holders = without_children(files, holders);
@@ -81,7 +79,7 @@ fn of_listeners(
     match found.len() {
         1 => Ok(found),
         0 => Err(format!(
-            "the process that listens on {place} does not show itself: run Assay as its user or as \
+            "the process that listens on {place} is not visible: run Assay as its user or as \
              root, or give its number as `pid` in [observe]"
         )),
         several => Err(format!(

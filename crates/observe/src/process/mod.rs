@@ -222,7 +222,7 @@ impl Processes {
 
     fn no_generator(&self) -> String {
         match self.observed_root {
-            Some(number) => format!("process {number} has ended, or does not show itself"),
+            Some(number) => format!("process {number} has ended, or is not visible"),
             None => "/proc does not show this process".to_owned(),
         }
     }
@@ -347,7 +347,7 @@ impl Told {
         } else {
             sample.missing(
                 format!("{} read-bytes", self.side.name()),
-                "/proc/PID/io shows itself to the user of the process and to root only",
+                "/proc/PID/io is visible only to the user of the process and to root",
             );
         }
     }

@@ -290,8 +290,8 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         if offset_s.abs() > FAR_APART_S {
             let side = if offset_s > 0.0 { "ahead of" } else { "behind" };
             let why = format!(
-                "it is {:.1} s {side} the clock here; times were put right by that, but let NTP \
-                 set both",
+                "it is {:.1} s {side} the clock here; times were corrected by that; use NTP on \
+                 both",
                 offset_s.abs()
             );
             sample.missing("clock", why);

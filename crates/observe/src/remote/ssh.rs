@@ -245,8 +245,8 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> St
             )
         }
         Trouble::NotAssay(line) => format!(
-            "what answers on {name} is not `{} observe`: it said `{line}`; nothing that \
-             the login there runs may write to stdout",
+            "the answer from {name} is not that of `{} observe`: `{line}`; the login there must \
+             not write to stdout",
             host.command
         ),
         Trouble::Version(version) => format!(
@@ -256,9 +256,9 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> St
             super::protocol::VERSION
         ),
         Trouble::Malformed(line) => {
-            format!("{name} sent what is no sample: `{line}`; what came before it was kept")
+            format!("{name} sent a line that is not a sample: `{line}`; earlier samples are kept")
         }
-        Trouble::TooLate => format!("the run was over before ssh to {name} had an answer"),
+        Trouble::TooLate => format!("the run ended before an answer of ssh to {name}"),
     }
 }
 
@@ -273,7 +273,7 @@ fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> Stri
              example in /usr/local/bin"
         ),
         Some(NOT_RUN) => format!("`{program}` on {name} cannot be run{quoted}"),
-        Some(0) | None => format!("`{program}` on {name} ended without a word{quoted}"),
+        Some(0) | None => format!("`{program}` on {name} ended without a message{quoted}"),
         Some(code) => format!(
             "`{program} observe --stdio` on {name} ended with code {code}{quoted}: install this \
              version there"
@@ -361,7 +361,7 @@ mod tests {
         check(Some(127), "sh: assay: not found", ["no `assay`", "install"]);
         check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
-        check(None, "", ["ended without a word", "db1"]);
+        check(None, "", ["ended without a message", "db1"]);
         let closed = SshExit { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
         let why = why(&Trouble::Ended(Nanos::ZERO), &db1(), &closed);
         assert!(why.ends_with("it said: Closed by db1"), "{why}");

@@ -124,8 +124,8 @@ fn whatever_ssh_dies_of_is_said_with_what_helps() {
         ("echo 'sh: 1: assay: not found' >&2; exit 127\n", "no `assay` on the PATH of db1"),
         ("echo 'unexpected argument' >&2; exit 2\n", "ended with code 2: unexpected argument"),
         ("echo '{\"assay-observe\":2}'; cat\n", "version 2 of this protocol"),
-        ("yes 'I am a teapot'\n", "it said `I am a teapot`"),
-        ("kill -9 $$\n", "ended without a word"),
+        ("yes 'I am a teapot'\n", "`I am a teapot`"),
+        ("kill -9 $$\n", "ended without a message"),
     ] {
         let mut standing = stand_in(script, patience());
         let Missing { what, why } = standing.missing();

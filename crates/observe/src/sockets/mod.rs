@@ -357,7 +357,7 @@ impl Source for Sockets {
             Err(error) => {
                 // The rest of the answer would be taken for the next one.
                 self.diagnostics = None;
-                let why = format!("the kernel does not tell of sockets (sock_diag): {error}");
+                let why = format!("the kernel does not list sockets (sock_diag): {error}");
                 return sample.missing("sockets", why);
             }
         }
@@ -366,7 +366,7 @@ impl Source for Sockets {
             self.server.tell(Side::Server, sample);
         }
         if !self.paths.is_empty() {
-            sample.missing("sockets busy", "sockets of the file system have queues and no times");
+            sample.missing("sockets busy", "Unix sockets have queues and no times");
         }
     }
 }

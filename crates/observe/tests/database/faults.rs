@@ -75,7 +75,7 @@ fn what_is_no_database_is_said() {
     for (watch, mut told) in [Told::begin(&Null), Told::begin(&Simulated::new(config, Seed(1)))] {
         told.until(|told| !told.missing("database").is_empty());
         watch.end();
-        assert!(told.missing("database")[0].contains("said nothing"));
+        assert!(told.missing("database")[0].contains("gave no version"));
     }
 }
 

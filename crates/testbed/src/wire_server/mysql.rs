@@ -255,7 +255,7 @@ impl Session {
         };
         let number = code.as_str().parse().unwrap_or(1_105);
         let mut answers = Answers::new(out, agreed, sequence);
-        fail(&mut answers, number, *b"HY000", b"the simulated server says no");
+        fail(&mut answers, number, *b"HY000", b"the simulated server returned an error");
     }
 }
 

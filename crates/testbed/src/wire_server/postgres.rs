@@ -309,7 +309,7 @@ impl Session {
     /// Refuses the statement that was read last.
     pub(super) fn refuse(&mut self, code: Code, out: &mut Vec<u8>) -> Result<(), WireError> {
         let is_text = matches!(self.served.take(), Some(Served::Text(_)));
-        self.fail(out, code.as_str(), "the simulated server says no")?;
+        self.fail(out, code.as_str(), "the simulated server returned an error")?;
         if is_text {
             self.waiting.clear();
             self.has_failed = false;

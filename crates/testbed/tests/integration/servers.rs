@@ -98,7 +98,7 @@ fn an_unknown_setting_is_told_in_the_words_of_the_server() {
 #[test]
 fn what_cannot_be_asked_for_is_refused_before_anything_is_started() {
     let problem = Server::start(&Options::mariadb().auth(Auth::Scram)).err().unwrap();
-    assert_eq!(problem.to_string(), "a mariadb server knows no login by Scram");
+    assert_eq!(problem.to_string(), "a mariadb server has no login by Scram");
 }
 
 #[test]

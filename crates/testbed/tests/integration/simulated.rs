@@ -107,7 +107,7 @@ fn a_statement_that_is_refused_leaves_the_session_alive() {
         }
         let output = client.output().expect("the program runs");
         let words = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(words.matches("the simulated server says no").count(), 2, "{words}");
+        assert_eq!(words.matches("the simulated server returned an error").count(), 2, "{words}");
     }
 }
 
