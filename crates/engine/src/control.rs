@@ -107,12 +107,23 @@ impl<D: Driver> Control<'_, D> {
 
     /// Checks that every table has the expected rows, in place of setup and loads.
     pub(crate) async fn verify(&self) -> Result<(), Failed> {
+        self.use_existing(&self.plan().loads).await
+    }
+
+    /// Uses the data as it is, in place of setup and loads.
+    pub(crate) async fn keep(&self) -> Result<(), Failed> {
+        self.use_existing(&[]).await
+    }
+
+    /// Reads the settings of all targets; checks that the tables of `counted` have their rows.
+    async fn use_existing(&self, counted: &[Load]) -> Result<(), Failed> {
         self.reach_named_targets().await?;
         if !self.plan().asks(JobTarget::Main) {
             return Ok(());
         }
         let mut connection = self.reach().await?;
-        match unless_ended(self.verify_on(&mut connection), self.rt, &self.context.stop).await {
+        let verified = self.verify_on(&mut connection, counted);
+        match unless_ended(verified, self.rt, &self.context.stop).await {
             Some(verified) => {
                 connection.close().await;
                 verified
@@ -126,9 +137,13 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Checks the tables of the main target on a connection.
-    async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
+    async fn verify_on(
+        &self,
+        connection: &mut D::Connection,
+        counted: &[Load],
+    ) -> Result<(), Failed> {
         self.report_settings(connection).await;
-        for load in &self.plan().loads {
+        for load in counted {
             let place = Location::of_load(load);
             if !self.driver().keeps_data() {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();

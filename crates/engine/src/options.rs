@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use base::WallTime;
 
+use crate::prepare::Prepare;
+
 /// The options of one run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -15,8 +17,10 @@ pub struct Options {
     pub spin: bool,
     /// True if time is simulated.
     pub is_virtual: bool,
-    /// True if setup and loads were done before; the rows of the tables are counted instead.
-    pub loaded: bool,
+    /// The preparation of the data.
+    pub prepare: Prepare,
+    /// True if `[teardown]` runs at the end.
+    pub teardown: bool,
     /// The files that the workload file names.
     pub files: confine::Files,
     /// The run's wall-clock start, the origin of the values of `timestamp()`.
@@ -36,7 +40,8 @@ impl Options {
             cpus: Vec::new(),
             spin: false,
             is_virtual: false,
-            loaded: false,
+            prepare: Prepare::Fresh,
+            teardown: true,
             files: PathBuf::new().into(),
             started: WallTime::EPOCH,
         }

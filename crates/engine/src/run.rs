@@ -19,6 +19,7 @@ use crate::opening::check_limit;
 use crate::options::Options;
 use crate::panics::catch_panic;
 use crate::parts::Parts;
+use crate::prepare::Prepare;
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::run_context::RunContext;
@@ -133,7 +134,7 @@ async fn virtually<D: Driver, R: Rules>(
     let phase = phase.await;
     // Read before the teardown: an interrupt during it does not change how the measurement ended.
     let reason = context.stop.reason();
-    after(&rt, &context).await;
+    after(&rt, &context, options).await;
     finished(reason, loaded, phase)
 }
 
@@ -183,8 +184,9 @@ fn run_in_real_time<D: Driver, R: Rules>(
         (ended, results.finish(&context.stop))
     });
     let reason = context.stop.reason();
-    let torn_down =
-        catch_panic(|| run_real(&on_this_thread, |rt| async move { after(&rt, context).await }));
+    let torn_down = catch_panic(|| {
+        run_real(&on_this_thread, |rt| async move { after(&rt, context, options).await })
+    });
     let finished = finished(reason, loaded, phase)?;
     match torn_down {
         Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
@@ -211,9 +213,11 @@ async fn before<D: Driver>(
 ) -> Result<NextPhase, Failed> {
     let control = Control { rt, context };
     let begun = async {
-        match options.loaded {
-            true => control.verify().await.map(|()| NextPhase::Measurement(Vec::new())),
-            false => prepare(&control).await,
+        let ready = |()| NextPhase::Measurement(Vec::new());
+        match options.prepare {
+            Prepare::Fresh => prepare(&control, options.teardown).await,
+            Prepare::Verify => control.verify().await.map(ready),
+            Prepare::Keep => control.keep().await.map(ready),
         }
     };
     let begun = unless_ended_at_once(begun, rt, &context.stop).await.unwrap_or_else(|| {
@@ -228,7 +232,7 @@ async fn before<D: Driver>(
 }
 
 /// Prepares the targets, and undoes the setup if it did not get to its end.
-async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Failed> {
+async fn prepare<D: Driver>(control: &Control<'_, D>, teardown: bool) -> Result<NextPhase, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(NextPhase::Measurement(loaded)),
         Ok(Prepared::Interrupted { setup_done, loaded, is_answer_outstanding: _ }) => {
@@ -237,15 +241,17 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<NextPhase, Faile
         }
         Err(PrepareError { failed, setup_done }) => (Err(failed), setup_done),
     };
-    if setup_done {
+    if setup_done && teardown {
         control.tear_down().await;
     }
     begun
 }
 
 /// Runs everything after the measured phase.
-async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>) {
+async fn after<D: Driver>(rt: &Rt, context: &RunContext<D>, options: &Options) {
     context.listener.on_event(&RunEvent::Ended);
     unless_ended_at_once(server_statistics::read_after(rt, context), rt, &context.stop).await;
-    unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
+    if options.teardown {
+        unless_ended_at_once(Control { rt, context }.tear_down(), rt, &context.stop).await;
+    }
 }

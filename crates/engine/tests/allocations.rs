@@ -57,15 +57,7 @@ fn count_logged<D: Driver>(
     is_virtual: bool,
     log: Option<&OpLog>,
 ) -> (u64, usize) {
-    let options = Options {
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual,
-        loaded: false,
-        started: base::WallTime::EPOCH,
-        files: "".into(),
-    };
+    let options = Options { is_virtual, ..Options::in_real_time() };
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let grid = Grid::new(plan.warmup.known(), plan.duration);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));

@@ -4,44 +4,22 @@
 //! The machine is examined first, while nothing of ours is running: a private server that is
 //! starting would make the machine look busy.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use analyze::doctor::{Diagnosis, Lateness, Server, Surroundings, judge};
 use base::{Class, Code, Endpoint, Target};
 use driver::{Connection, Driver};
-use engine::{Drivers, Options};
+use engine::{Options, Prepare};
 use observe::environment::{self, Root, network};
 use observe::processors;
 use rt::{Rt, run_real};
 use workload::Overrides;
 
-use crate::experiment::Error;
 use crate::sleeps::lateness;
-use crate::target::{Reached, WithDrivers, with_drivers};
+use crate::stage::{OpenError, Stage, with_drivers};
 
 /// Number of sleeps of 1 ms that are timed; 0.3 s.
 const SLEEPS: usize = 300;
-
-/// A reason why a server could not be examined.
-#[derive(Debug)]
-pub enum ExamineError {
-    /// No driver can be created for its URL.
-    Error(Error),
-    /// It cannot be reached.
-    Unreachable(driver::Error),
-}
-
-impl fmt::Display for ExamineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExamineError::Error(error) => error.fmt(f),
-            ExamineError::Unreachable(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ExamineError {}
 
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +34,7 @@ pub struct Examined {
 ///
 /// # Errors
 /// No driver can be created for the target, or it cannot be reached.
-pub fn examine(target: Option<&Target>) -> Result<Examined, ExamineError> {
+pub fn examine(target: Option<&Target>) -> Result<Examined, OpenError> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
@@ -70,35 +48,25 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, ExamineError> {
 }
 
 /// Connects to a server and reads its settings; changes nothing there.
-fn look_at(target: &Target) -> Result<Server, ExamineError> {
+fn look_at(target: &Target) -> Result<Server, OpenError> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
     // A database file that does not exist must not be created, except a temporary one.
-    let loaded = target.endpoint != Endpoint::Temporary;
-    let options = Options { loaded, ..Options::in_real_time() };
-    let looked =
-        with_drivers(&plan, target, &options, ExamineServer).map_err(ExamineError::Error)?;
-    looked.map_err(ExamineError::Unreachable)
-}
-
-struct ExamineServer;
-
-impl WithDrivers for ExamineServer {
-    type Output = Result<Server, driver::Error>;
-
-    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {
-        let network = reached.iter().flat_map(|reached| network::read(&reached.target)).collect();
+    let is_temporary = target.endpoint == Endpoint::Temporary;
+    let prepare = if is_temporary { Prepare::Fresh } else { Prepare::Keep };
+    let options = Options { prepare, ..Options::in_real_time() };
+    let stage = Stage::open(&plan, target, &options)?;
+    let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
+    let network = network.collect();
+    let settings = with_drivers!(stage.drivers(&plan), drivers => {
         let driver = drivers.main.expect("the plan asks the main target");
-        let settings = run_real(&rt::Options::default(), |rt| settings(driver, rt));
-        let settings = settings.map_err(|error| {
-            driver::Error::new(Class::Disconnect, Code::new("system"), error.to_string())
-        })??;
-        Ok(Server { network, settings })
-    }
-
-    fn unreachable(self, error: driver::Error) -> Self::Output {
-        Err(error)
-    }
+        run_real(&rt::Options::default(), |rt| settings(driver, rt))
+    });
+    let settings = settings.map_err(|error| {
+        driver::Error::new(Class::Disconnect, Code::new("system"), error.to_string())
+    });
+    let settings = settings.and_then(|settings| settings).map_err(OpenError::Unreachable)?;
+    Ok(Server { network, settings })
 }
 
 async fn settings<D: Driver>(driver: D, rt: Rt) -> Result<Vec<(String, String)>, driver::Error> {

@@ -1,29 +1,36 @@
 //! The laboratory: runs plans against targets and reads their records.
 //!
-//! [`run`] runs one plan and leaves a record, [`load`] only fills its tables, and [`evidence()`]
-//! reads a record for the analysis. [`observe`](observe()) observes a foreign program. [`examine`]
+//! A [`Stage`] owns servers and drivers. [`run`](run()) runs one plan and leaves a record, [`run_on`]
+//! does so on a stage that other runs use too, [`load`] only fills the tables, and [`evidence()`]
+//! reads a record for the analysis. [`attach`](attach()) observes another program. [`examine`]
 //! checks machine and server before a run. [`selftest`] checks that the program measures correctly,
 //! and [`calibrate`] measures its own cost on this machine. The only `match` on the kind of target
 //! is here.
 
 mod account;
+mod attach;
 pub mod calibrate;
 mod doctor;
+mod error;
 mod evidence;
-mod experiment;
-mod foreign;
 mod observation;
 mod open_files;
+mod record_place;
+mod run;
 pub mod selftest;
 mod sleeps;
+mod stage;
 mod surroundings;
 mod target;
 mod unread_plan;
 
-pub use doctor::{ExamineError, Examined, examine};
+pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
+pub use doctor::{Examined, examine};
+pub use error::Error;
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};
-pub use experiment::{Done, Error, Order, RecordPlace, load, run};
-pub use foreign::{ObserveOrder, Seen, Unwatched, Watched, observe};
 pub use observe::remote;
 pub use open_files::TooManyFiles;
+pub use record_place::RecordPlace;
+pub use run::{Done, Order, load, run, run_on};
+pub use stage::{OpenError, Stage};
 pub use target::{TargetProblem, admit, admit_all, password_file_for_any_host};

@@ -9,7 +9,7 @@ use record::environment::{NETWORK, NETWORK_PATH, NetworkPath, UNKNOWN, known};
 use record::{Header, Pace};
 use workload::Plan;
 
-use crate::calibrate;
+use crate::calibrate::facts;
 use crate::target::Reached;
 
 /// Reads the facts of this machine and of the network path to each server; `record` is the path of
@@ -39,7 +39,7 @@ pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) 
     Surroundings {
         main: main.map_or_else(Asked::default, |main| asked(&main, path(NETWORK_PATH).as_deref())),
         named: named.collect(),
-        calibration: calibrate::read(settings),
+        calibration: facts::read(settings),
     }
 }
 

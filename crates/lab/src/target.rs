@@ -1,17 +1,15 @@
-//! Drivers for targets: the only `match` on the kind of target.
+//! Targets: which of them can be measured, and the databases behind those that were opened.
+//!
+//! Nothing here contacts a server; [`Stage`](crate::Stage) does.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
-use base::{Class, Endpoint, Seed, Stream, Target, TargetKind};
-use confine::Reach;
-use driver::{Driver, Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
-use engine::{Drivers, Failed, Location, Options, PerTarget};
+use base::{Endpoint, Target, TargetKind};
+use driver::{Mysql, Postgres, Sqlite};
+use engine::PerTarget;
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
-
-use crate::experiment::Error;
 
 /// A reason why there is no driver for a target.
 #[derive(Debug)]
@@ -31,7 +29,7 @@ pub enum TargetProblem {
 }
 
 impl TargetProblem {
-    fn of(self, name: &str) -> TargetProblem {
+    pub(crate) fn of(self, name: &str) -> TargetProblem {
         TargetProblem::Of(name.to_owned(), Box::new(self))
     }
 }
@@ -69,7 +67,7 @@ impl std::error::Error for TargetProblem {}
 /// Checks a target without contacting it: its kind has a driver, and its options exist and make
 /// sense.
 ///
-/// [`run`](crate::run) begins with this, so `assay check` refuses the same targets as a run, in the
+/// [`run`](crate::run()) begins with this, so `assay check` refuses the same targets as a run, in the
 /// same words.
 ///
 /// # Errors
@@ -112,202 +110,13 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     }
 }
 
-/// An operation on drivers of any type.
-pub(crate) trait WithDrivers {
-    type Output;
-
-    /// Runs the operation; `reached` are the databases behind the drivers.
-    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output;
-
-    /// Handles a database that cannot be opened.
-    fn unreachable(self, error: driver::Error) -> Self::Output;
-}
-
 /// A database for which there is a driver.
+#[derive(Clone, Debug)]
 pub(crate) struct Reached {
     /// The target's name, if it is not the main one.
     pub(crate) name: Option<String>,
     /// The database's address; for a private server, that at which it was started.
     pub(crate) target: Target,
-}
-
-/// A driver of each kind.
-enum Kind {
-    Null(Null),
-    Simulated(Simulated),
-    Sqlite(Sqlite),
-    Postgres(Postgres),
-    Mysql(Mysql),
-    Programs(Programs),
-}
-
-/// A driver that dispatches to one of any kind, for plans that ask several.
-type Any =
-    Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
-
-/// Creates the drivers of all targets of a plan and calls `work` with them, or with the error if a
-/// target is unreachable.
-pub(crate) fn with_drivers<W: WithDrivers>(
-    plan: &Plan,
-    main: &Target,
-    options: &Options,
-    work: W,
-) -> Result<W::Output, Error> {
-    admit_all(plan, main, options.is_virtual).map_err(Error::Target)?;
-    let programs = Programs::new(options.files.inputs.clone());
-    check_commands(plan, &programs)?;
-    // Private servers live until `work` has ended.
-    let (mut servers, mut reached) = (Vec::new(), Vec::new());
-    let made = PerTarget::of_plan(plan, |asked| {
-        let (name, (kind, target)) = match asked {
-            JobTarget::Main => (None, make(main, plan.seed, options, &mut servers)?),
-            JobTarget::Named(place) => {
-                let NamedTarget { name, target, .. } = &plan.targets[place];
-                let seed = seed_of(plan.seed, name);
-                let made = make(target, seed, options, &mut servers);
-                (Some(name.clone()), made.map_err(|error| named(error, name))?)
-            }
-            JobTarget::Programs => return Ok(Kind::Programs(programs.clone())),
-        };
-        reached.push(Reached { name, target });
-        Ok(kind)
-    });
-    match made {
-        Ok(kinds) => Ok(hand_over(plan, &kinds, reached, work)),
-        Err(OpenError::Unreachable(error)) => Ok(work.unreachable(error)),
-        Err(OpenError::Impossible(problem)) => Err(Error::Target(problem)),
-    }
-}
-
-/// Returns the seed of a named simulated server; each has an independent one.
-fn seed_of(seed: Seed, name: &str) -> Seed {
-    Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
-}
-
-/// Reports a command that the shell rejects, without running it.
-fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
-    for job in &plan.jobs {
-        let Some(command) = job.command() else { continue };
-        let sample = command.sample();
-        let checked = programs.check(sample.as_deref(), command.first_word());
-        checked.map_err(|reason| {
-            let section = job.name.clone();
-            let place = Location { section, statement: Some(1), span: command.span, script: None };
-            Error::Failed(Failed::Unsupported { place, reason })
-        })?;
-    }
-    Ok(())
-}
-
-/// A reason why a driver cannot be created.
-enum OpenError {
-    /// The target is unreachable.
-    Unreachable(driver::Error),
-    /// The URL asks for something impossible.
-    Impossible(TargetProblem),
-}
-
-fn named(open_error: OpenError, name: &str) -> OpenError {
-    match open_error {
-        OpenError::Unreachable(error) => {
-            let message = format!("[target {name}]: {}", error.message());
-            OpenError::Unreachable(driver::Error::new(error.class(), error.code(), message))
-        }
-        OpenError::Impossible(problem) => OpenError::Impossible(problem.of(name)),
-    }
-}
-
-/// Creates the driver of an admitted target and returns it with the database's address; adds a
-/// server that is started for it to `servers`.
-fn make(
-    target: &Target,
-    seed: Seed,
-    options: &Options,
-    servers: &mut Vec<testbed::Server>,
-) -> Result<(Kind, Target), OpenError> {
-    // With `--loaded`, the database must exist already.
-    let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
-    let open = |target| {
-        open(target).map(|driver| match options.files.reach {
-            Reach::Folder => driver.confined(),
-            Reach::Anywhere => driver,
-        })
-    };
-    let kind = match target.kind {
-        TargetKind::Sim => match simulation(target).map_err(OpenError::Impossible)? {
-            None => Kind::Null(Null),
-            Some(config) => Kind::Simulated(Simulated::new(config, seed)),
-        },
-        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(open_error)?,
-        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(open_error)?,
-        TargetKind::Mysql => {
-            Mysql::open(target, options.files.clone()).map(Kind::Mysql).map_err(open_error)?
-        }
-        TargetKind::Testbed => {
-            let started = testbed::start(target);
-            let (server, reached) = started
-                .map_err(|problem| OpenError::Impossible(TargetProblem::Testbed(problem)))?;
-            servers.push(server);
-            return make(&reached, seed, options, servers);
-        }
-    };
-    Ok((kind, target.clone()))
-}
-
-fn open_error(error: driver::Error) -> OpenError {
-    match error.class() {
-        Class::Disconnect => OpenError::Unreachable(error),
-        _ => OpenError::Impossible(TargetProblem::Database(error)),
-    }
-}
-
-/// Calls `work` with drivers of a single kind unwrapped, which keeps the measured path direct;
-/// several kinds are wrapped as [`Any`].
-fn hand_over<W: WithDrivers>(
-    plan: &Plan,
-    kinds: &PerTarget<Kind>,
-    reached: Vec<Reached>,
-    work: W,
-) -> W::Output {
-    macro_rules! if_all_are {
-        ($kind:ident) => {
-            let pick = |kind: &Kind| match kind {
-                Kind::$kind(driver) => Some(driver.clone()),
-                _ => None,
-            };
-            if let Some(drivers) = each(plan, kinds, pick) {
-                return work.call(drivers, reached);
-            }
-        };
-    }
-    if_all_are!(Null);
-    if_all_are!(Simulated);
-    if_all_are!(Sqlite);
-    if_all_are!(Postgres);
-    if_all_are!(Mysql);
-    if_all_are!(Programs);
-    let Ok(drivers) = PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
-    work.call(drivers, reached)
-}
-
-/// Returns the drivers that `pick` selects, if it selects one from each.
-fn each<D>(
-    plan: &Plan,
-    kinds: &PerTarget<Kind>,
-    pick: impl Fn(&Kind) -> Option<D>,
-) -> Option<Drivers<D>> {
-    PerTarget::of_plan(plan, |asked| pick(kinds.of(asked)).ok_or(())).ok()
-}
-
-fn any(kind: &Kind) -> Any {
-    match kind {
-        Kind::Null(driver) => Either::Left(Either::Left(*driver)),
-        Kind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
-        Kind::Sqlite(driver) => Either::Right(Either::Left(Either::Left(driver.clone()))),
-        Kind::Programs(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
-        Kind::Postgres(driver) => Either::Right(Either::Right(Either::Left(driver.clone()))),
-        Kind::Mysql(driver) => Either::Right(Either::Right(Either::Right(driver.clone()))),
-    }
 }
 
 /// Returns the simulated server that a URL describes; `None` is the null driver, which answers at

@@ -1,6 +1,6 @@
 //! `assay doctor`: checks machine and server for problems that would distort a run.
 
-use lab::ExamineError;
+use lab::OpenError;
 
 use crate::args::DoctorArgs;
 use crate::commands::answer::{print, print_document, style};
@@ -18,8 +18,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     };
     let examined = match lab::examine(target) {
         Ok(examined) => examined,
-        Err(ExamineError::Error(error)) => return Err(Complaint::of(&error)),
-        Err(ExamineError::Unreachable(error)) => {
+        Err(OpenError::Refused(error)) => return Err(Complaint::of(&error)),
+        Err(OpenError::Unreachable(error)) => {
             Complaint::new(format!("the target could not be reached: {error}")).print();
             return Ok(Exit::Unreachable);
         }

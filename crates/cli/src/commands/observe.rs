@@ -4,7 +4,7 @@ use std::process::Command;
 
 use base::{Nanos, Target, names_secret, without_passwords};
 use engine::Stop;
-use lab::{ObserveOrder, Seen, Watched};
+use lab::{AttachOrder, Attached, Subject};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
@@ -29,13 +29,13 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Some(Ok(target)) => Some(target.clone()),
         Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
     };
-    let watched = watched(args)?;
+    let subject = subject(args)?;
     let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
     let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
     let (described, command) = (in_words(&args.command), command(args, target.as_ref()));
-    let order = ObserveOrder {
-        watched,
+    let order = AttachOrder {
+        subject,
         described,
         target,
         duration: args.duration,
@@ -56,8 +56,8 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let waits = !args.command.is_empty();
     let listening = signals::listen(if waits { Stop::default() } else { stop }, |_: Ending| {});
     listening.map_err(|error| Complaint::of(&error))?;
-    let Seen { record, end, status, record_error } =
-        lab::observe(order).map_err(|error| Complaint::of(&error))?;
+    let Attached { record, end, status, record_error } =
+        lab::attach(order).map_err(|error| Complaint::of(&error))?;
     if let Some(error) = &record_error {
         Complaint::of(error).print();
     }
@@ -75,7 +75,8 @@ fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
+/// Returns the program to observe.
+fn subject(args: &ObserveArgs) -> Result<Subject, Complaint> {
     match (args.command.as_slice(), args.pid) {
         ([program, rest @ ..], None) => {
             let mut command = Command::new(program);
@@ -84,10 +85,10 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
             if args.json {
                 command.stdout(stderr::for_a_program());
             }
-            Ok(Watched::Command(command))
+            Ok(Subject::Command(command))
         }
-        ([], Some(number)) => Ok(Watched::Process(number)),
-        ([], None) if args.duration.is_some() => Ok(Watched::Nothing),
+        ([], Some(number)) => Ok(Subject::Process(number)),
+        ([], None) if args.duration.is_some() => Ok(Subject::Nothing),
         ([], None) => Err(Complaint::new("there is nothing to observe")
             .help("name a command after `--`, a process with --pid, or a time with --duration")),
         (_, Some(_)) => Err(Complaint::new("a command and --pid are two programs: name one")),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime};
-use engine::{Failed, Location, Options, Stop};
+use engine::{Failed, Location, Options, Prepare, Stop};
 use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
@@ -48,7 +48,8 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         cpus,
         spin: args.spin,
         is_virtual: args.is_virtual,
-        loaded: args.loaded,
+        prepare: if args.loaded { Prepare::Verify } else { Prepare::Fresh },
+        teardown: true,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
         files: file.files.clone(),
     })

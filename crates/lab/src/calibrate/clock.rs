@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use base::{Clock, Monotonic, Nanos};
 
-use super::{ClockFigures, Lateness, Problem, Quantiles};
+use super::figures::{ClockFigures, Lateness, Quantiles};
+use super::problem::Problem;
 use crate::sleeps::lateness;
 
 /// Readings timed together in a batch, and the number of batches; the median batch counts, which

@@ -10,10 +10,11 @@ use analyze::Route;
 use base::Nanos;
 use serde_json::{Map, Value, json};
 
-use super::{
-    Calibration, CalibrationResult, Ceiling, ClockFigures, Floor, HandOff, Lateness, Machine,
-    Quantiles, RouteFigures,
+use super::figures::{
+    Calibration, CalibrationResult, Ceiling, ClockFigures, Floor, HandOff, Lateness, Quantiles,
+    RouteFigures,
 };
+use super::machine::Machine;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "assay.calibration/1";
@@ -167,38 +168,9 @@ fn route(value: &Value) -> Option<RouteFigures> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    pub(in crate::calibrate) fn calibration() -> Calibration {
-        let quantiles = |us: u64| Quantiles {
-            p50: Nanos::from_micros(us),
-            p99: Nanos::from_micros(2 * us),
-            p99_9: Nanos::from_micros(5 * us),
-        };
-        let figures = |route: Route| RouteFigures {
-            route,
-            floor: Floor { count: 20_000, response: quantiles(30), service: quantiles(25) },
-            ceilings: vec![
-                Ceiling { connections: 16, per_s: 60_123.5 },
-                Ceiling { connections: 64, per_s: 55_000.0 },
-            ],
-        };
-        Calibration {
-            assay: "0.1.0".to_owned(),
-            taken: "2026-11-21T20:15:02Z".to_owned(),
-            is_quick: false,
-            machine: Machine::of(&[("host.cpu.model".to_owned(), "A".to_owned())]),
-            clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
-            timer: Lateness { count: 1_000, quantiles: quantiles(6), max: Nanos(300_001) },
-            routes: Route::ALL.map(figures).to_vec(),
-            hand_off: HandOff {
-                there_p50: Nanos(7_001),
-                there_p99: Nanos(20_000),
-                both_ways: Nanos(15_000),
-            },
-        }
-    }
+    use crate::calibrate::example::calibration;
 
     #[test]
     fn what_is_kept_is_what_is_read() {

@@ -6,7 +6,7 @@ use analyze::{Figures, Route};
 use base::Nanos;
 use record::environment::{CALIBRATION, UNKNOWN, known};
 
-use super::{Calibration, Quantiles};
+use super::figures::{Calibration, Quantiles};
 
 /// Returns the settings for a run on a machine with this calibration.
 pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String)> {
@@ -80,7 +80,7 @@ pub(crate) fn read(settings: &[(String, String)]) -> Option<analyze::Calibration
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::document::tests::calibration;
+    use crate::calibrate::example::calibration;
 
     #[test]
     fn a_record_says_what_the_checks_need() {

@@ -13,8 +13,11 @@ use hdrhistogram::Histogram;
 use record::{Counts, EndKind, Kind};
 use workload::Overrides;
 
-use super::{CalibrationOptions, Ceiling, Floor, HandOff, Problem, Quantiles};
-use crate::{Order, RecordPlace, evidence, run};
+use super::figures::{Ceiling, Floor, HandOff, Quantiles};
+use super::problem::Problem;
+use crate::evidence::evidence;
+use crate::record_place::RecordPlace;
+use crate::run::{Order, run};
 
 /// Numbers of clients for which the ceiling is measured.
 const CLIENTS: [u64; 2] = [16, 64];
@@ -37,6 +40,21 @@ const QUICK: u64 = 3;
 /// Most attempts at a run; one in which nothing was answered is repeated with twice the window,
 /// because the machine was stalled throughout.
 const TRIES: u32 = 4;
+
+/// The parameters of a calibration.
+pub struct CalibrationOptions {
+    /// A real target whose floor is measured as well.
+    pub target: Option<Target>,
+    /// True if each measurement lasts only a third of the usual time.
+    pub is_quick: bool,
+    /// The path of this program; called with [`SERVER`](super::SERVER) and the name of a protocol, it must
+    /// [`serve`](super::serve).
+    pub program: PathBuf,
+    /// The version of this program.
+    pub version: String,
+    /// A request to stop early.
+    pub stop: Stop,
+}
 
 /// Runs calibration runs, one at a time, and removes their records when dropped.
 pub(super) struct CalibrationRunner<'a> {

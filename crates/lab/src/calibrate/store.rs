@@ -10,7 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Calibration, Machine};
+use super::figures::Calibration;
+use super::machine::Machine;
 
 /// The most bytes that are read of a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -131,7 +132,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::calibrate::document::tests::calibration;
+    use crate::calibrate::example::calibration;
 
     /// A folder that is removed at the end of the test.
     struct Planted(PathBuf);

@@ -10,7 +10,7 @@ use engine::Honest;
 use workload::shape::Recorded;
 use workload::{Pacing, Plan, Schedule};
 
-use super::Depth;
+use super::depth::Depth;
 use super::finding::Finding;
 use super::losing;
 use super::merging::{self, Merging};

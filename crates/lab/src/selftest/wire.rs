@@ -16,8 +16,8 @@ use sim::closed_form::{ClosedLoop, MDc, MH21, MMc, Stall};
 use testbed::wire_server::{Simulation, WireServer};
 use workload::Plan;
 
-use super::Depth;
 use super::course::{Span, Time, plan, run_on, server, simulate};
+use super::depth::Depth;
 use super::finding::{Allowed, Finding, standard_deviation};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;

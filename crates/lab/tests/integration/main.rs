@@ -7,5 +7,6 @@ mod course;
 mod damaged;
 mod early;
 mod killed;
+mod stage;
 mod support;
 mod varying;

@@ -1,4 +1,4 @@
-//! Observation of a foreign program: same observers and record as a run, no jobs.
+//! Observation of another program: same observers and record as a run, no jobs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,29 +8,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::RecordError;
-use base::{Clock, Monotonic, Nanos, Target, WallTime};
-use driver::Driver;
-use engine::{Drivers, Options, Stop};
-use observe::{Scope, Whose};
+use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
+use driver::{Driver, Null};
+use engine::{Options, Prepare, Stop};
+use observe::{DatabaseWatch, Scope, Whose};
 use record::environment::{COMMAND, COMMAND_ENDED};
 use record::{End, EndKind, Header, Pace, TargetText};
 use rt::run_real;
 use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
-use crate::experiment::{Error, RecordPlace};
-use crate::observation::{self, ObservationSink, Watches};
+use crate::error::Error;
+use crate::observation::{self, MISSING, ObservationSink, Warn, Watches};
+use crate::record_place::RecordPlace;
+use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
-use crate::target::{Reached, WithDrivers, with_drivers};
+use crate::target::Reached;
 
 /// Interval at which the end of the program is polled.
-const PATIENCE: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// The workload text of a record without jobs: it observes and runs nothing.
 const WATCHES: &str = "[observe]\n";
 
 /// The subject of an observation.
-pub enum Watched {
+pub enum Subject {
     /// A command, from its start to its end.
     Command(Command),
     /// An existing process, until it ends.
@@ -40,9 +42,9 @@ pub enum Watched {
 }
 
 /// The parameters of an observation: program, target, limits and record.
-pub struct ObserveOrder {
+pub struct AttachOrder {
     /// The program.
-    pub watched: Watched,
+    pub subject: Subject,
     /// A description of the program for the record, without secrets.
     pub described: String,
     /// The database that the program presumably uses.
@@ -81,7 +83,7 @@ fn warning(what: &str, why: &str) -> Option<String> {
 
 /// An observation that left a record.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Attached {
     /// The path of the record.
     pub record: std::path::PathBuf,
     /// The reason why it ended.
@@ -94,26 +96,26 @@ pub struct Seen {
 
 /// A reason why nothing was observed.
 #[derive(Debug)]
-pub enum Unwatched {
+pub enum AttachError {
     /// The record or the driver for the URL cannot be created.
-    Error(Error),
+    Run(Error),
     /// The program cannot be started.
     Start(io::Error),
     /// There is no such process.
     NoProcess(u32),
 }
 
-impl fmt::Display for Unwatched {
+impl fmt::Display for AttachError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unwatched::Error(error) => error.fmt(f),
-            Unwatched::Start(error) => write!(f, "the program cannot be started: {error}"),
-            Unwatched::NoProcess(number) => write!(f, "there is no process {number}"),
+            AttachError::Run(error) => error.fmt(f),
+            AttachError::Start(error) => write!(f, "the program cannot be started: {error}"),
+            AttachError::NoProcess(number) => write!(f, "there is no process {number}"),
         }
     }
 }
 
-impl std::error::Error for Unwatched {}
+impl std::error::Error for AttachError {}
 
 /// Observes a program and, if a target is given, the database that it uses.
 ///
@@ -121,22 +123,32 @@ impl std::error::Error for Unwatched {}
 ///
 /// # Errors
 /// Nothing was observed, and there is no record.
-pub fn observe(order: ObserveOrder) -> Result<Seen, Unwatched> {
-    if let Watched::Process(number) = order.watched
+pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
+    if let Subject::Process(number) = order.subject
         && !process_exists(number)
     {
-        return Err(Unwatched::NoProcess(number));
+        return Err(AttachError::NoProcess(number));
     }
-    let Some(target) = order.target.clone() else {
+    let Some(target) = &order.target else {
         (order.warn)(
             "no URL: the database is not observed; name it as `assay observe postgres://… -- …` \
              or `mysql://…`",
         );
-        return Watching { order }.watch::<driver::Null>(None, &[]);
+        return watch::<Null>(order, None, &[], None);
     };
-    let options = Options { loaded: true, ..Options::in_real_time() };
+    let options = Options { prepare: Prepare::Keep, ..Options::in_real_time() };
     let plan = asking();
-    with_drivers(&plan, &target, &options, Watching { order }).map_err(Unwatched::Error)?
+    match Stage::open(&plan, target, &options) {
+        Ok(stage) => with_drivers!(stage.drivers(&plan), drivers => {
+            watch(order, drivers.main, stage.reached(), None)
+        }),
+        Err(OpenError::Unreachable(error)) => {
+            // The database file may not exist, for example; the record notes what is missing.
+            order.observe.database = false;
+            watch::<Null>(order, None, &[], Some(error.to_string()))
+        }
+        Err(OpenError::Refused(error)) => Err(AttachError::Run(error)),
+    }
 }
 
 /// Returns a plan that asks the main target, only to have a driver created for it; it is never run.
@@ -152,98 +164,83 @@ fn watching(observe: &Observe) -> Plan {
     Plan { observe: observe.clone(), ..plan }
 }
 
-struct Watching {
-    order: ObserveOrder,
+/// Starts the program, observes it until it ends, and records what was seen; `missing` says why the
+/// database cannot be observed.
+fn watch<D: Driver>(
+    order: AttachOrder,
+    main: Option<D>,
+    reached: &[Reached],
+    missing: Option<String>,
+) -> Result<Attached, AttachError> {
+    let plan = watching(&order.observe);
+    let recorder = order.record.create(&header(&order, &plan)).map_err(of_record)?;
+    let notes = recorder.notes();
+    for (name, value) in surroundings::read(order.record.path(), reached) {
+        notes.setting(name, value);
+    }
+    notes.setting(COMMAND, order.described.as_str());
+    let AttachOrder { subject, duration, stop, warn, .. } = order;
+    if let Some(why) = missing {
+        warning(DATABASE, &why).iter().for_each(|text| warn(text));
+        notes.setting(format!("{MISSING}{DATABASE}"), why);
+    }
+    let mut program = match Program::start(subject) {
+        Ok(program) => program,
+        Err(error) => {
+            recorder.discard().map_err(of_record)?;
+            return Err(AttachError::Start(error));
+        }
+    };
+    let observations = ObservationSink::of(&recorder).warning(warn_once(warn));
+    let zero = Monotonic.now();
+    notes.time_zero(WallTime::now());
+    let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
+    // A component that cannot be observed is noted as missing; the program does not wait for it.
+    let watches = Watches::begin(zero, &scope, &plan.observe, &observations);
+    let whose = match program.number() {
+        Some(_) => Whose::Program(scope),
+        None => Whose::AllClients,
+    };
+    let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
+    let database = database.and_then(|begin| begin(zero, &observations));
+    let waited = wait(&mut program, &stop, duration.map(|duration| zero + duration));
+    // Without a timer, observation ends at once and the record says so.
+    let was_stopped = stop.is_asked() || waited.is_err();
+    let at = Monotonic.now().since(zero);
+    database.into_iter().for_each(DatabaseWatch::end);
+    watches.end();
+    notes.setting(COMMAND_ENDED, program.in_words());
+    let end = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
+    let record = recorder.path().to_owned();
+    let record_error = recorder.finish(End { at, kind: end, text: String::new() }).err();
+    Ok(Attached { record, end, status: program.status(), record_error })
 }
 
-impl WithDrivers for Watching {
-    type Output = Result<Seen, Unwatched>;
-
-    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {
-        self.watch(drivers.main, &reached)
-    }
-
-    fn unreachable(self, error: driver::Error) -> Self::Output {
-        // The database file may not exist, for example; the record notes what is missing.
-        let why = error.to_string();
-        let mut watching = self;
-        watching.order.observe.database = false;
-        watching.watch_and_say::<driver::Null>(None, &[], Some(why))
-    }
+/// Waits until the program has ended, the time is over or a stop was requested.
+///
+/// # Errors
+/// The operating system refuses a timer.
+fn wait(program: &mut Program, stop: &Stop, until: Option<Stamp>) -> io::Result<()> {
+    run_real(&rt::Options::default(), async |rt| {
+        while program.is_running() && !stop.is_asked() && until.is_none_or(|until| rt.now() < until)
+        {
+            rt.sleep_until(rt.now() + POLL_INTERVAL).await;
+        }
+    })
 }
 
-impl Watching {
-    fn watch<D: Driver>(self, main: Option<D>, reached: &[Reached]) -> Result<Seen, Unwatched> {
-        self.watch_and_say(main, reached, None)
-    }
+/// Returns a callback that warns of each missing component once, if it is worth a warning.
+fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> Warn {
+    let told = Mutex::new(BTreeSet::new());
+    Arc::new(move |what, why| {
+        let text = warning(what, why);
+        let is_new = told.lock().is_ok_and(|mut told| told.insert(what.to_owned()));
+        text.filter(|_| is_new).iter().for_each(|text| warn(text));
+    })
+}
 
-    fn watch_and_say<D: Driver>(
-        self,
-        main: Option<D>,
-        reached: &[Reached],
-        missing: Option<String>,
-    ) -> Result<Seen, Unwatched> {
-        let Watching { mut order } = self;
-        let warn = std::mem::replace(&mut order.warn, Box::new(|_| {}));
-        let plan = watching(&order.observe);
-        let recorder = order.record.create(&header(&order, &plan));
-        let recorder = recorder.map_err(|error| Unwatched::Error(Error::Record(error)))?;
-        let notes = recorder.notes();
-        for (name, value) in surroundings::read(order.record.path(), reached) {
-            notes.setting(name, value);
-        }
-        notes.setting(COMMAND, order.described.as_str());
-        if let Some(why) = missing {
-            warning(DATABASE, &why).iter().for_each(|text| warn(text));
-            notes.setting(format!("{}database", observation::MISSING), why);
-        }
-        let mut program = match Program::start(order.watched) {
-            Ok(program) => program,
-            Err(error) => {
-                recorder.discard().map_err(|error| Unwatched::Error(Error::Record(error)))?;
-                return Err(Unwatched::Start(error));
-            }
-        };
-        let told = Mutex::new(BTreeSet::new());
-        let observations = ObservationSink::of(&recorder).warning(Arc::new(move |what, why| {
-            let text = warning(what, why);
-            let is_new = told.lock().is_ok_and(|mut told| told.insert(what.to_owned()));
-            text.filter(|_| is_new).iter().for_each(|text| warn(text));
-        }));
-        let zero = Monotonic.now();
-        notes.time_zero(WallTime::now());
-        let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
-        // A component that cannot be observed is noted as missing; the program does not wait for
-        // it.
-        let watches = Watches::begin(zero, &scope, &plan.observe, &observations);
-        let whose = match program.number() {
-            Some(_) => Whose::Program(scope.clone()),
-            None => Whose::AllClients,
-        };
-        let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
-        let database = database.and_then(|begin| begin(zero, &observations));
-        let until = order.duration.map(|duration| zero + duration);
-        let (seen, stop) = (&mut program, &order.stop);
-        let waited = run_real(&rt::Options::default(), async |rt| {
-            while seen.is_running()
-                && !stop.is_asked()
-                && until.is_none_or(|until| rt.now() < until)
-            {
-                rt.sleep_until(rt.now() + PATIENCE).await;
-            }
-        });
-        // Without a timer, observation ends at once and the record says so.
-        let was_stopped = order.stop.is_asked() || waited.is_err();
-        let at = Monotonic.now().since(zero);
-        database.into_iter().for_each(observe::DatabaseWatch::end);
-        watches.end();
-        let status = program.status();
-        notes.setting(COMMAND_ENDED, program.in_words());
-        let kind = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
-        let record = recorder.path().to_owned();
-        let record_error = recorder.finish(End { at, kind, text: String::new() }).err();
-        Ok(Seen { record, end: kind, status, record_error })
-    }
+fn of_record(error: RecordError) -> AttachError {
+    AttachError::Run(Error::Record(error))
 }
 
 /// The observed program, while it is running.
@@ -255,15 +252,15 @@ struct Program {
 }
 
 impl Program {
-    fn start(watched: Watched) -> io::Result<Program> {
-        let (child, number) = match watched {
-            Watched::Command(mut command) => {
+    fn start(subject: Subject) -> io::Result<Program> {
+        let (child, number) = match subject {
+            Subject::Command(mut command) => {
                 let child = command.spawn()?;
                 let number = child.id();
                 (Some(child), Some(number))
             }
-            Watched::Process(number) => (None, Some(number)),
-            Watched::Nothing => (None, None),
+            Subject::Process(number) => (None, Some(number)),
+            Subject::Nothing => (None, None),
         };
         Ok(Program { child, number, status: None, is_over: AtomicBool::new(false) })
     }
@@ -308,7 +305,7 @@ fn process_exists(number: u32) -> bool {
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-fn header(order: &ObserveOrder, plan: &Plan) -> Header {
+fn header(order: &AttachOrder, plan: &Plan) -> Header {
     Header {
         assay: order.version.clone(),
         commit: order.commit.clone(),

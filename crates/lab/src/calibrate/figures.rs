@@ -1,0 +1,125 @@
+//! The figures of a calibration.
+
+use analyze::Route;
+use base::Nanos;
+
+use super::machine::Machine;
+
+/// The figures of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The version of the program that measured them.
+    pub assay: String,
+    /// The time of the measurement, in RFC 3339 format.
+    pub taken: String,
+    /// True if each measurement lasted only a third of the usual time.
+    pub is_quick: bool,
+    /// The machine.
+    pub machine: Machine,
+    /// Cost and resolution of the clock.
+    pub clock: ClockFigures,
+    /// Lateness of the timer that paces requests.
+    pub timer: Lateness,
+    /// Figures of the routes, in the order of [`Route::ALL`].
+    pub routes: Vec<RouteFigures>,
+    /// Time to hand a request to a SQLite thread.
+    pub hand_off: HandOff,
+}
+
+/// A calibration of a machine, and optionally the floor of a target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibrationResult {
+    /// The figures that apply to every run on this machine.
+    pub calibration: Calibration,
+    /// The floor of the given target; not stored, because it describes a server and not this
+    /// machine.
+    pub target: Option<Floor>,
+}
+
+/// The cost and resolution of the clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClockFigures {
+    /// Cost of a reading, in nanoseconds.
+    pub cost_ns: f64,
+    /// Smallest step between two readings.
+    pub resolution: Nanos,
+}
+
+/// The lateness of sleeps of 1 ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lateness {
+    /// Number of sleeps.
+    pub count: u64,
+    /// Quantiles of the lateness.
+    pub quantiles: Quantiles,
+    /// The greatest lateness.
+    pub max: Nanos,
+}
+
+/// The figures of one route to a database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteFigures {
+    /// The route.
+    pub route: Route,
+    /// Times of a single client's requests: the least that a request takes.
+    pub floor: Floor,
+    /// Throughput of one thread, by number of clients.
+    pub ceilings: Vec<Ceiling>,
+}
+
+/// The times of one client's requests, each a statement that does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor {
+    /// Number of requests.
+    pub count: u64,
+    /// Response time, from the intended start to the last byte of the answer.
+    pub response: Quantiles,
+    /// Service time, from the first byte sent to the last byte of the answer.
+    pub service: Quantiles,
+}
+
+/// The throughput of one thread with a given number of clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ceiling {
+    /// Number of clients.
+    pub connections: u64,
+    /// Requests per second.
+    pub per_s: f64,
+}
+
+/// Quantiles of a distribution of times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quantiles {
+    /// p50.
+    pub p50: Nanos,
+    /// p99.
+    pub p99: Nanos,
+    /// p99.9.
+    pub p99_9: Nanos,
+}
+
+/// The time that it takes to hand a request to a SQLite thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandOff {
+    /// Time until the thread has the request, p50.
+    pub there_p50: Nanos,
+    /// Time until the thread has the request, p99.
+    pub there_p99: Nanos,
+    /// Mean time between the requests of a client that is not service time: both ways and the
+    /// client's own work.
+    pub both_ways: Nanos,
+}
+
+impl RouteFigures {
+    /// Returns the highest throughput, in requests per second.
+    pub fn most_per_s(&self) -> f64 {
+        self.ceilings.iter().map(|ceiling| ceiling.per_s).fold(0.0, f64::max)
+    }
+}
+
+impl Calibration {
+    /// Returns the figures of a route, if it was measured.
+    pub fn of(&self, route: Route) -> Option<&RouteFigures> {
+        self.routes.iter().find(|figures| figures.route == route)
+    }
+}

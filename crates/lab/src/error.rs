@@ -1,0 +1,48 @@
+//! The error of a run that left no record.
+
+use std::fmt;
+
+use archive::{OpLogError, RecordError};
+use engine::Failed;
+
+use crate::open_files::TooManyFiles;
+use crate::target::TargetProblem;
+
+/// A reason why a run left no record.
+#[derive(Debug)]
+pub enum Error {
+    /// There is no driver for the target.
+    Target(TargetProblem),
+    /// The record cannot be created.
+    Record(RecordError),
+    /// The op-log cannot be created.
+    OpLog(OpLogError),
+    /// The run needs more open files than this process may have.
+    Files(TooManyFiles),
+    /// The run failed before anything was measured.
+    Failed(Failed),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Target(problem) => problem.fmt(f),
+            Error::Record(error) => error.fmt(f),
+            Error::OpLog(error) => error.fmt(f),
+            Error::Files(error) => error.fmt(f),
+            Error::Failed(failed) => failed.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Target(problem) => problem.source(),
+            Error::Record(error) => error.source(),
+            Error::OpLog(error) => error.source(),
+            Error::Files(error) => error.source(),
+            Error::Failed(failed) => failed.source(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The end of a run: its record is completed or removed.
+
+use std::path::PathBuf;
+
+use archive::{Notes, OpLog, RecordError, Recorder};
+use base::Nanos;
+use engine::{Failed, Finished, Stop};
+use record::{End, EndKind, Event, EventKind};
+use workload::{JobTarget, Plan};
+
+use crate::error::Error;
+
+/// A run that left a record.
+#[derive(Debug)]
+pub struct Done {
+    /// The reason why it ended.
+    pub end: EndKind,
+    /// The reason why the target was never reached, if so; the record then holds nothing else.
+    pub unreachable: Option<String>,
+    /// The reason why the target was lost before anything was measured, if it had been reached.
+    pub lost: Option<String>,
+    /// The path of the record.
+    pub record: PathBuf,
+    /// The error that cut the record short, if there was one.
+    pub record_error: Option<RecordError>,
+    /// A sentence that says which rows the op-log lacks, if any.
+    pub op_log_loss: Option<String>,
+    /// The message of the panic that ended the run, if one did.
+    pub panic: Option<String>,
+}
+
+impl Done {
+    /// Removes the record, for callers that have no use for an empty one.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn discard(self) -> std::io::Result<()> {
+        std::fs::remove_file(self.record)
+    }
+}
+
+/// Closes the op-log, notes its result in the record and returns a description of missing rows;
+/// discards the op-log of a run that measured nothing.
+pub(super) fn close(
+    op_log: OpLog,
+    finished: &Result<Finished, Failed>,
+    notes: &Notes,
+    stop: &Stop,
+) -> Option<String> {
+    let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured.as_ref())
+    else {
+        op_log.discard();
+        return None;
+    };
+    let told = op_log.finish(|| !stop.is_at_once());
+    let loss = told.loss();
+    if let Some(text) = loss.clone() {
+        let kind = EventKind::OpLogIncomplete;
+        notes.event(Event { at: measured.length, job: None, kind, text });
+    }
+    notes.op_log(told);
+    loss
+}
+
+/// Notes failed files of jobs, and the remarks about jobs.
+fn note_faults(finished: &Finished, notes: &Notes) {
+    let Some(measured) = &finished.measured else { return };
+    for fault in &finished.faults {
+        let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
+        let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
+        notes.event(Event { at: at.min(measured.length), job, kind, text });
+    }
+    for remark in &finished.remarks {
+        let (job, text) = (Some(remark.job), remark.text.clone());
+        notes.event(Event { at: measured.length, job, kind: remark.kind, text });
+    }
+}
+
+/// Records how the run ended, or removes the record of a run that never began.
+pub(super) fn conclude(
+    plan: &Plan,
+    recorder: Recorder,
+    finished: Result<Finished, Failed>,
+    was_reached: bool,
+) -> Result<Done, Error> {
+    let (mut unreachable, mut lost, mut panic) = (None, None, None);
+    let secrets = plan.secrets();
+    let end = match finished {
+        Ok(finished) => {
+            note_faults(&finished, &recorder.notes());
+            panic.clone_from(&finished.panic);
+            end_of(plan, &finished)
+        }
+        Err(Failed::Unreachable(error)) => {
+            // The server's message may quote a statement with its password.
+            let text = secrets.hide(&error.to_string());
+            match was_reached {
+                true => lost = Some(text.clone()),
+                false => unreachable = Some(text.clone()),
+            }
+            End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
+        }
+        Err(failed) => {
+            recorder.discard().map_err(Error::Record)?;
+            return Err(Error::Failed(failed));
+        }
+    };
+    let record = recorder.path().to_owned();
+    let kind = end.kind;
+    let record_error = recorder.finish(end).err();
+    let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
+    Ok(Done { end, unreachable, lost, record, record_error, op_log_loss: None, panic })
+}
+
+fn end_of(plan: &Plan, finished: &Finished) -> End {
+    let at = finished.measured.as_ref().map_or(Nanos::ZERO, |measured| measured.length);
+    let lost = finished.measured.as_ref().map_or(&[][..], |measured| &measured.lost);
+    let kind = finished.end;
+    let text = match (kind, finished.faults.first(), &finished.panic) {
+        (EndKind::InternalError, _, Some(panic)) => panic.clone(),
+        (EndKind::FileFailed, Some(fault), _) => fault.text.clone(),
+        (_, _, _) => refusals(plan, lost),
+    };
+    End { at, kind, text }
+}
+
+/// Returns a text that names the targets that refuse connections; empty if none does.
+fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
+    let name = |target: &JobTarget| match plan.name_of(*target) {
+        Some(name) => format!("[target {name}]"),
+        None => "the target".to_owned(),
+    };
+    let names: Vec<String> = lost.iter().map(name).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [name] => format!("{name} refuses connections"),
+        names => format!("{} refuse connections", names.join(" and ")),
+    }
+}

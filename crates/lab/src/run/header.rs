@@ -1,0 +1,53 @@
+//! The header of a run's record.
+
+use engine::NodeEntry;
+use record::{Header, JobHeader, Pace, TargetText};
+use workload::{JobTarget, Placeholders};
+
+use super::order::Order;
+use crate::unread_plan::NODE;
+
+/// Builds the record's header; `nodes` are the per-node statistics of jobs. The plan in it has only
+/// the sections that the run carries out.
+pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
+    let Order { plan, options, .. } = order;
+    let mut plan = plan.shown();
+    if !options.teardown && !plan.teardown.is_empty() {
+        plan.to_mut().teardown.clear();
+    }
+    let plan = &*plan;
+    let job = |(place, job): (usize, &workload::Job)| JobHeader {
+        name: job.name.clone(),
+        model: plan.leader(place).model().to_owned(),
+        arrival: plan.leader(place).arrival().map(str::to_owned),
+        offered_per_s: plan.offered_per_s(place, plan.warmup.known(), plan.duration),
+        connections_asked: Some(engine::connections_asked(plan, job)),
+        statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
+    };
+    let account = |NodeEntry { job, address }: NodeEntry| JobHeader {
+        name: format!("{}@{address}", plan.jobs[job].name),
+        model: NODE.to_owned(),
+        arrival: None,
+        offered_per_s: None,
+        connections_asked: None,
+        statements: Vec::new(),
+    };
+    Header {
+        assay: order.version.clone(),
+        commit: order.commit.clone(),
+        started: options.started,
+        pace: if options.is_virtual { Pace::Virtual } else { Pace::Real },
+        lanes: options.threads,
+        seed: plan.seed,
+        target: match plan.asks(JobTarget::Main) {
+            true => (&order.target).into(),
+            false => TargetText::none(),
+        },
+        command: order.command.clone(),
+        workload: order.workload.clone(),
+        plan: plan.to_text(),
+        warmup: plan.warmup.known(),
+        duration: plan.duration,
+        jobs: plan.jobs.iter().enumerate().map(job).chain(nodes.into_iter().map(account)).collect(),
+    }
+}

@@ -1,0 +1,169 @@
+//! The listener of a run: writes its events into the record, and starts and ends its observers.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use archive::Notes;
+use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
+use driver::Count;
+use engine::{Listener, RunEvent};
+use observe::{DatabaseWatch, Scope};
+use record::{INSERT_REASON_PREFIX, Load, Reading};
+use workload::Observe;
+
+use super::order::Order;
+use crate::account::{DATABASE, NO_STATISTICS};
+use crate::observation::{self, ObservationSink, Watches};
+
+/// The observers that are running: while a table is filled, or from time zero on.
+struct Watched {
+    /// Starts the observer of the database, if it is to be observed.
+    begin: Option<observation::Begin>,
+    machines: Option<Watches>,
+    /// The observer of the database. It ends with the measured phase, which keeps its own queries
+    /// between the two readings of the server's statistics.
+    database: Option<DatabaseWatch>,
+}
+
+/// A listener that writes the run's events into the record and passes them on.
+pub(super) struct RecordingListener {
+    notes: Notes,
+    next: Arc<dyn Listener>,
+    started: WallTime,
+    is_virtual: bool,
+    /// True if the plan has a job to measure.
+    measures: bool,
+    /// The sink of the observers.
+    observations: ObservationSink,
+    /// The processes to observe, from time zero to the end.
+    scope: Scope,
+    /// The other hosts to observe, and the sampling interval.
+    observe: Observe,
+    watched: Mutex<Watched>,
+    zero: Mutex<Option<Stamp>>,
+    /// True once the target has answered.
+    was_reached: AtomicBool,
+}
+
+impl RecordingListener {
+    /// Creates the listener of a run that passes its events on to `next`. Samples go to
+    /// `observations`: of the processes in `scope`, and of the database if `database` begins one.
+    pub(super) fn new(
+        order: &Order,
+        notes: Notes,
+        next: Arc<dyn Listener>,
+        observations: ObservationSink,
+        scope: Scope,
+        database: Option<observation::Begin>,
+    ) -> RecordingListener {
+        RecordingListener {
+            notes,
+            next,
+            started: order.options.started,
+            is_virtual: order.options.is_virtual,
+            measures: !order.plan.jobs.is_empty(),
+            observations,
+            scope,
+            observe: order.plan.observe.clone(),
+            watched: Mutex::new(Watched { begin: database, machines: None, database: None }),
+            zero: Mutex::new(None),
+            was_reached: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns true if the target has answered.
+    pub(super) fn was_reached(&self) -> bool {
+        self.was_reached.load(Ordering::Relaxed)
+    }
+
+    /// Starts the observers, unless time is simulated.
+    fn begin_watches(&self, zero: Stamp, observations: &ObservationSink) {
+        if self.is_virtual {
+            return;
+        }
+        let mut watched = self.watched.lock().expect("nothing panics here");
+        watched.machines = Some(Watches::begin(zero, &self.scope, &self.observe, observations));
+        watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, observations));
+    }
+
+    fn end_database(&self) {
+        let watch = self.watched.lock().expect("nothing panics here").database.take();
+        watch.into_iter().for_each(DatabaseWatch::end);
+    }
+
+    /// Ends all observers, the slowest last; those that end first no longer sample idle components.
+    pub(super) fn end_watches(&self) {
+        let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
+        machines.iter_mut().for_each(Watches::end_here);
+        self.end_database();
+        machines.into_iter().for_each(Watches::end);
+    }
+
+    /// Records the server's counters; a reading before the run is dated to time zero.
+    fn note_account(&self, account: &Result<Vec<Count>, String>) {
+        let zero = *self.zero.lock().expect("nothing panics here");
+        let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
+        match account {
+            Ok(counts) => {
+                let reading =
+                    |count: &Count| Reading::of(DATABASE, count.metric, count.unit, count.value);
+                self.notes.readings(at, counts.iter().map(reading).collect());
+            }
+            Err(why) => self.notes.setting(NO_STATISTICS, why.as_str()),
+        }
+    }
+
+    /// Returns the calendar time; in virtual time, that of the start.
+    fn now(&self) -> WallTime {
+        if self.is_virtual { self.started } else { WallTime::now() }
+    }
+}
+
+impl Listener for RecordingListener {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::Settings { target, settings } => {
+                // Settings are the first thing that is read from a target.
+                self.was_reached.store(true, Ordering::Relaxed);
+                for (name, value) in settings {
+                    match target {
+                        None => self.notes.setting(name, value),
+                        Some(target) => self.notes.setting(format!("{target}.{name}"), value),
+                    }
+                }
+            }
+            RunEvent::LongLoad { table, began, elapsed } => {
+                self.begin_watches(*began + *elapsed, &self.observations.of_load(table, *elapsed));
+            }
+            RunEvent::LoadFallback { table, why } => {
+                self.notes.setting(format!("{INSERT_REASON_PREFIX}{table}"), why.to_string());
+            }
+            RunEvent::LoadEnds => self.end_watches(),
+            RunEvent::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
+                table: (*table).to_owned(),
+                started: self.now().plus(-(elapsed.0 as i64)),
+                length: *elapsed,
+                rows: *rows,
+                bytes: *bytes,
+            }),
+            RunEvent::TimeZero { zero, ahead } => {
+                *self.zero.lock().expect("nothing panics here") = Some(*zero);
+                self.notes.time_zero(self.now().after(*ahead));
+                if self.measures {
+                    self.begin_watches(*zero, &self.observations);
+                }
+            }
+            RunEvent::ServerStatistics(account) => self.note_account(account),
+            RunEvent::Ended => self.end_database(),
+            RunEvent::Setup { .. }
+            | RunEvent::Counting { .. }
+            | RunEvent::AwaitingWriter { .. }
+            | RunEvent::WriterCame { .. }
+            | RunEvent::Opening
+            | RunEvent::Teardown { .. }
+            | RunEvent::TeardownFailed(_)
+            | RunEvent::TeardownSkipped { .. } => {}
+        }
+        self.next.on_event(event);
+    }
+}

@@ -1,0 +1,186 @@
+//! A single run and its record.
+//!
+//! [`run`] opens a [stage](Stage) for one run; [`run_on`] runs on an open one. An [`Order`] holds
+//! the parameters, and [`Done`] says how the run ended.
+
+mod done;
+mod header;
+mod listener;
+mod order;
+
+use std::sync::Arc;
+
+use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
+use base::Nanos;
+use driver::Driver;
+use engine::{Drivers, Failed, LaneOutlet, Listener, node_entries};
+use observe::Whose;
+use record::Pace;
+use workload::{Plan, Warmup};
+
+pub use done::Done;
+pub use order::Order;
+
+use crate::calibrate::facts::facts_of;
+use crate::error::Error;
+use crate::evidence::{SPIN, YES};
+use crate::observation::{self, ObservationSink};
+use crate::open_files::raise_file_limit;
+use crate::stage::{OpenError, Stage, with_drivers};
+use crate::surroundings;
+use crate::target::Reached;
+use done::{close, conclude};
+use header::header;
+use listener::RecordingListener;
+
+/// Runs a plan once and records it; `watch` gets a live view before the run begins, and `listener`
+/// its events.
+///
+/// A plan without jobs is set up, loaded and torn down; nothing is measured.
+///
+/// # Errors
+/// Nothing was measured and there is no record. An unreachable target is not an error: its record
+/// says so.
+pub fn run(
+    order: Order,
+    listener: Arc<dyn Listener>,
+    watch: impl FnOnce(LiveView),
+) -> Result<Done, Error> {
+    match Stage::open(&order.plan, &order.target, &order.options) {
+        Ok(stage) => run_on(&stage, order, listener, watch),
+        Err(OpenError::Unreachable(error)) => record_unreachable(order, error, watch),
+        Err(OpenError::Refused(error)) => Err(error),
+    }
+}
+
+/// Does the same on servers that exist already, and leaves them to the next run.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// If the plan asks a target for which the stage was not opened.
+pub fn run_on(
+    stage: &Stage,
+    mut order: Order,
+    listener: Arc<dyn Listener>,
+    watch: impl FnOnce(LiveView),
+) -> Result<Done, Error> {
+    measure_nothing_without_jobs(&mut order.plan);
+    with_drivers!(stage.drivers(&order.plan), drivers => {
+        record(&order, drivers, stage.reached(), listener, watch)
+    })
+}
+
+/// Sets up a plan and fills its tables, without measurement or teardown; the record holds the
+/// loads.
+///
+/// # Errors
+/// As [`run`].
+pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error> {
+    order.plan.jobs.clear();
+    order.options.teardown = false;
+    run(order, listener, |_| {})
+}
+
+/// Ends a plan without jobs at time zero, because nothing in it takes time.
+fn measure_nothing_without_jobs(plan: &mut Plan) {
+    if plan.jobs.is_empty() {
+        plan.warmup = Warmup::default();
+        plan.duration = Some(Nanos::ZERO);
+    }
+}
+
+/// Executes a plan and records it.
+fn record<D: Driver>(
+    order: &Order,
+    drivers: Drivers<D>,
+    reached: &[Reached],
+    listener: Arc<dyn Listener>,
+    watch: impl FnOnce(LiveView),
+) -> Result<Done, Error> {
+    let Order { plan, options, stop, .. } = order;
+    // Read the facts before changing anything, such as the limit of open files.
+    let facts = facts(order, reached);
+    raise_file_limit(plan, &drivers, options.threads.max(1)).map_err(Error::Files)?;
+    let header = header(order, node_entries(plan, &drivers));
+    let recorder = order.record.create(&header).map_err(Error::Record)?;
+    let notes = recorder.notes();
+    notes.hide(plan.secrets());
+    let op_log = match op_log(order, header.pace) {
+        Ok(op_log) => op_log,
+        Err(error) => {
+            recorder.discard().map_err(Error::Record)?;
+            return Err(Error::OpLog(error));
+        }
+    };
+    for (name, value) in facts {
+        notes.setting(name, value);
+    }
+    watch(recorder.live());
+    let listener = Arc::new(recording_listener(order, &drivers, reached, &recorder, listener));
+    if options.spin {
+        notes.setting(SPIN, YES);
+    }
+    let outlet = |lane| -> LaneOutlet {
+        match &op_log {
+            Some(op_log) => Box::new(Logged::new(recorder.outlet(), op_log.lane(lane))),
+            None => Box::new(recorder.outlet()),
+        }
+    };
+    let heard = Arc::clone(&listener) as Arc<dyn Listener>;
+    let finished = engine::run(plan, drivers, options, outlet, stop, heard);
+    listener.end_watches();
+    let op_log_loss = op_log.and_then(|op_log| close(op_log, &finished, &notes, stop));
+    let done = conclude(plan, recorder, finished, listener.was_reached())?;
+    Ok(Done { op_log_loss, ..done })
+}
+
+/// Records that a target cannot be opened.
+fn record_unreachable(
+    mut order: Order,
+    error: driver::Error,
+    watch: impl FnOnce(LiveView),
+) -> Result<Done, Error> {
+    measure_nothing_without_jobs(&mut order.plan);
+    // The nodes behind an unreached target are unknown, and nothing was sent to them.
+    let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
+    let secrets = order.plan.secrets();
+    recorder.notes().hide(secrets.clone());
+    let error = driver::Error::new(error.class(), error.code(), secrets.hide(error.message()));
+    watch(recorder.live());
+    conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
+}
+
+/// Reads the facts of the environment, unless time is simulated.
+fn facts(order: &Order, reached: &[Reached]) -> Vec<(String, String)> {
+    if order.options.is_virtual {
+        return Vec::new();
+    }
+    let mut facts = surroundings::read(order.record.path(), reached);
+    facts.extend(facts_of(order.calibration.as_ref()));
+    facts
+}
+
+fn recording_listener<D: Driver>(
+    order: &Order,
+    drivers: &Drivers<D>,
+    reached: &[Reached],
+    recorder: &Recorder,
+    next: Arc<dyn Listener>,
+) -> RecordingListener {
+    let Order { plan, options, .. } = order;
+    let observations = ObservationSink::of(recorder);
+    let main = drivers.main.as_ref();
+    let database = observation::of_database(plan, main, Whose::Ours, &observations);
+    if !options.is_virtual {
+        observation::note_other_targets(plan, &observations);
+    }
+    let scope = observation::scope(plan, reached);
+    RecordingListener::new(order, recorder.notes(), next, observations, scope, database)
+}
+
+fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {
+    let jobs: Vec<&str> = order.plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    order.op_log.as_ref().map(|plan| OpLog::create(plan, &jobs, pace)).transpose()
+}

@@ -1,0 +1,35 @@
+//! The parameters of a run.
+
+use archive::OpLogPlan;
+use base::Target;
+use engine::{Options, Stop};
+use workload::Plan;
+
+use crate::calibrate::figures::Calibration;
+use crate::record_place::RecordPlace;
+
+/// The parameters of a run: plan, target, options and output files.
+pub struct Order {
+    /// The plan.
+    pub plan: Plan,
+    /// The main target. It is neither opened nor recorded if no job asks it.
+    pub target: Target,
+    /// Options of the engine.
+    pub options: Options,
+    /// The path of the record.
+    pub record: RecordPlace,
+    /// The op-log, a file with one row per request, if one is wanted.
+    pub op_log: Option<OpLogPlan>,
+    /// The calibration of this machine, if there is one; a run in virtual time ignores it.
+    pub calibration: Option<Calibration>,
+    /// The name of the workload file.
+    pub workload: String,
+    /// The command line, rebuilt from the parsed arguments.
+    pub command: String,
+    /// The version of the program.
+    pub version: String,
+    /// The commit that the program was built from, if known.
+    pub commit: Option<String>,
+    /// A request to end the run early.
+    pub stop: Stop,
+}

@@ -1,0 +1,285 @@
+//! The stage of runs: servers and drivers that outlive a run.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use base::{Class, Seed, Stream, Target, TargetKind};
+use confine::Reach;
+use driver::{Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
+use engine::{Drivers, Failed, Location, Options, PerTarget};
+use sim::Config;
+use workload::{JobTarget, NamedTarget, Plan};
+
+use crate::error::Error;
+use crate::target::{Reached, TargetProblem, admit_all, simulation};
+
+/// The servers and drivers of a plan's targets, for any number of runs.
+///
+/// Private servers and temporary databases exist as long as the stage. A run that begins on it
+/// finds the data that the previous one left; only simulated servers are new for each run.
+pub struct Stage {
+    targets: PerTarget<Opened>,
+    reached: Vec<Reached>,
+    /// The private servers; dropped after the drivers that use them.
+    _servers: Vec<testbed::Server>,
+}
+
+/// A reason why a stage cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// A database that cannot be opened.
+    Unreachable(driver::Error),
+    /// A plan or a URL that asks for something impossible.
+    Refused(Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Unreachable(error) => error.fmt(f),
+            OpenError::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpenError::Unreachable(error) => error.source(),
+            OpenError::Refused(error) => error.source(),
+        }
+    }
+}
+
+impl From<TargetProblem> for OpenError {
+    fn from(problem: TargetProblem) -> OpenError {
+        OpenError::Refused(Error::Target(problem))
+    }
+}
+
+impl Stage {
+    /// Starts the private servers and creates the drivers of all targets that a plan asks; `main`
+    /// is the main one.
+    ///
+    /// # Errors
+    /// A target cannot be admitted or opened, or the shell rejects a command of the plan.
+    pub fn open(plan: &Plan, main: &Target, options: &Options) -> Result<Stage, OpenError> {
+        admit_all(plan, main, options.is_virtual)?;
+        let programs = Programs::new(options.files.inputs.clone());
+        check_commands(plan, &programs).map_err(OpenError::Refused)?;
+        let (mut servers, mut reached) = (Vec::new(), Vec::new());
+        let targets = PerTarget::of_plan(plan, |asked| -> Result<Opened, OpenError> {
+            let (name, (opened, target)) = match asked {
+                JobTarget::Main => (None, open(main, options, &mut servers)?),
+                JobTarget::Named(place) => {
+                    let NamedTarget { name, target, .. } = &plan.targets[place];
+                    let made = open(target, options, &mut servers);
+                    (Some(name.clone()), made.map_err(|error| named(error, name))?)
+                }
+                JobTarget::Programs => {
+                    return Ok(Opened::Driver(DriverKind::Programs(programs.clone())));
+                }
+            };
+            reached.push(Reached { name, target });
+            Ok(opened)
+        })?;
+        Ok(Stage { targets, reached, _servers: servers })
+    }
+
+    /// Returns the databases behind the drivers.
+    pub(crate) fn reached(&self) -> &[Reached] {
+        &self.reached
+    }
+
+    /// Returns the drivers for a run of a plan, with new simulated servers. Drivers of a single
+    /// kind are returned as they are, which keeps the measured path direct.
+    ///
+    /// # Panics
+    /// If the plan asks a target for which the stage was not opened.
+    pub(crate) fn drivers(&self, plan: &Plan) -> StageDrivers {
+        let Ok(kinds) = PerTarget::of_plan(plan, |asked| {
+            Ok::<_, Infallible>(self.targets.of(asked).driver(seed_of(plan, asked)))
+        });
+        macro_rules! if_all_are {
+            ($kind:ident) => {
+                let pick = |kind: &DriverKind| match kind {
+                    DriverKind::$kind(driver) => Some(driver.clone()),
+                    _ => None,
+                };
+                if let Some(drivers) = each(plan, &kinds, pick) {
+                    return StageDrivers::$kind(drivers);
+                }
+            };
+        }
+        if_all_are!(Null);
+        if_all_are!(Simulated);
+        if_all_are!(Sqlite);
+        if_all_are!(Postgres);
+        if_all_are!(Mysql);
+        if_all_are!(Programs);
+        let Ok(drivers) =
+            PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(mixed(kinds.of(asked))));
+        StageDrivers::Mixed(drivers)
+    }
+}
+
+/// The drivers of a run, by their type.
+pub(crate) enum StageDrivers {
+    Null(Drivers<Null>),
+    Simulated(Drivers<Simulated>),
+    Sqlite(Drivers<Sqlite>),
+    Postgres(Drivers<Postgres>),
+    Mysql(Drivers<Mysql>),
+    Programs(Drivers<Programs>),
+    Mixed(Drivers<MixedDriver>),
+}
+
+/// Evaluates an expression for drivers of any type.
+macro_rules! with_drivers {
+    ($drivers:expr, $name:ident => $work:expr) => {
+        match $drivers {
+            $crate::stage::StageDrivers::Null($name) => $work,
+            $crate::stage::StageDrivers::Simulated($name) => $work,
+            $crate::stage::StageDrivers::Sqlite($name) => $work,
+            $crate::stage::StageDrivers::Postgres($name) => $work,
+            $crate::stage::StageDrivers::Mysql($name) => $work,
+            $crate::stage::StageDrivers::Programs($name) => $work,
+            $crate::stage::StageDrivers::Mixed($name) => $work,
+        }
+    };
+}
+pub(crate) use with_drivers;
+
+/// A driver that dispatches to one of any kind, for plans that ask several.
+pub(crate) type MixedDriver =
+    Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
+
+/// A driver of each kind.
+#[derive(Clone)]
+enum DriverKind {
+    Null(Null),
+    Simulated(Simulated),
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+    Mysql(Mysql),
+    Programs(Programs),
+}
+
+/// A target on the stage.
+enum Opened {
+    /// A simulated server, which is created for each run.
+    Simulated(Config),
+    /// Any other target.
+    Driver(DriverKind),
+}
+
+impl Opened {
+    /// Returns the driver for a run; `seed` is that of a simulated server.
+    fn driver(&self, seed: Seed) -> DriverKind {
+        match self {
+            Opened::Simulated(config) => {
+                DriverKind::Simulated(Simulated::new(config.clone(), seed))
+            }
+            Opened::Driver(driver) => driver.clone(),
+        }
+    }
+}
+
+/// Returns the seed of a target's simulated server; that of each named target is independent.
+fn seed_of(plan: &Plan, asked: JobTarget) -> Seed {
+    let JobTarget::Named(place) = asked else { return plan.seed };
+    let name = &plan.targets[place].name;
+    Seed(Stream::new(plan.seed, &format!("target {name}"), "server").draw(0).bits())
+}
+
+/// Reports a command that the shell rejects, without running it.
+fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
+    for job in &plan.jobs {
+        let Some(command) = job.command() else { continue };
+        let sample = command.sample();
+        let checked = programs.check(sample.as_deref(), command.first_word());
+        checked.map_err(|reason| {
+            let section = job.name.clone();
+            let place = Location { section, statement: Some(1), span: command.span, script: None };
+            Error::Failed(Failed::Unsupported { place, reason })
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds the name of a target to the reason why it cannot be opened.
+fn named(error: OpenError, name: &str) -> OpenError {
+    match error {
+        OpenError::Unreachable(error) => {
+            let message = format!("[target {name}]: {}", error.message());
+            OpenError::Unreachable(driver::Error::new(error.class(), error.code(), message))
+        }
+        OpenError::Refused(Error::Target(problem)) => problem.of(name).into(),
+        OpenError::Refused(error) => OpenError::Refused(error),
+    }
+}
+
+/// Opens an admitted target and returns it with the database's address; adds a server that is
+/// started for it to `servers`.
+fn open(
+    target: &Target,
+    options: &Options,
+    servers: &mut Vec<testbed::Server>,
+) -> Result<(Opened, Target), OpenError> {
+    let sqlite = match options.prepare.expects_data() {
+        true => Sqlite::open_existing,
+        false => Sqlite::open,
+    };
+    let sqlite = |target| {
+        sqlite(target).map(|driver| match options.files.reach {
+            Reach::Folder => driver.confined(),
+            Reach::Anywhere => driver,
+        })
+    };
+    let driver = match target.kind {
+        TargetKind::Sim => match simulation(target)? {
+            None => DriverKind::Null(Null),
+            Some(config) => return Ok((Opened::Simulated(config), target.clone())),
+        },
+        TargetKind::Sqlite => sqlite(target).map(DriverKind::Sqlite).map_err(open_error)?,
+        TargetKind::Postgres => {
+            Postgres::open(target).map(DriverKind::Postgres).map_err(open_error)?
+        }
+        TargetKind::Mysql => {
+            Mysql::open(target, options.files.clone()).map(DriverKind::Mysql).map_err(open_error)?
+        }
+        TargetKind::Testbed => {
+            let (server, reached) = testbed::start(target).map_err(TargetProblem::Testbed)?;
+            servers.push(server);
+            return open(&reached, options, servers);
+        }
+    };
+    Ok((Opened::Driver(driver), target.clone()))
+}
+
+fn open_error(error: driver::Error) -> OpenError {
+    match error.class() {
+        Class::Disconnect => OpenError::Unreachable(error),
+        _ => TargetProblem::Database(error).into(),
+    }
+}
+
+/// Returns the drivers that `pick` selects, if it selects one from each.
+fn each<D>(
+    plan: &Plan,
+    kinds: &PerTarget<DriverKind>,
+    pick: impl Fn(&DriverKind) -> Option<D>,
+) -> Option<Drivers<D>> {
+    PerTarget::of_plan(plan, |asked| pick(kinds.of(asked)).ok_or(())).ok()
+}
+
+fn mixed(kind: &DriverKind) -> MixedDriver {
+    match kind {
+        DriverKind::Null(driver) => Either::Left(Either::Left(*driver)),
+        DriverKind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
+        DriverKind::Sqlite(driver) => Either::Right(Either::Left(Either::Left(driver.clone()))),
+        DriverKind::Programs(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
+        DriverKind::Postgres(driver) => Either::Right(Either::Right(Either::Left(driver.clone()))),
+        DriverKind::Mysql(driver) => Either::Right(Either::Right(Either::Right(driver.clone()))),
+    }
+}
