@@ -108,8 +108,15 @@ impl Service {
 pub enum ConfigError {
     /// The word after `sim:` is not a kind of server.
     Kind(String),
-    /// An option that this kind of server does not have.
+    /// An option that no kind of server has.
     Option(String),
+    /// An option that has no effect on this kind of server.
+    OptionOfOthers {
+        /// Name of the option.
+        option: &'static str,
+        /// Kind of the server.
+        kind: &'static str,
+    },
     /// An option's value is malformed.
     Value {
         /// Name of the option.
@@ -137,6 +144,11 @@ impl fmt::Display for ConfigError {
                     Some(near) => write!(f, "did you mean `{near}`?"),
                     None => write!(f, "the options are {}", OPTIONS.join(", ")),
                 }
+            }
+            ConfigError::OptionOfOthers { option, kind } => {
+                let others = owners(option).iter().map(|kind| format!("`sim:{kind}`"));
+                let others = others.collect::<Vec<_>>().join(", ");
+                write!(f, "`sim:{kind}` has no option `{option}`, which is for {others}")
             }
             ConfigError::Value { option, value, why } => {
                 write!(f, "`{value}` of the simulated server's option `{option}` {why}")
@@ -177,6 +189,31 @@ const OPTIONS: [&str; 21] = [
     "outage-code",
 ];
 
+/// Returns the kinds of server on which an option has an effect.
+fn owners(option: &str) -> &'static [&'static str] {
+    match option {
+        "service" => &["mm1", "mmc", "md1", "mdc", "usl"],
+        "fast" | "slow" | "slow-share" => &["bimodal"],
+        "contention" | "coherency" => &["usl"],
+        _ => &KINDS,
+    }
+}
+
+/// Checks that a kind of server has all these options.
+fn check_names(kind: &str, options: &[(String, String)]) -> Result<(), ConfigError> {
+    let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+        return Err(ConfigError::Kind(kind.to_owned()));
+    };
+    for (name, _) in options {
+        let option = OPTIONS.into_iter().find(|known| known == name);
+        let option = option.ok_or_else(|| ConfigError::Option(name.clone()))?;
+        if !owners(option).contains(&kind) {
+            return Err(ConfigError::OptionOfOthers { option, kind });
+        }
+    }
+    Ok(())
+}
+
 impl Config {
     /// Creates a server without faults.
     pub fn new(service: Service, servers: Option<u32>) -> Config {
@@ -201,12 +238,10 @@ impl Config {
     /// Parses the kind and the options of a URL such as `sim:mmc?service=4ms&servers=4`.
     ///
     /// # Errors
-    /// An unknown kind or option, or a malformed value; the message names the option.
+    /// An unknown kind, an option that it does not have, or a malformed value; the message names
+    /// the option.
     pub fn from_options(kind: &str, options: &[(String, String)]) -> Result<Config, ConfigError> {
-        if let Some((name, _)) = options.iter().find(|(name, _)| !OPTIONS.contains(&name.as_str()))
-        {
-            return Err(ConfigError::Option(name.clone()));
-        }
+        check_names(kind, options)?;
         let options = Options(options);
         let mean = options.duration("service", Nanos::from_millis(1))?;
         let (service, servers) = match kind {
@@ -378,6 +413,20 @@ mod tests {
     }
 
     #[test]
+    fn kinds_have_their_own_options() {
+        for (kind, option, value) in [
+            ("bimodal", "slow-share", "0.2"),
+            ("bimodal", "fast", "1ms"),
+            ("usl", "coherency", "0.01"),
+            ("usl", "service", "2ms"),
+            ("null", "errors", "0.1"),
+            ("md1", "service", "2ms"),
+        ] {
+            assert!(config(kind, &[(option, value)]).is_ok(), "{kind} {option}");
+        }
+    }
+
+    #[test]
     fn bad_options_are_named_with_the_remedy() {
         for (kind, options, message) in [
             ("mn1", vec![], "there is no simulated server `sim:mn1`; did you mean `sim:mm1`?"),
@@ -385,6 +434,17 @@ mod tests {
                 "mm1",
                 vec![("sevice", "1ms")],
                 "a simulated server has no option `sevice`; did you mean `service`?",
+            ),
+            (
+                "mm1",
+                vec![("fast", "1ms")],
+                "`sim:mm1` has no option `fast`, which is for `sim:bimodal`",
+            ),
+            (
+                "null",
+                vec![("rows", "2"), ("service", "1ms")],
+                "`sim:null` has no option `service`, which is for `sim:mm1`, `sim:mmc`, \
+                 `sim:md1`, `sim:mdc`, `sim:usl`",
             ),
             (
                 "mm1",
