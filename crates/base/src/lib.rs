@@ -39,7 +39,7 @@ pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
 pub use similar::{closest, either, unknown_value};
-pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
+pub use target::{Address, Endpoint, Target, TargetError, TargetKind, is_local_host};
 pub use time::{Clock, Monotonic, Nanos, Stamp};
 pub use url_option::{OptionError, UrlOption};
 pub use value::{Placeholders, Text, Value, Values};

@@ -1,6 +1,7 @@
 //! Target URLs: a kind of database, its location, and options.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use crate::{Dialect, Secret, closest};
@@ -84,6 +85,21 @@ pub struct Address {
     pub host: String,
     /// The port, if one was given.
     pub port: Option<u16>,
+}
+
+impl Address {
+    /// Returns true if the host is this machine, as far as its name tells.
+    pub fn is_local(&self) -> bool {
+        is_local_host(&self.host)
+    }
+}
+
+/// Returns true if a host, given by name or IP address, is this machine, as far as its name tells.
+pub fn is_local_host(host: &str) -> bool {
+    match host.parse::<IpAddr>() {
+        Ok(ip) => ip.is_loopback(),
+        Err(_) => host == "localhost",
+    }
 }
 
 /// The location of a target.

@@ -6,7 +6,6 @@
 //! programs, `--allow-files` for files elsewhere and for passwords.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::Path;
 
 use base::{Endpoint, Target, TargetKind, printable};
@@ -109,13 +108,9 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
 
 /// Returns true if a remote server would receive the password meant for any server.
 fn is_given_a_password(target: &Target) -> bool {
-    let is_here = |host: &str| match host.parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost",
-    };
     match &target.endpoint {
         Endpoint::Network { password: None, addresses, .. } => {
-            addresses.iter().any(|address| !is_here(&address.host))
+            addresses.iter().any(|address| !address.is_local())
         }
         Endpoint::Network { password: Some(_), .. }
         | Endpoint::Temporary

@@ -1,12 +1,11 @@
 //! Addresses of servers.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Endpoint, Target};
+use base::{Endpoint, Target, is_local_host};
 
 /// The address that a server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +30,7 @@ impl Address {
     /// Returns true if the server is on this machine.
     pub fn is_local(&self) -> bool {
         match self {
-            Address::Tcp(host, _) => match host.parse::<IpAddr>() {
-                Ok(ip) => ip.is_loopback(),
-                Err(_) => host == "localhost",
-            },
+            Address::Tcp(host, _) => is_local_host(host),
             Address::Unix(_) => true,
         }
     }

@@ -22,7 +22,15 @@ pub enum TlsMode {
 }
 
 impl TlsMode {
-    const WORDS: [&str; 3] = ["off", "require", "verify"];
+    /// The words for the modes in a URL.
+    pub const WORDS: [&str; 3] = ["off", "require", "verify"];
+
+    /// Returns the mode of a word.
+    pub fn from_word(word: &str) -> Option<TlsMode> {
+        [TlsMode::Off, TlsMode::Require, TlsMode::Verify]
+            .into_iter()
+            .find(|mode| mode.word() == word)
+    }
 
     /// Returns the word for the mode in a URL.
     pub fn word(self) -> &'static str {
@@ -150,11 +158,8 @@ fn limit(given: UrlOption<'_>) -> Result<Nanos, Error> {
 }
 
 fn tls(given: UrlOption<'_>) -> Result<TlsMode, Error> {
-    Ok(match given.word(&TlsMode::WORDS)? {
-        "off" => TlsMode::Off,
-        "require" => TlsMode::Require,
-        _ => TlsMode::Verify,
-    })
+    let word = given.word(&TlsMode::WORDS)?;
+    Ok(TlsMode::from_word(word).expect("each word has its mode"))
 }
 
 #[cfg(test)]
