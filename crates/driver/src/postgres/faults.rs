@@ -6,6 +6,9 @@ use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
 
 use crate::Error;
 
+/// Remedy for a text with the character NUL, which PostgreSQL's types cannot hold.
+const WITHOUT_NUL: &str = "; a text of PostgreSQL holds no NUL character: remove it from the data";
+
 /// Converts a server's error report into an error with a class and a remedy.
 pub(super) fn fault(report: &OwnedReport) -> Error {
     let (class, code) = meaning(report.sqlstate);
@@ -17,6 +20,9 @@ pub(super) fn fault(report: &OwnedReport) -> Error {
         "08P01" if says("COPY from stdin") => "; a job has no data to copy: use a [load] section",
         "40001" | "40P01" => "; `retry = 3 on 40001, 40P01` tries it again",
         "42P05" | "26000" => "; behind a pooler that shares sessions write `prepare = no`",
+        "22021" if says("0x00") => WITHOUT_NUL,
+        // `chr(0)`.
+        "54000" if says("null character") => WITHOUT_NUL,
         "57014" if says("statement timeout") => {
             "; a larger statement_timeout of the server allows more"
         }

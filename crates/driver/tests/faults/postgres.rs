@@ -62,6 +62,24 @@ fn nobody_listens() {
     check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
 }
 
+/// Generated texts and input files may contain NUL, which PostgreSQL refuses in every form.
+#[test]
+fn nul_character_in_a_text_is_an_error_with_the_remedy() {
+    let driver = open(&shared(Kind::Postgres).url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let literal = connection.query_text("select 'a'||chr(0)||'b'").await.unwrap_err();
+        check(&literal, Class::Statement, "54000", &["null character", "no NUL character"]);
+        let statement = connection.prepare("select $1::text").await.expect("a statement");
+        let mut work = Work::default();
+        work.values.push_text(|buffer| buffer.push_str("a\0b"));
+        work.steps.push(Step::Execute { statement, first: 0, count: 1 });
+        let bound = connection.run(&mut work).await.expect_err("no such text");
+        check(&bound, Class::Statement, "22021", &["0x00", "no NUL character"]);
+        connection.close().await;
+    });
+}
+
 #[test]
 fn a_server_without_tls_is_not_asked_in_the_clear() {
     let target = with_option(&shared(Kind::Postgres).url(), "tls", "require");
