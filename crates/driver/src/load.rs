@@ -5,16 +5,13 @@
 
 use base::{Class, Code, Placeholders, Values};
 
-use crate::{Connection, Error, StatementId, Step, Work};
+use crate::error::Error;
 
 /// Size of the pieces in which a stream of rows is generated and sent, in bytes.
 pub(crate) const PIECE: usize = 64 << 10;
 
 /// Maximum number of values of a multi-row insert; protocols count them with 16 bits.
 const MOST_VALUES: usize = 4_000;
-
-/// Size of values, in bytes, at which they are sent before more are generated.
-const MOST_HELD: usize = 16 << 20;
 
 /// Maximum number of rows of an insert; more rows gain nothing.
 const MOST_ROWS: usize = 100;
@@ -162,144 +159,9 @@ pub(crate) fn no_method(kind: &str, method: Method) -> Error {
     Error::new(Class::Statement, Code::new("method"), words)
 }
 
-/// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
-/// `text` returns the statement for a number of rows.
-///
-/// A batch may be larger than memory, so one that exceeds [`MOST_HELD`] is sent in several pieces
-/// within one transaction.
-pub(crate) async fn insert_rows<C: Connection>(
-    connection: &mut C,
-    columns: usize,
-    at_once: usize,
-    text: impl Fn(usize) -> String,
-    batches: &mut impl Batches,
-) -> Result<(), Error> {
-    let one = connection.prepare(&text(1)).await?;
-    let many = match at_once {
-        0 | 1 => one,
-        _ => connection.prepare(&text(at_once)).await?,
-    };
-    let statements = Inserts { one, many, at_once: at_once.max(1), columns };
-    let mut work = Work { is_pipelined: true, ..Work::default() };
-    while batches.next_batch() {
-        let (mut rows, mut bytes) = (0, 0);
-        loop {
-            work.values.clear();
-            work.reply.reset();
-            work.steps.clear();
-            let piece = statements.take_piece(batches, &mut work.values);
-            if rows == 0 {
-                work.steps.push(Step::Begin);
-            }
-            statements.append(piece.rows, &mut work.steps);
-            if piece.is_last {
-                work.steps.push(Step::Commit);
-            }
-            connection.run(&mut work).await?;
-            rows += piece.rows as u64;
-            bytes += work.reply.bytes_sent;
-            if piece.is_last {
-                break;
-            }
-        }
-        batches.committed(rows, bytes);
-    }
-    Ok(())
-}
-
-/// Prepared statements that insert one row and many rows.
-struct Inserts {
-    one: StatementId,
-    many: StatementId,
-    at_once: usize,
-    columns: usize,
-}
-
-/// Rows of a batch that are sent together.
-struct Piece {
-    rows: usize,
-    /// True if the batch ends with these rows.
-    is_last: bool,
-}
-
-impl Inserts {
-    /// Generates the next rows of a batch: all of them, or as many as may be held in memory.
-    fn take_piece(&self, batches: &mut impl Batches, values: &mut Values) -> Piece {
-        let mut rows = 0_usize;
-        loop {
-            let held = values.text_bytes() + size_of_val(values.items());
-            if rows > 0 && held >= MOST_HELD && rows.is_multiple_of(self.at_once) {
-                return Piece { rows, is_last: false };
-            }
-            if !batches.next_row(values) {
-                return Piece { rows, is_last: true };
-            }
-            rows += 1;
-        }
-    }
-
-    /// Appends the steps that insert `rows` rows.
-    fn append(&self, rows: usize, steps: &mut Vec<Step>) {
-        let Inserts { one, many, at_once, columns } = *self;
-        let whole = rows / at_once;
-        let execute = |statement: StatementId, first: usize, rows: usize| Step::Execute {
-            statement,
-            first: (first * columns) as u32,
-            count: (rows * columns) as u32,
-        };
-        steps.extend((0..whole).map(|chunk| execute(many, chunk * at_once, at_once)));
-        steps.extend((whole * at_once..rows).map(|row| execute(one, row, 1)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Batches of rows that consist of one text each.
-    struct Texts {
-        rows: usize,
-        bytes: usize,
-    }
-
-    impl Batches for Texts {
-        fn next_batch(&mut self) -> bool {
-            self.rows > 0
-        }
-
-        fn next_row(&mut self, values: &mut Values) -> bool {
-            let Some(left) = self.rows.checked_sub(1) else { return false };
-            self.rows = left;
-            values.push_text(|out| out.extend(std::iter::repeat_n('x', self.bytes)));
-            true
-        }
-
-        fn committed(&mut self, _rows: u64, _bytes: u64) {}
-
-        fn is_ascii(&self) -> bool {
-            true
-        }
-    }
-
-    #[test]
-    fn large_batch_is_held_in_pieces() {
-        let id = StatementId::nth(0).expect("a number");
-        let inserts = Inserts { one: id, many: id, at_once: 100, columns: 1 };
-        let mut batches = Texts { rows: 1_950, bytes: 100_000 };
-        let mut pieces = Vec::new();
-        loop {
-            let mut values = Values::new();
-            let Piece { rows, is_last } = inserts.take_piece(&mut batches, &mut values);
-            assert!(values.text_bytes() < MOST_HELD + 100 * 100_000);
-            let mut steps = Vec::new();
-            inserts.append(rows, &mut steps);
-            pieces.push((rows, steps.len()));
-            if is_last {
-                break;
-            }
-        }
-        assert_eq!(pieces, [(200, 2); 9].into_iter().chain([(150, 51)]).collect::<Vec<_>>());
-    }
 
     #[test]
     fn a_text_has_a_place_for_each_value_of_each_row() {

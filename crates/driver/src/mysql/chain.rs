@@ -14,7 +14,7 @@ use base::{Clock, Nanos, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, Ended, Outcome};
-use super::session::{Line, MysqlConnection, Statement, error_of};
+use super::session::{Line, MysqlConnection, RELEASE, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
@@ -23,9 +23,6 @@ const MOST_STEPS: usize = 10_000;
 
 /// Statement that turns autocommit off.
 const HOLD: &str = "set autocommit = 0";
-
-/// Statement that commits the open transaction and turns autocommit on again.
-pub(super) const RELEASE: &str = "set autocommit = 1";
 
 /// The steps of a chain.
 #[derive(Clone, Copy)]

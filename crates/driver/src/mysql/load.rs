@@ -8,7 +8,8 @@ use wire_mysql::{Refusal, file_data};
 use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
-use crate::load::{Begun, InsertWords, PIECE, insert_rows, no_method};
+use crate::connection::insert_rows;
+use crate::load::{Begun, InsertWords, PIECE, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.

@@ -4,14 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use base::{Class, Code};
-use net::{Address, Cancellation, Channel, TlsMode};
+use net::{Address, CancelService, Cancellation, Channel, TlsMode};
 use rt::Rt;
 use wire_mysql::{
     Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
     Password, Refusal, Seed, ServerKey, Session, WANTED, WireError,
 };
 
-use super::{Site, TrustedKey, faults};
+use super::faults;
+use super::site::{Site, TrustedKey};
 use crate::Error;
 use crate::service::{AwaitedGreeting, LOGIN, Service};
 
@@ -26,6 +27,13 @@ const UTF8MB4: u8 = 45;
 /// one. Files are sent only if a statement names them.
 const CAPABILITIES: Capabilities =
     Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
+
+/// State that a driver shares with its sessions.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) site: Arc<Site>,
+    pub(super) cancels: CancelService<Kill>,
+}
 
 /// Connects to the address at index `place`, or to `peer` if given, and begins a session. `silence`
 /// is set until the server's greeting arrives.

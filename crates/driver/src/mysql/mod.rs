@@ -8,6 +8,7 @@
 mod account;
 mod answer;
 mod chain;
+mod connection;
 mod facts;
 mod faults;
 mod file;
@@ -16,6 +17,7 @@ mod login;
 mod script;
 mod session;
 mod settings;
+mod site;
 mod temporal;
 #[cfg(test)]
 mod tests;
@@ -23,56 +25,22 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Dialect, Stamp, Target, UrlOption};
+use base::{Dialect, Stamp, Target};
 use confine::Files;
-use net::{CancelService, PasswordFile};
+use net::CancelService;
 use rt::Rt;
 
-use crate::service::{AwaitedGreeting, Kind, Service};
+use crate::service::AwaitedGreeting;
 use crate::{Driver, Error, Insert, Method};
 
-use login::Kill;
+use login::Shared;
 pub use session::MysqlConnection;
-
-const KIND: Kind = Kind {
-    name: "MySQL",
-    port: 3306,
-    passwords: PasswordFile::MyCnf,
-    options: &["server-public-key"],
-};
+use site::{KIND, KeyOption, Site, read_option};
 
 /// The driver of `mysql:` URLs.
 #[derive(Clone, Debug)]
 pub struct Mysql {
-    site: Arc<Site>,
-    cancels: CancelService<Kill>,
-}
-
-/// State shared by all connections.
-#[derive(Debug)]
-struct Site {
-    service: Service,
-    key: TrustedKey,
-    /// Access to the files that statements load.
-    files: Files,
-}
-
-/// The server keys that may encrypt a password on a connection that others can read.
-#[derive(Clone, Debug)]
-enum TrustedKey {
-    /// Any key from a server on this machine, where no attacker is in between.
-    Near,
-    /// Any key.
-    Any,
-    /// Exactly this key, in PEM.
-    Known(Vec<u8>),
-}
-
-/// The option `server-public-key` as written.
-enum KeyOption {
-    Near,
-    Ask,
-    File(PathBuf),
+    shared: Shared,
 }
 
 impl Mysql {
@@ -103,36 +71,8 @@ impl Mysql {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
         let site = Site { service, key: key.read()?, files: files.into() };
-        Ok(Mysql { site: Arc::new(site), cancels: CancelService::new() })
-    }
-}
-
-fn read_option(given: UrlOption<'_>, key: &mut KeyOption) -> Result<(), Error> {
-    *key = match given.value {
-        "ask" => KeyOption::Ask,
-        _ => KeyOption::File(given.path()?),
-    };
-    Ok(())
-}
-
-impl KeyOption {
-    fn read(self) -> Result<TrustedKey, Error> {
-        let path = match self {
-            KeyOption::Near => return Ok(TrustedKey::Near),
-            KeyOption::Ask => return Ok(TrustedKey::Any),
-            KeyOption::File(path) => path,
-        };
-        let file = path.display();
-        let pem = std::fs::read(&path).map_err(|error| {
-            Error::url(format!("cannot read `{file}` of the option `server-public-key`: {error}"))
-        })?;
-        if !String::from_utf8_lossy(&pem).contains("PUBLIC KEY-----") {
-            return Err(Error::url(format!(
-                "`{file}` of the option `server-public-key` holds no public key in PEM; the server \
-                 shows its own by `show status like 'Caching_sha2_password_rsa_public_key'`"
-            )));
-        }
-        Ok(TrustedKey::Known(pem))
+        let shared = Shared { site: Arc::new(site), cancels: CancelService::new() };
+        Ok(Mysql { shared })
     }
 }
 
@@ -152,7 +92,7 @@ impl Driver for Mysql {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.site.service.addresses.several()
+        self.shared.site.service.addresses.several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -160,16 +100,17 @@ impl Driver for Mysql {
     }
 
     fn time_zero(&self, _zero: Stamp) {
-        self.site.service.end_opening();
+        self.shared.site.service.end_opening();
     }
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
-        let service = &self.site.service;
+        let service = &self.shared.site.service;
         let place = service.addresses.take_turn();
         let silence = AwaitedGreeting::default();
         let session = async {
-            let (channel, session) = login::log_in(rt, &self.site, place, None, &silence).await?;
-            MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
+            let (channel, session) =
+                login::log_in(rt, &self.shared.site, place, None, &silence).await?;
+            MysqlConnection::begin(self.shared.clone(), rt.clone(), place, (channel, session)).await
         };
         let connected = service.greeted_in_time(rt, place, &silence, session).await;
         connected.map_err(|error| error.of_node(place))

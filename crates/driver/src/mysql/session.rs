@@ -13,20 +13,22 @@ use wire_mysql::{
 };
 
 use super::answer::{Answer, Columns, Ended, FullReply, Outcome};
+use super::faults;
 use super::file::Grant;
-use super::login::Kill;
-use super::{Mysql, Site, chain, faults, script, settings};
-use crate::account::{Count, OwnTraffic};
-use crate::known::Known;
-use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
+use super::login::Shared;
+use super::site::Site;
+use crate::account::OwnTraffic;
+use crate::{Connection, Error, Reply, Step, Work};
+
+/// Statement that commits the open transaction and turns autocommit on again.
+pub(super) const RELEASE: &str = "set autocommit = 1";
 
 /// A session with a server of MySQL or MariaDB.
 pub struct MysqlConnection {
-    driver: Mysql,
+    pub(super) shared: Shared,
     pub(super) line: Line,
     /// Index of its server's address.
-    place: usize,
+    pub(super) place: usize,
     pub(super) statements: Vec<Statement>,
     /// Columns of unprepared statements.
     pub(super) columns: Columns,
@@ -39,8 +41,8 @@ pub struct MysqlConnection {
     pub(super) is_in_transaction: bool,
     /// True if autocommit is off because of a [pipelined transaction](super::chain).
     pub(super) is_autocommit_off: bool,
-    thread_id: u32,
-    version: String,
+    pub(super) thread_id: u32,
+    pub(super) version: String,
 }
 
 /// A prepared statement, or the text of one that cannot be prepared.
@@ -56,7 +58,7 @@ pub(super) enum Statement {
 }
 
 impl Statement {
-    fn values(&self) -> usize {
+    pub(super) fn values(&self) -> usize {
         match self {
             Statement::Prepared { execute, .. } => execute.parameters(),
             Statement::Text(_) => 0,
@@ -86,7 +88,7 @@ impl Line {
     }
 
     #[inline]
-    fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), Error> {
+    pub(super) fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), Error> {
         let expected = self.replies.expect(kind, sequence);
         expected.map_err(|error| faults::junk(self.channel.address(), &error))
     }
@@ -215,11 +217,11 @@ impl Line {
 impl MysqlConnection {
     /// Returns the counters of all sessions' traffic beside requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
-        &self.driver.site.service.beside
+        &self.shared.site.service.beside
     }
 
     pub(super) fn site(&self) -> &Arc<Site> {
-        &self.driver.site
+        &self.shared.site
     }
 
     /// Returns the session's id at the server.
@@ -233,14 +235,14 @@ impl MysqlConnection {
 
     /// Takes over a new session and sets the modes that statements rely on.
     pub(super) async fn begin(
-        driver: Mysql,
+        shared: Shared,
         rt: Rt,
         place: usize,
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
         let Session { agreed, thread_id, server_version, status } = session;
         let mut connection = MysqlConnection {
-            driver,
+            shared,
             line: Line { rt, channel, replies: Replies::new(agreed) },
             place,
             statements: Vec::new(),
@@ -271,8 +273,8 @@ impl MysqlConnection {
         step: Step,
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
-        let MysqlConnection { driver, line, statements, columns, is_autocommit_off, .. } = self;
-        let grant = |statement| Grant { statement, files: &driver.site.files };
+        let MysqlConnection { shared, line, statements, columns, is_autocommit_off, .. } = self;
+        let grant = |statement| Grant { statement, files: &shared.site.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
@@ -291,7 +293,7 @@ impl MysqlConnection {
             }
             Step::ExecuteText { text } => values.text_at(text),
             Step::Begin => "begin",
-            Step::Commit if *is_autocommit_off => chain::RELEASE,
+            Step::Commit if *is_autocommit_off => RELEASE,
             Step::Commit => "commit",
         };
         line.append_query(text)?;
@@ -299,7 +301,7 @@ impl MysqlConnection {
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
-    async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let are_columns_sent_once = self.sends_columns_once;
         // One clock reading is the end of a step and the beginning of the next.
@@ -382,7 +384,7 @@ impl MysqlConnection {
         text: &str,
         reply: &mut Reply,
     ) -> Result<(Stamp, FullReply), Error> {
-        let site = Arc::clone(&self.driver.site);
+        let site = Arc::clone(&self.shared.site);
         let grant = Grant { statement: text, files: &site.files };
         let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
@@ -407,120 +409,5 @@ fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
         Value::Int(number) => Parameter::Int(number),
         Value::Real(number) => Parameter::Double(number),
         Value::Text(text) => Parameter::Text(texts.resolve(text).as_bytes()),
-    }
-}
-
-impl Connection for MysqlConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.statements.len())?;
-        let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
-        self.line.expect(ReplyKind::Prepared, sequence)?;
-        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
-        let mut reply = Reply::default();
-        let prepared = self.ask("", &mut reply);
-        let statement = match site.service.session_in_time(&rt, place, PREPARING, prepared).await {
-            Ok((_, FullReply { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
-                execute: Execute::new(prepared.id, prepared.parameters),
-                columns,
-                loads: script::loaded_file(text).map_or("", |_| text).into(),
-            },
-            Ok(_) => {
-                return Err(faults::protocol_violation(
-                    self.line.channel.address(),
-                    "nothing is prepared",
-                ));
-            }
-            Err(error) if faults::may_be_text(&error) && !script::has_placeholders(text) => {
-                Statement::Text(text.into())
-            }
-            Err(error) => return Err(error),
-        };
-        self.statements.push(statement);
-        Ok(id)
-    }
-
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
-        self.statements.get(usize::from(statement.0)).map(Statement::values)
-    }
-
-    fn node(&self) -> usize {
-        self.place
-    }
-
-    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        let taken = match self.is_chain(work) {
-            false => self.take_steps(work).await,
-            true => self.take_chain(work).await,
-        };
-        let Err(error) = taken else { return Ok(()) };
-        let ended = match self.is_autocommit_off {
-            false => self.roll_back(error, &mut work.reply).await,
-            true => self.roll_chain_back(error, &mut work.reply).await,
-        };
-        Err(ended.with_source(self.line.channel.address()))
-    }
-
-    async fn await_session(&mut self) -> Result<(), Error> {
-        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
-        let answer = self.query_text("select 1");
-        site.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
-    }
-
-    async fn load(
-        &mut self,
-        into: &Insert<'_>,
-        method: Method,
-        batches: &mut impl Batches,
-    ) -> Result<(), Error> {
-        self.load_rows(into, method, batches).await
-    }
-
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        if !self.line.replies.is_idle() {
-            return Err(owes_an_answer(self.line.channel.address()));
-        }
-        self.beside().ran_text();
-        let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
-        Ok(whole.table.into_table())
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
-        let asked = async {
-            let found = self.query_text(&settings::query()).await.ok();
-            Ok((found, self.query_text(&settings::tls_query()).await.ok()))
-        };
-        let told = site.service.in_time(&rt, place, TELLING, asked).await;
-        let (found, tls_status) = told.unwrap_or_default();
-        let tls = self.driver.site.service.options.tls_to(self.line.channel.address());
-        settings::list(&Known {
-            version: &self.version,
-            tls: tls.word(),
-            settings: found.as_ref(),
-            tls_status: tls_status.as_ref(),
-        })
-    }
-
-    async fn facts(&mut self) -> Vec<(String, String)> {
-        self.read_facts().await
-    }
-
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
-        self.read_account().await
-    }
-
-    async fn close(mut self) {
-        self.beside().sent_termination();
-        Command::Quit.append(self.line.channel.out());
-        self.line.channel.flush().await;
-    }
-
-    fn abandon(self) {
-        if !self.line.replies.is_idle() {
-            let (site, place, thread_id) =
-                (Arc::clone(&self.driver.site), self.place, self.thread_id);
-            let peer = self.line.channel.peer();
-            self.driver.cancels.send(Kill { site, place, peer, thread_id });
-        }
     }
 }

@@ -6,7 +6,8 @@ use wire_postgres::{CopyText, frontend};
 use super::answer::FullReply;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
-use crate::load::{InsertWords, PIECE, insert_rows, no_method};
+use crate::connection::insert_rows;
+use crate::load::{InsertWords, PIECE, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {

@@ -6,18 +6,27 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos};
-use net::{Address, Cancellation, Channel, TlsMode, wait_until_closed};
+use net::{Address, CancelService, Cancellation, Channel, TlsMode, wait_until_closed};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
 use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
 use wire_postgres::{
-    BackendKey, Channel as Binding, Login, Session, SslAnswer, Startup, StartupError, frontend,
-    ssl_answer,
+    BackendKey, Channel as Binding, Format, Login, Session, SslAnswer, Startup, StartupError,
+    frontend, ssl_answer,
 };
 
 use super::faults;
 use crate::Error;
 use crate::service::{LOGIN, Service};
+
+/// State that a driver shares with its sessions.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) service: Arc<Service>,
+    /// Format in which the server returns values.
+    pub(super) results: Format,
+    pub(super) cancels: CancelService<Cancel>,
+}
 
 /// Connects to the address at index `place` and begins a session.
 pub(super) async fn log_in(

@@ -6,6 +6,7 @@
 
 mod account;
 mod answer;
+mod connection;
 mod facts;
 mod faults;
 mod load;
@@ -21,10 +22,10 @@ use net::{CancelService, PasswordFile};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::service::{Kind, LOGIN, Service};
+use crate::service::{Kind, LOGIN};
 use crate::{Driver, Error, Insert, Method};
 
-use login::Cancel;
+use login::Shared;
 pub use session::PostgresConnection;
 
 const KIND: Kind =
@@ -33,9 +34,7 @@ const KIND: Kind =
 /// The driver of `postgres:` URLs.
 #[derive(Clone, Debug)]
 pub struct Postgres {
-    service: Arc<Service>,
-    results: Format,
-    cancels: CancelService<Cancel>,
+    shared: Shared,
 }
 
 impl Postgres {
@@ -64,7 +63,8 @@ impl Postgres {
     pub fn open(target: &Target) -> Result<Postgres, Error> {
         let mut results = Format::Text;
         let service = KIND.open(target, |given| read_option(given, &mut results))?;
-        Ok(Postgres { service: Arc::new(service), results, cancels: CancelService::new() })
+        let (service, cancels) = (Arc::new(service), CancelService::new());
+        Ok(Postgres { shared: Shared { service, results, cancels } })
     }
 }
 
@@ -92,7 +92,7 @@ impl Driver for Postgres {
     }
 
     fn nodes(&self) -> Vec<String> {
-        self.service.addresses.several()
+        self.shared.service.addresses.several()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
@@ -100,16 +100,16 @@ impl Driver for Postgres {
     }
 
     fn time_zero(&self, _zero: Stamp) {
-        self.service.end_opening();
+        self.shared.service.end_opening();
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
-        let place = self.service.addresses.take_turn();
+        let place = self.shared.service.addresses.take_turn();
         let session = async {
-            let session = login::log_in(rt, &self.service, place).await?;
-            PostgresConnection::begin(self.clone(), rt.clone(), place, session).await
+            let session = login::log_in(rt, &self.shared.service, place).await?;
+            PostgresConnection::begin(self.shared.clone(), rt.clone(), place, session).await
         };
-        let connected = self.service.in_time(rt, place, LOGIN, session).await;
+        let connected = self.shared.service.in_time(rt, place, LOGIN, session).await;
         connected.map_err(|error| error.of_node(place))
     }
 }

@@ -14,36 +14,35 @@ use wire_postgres::{
 };
 
 use super::answer::{Answer, Ended, FullReply, Outcome};
-use super::login::Cancel;
-use super::{Postgres, faults, settings};
-use crate::account::{Count, OwnTraffic};
-use crate::known::Known;
-use crate::service::{ANSWERING, PREPARING, Service, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
+use super::faults;
+use super::login::Shared;
+use crate::account::OwnTraffic;
+use crate::service::Service;
+use crate::{Connection, Error, Reply, StatementId, Step, Work};
 
 /// A session with a PostgreSQL server.
 pub struct PostgresConnection {
-    driver: Postgres,
-    rt: Rt,
+    pub(super) shared: Shared,
+    pub(super) rt: Rt,
     pub(super) channel: Channel,
     /// Index of its server's address.
-    place: usize,
-    replies: Replies,
-    statements: Vec<Template>,
+    pub(super) place: usize,
+    pub(super) replies: Replies,
+    pub(super) statements: Vec<Template>,
     /// Transaction status at the last answer.
     status: TransactionStatus,
     /// True if the last messages sent are an execution and its Sync. A server that waits for COPY
     /// data ignores that Sync.
     is_execution: bool,
     /// The key for cancel requests; some poolers give none.
-    key: Option<BackendKey>,
+    pub(super) key: Option<BackendKey>,
     pub(super) version: String,
 }
 
 impl PostgresConnection {
     /// Returns the counters of all sessions' traffic beside requests.
     pub(super) fn beside(&self) -> &OwnTraffic {
-        &self.driver.service.beside
+        &self.shared.service.beside
     }
 
     /// Returns the session's process id at the server, if known.
@@ -52,7 +51,7 @@ impl PostgresConnection {
     }
 
     pub(super) fn service(&self) -> &Arc<Service> {
-        &self.driver.service
+        &self.shared.service
     }
 
     /// Returns true if every message sent has been answered.
@@ -71,7 +70,7 @@ impl PostgresConnection {
 
     /// Takes over a new session and sets the mode that texts rely on.
     pub(super) async fn begin(
-        driver: Postgres,
+        shared: Shared,
         rt: Rt,
         place: usize,
         (channel, session): (Channel, Session),
@@ -79,7 +78,7 @@ impl PostgresConnection {
         let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
         let mut connection = PostgresConnection {
-            driver,
+            shared,
             rt,
             channel,
             place,
@@ -150,7 +149,7 @@ impl PostgresConnection {
             Step::Commit => "commit",
         };
         *cycle = cycle.parse();
-        let results = self.driver.results;
+        let results = self.shared.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
             .and_then(|()| frontend::bind(out, "", "", [], [], [results]))
@@ -286,7 +285,7 @@ impl PostgresConnection {
     }
 
     /// Runs the steps one by one; each is sent when the previous one is answered.
-    async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         // One clock reading is the end of a step and the beginning of the next.
         let mut at = self.rt.now();
@@ -312,7 +311,7 @@ impl PostgresConnection {
 
     /// Runs all steps of a transaction in a pipeline: they are sent together, and the server skips
     /// those after one that fails. Chapter "Pipelining".
-    async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
+    pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let sent = self.rt.now();
         let mut cycle = Cycle::SYNC;
@@ -350,7 +349,7 @@ impl PostgresConnection {
 
     /// Rolls back the transaction that an error has left open, if any.
     #[cold]
-    async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
+    pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
         // Discard messages appended before a value that does not fit.
         self.channel.out().clear();
         if error.class().ends_connection() || self.status == TransactionStatus::Idle {
@@ -372,7 +371,7 @@ impl PostgresConnection {
     }
 
     /// Sends the appended query or extended-protocol messages and returns the complete answer.
-    async fn ask(&mut self) -> Result<FullReply, Error> {
+    pub(super) async fn ask(&mut self) -> Result<FullReply, Error> {
         let mut whole = FullReply::default();
         self.exchange(&mut whole, &mut Reply::default()).await?;
         match whole.outcome.error.take() {
@@ -381,7 +380,7 @@ impl PostgresConnection {
         }
     }
 
-    fn append_preparation(&mut self, name: &str, text: &str) -> Result<(), Error> {
+    pub(super) fn append_preparation(&mut self, name: &str, text: &str) -> Result<(), Error> {
         let out = self.channel.out();
         let appended = frontend::parse(out, name, text, []);
         let appended = appended.and_then(|()| frontend::describe(out, Object::Statement, name));
@@ -416,113 +415,5 @@ pub(super) fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
         Value::Int(number) => Parameter::Int(number),
         Value::Real(number) => Parameter::Real(number),
         Value::Text(text) => Parameter::Text(texts.resolve(text)),
-    }
-}
-
-impl Connection for PostgresConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.statements.len())?;
-        let name = format!("assay{}", id.0);
-        self.append_preparation(&name, text)?;
-        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
-        let service = &driver.service;
-        let described = service.session_in_time(&rt, place, PREPARING, self.ask()).await?;
-        let mut template = Template::new(self.driver.results);
-        template
-            .statement(&name, &described.parameters)
-            .map_err(|error| faults::unsendable(&error))?;
-        self.statements.push(template);
-        self.beside().prepared();
-        Ok(id)
-    }
-
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
-        self.statements.get(usize::from(statement.0)).map(Template::values)
-    }
-
-    fn node(&self) -> usize {
-        self.place
-    }
-
-    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        if work.capture.is_wanted() && self.driver.results == wire_postgres::Format::Binary {
-            return Err(Error::url(
-                "returned rows are written as text: leave out `results=binary`",
-            ));
-        }
-        let taken = match work.is_pipelined {
-            false => self.take_steps(work).await,
-            true => self.take_chain(work).await,
-        };
-        match taken {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let error = self.roll_back(error, &mut work.reply).await;
-                Err(error.with_source(self.channel.address()))
-            }
-        }
-    }
-
-    async fn await_session(&mut self) -> Result<(), Error> {
-        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
-        let answer = self.query_text("select 1");
-        driver.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
-    }
-
-    async fn load(
-        &mut self,
-        into: &Insert<'_>,
-        method: Method,
-        batches: &mut impl Batches,
-    ) -> Result<(), Error> {
-        self.load_rows(into, method, batches).await
-    }
-
-    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        if !self.replies.is_idle() {
-            return Err(owes_an_answer(self.channel.address()));
-        }
-        self.append_query(sql)?;
-        let table = self.ask().await?.table.into_table();
-        self.beside().ran_text();
-        Ok(table)
-    }
-
-    async fn settings(&mut self) -> Vec<(String, String)> {
-        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
-        let asked = async {
-            let found = self.query_text(&settings::query()).await.ok();
-            Ok((found, self.query_text(settings::tls_query()).await.ok()))
-        };
-        let told = driver.service.in_time(&rt, place, TELLING, asked).await;
-        let (found, tls_status) = told.unwrap_or_default();
-        let tls = self.driver.service.options.tls_to(self.channel.address());
-        settings::list(&Known {
-            version: &self.version,
-            tls: tls.word(),
-            settings: found.as_ref(),
-            tls_status: tls_status.as_ref(),
-        })
-    }
-
-    async fn facts(&mut self) -> Vec<(String, String)> {
-        self.read_facts().await
-    }
-
-    async fn account(&mut self) -> Result<Vec<Count>, String> {
-        self.read_account().await
-    }
-
-    async fn close(mut self) {
-        frontend::terminate(self.channel.out());
-        self.channel.flush().await;
-    }
-
-    fn abandon(self) {
-        if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
-            let (service, place) = (Arc::clone(&self.driver.service), self.place);
-            let (peer, session) = (self.channel.peer(), self.channel.give_up());
-            self.driver.cancels.send(Cancel { service, place, peer, key, session });
-        }
     }
 }

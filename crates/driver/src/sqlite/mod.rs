@@ -40,10 +40,11 @@
 
 mod confined;
 mod counters;
+mod database_file;
 mod faults;
+mod mail;
 mod options;
 mod patience;
-mod place;
 mod session;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -59,10 +60,12 @@ use rt::Rt;
 use rusqlite::InterruptHandle;
 
 use self::counters::{Counted, Counters};
+use self::database_file::DatabaseFile;
+use self::mail::{Answer, Mail, Order};
 use self::options::Options;
-use self::place::Place;
-use self::thread::{Answer, Creation, Mail, Order};
-use crate::load::{InsertWords, insert_rows};
+use self::thread::Creation;
+use crate::connection::insert_rows;
+use crate::load::InsertWords;
 use crate::processors::Processors;
 use crate::{
     Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work,
@@ -78,7 +81,7 @@ pub struct Sqlite {
 
 #[derive(Debug)]
 struct Shared {
-    place: Place,
+    file: DatabaseFile,
     options: Options,
     processors: Processors,
     counters: Arc<Counters>,
@@ -112,17 +115,17 @@ impl Sqlite {
     /// If the target is not a `sqlite:` target.
     pub fn open(target: &Target) -> Result<Sqlite, Error> {
         let mut options = Options::parse(&target.options)?;
-        let place = Place::find(&target.endpoint)?;
-        let creation = if place.is_new {
+        let file = DatabaseFile::find(&target.endpoint)?;
+        let creation = if file.is_new {
             options.journal.get_or_insert("wal");
             Creation::Allowed
         } else {
             Creation::Refused
         };
-        thread::try_out(&place.path, creation, &options)?;
+        thread::try_out(&file.path, creation, &options)?;
         Ok(Sqlite {
             shared: Arc::new(Shared {
-                place,
+                file,
                 options,
                 processors: Processors::of_this_thread(),
                 counters: Arc::default(),
@@ -149,7 +152,7 @@ impl Sqlite {
     /// # Panics
     /// If the target is not a `sqlite:` target.
     pub fn open_existing(target: &Target) -> Result<Sqlite, Error> {
-        Place::find(&target.endpoint)?.must_exist()?;
+        DatabaseFile::find(&target.endpoint)?.must_exist()?;
         Sqlite::open(target)
     }
 
@@ -159,12 +162,12 @@ impl Sqlite {
     /// Class `Statement`, as there.
     pub fn check(target: &Target) -> Result<(), Error> {
         Options::parse(&target.options)?;
-        Place::check(&target.endpoint)
+        DatabaseFile::check(&target.endpoint)
     }
 
     /// Returns the path of the database file.
     pub fn path(&self) -> &Path {
-        &self.shared.place.path
+        &self.shared.file.path
     }
 
     /// Starts the thread of a connection, which opens the database.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Clock, Monotonic, Nanos};
 
-use super::thread::Mail;
+use super::mail::Mail;
 
 /// First pause before a lock is tried again; each pause is twice as long as the previous one.
 const FIRST_NAP: Nanos = Nanos::from_micros(50);

@@ -11,9 +11,9 @@ use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
 use super::counters::Counted;
 use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
+use super::mail::{Answer, Mail, Order};
 use super::options::SYNCHRONOUS;
 use super::patience::Waits;
-use super::thread::{Answer, Mail, Order};
 use crate::table::TableReader;
 use crate::{Error, Reply, Step, Table, Work};
 

@@ -17,7 +17,7 @@ use rt::Rt;
 
 /// A fault of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum Defect {
     AcceptsWhatIsRejected,
     BlamesTheServer,
     CapturesNothing,
@@ -43,13 +43,13 @@ pub(crate) enum Fault {
 
 /// A fault, and a part of the finding that identifies it.
 pub(crate) struct Planted {
-    pub(crate) fault: Fault,
+    pub(crate) fault: Defect,
     pub(crate) found: &'static str,
 }
 
 /// Returns the fault planted for a case.
 pub(crate) fn planted_for(case: &str) -> Planted {
-    use Fault::*;
+    use Defect::*;
     let (fault, found) = match case {
         "a_connection_opens_works_and_closes" => (ForgetsRows, "0 counted"),
         "ids_count_from_zero_in_the_order_of_preparation" => (CountsIdsFromOne, "got the id"),
@@ -104,13 +104,13 @@ pub(crate) fn planted_for(case: &str) -> Planted {
 /// A fixture whose driver has a fault.
 pub(crate) struct Faulty<F> {
     fixture: F,
-    fault: Fault,
+    fault: Defect,
     open: Arc<AtomicUsize>,
 }
 
 impl<F> Faulty<F> {
     /// Plants a fault in a fixture's driver.
-    pub(crate) fn new(fixture: F, fault: Fault) -> Faulty<F> {
+    pub(crate) fn new(fixture: F, fault: Defect) -> Faulty<F> {
         Faulty { fixture, fault, open: Arc::default() }
     }
 
@@ -173,7 +173,7 @@ impl<F: StoringFixture> StoringFixture for Faulty<F> {
 #[derive(Clone)]
 pub(crate) struct FaultyDriver<D> {
     driver: D,
-    fault: Fault,
+    fault: Defect,
     /// Number of open connections.
     open: Arc<AtomicUsize>,
 }
@@ -194,9 +194,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
         let limit = match self.fault {
-            Fault::LimitsConnections => LIMIT,
+            Defect::LimitsConnections => LIMIT,
             // An abandoned connection is kept, which leaves no room for the next one.
-            Fault::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
+            Defect::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
             _ => usize::MAX,
         };
         let open = self.open.fetch_add(1, Ordering::Relaxed);
@@ -226,7 +226,7 @@ impl Drop for Token {
 /// A connection with a fault.
 pub(crate) struct FaultyConnection<C> {
     connection: C,
-    fault: Fault,
+    fault: Defect,
     old_rows: u64,
     prepared: u16,
     _token: Token,
@@ -241,19 +241,19 @@ impl<C: Connection> Connection for FaultyConnection<C> {
     async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
         let id = match self.connection.prepare(text).await {
             Ok(id) => id,
-            Err(_) if self.fault == Fault::AcceptsWhatIsRejected => StatementId(self.prepared),
+            Err(_) if self.fault == Defect::AcceptsWhatIsRejected => StatementId(self.prepared),
             Err(error) => return Err(self.blame(error)),
         };
         self.prepared += 1;
         Ok(match self.fault {
-            Fault::CountsIdsFromOne => StatementId(id.0 + 1),
+            Defect::CountsIdsFromOne => StatementId(id.0 + 1),
             _ => id,
         })
     }
 
     fn parameters(&self, statement: StatementId) -> Option<usize> {
         match self.fault {
-            Fault::ForgetsPlaceholders => None,
+            Defect::ForgetsPlaceholders => None,
             _ => self.connection.parameters(statement),
         }
     }
@@ -262,22 +262,22 @@ impl<C: Connection> Connection for FaultyConnection<C> {
         let steps = work.steps.clone();
         let is_bracket = |step: &Step| matches!(step, Step::Begin | Step::Commit);
         match self.fault {
-            Fault::IgnoresTransactions => work.steps.retain(|step| !is_bracket(step)),
-            Fault::IgnoresTexts => {
+            Defect::IgnoresTransactions => work.steps.retain(|step| !is_bracket(step)),
+            Defect::IgnoresTexts => {
                 work.steps.retain(|step| !matches!(step, Step::ExecuteText { .. }))
             }
-            Fault::SavesEmptyTextAsNull => work.values = without_empty_texts(&work.values),
+            Defect::SavesEmptyTextAsNull => work.values = without_empty_texts(&work.values),
             _ => {}
         }
         let outcome = self.connection.run(work).await;
         work.steps = steps;
         let brackets = work.steps.iter().filter(|step| is_bracket(step)).count();
         self.spoil(&mut work.reply, brackets);
-        if self.fault == Fault::CapturesNothing {
+        if self.fault == Defect::CapturesNothing {
             work.capture.clear();
         }
         match outcome {
-            Err(_) if self.fault == Fault::SwallowsErrors => Ok(()),
+            Err(_) if self.fault == Defect::SwallowsErrors => Ok(()),
             outcome => outcome.map_err(|error| self.blame(error)),
         }
     }
@@ -289,23 +289,23 @@ impl<C: Connection> Connection for FaultyConnection<C> {
         batches: &mut impl Batches,
     ) -> Result<(), Error> {
         let duplicates = match self.fault {
-            Fault::IgnoresDuplicates => driver::Duplicates::Ignore,
+            Defect::IgnoresDuplicates => driver::Duplicates::Ignore,
             _ => into.duplicates,
         };
         let into = Insert { duplicates, ..*into };
         let outcome = match self.fault {
-            Fault::LosesRows => self.connection.load(&into, method, &mut Short(batches)).await,
+            Defect::LosesRows => self.connection.load(&into, method, &mut Short(batches)).await,
             _ => self.connection.load(&into, method, batches).await,
         };
         match self.fault {
-            Fault::SwallowsErrors => Ok(()),
+            Defect::SwallowsErrors => Ok(()),
             _ => outcome,
         }
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         let mut table = self.connection.query_text(sql).await?;
-        if self.fault == Fault::ForgetsNames {
+        if self.fault == Defect::ForgetsNames {
             table.columns.clear();
         }
         Ok(table)
@@ -313,7 +313,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
 
     async fn settings(&mut self) -> Vec<(String, String)> {
         match self.fault {
-            Fault::ForgetsSettings => Vec::new(),
+            Defect::ForgetsSettings => Vec::new(),
             _ => self.connection.settings().await,
         }
     }
@@ -324,7 +324,7 @@ impl<C: Connection> Connection for FaultyConnection<C> {
 
     fn abandon(self) {
         match self.fault {
-            Fault::KeepsAbandonedConnections => KEPT.with_borrow_mut(|kept| {
+            Defect::KeepsAbandonedConnections => KEPT.with_borrow_mut(|kept| {
                 kept.push(Box::new(self));
             }),
             _ => self.connection.abandon(),
@@ -359,27 +359,27 @@ impl<B: Batches> Batches for Short<'_, B> {
 impl<C> FaultyConnection<C> {
     fn blame(&self, error: Error) -> Error {
         match self.fault {
-            Fault::BlamesTheServer => Error::new(Class::Server, Code::new("?"), error.message()),
+            Defect::BlamesTheServer => Error::new(Class::Server, Code::new("?"), error.message()),
             _ => error,
         }
     }
 
     fn spoil(&mut self, reply: &mut Reply, brackets: usize) {
         match self.fault {
-            Fault::CountsBracketsAsStatements => {
+            Defect::CountsBracketsAsStatements => {
                 reply.statements.extend(std::iter::repeat_n(Nanos(1), brackets));
             }
-            Fault::ForgetsBytes => (reply.bytes_sent, reply.bytes_received) = (0, 0),
-            Fault::ForgetsRows => reply.rows = 0,
-            Fault::KeepsOldRows => {
+            Defect::ForgetsBytes => (reply.bytes_sent, reply.bytes_received) = (0, 0),
+            Defect::ForgetsRows => reply.rows = 0,
+            Defect::KeepsOldRows => {
                 reply.rows += self.old_rows;
                 self.old_rows = reply.rows;
             }
-            Fault::SwapsStamps => {
+            Defect::SwapsStamps => {
                 let sent = reply.sent.unwrap_or(Stamp::ZERO);
                 (reply.sent, reply.done) = (Some(reply.done), sent);
             }
-            Fault::WaitsForNobody => reply.busy_waits = 0,
+            Defect::WaitsForNobody => reply.busy_waits = 0,
             _ => {}
         }
     }

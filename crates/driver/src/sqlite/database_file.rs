@@ -12,7 +12,7 @@ use crate::Error;
 /// A database file that exists or can be created, by its absolute path. A relative path would
 /// depend on the working directory, and SQLite interprets `file:…` and `:memory:` itself.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DatabaseFile {
     pub(super) path: PathBuf,
     /// True if the file did not exist.
     pub(super) is_new: bool,
@@ -22,20 +22,20 @@ pub(super) struct Place {
     folder: Option<TemporaryFolder>,
 }
 
-impl Place {
+impl DatabaseFile {
     /// Finds the file of an endpoint.
-    pub(super) fn find(endpoint: &Endpoint) -> Result<Place, Error> {
-        Place::check(endpoint)?;
+    pub(super) fn find(endpoint: &Endpoint) -> Result<DatabaseFile, Error> {
+        DatabaseFile::check(endpoint)?;
         match endpoint {
-            Endpoint::Temporary => Place::temporary(),
-            Endpoint::File(path) => Place::named(path),
+            Endpoint::Temporary => DatabaseFile::temporary(),
+            Endpoint::File(path) => DatabaseFile::named(path),
             Endpoint::Named(_) | Endpoint::Network { .. } => {
                 unreachable!("a `sqlite:` URL names a file or nothing")
             }
         }
     }
 
-    fn temporary() -> Result<Place, Error> {
+    fn temporary() -> Result<DatabaseFile, Error> {
         let parent = std::env::temp_dir();
         let folder = TemporaryFolder::new(&parent, "assay").map_err(|cause| {
             let parent = parent.display();
@@ -44,7 +44,11 @@ impl Place {
                  set TMPDIR or name a file: sqlite:FILE"
             ))
         })?;
-        Ok(Place { path: folder.path().join("database"), is_new: true, folder: Some(folder) })
+        Ok(DatabaseFile {
+            path: folder.path().join("database"),
+            is_new: true,
+            folder: Some(folder),
+        })
     }
 
     /// Checks that the file exists already.
@@ -72,7 +76,7 @@ impl Place {
         }
     }
 
-    fn named(path: &Path) -> Result<Place, Error> {
+    fn named(path: &Path) -> Result<DatabaseFile, Error> {
         let shown = path.display();
         let absolute = std::path::absolute(path)
             .map_err(|cause| unusable(format!("cannot use the path `{shown}`: {cause}")))?;
@@ -97,7 +101,7 @@ impl Place {
                 "there is no directory `{}` for the database file `{shown}`; create it first",
                 parent.display()
             ))),
-            _ => Ok(Place { path: absolute, is_new, folder: None }),
+            _ => Ok(DatabaseFile { path: absolute, is_new, folder: None }),
         }
     }
 }
@@ -120,13 +124,13 @@ mod tests {
     }
 
     fn refused(path: &Path) -> String {
-        let error = Place::find(&Endpoint::File(path.to_owned())).unwrap_err();
+        let error = DatabaseFile::find(&Endpoint::File(path.to_owned())).unwrap_err();
         error.message().replace(&*path.to_string_lossy(), "PATH")
     }
 
     #[test]
     fn a_temporary_folder_goes_with_all_that_is_in_it() {
-        let place = Place::find(&Endpoint::Temporary).unwrap();
+        let place = DatabaseFile::find(&Endpoint::Temporary).unwrap();
         let folder = place.path.parent().unwrap().to_owned();
         assert!(place.is_new && folder.is_dir());
         fs::write(&place.path, "x").unwrap();
@@ -137,8 +141,8 @@ mod tests {
 
     #[test]
     fn temporary_places_do_not_meet() {
-        let places: Vec<Place> =
-            (0..10).map(|_| Place::find(&Endpoint::Temporary).unwrap()).collect();
+        let places: Vec<DatabaseFile> =
+            (0..10).map(|_| DatabaseFile::find(&Endpoint::Temporary).unwrap()).collect();
         for (index, place) in places.iter().enumerate() {
             assert!(places[..index].iter().all(|other| other.path != place.path));
         }
@@ -148,7 +152,7 @@ mod tests {
     fn a_file_is_new_or_it_is_not() {
         let folder = scratch();
         let path = folder.path().join("file:x?y.db");
-        let place = |path: &Path| Place::find(&Endpoint::File(path.to_owned())).unwrap();
+        let place = |path: &Path| DatabaseFile::find(&Endpoint::File(path.to_owned())).unwrap();
         assert!(place(&path).is_new);
         fs::write(&path, "").unwrap();
         assert!(!place(&path).is_new);

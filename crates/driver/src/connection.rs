@@ -1,0 +1,322 @@
+//! The traits that every database implements, and loading with inserts, which every connection can.
+
+use std::future::Future;
+
+use base::{Dialect, Stamp, Values};
+use rt::Rt;
+
+use crate::account::Count;
+use crate::error::Error;
+use crate::load::{self, Batches, Insert, Method};
+use crate::table::Table;
+use crate::work::{StatementId, Step, Work};
+
+/// Size of values, in bytes, at which they are sent before more are generated.
+const MOST_HELD: usize = 16 << 20;
+
+/// A database of one kind at one address.
+pub trait Driver: Clone + Send + 'static {
+    /// The type of its connections.
+    type Connection: Connection;
+
+    /// Returns the SQL dialect of the database.
+    fn dialect(&self) -> Dialect;
+
+    /// Returns true if written data can be read back; false for servers that only simulate time.
+    fn keeps_data(&self) -> bool;
+
+    /// Returns the addresses of the servers in index order if connections rotate among several
+    /// servers; otherwise an empty list.
+    fn nodes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the maximum number of files that a connection keeps open in the operating system.
+    fn files(&self) -> u32 {
+        1
+    }
+
+    /// Checks that rows can be loaded with this method.
+    ///
+    /// # Errors
+    /// This database does not have the method, or cannot treat duplicates as requested.
+    fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
+        match method {
+            Method::Auto | Method::Insert => Ok(()),
+            Method::Copy | Method::LoadData => Err(load::no_method("this target", method)),
+        }
+    }
+
+    /// Returns true if the server keeps [activity counters](Connection::account).
+    fn has_activity_counters(&self) -> bool {
+        false
+    }
+
+    /// Returns statement counters, summed over all connections, of a database that runs in this
+    /// process: names and values that only grow. Other databases are
+    /// [queried](Connection::query_text) for theirs.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// Class `TooManyConnections` if the server is full, `Disconnect` if it cannot be reached,
+    /// `Statement` if it refuses the login or the database.
+    fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
+
+    /// Sets time zero of the run. From then on, a networked server that does not answer a new
+    /// session counts as unreachable and no longer as [full](Connection::await_session).
+    fn time_zero(&self, _zero: Stamp) {}
+}
+
+/// A session with the database. Used by one task at a time.
+pub trait Connection: Sized + 'static {
+    /// Prepares a statement.
+    ///
+    /// The ids of a connection count from 0 in the order of preparation, which gives a plan's
+    /// statements the same ids on every connection.
+    ///
+    /// # Errors
+    /// Class `Statement` if the database rejects it.
+    fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
+
+    /// Waits until the server has answered a first statement: a pooler may accept a client without
+    /// having a session for it.
+    ///
+    /// # Errors
+    /// Class `TooManyConnections` with [`Code::NO_SESSION`](base::Code::NO_SESSION) if no answer
+    /// arrives within the connect timeout, the server has answered other sessions, and [time
+    /// zero](Driver::time_zero) is not set; `Disconnect` if no answer arrives otherwise.
+    fn await_session(&mut self) -> impl Future<Output = Result<(), Error>> {
+        std::future::ready(Ok(()))
+    }
+
+    /// Returns the number of values that a prepared statement takes; `None` if the database does
+    /// not report it.
+    ///
+    /// No round trip is needed, so mistakes in a workload are found before the run.
+    fn parameters(&self, _statement: StatementId) -> Option<usize> {
+        None
+    }
+
+    /// Returns the index of the [server](Driver::nodes) it is connected to.
+    fn node(&self) -> usize {
+        0
+    }
+
+    /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has
+    /// reset.
+    ///
+    /// The first error ends the request; an open transaction is rolled back before this returns. A
+    /// transaction that is begun and not committed stays open in the next run.
+    ///
+    /// If the future is dropped before it is ready, the connection can only be abandoned and the
+    /// content of `work` is lost.
+    ///
+    /// # Errors
+    /// The error of the database. After a class that [ends the
+    /// connection](base::Class::ends_connection) the connection is of no further use.
+    fn run(&mut self, work: &mut Work) -> impl Future<Output = Result<(), Error>>;
+
+    /// Writes all rows of `batches` into a table, one transaction per batch, with a method that has
+    /// been [checked](Driver::check_load).
+    ///
+    /// # Errors
+    /// The error of the database; the batch that it refers to is not written.
+    fn load(
+        &mut self,
+        into: &Insert<'_>,
+        _method: Method,
+        batches: &mut impl Batches,
+    ) -> impl Future<Output = Result<(), Error>> {
+        insert_rows(
+            self,
+            into.columns.len(),
+            1,
+            |rows| into.text(load::InsertWords::PLAIN, rows),
+            batches,
+        )
+    }
+
+    /// Runs one statement as text and returns its result as text.
+    ///
+    /// For setup, loading, settings and observers, never for measured requests. The part of an
+    /// answer beyond [`Table::LIMIT`] [is missing](Table::is_cut).
+    ///
+    /// # Errors
+    /// The error of the database.
+    fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
+
+    /// Returns the server's version and the settings that its numbers depend on (durability,
+    /// isolation, memory), by name; a setting that cannot be read is `unknown`.
+    fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
+
+    /// Returns further facts about the server, by names that begin with [`DATABASE`]: settings that
+    /// differ from their defaults, replication, sizes.
+    ///
+    /// A fact that cannot be read is `unknown`. Secrets are never included.
+    fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {
+        std::future::ready(Vec::new())
+    }
+
+    /// Returns the server's own activity counters, for a
+    /// [driver](Driver::has_activity_counters) whose server keeps them.
+    ///
+    /// The driver's other sessions have been closed before. Waits up to two seconds until the
+    /// counters include their activity.
+    ///
+    /// # Errors
+    /// The reason, in words, why they cannot be read.
+    fn account(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
+        std::future::ready(Err("this database does not count its commits or statements".to_owned()))
+    }
+
+    /// Closes the session in an orderly way.
+    fn close(self) -> impl Future<Output = ()>;
+
+    /// Ends a session whose statement has not been answered: asks the server to cancel the
+    /// statement, without waiting for the outcome.
+    fn abandon(self);
+}
+
+/// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
+/// `text` returns the statement for a number of rows.
+///
+/// A batch may be larger than memory, so one that exceeds [`MOST_HELD`] is sent in several pieces
+/// within one transaction.
+pub(crate) async fn insert_rows<C: Connection>(
+    connection: &mut C,
+    columns: usize,
+    at_once: usize,
+    text: impl Fn(usize) -> String,
+    batches: &mut impl Batches,
+) -> Result<(), Error> {
+    let one = connection.prepare(&text(1)).await?;
+    let many = match at_once {
+        0 | 1 => one,
+        _ => connection.prepare(&text(at_once)).await?,
+    };
+    let statements = Inserts { one, many, at_once: at_once.max(1), columns };
+    let mut work = Work { is_pipelined: true, ..Work::default() };
+    while batches.next_batch() {
+        let (mut rows, mut bytes) = (0, 0);
+        loop {
+            work.values.clear();
+            work.reply.reset();
+            work.steps.clear();
+            let piece = statements.take_piece(batches, &mut work.values);
+            if rows == 0 {
+                work.steps.push(Step::Begin);
+            }
+            statements.append(piece.rows, &mut work.steps);
+            if piece.is_last {
+                work.steps.push(Step::Commit);
+            }
+            connection.run(&mut work).await?;
+            rows += piece.rows as u64;
+            bytes += work.reply.bytes_sent;
+            if piece.is_last {
+                break;
+            }
+        }
+        batches.committed(rows, bytes);
+    }
+    Ok(())
+}
+
+/// Prepared statements that insert one row and many rows.
+struct Inserts {
+    one: StatementId,
+    many: StatementId,
+    at_once: usize,
+    columns: usize,
+}
+
+/// Rows of a batch that are sent together.
+struct Piece {
+    rows: usize,
+    /// True if the batch ends with these rows.
+    is_last: bool,
+}
+
+impl Inserts {
+    /// Generates the next rows of a batch: all of them, or as many as may be held in memory.
+    fn take_piece(&self, batches: &mut impl Batches, values: &mut Values) -> Piece {
+        let mut rows = 0_usize;
+        loop {
+            let held = values.text_bytes() + size_of_val(values.items());
+            if rows > 0 && held >= MOST_HELD && rows.is_multiple_of(self.at_once) {
+                return Piece { rows, is_last: false };
+            }
+            if !batches.next_row(values) {
+                return Piece { rows, is_last: true };
+            }
+            rows += 1;
+        }
+    }
+
+    /// Appends the steps that insert `rows` rows.
+    fn append(&self, rows: usize, steps: &mut Vec<Step>) {
+        let Inserts { one, many, at_once, columns } = *self;
+        let whole = rows / at_once;
+        let execute = |statement: StatementId, first: usize, rows: usize| Step::Execute {
+            statement,
+            first: (first * columns) as u32,
+            count: (rows * columns) as u32,
+        };
+        steps.extend((0..whole).map(|chunk| execute(many, chunk * at_once, at_once)));
+        steps.extend((whole * at_once..rows).map(|row| execute(one, row, 1)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Batches of rows that consist of one text each.
+    struct Texts {
+        rows: usize,
+        bytes: usize,
+    }
+
+    impl Batches for Texts {
+        fn next_batch(&mut self) -> bool {
+            self.rows > 0
+        }
+
+        fn next_row(&mut self, values: &mut Values) -> bool {
+            let Some(left) = self.rows.checked_sub(1) else { return false };
+            self.rows = left;
+            values.push_text(|out| out.extend(std::iter::repeat_n('x', self.bytes)));
+            true
+        }
+
+        fn committed(&mut self, _rows: u64, _bytes: u64) {}
+
+        fn is_ascii(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn large_batch_is_held_in_pieces() {
+        let id = StatementId::nth(0).expect("a number");
+        let inserts = Inserts { one: id, many: id, at_once: 100, columns: 1 };
+        let mut batches = Texts { rows: 1_950, bytes: 100_000 };
+        let mut pieces = Vec::new();
+        loop {
+            let mut values = Values::new();
+            let Piece { rows, is_last } = inserts.take_piece(&mut batches, &mut values);
+            assert!(values.text_bytes() < MOST_HELD + 100 * 100_000);
+            let mut steps = Vec::new();
+            inserts.append(rows, &mut steps);
+            pieces.push((rows, steps.len()));
+            if is_last {
+                break;
+            }
+        }
+        assert_eq!(pieces, [(200, 2); 9].into_iter().chain([(150, 51)]).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,129 @@
+//! A session as the [`Connection`] of its driver.
+
+use std::sync::Arc;
+
+use wire_mysql::{Command, Execute, ReplyKind};
+
+use super::answer::FullReply;
+use super::login::Kill;
+use super::session::{MysqlConnection, Statement};
+use super::{faults, script, settings};
+use crate::account::Count;
+use crate::known::Known;
+use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
+use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Table, Work};
+
+impl Connection for MysqlConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.statements.len())?;
+        let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
+        self.line.expect(ReplyKind::Prepared, sequence)?;
+        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let mut reply = Reply::default();
+        let prepared = self.ask("", &mut reply);
+        let statement = match site.service.session_in_time(&rt, place, PREPARING, prepared).await {
+            Ok((_, FullReply { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
+                execute: Execute::new(prepared.id, prepared.parameters),
+                columns,
+                loads: script::loaded_file(text).map_or("", |_| text).into(),
+            },
+            Ok(_) => {
+                return Err(faults::protocol_violation(
+                    self.line.channel.address(),
+                    "nothing is prepared",
+                ));
+            }
+            Err(error) if faults::may_be_text(&error) && !script::has_placeholders(text) => {
+                Statement::Text(text.into())
+            }
+            Err(error) => return Err(error),
+        };
+        self.statements.push(statement);
+        Ok(id)
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        self.statements.get(usize::from(statement.0)).map(Statement::values)
+    }
+
+    fn node(&self) -> usize {
+        self.place
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let taken = match self.is_chain(work) {
+            false => self.take_steps(work).await,
+            true => self.take_chain(work).await,
+        };
+        let Err(error) = taken else { return Ok(()) };
+        let ended = match self.is_autocommit_off {
+            false => self.roll_back(error, &mut work.reply).await,
+            true => self.roll_chain_back(error, &mut work.reply).await,
+        };
+        Err(ended.with_source(self.line.channel.address()))
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let answer = self.query_text("select 1");
+        site.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        self.load_rows(into, method, batches).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if !self.line.replies.is_idle() {
+            return Err(owes_an_answer(self.line.channel.address()));
+        }
+        self.beside().ran_text();
+        let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
+        Ok(whole.table.into_table())
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
+        let asked = async {
+            let found = self.query_text(&settings::query()).await.ok();
+            Ok((found, self.query_text(&settings::tls_query()).await.ok()))
+        };
+        let told = site.service.in_time(&rt, place, TELLING, asked).await;
+        let (found, tls_status) = told.unwrap_or_default();
+        let tls = self.shared.site.service.options.tls_to(self.line.channel.address());
+        settings::list(&Known {
+            version: &self.version,
+            tls: tls.word(),
+            settings: found.as_ref(),
+            tls_status: tls_status.as_ref(),
+        })
+    }
+
+    async fn facts(&mut self) -> Vec<(String, String)> {
+        self.read_facts().await
+    }
+
+    async fn account(&mut self) -> Result<Vec<Count>, String> {
+        self.read_account().await
+    }
+
+    async fn close(mut self) {
+        self.beside().sent_termination();
+        Command::Quit.append(self.line.channel.out());
+        self.line.channel.flush().await;
+    }
+
+    fn abandon(self) {
+        if !self.line.replies.is_idle() {
+            let (site, place, thread_id) =
+                (Arc::clone(&self.shared.site), self.place, self.thread_id);
+            let peer = self.line.channel.peer();
+            self.shared.cancels.send(Kill { site, place, peer, thread_id });
+        }
+    }
+}

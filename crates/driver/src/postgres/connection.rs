@@ -1,0 +1,121 @@
+//! A session as the [`Connection`] of its driver.
+
+use std::sync::Arc;
+
+use wire_postgres::{Template, frontend};
+
+use super::login::Cancel;
+use super::session::PostgresConnection;
+use super::{faults, settings};
+use crate::account::Count;
+use crate::known::Known;
+use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
+use crate::{Batches, Connection, Error, Insert, Method, StatementId, Table, Work};
+
+impl Connection for PostgresConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.statements.len())?;
+        let name = format!("assay{}", id.0);
+        self.append_preparation(&name, text)?;
+        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let service = &shared.service;
+        let described = service.session_in_time(&rt, place, PREPARING, self.ask()).await?;
+        let mut template = Template::new(self.shared.results);
+        template
+            .statement(&name, &described.parameters)
+            .map_err(|error| faults::unsendable(&error))?;
+        self.statements.push(template);
+        self.beside().prepared();
+        Ok(id)
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        self.statements.get(usize::from(statement.0)).map(Template::values)
+    }
+
+    fn node(&self) -> usize {
+        self.place
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        if work.capture.is_wanted() && self.shared.results == wire_postgres::Format::Binary {
+            return Err(Error::url(
+                "returned rows are written as text: leave out `results=binary`",
+            ));
+        }
+        let taken = match work.is_pipelined {
+            false => self.take_steps(work).await,
+            true => self.take_chain(work).await,
+        };
+        match taken {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let error = self.roll_back(error, &mut work.reply).await;
+                Err(error.with_source(self.channel.address()))
+            }
+        }
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let answer = self.query_text("select 1");
+        shared.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        self.load_rows(into, method, batches).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if !self.replies.is_idle() {
+            return Err(owes_an_answer(self.channel.address()));
+        }
+        self.append_query(sql)?;
+        let table = self.ask().await?.table.into_table();
+        self.beside().ran_text();
+        Ok(table)
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
+        let asked = async {
+            let found = self.query_text(&settings::query()).await.ok();
+            Ok((found, self.query_text(settings::tls_query()).await.ok()))
+        };
+        let told = shared.service.in_time(&rt, place, TELLING, asked).await;
+        let (found, tls_status) = told.unwrap_or_default();
+        let tls = self.shared.service.options.tls_to(self.channel.address());
+        settings::list(&Known {
+            version: &self.version,
+            tls: tls.word(),
+            settings: found.as_ref(),
+            tls_status: tls_status.as_ref(),
+        })
+    }
+
+    async fn facts(&mut self) -> Vec<(String, String)> {
+        self.read_facts().await
+    }
+
+    async fn account(&mut self) -> Result<Vec<Count>, String> {
+        self.read_account().await
+    }
+
+    async fn close(mut self) {
+        frontend::terminate(self.channel.out());
+        self.channel.flush().await;
+    }
+
+    fn abandon(self) {
+        if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
+            let (service, place) = (Arc::clone(&self.shared.service), self.place);
+            let (peer, session) = (self.channel.peer(), self.channel.give_up());
+            self.shared.cancels.send(Cancel { service, place, peer, key, session });
+        }
+    }
+}
