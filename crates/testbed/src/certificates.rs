@@ -10,7 +10,6 @@ use rcgen::{
 use crate::Problem;
 use crate::folder::{give_to, write_private};
 use crate::programs::Account;
-use crate::server::USER;
 
 /// The files of a server with TLS, in PEM. The certificates never expire, and no other system
 /// trusts them.
@@ -32,8 +31,13 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// Creates the files in a new folder that belongs to the account.
-    pub(crate) fn make(folder: &Path, account: &Account) -> Result<Certificates, Problem> {
+    /// Creates the files in a new folder that belongs to the account. `user` is the name of the
+    /// client.
+    pub(crate) fn make(
+        folder: &Path,
+        user: &str,
+        account: &Account,
+    ) -> Result<Certificates, Problem> {
         std::fs::create_dir(folder).map_err(Problem::of(format!("make {}", folder.display())))?;
         give_to(folder, account)?;
         let file = |name: &str| folder.join(name);
@@ -45,7 +49,7 @@ impl Certificates {
             client_key: file("client-key.pem"),
             stranger: file("stranger.pem"),
         };
-        let texts = Texts::make()
+        let texts = Texts::make(user)
             .map_err(|error| Problem::refused(format!("certificates cannot be made: {error}")))?;
         for (path, text) in [
             (&paths.authority, &texts.authority),
@@ -75,7 +79,7 @@ struct Pair {
 }
 
 impl Texts {
-    fn make() -> Result<Texts, rcgen::Error> {
+    fn make(user: &str) -> Result<Texts, rcgen::Error> {
         let (authority, issuer) = new_authority("Assay testbed")?;
         let (stranger, _) = new_authority("A stranger to the testbed")?;
         let places = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
@@ -83,7 +87,7 @@ impl Texts {
         server.distinguished_name.push(DnType::CommonName, "localhost");
         server.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth);
         let mut client = CertificateParams::new(Vec::new())?;
-        client.distinguished_name.push(DnType::CommonName, USER);
+        client.distinguished_name.push(DnType::CommonName, user);
         client.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
         let (server, client) = (signed(server, &issuer)?, signed(client, &issuer)?);
         Ok(Texts { authority, server, client, stranger })

@@ -22,6 +22,7 @@ mod process;
 mod programs;
 mod relay;
 mod server;
+mod site;
 mod url;
 pub mod wire_server;
 

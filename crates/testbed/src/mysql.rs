@@ -10,7 +10,7 @@ use crate::mariadb::grants;
 use crate::options::Tls;
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::server::{DATABASE, Site, USER};
+use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// Few distributions have a MySQL package, and Debian's stable release is not one of them.

@@ -13,7 +13,7 @@ use crate::options::Via;
 use crate::postgres;
 use crate::process::{Process, run};
 use crate::programs::{Program, Source, plain};
-use crate::server::{DATABASE, Site, USER};
+use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 const PGBOUNCER: Program = Program { name: "pgbouncer", source: Source::Package("pgbouncer") };

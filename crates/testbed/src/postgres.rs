@@ -10,7 +10,7 @@ use crate::launch::StopSignal;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
-use crate::server::{DATABASE, Site, USER};
+use crate::site::{DATABASE, Site, USER};
 use crate::{Options, Problem, Rights};
 
 /// The package of the server.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use base::{Address, Endpoint, Secret, Target, TargetKind};
+use net::TlsMode;
 
 use crate::folder::{Folder, random_hex};
 use crate::launch::{Launch, StopSignal, with_a_free_port};
@@ -11,30 +12,11 @@ use crate::options::Tls;
 use crate::pooler::{self, Pooler, PoolerLaunch};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
+use crate::site::{DATABASE, Site, USER};
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
-
-/// The user that logs in, with the [rights](crate::Rights) of the options.
-pub(crate) const USER: &str = "assay";
-
-/// The database created for the user.
-pub(crate) const DATABASE: &str = "assay";
 
 /// Name of the server's log file.
 const LOG: &str = "server.log";
-
-/// Location and accounts of a server.
-pub(crate) struct Site {
-    /// Folder of the server.
-    pub(crate) path: PathBuf,
-    /// Port on 127.0.0.1.
-    pub(crate) port: u16,
-    /// Account that the server runs as.
-    pub(crate) account: Account,
-    /// Name of the user that runs this process.
-    pub(crate) owner: String,
-    /// Certificates, if the server offers TLS.
-    pub(crate) certificates: Option<Certificates>,
-}
 
 /// A private database server in a temporary folder, on a free port of 127.0.0.1 and a Unix domain
 /// socket, with a user `assay` and a database `assay`. Nothing is left of it after it is dropped or
@@ -78,7 +60,9 @@ impl Server {
         let path = folder.path().to_owned();
         let certificates = match options.tls {
             Tls::Off => None,
-            Tls::Server | Tls::Mutual => Some(Certificates::make(&path.join("tls"), &account)?),
+            Tls::Server | Tls::Mutual => {
+                Some(Certificates::make(&path.join("tls"), USER, &account)?)
+            }
         };
         let site = Site { path, port: 0, account, owner: own_name()?, certificates };
         let password = Secret::new(random_hex(16)?);
@@ -104,7 +88,7 @@ impl Server {
     pub fn url(&self) -> Target {
         let Some(files) = &self.site.certificates else { return self.over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
-        let mut options = vec![("tls".to_owned(), "verify".to_owned())];
+        let mut options = vec![("tls".to_owned(), TlsMode::Verify.word().to_owned())];
         options.push(option("tls-ca", &files.authority));
         if self.options.tls == Tls::Mutual {
             options.push(option("tls-cert", &files.client));

@@ -2,6 +2,7 @@
 
 use base::units::parse_duration;
 use base::{Endpoint, Target, TargetKind, closest, either, unknown_value};
+use net::TlsMode;
 
 use crate::options::{Cache, Rights, Tls};
 use crate::{Kind, Options, Problem, Server, Via};
@@ -31,8 +32,8 @@ pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), P
     let ParsedUrl { options, tls } = ParsedUrl::of(target)?;
     let server = Server::start(&options.rights(rights))?;
     let mut reached = server.url();
-    if tls == Some("require") {
-        reached.options = vec![("tls".to_owned(), "require".to_owned())];
+    if tls == Some(TlsMode::Require) {
+        reached.options = vec![("tls".to_owned(), TlsMode::Require.word().to_owned())];
     }
     Ok((server, reached))
 }
@@ -49,7 +50,7 @@ pub fn check(target: &Target) -> Result<Options, Problem> {
 struct ParsedUrl {
     options: Options,
     /// The value of `tls`.
-    tls: Option<&'static str>,
+    tls: Option<TlsMode>,
 }
 
 impl ParsedUrl {
@@ -75,8 +76,8 @@ impl Reader<'_> {
         options.settings = self.settings("server.");
         options.via_settings = self.settings("via.");
         self.unknown();
-        let tls = self.word("tls", &["off", "require", "verify"]);
-        if matches!(tls, Some("require" | "verify")) {
+        let tls = self.word("tls", &TlsMode::WORDS).and_then(TlsMode::from_word);
+        if matches!(tls, Some(TlsMode::Require | TlsMode::Verify)) {
             options.tls = Tls::Server;
         }
         options.via = self.via();

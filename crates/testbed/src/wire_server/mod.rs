@@ -9,6 +9,7 @@
 //! counted as the client's.
 
 mod mysql;
+mod next;
 mod postgres;
 mod statement;
 
@@ -27,6 +28,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{AnswerKind, Config, Hints, Refusal};
 
 use crate::Kind;
+use next::Next;
 
 /// Size of the read buffer, in bytes. All connections share one buffer.
 const READ: usize = 64 << 10;
@@ -207,17 +209,6 @@ async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
 enum Protocol {
     Postgres(postgres::Session),
     Mysql(mysql::Session),
-}
-
-/// The next need of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// More bytes.
-    Bytes,
-    /// The answer to the statement that was just read.
-    Statement,
-    /// The end of the connection.
-    End,
 }
 
 impl Protocol {

@@ -7,7 +7,7 @@ use wire_mysql::{
     WireError, packet,
 };
 
-use super::Next;
+use super::next::Next;
 use super::statement::{Kind, question_marks};
 
 /// Capabilities of the server, without those specific to MariaDB.

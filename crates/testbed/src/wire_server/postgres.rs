@@ -10,7 +10,7 @@ use wire_postgres::{
     TransactionStatus, WireError, answer_ssl,
 };
 
-use super::Next;
+use super::next::Next;
 use super::statement::{Cast, Kind, dollars, statements};
 
 /// Parameters that the server reports before the first statement.
