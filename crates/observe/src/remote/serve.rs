@@ -9,7 +9,7 @@ use record::{Component, Part, Reading, Side};
 use super::clock::Reference;
 use super::protocol::{self, Asked};
 use crate::environment::Root;
-use crate::sample::{Missing, Sample};
+use crate::sample::Sample;
 use crate::scope::{Scope, ServerLocation};
 use crate::watch::Watch;
 
@@ -98,11 +98,20 @@ fn of_the_machine(sample: Sample) -> Sample {
     };
     let is_cost = |reading: &Reading| reading.series.metric == "observing";
     let is_told = |reading: &Reading| is_here(&reading.series.component) || is_cost(reading);
-    let of_generator = |missing: &Missing| missing.what.contains(Side::Generator.name());
     let Sample { mut readings, mut missing } = sample;
     readings.retain(is_told);
-    missing.retain(|missing| !of_generator(missing));
+    missing.retain(|missing| !is_of_generator(&missing.what));
     Sample { readings, missing }
+}
+
+/// Returns true if a component, with or without a metric behind its name, is of the load generator.
+fn is_of_generator(what: &str) -> bool {
+    let side = Side::Generator;
+    let parts = [Part::Processes(side), Part::Sockets(side), Part::Cgroup(side)];
+    parts.iter().any(|part| {
+        let rest = what.strip_prefix(&part.to_string());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
 }
 
 #[cfg(test)]
@@ -134,5 +143,15 @@ mod tests {
         here.shutdown(std::net::Shutdown::Write).unwrap();
         assert!(std::iter::from_fn(next).all(|said| matches!(said, RemoteMessage::Sample { .. })));
         serving.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn only_the_missing_data_of_the_generator_is_left_out() {
+        let kept = ["disk generator-data", "interface generator0", "program generator", "server"];
+        let left_out = ["generator", "generator read-bytes", "cgroup generator throttled"];
+        let mut sample = Sample::default();
+        kept.iter().chain(&left_out).for_each(|what| sample.missing(what, "no permission"));
+        let missing = of_the_machine(sample).missing;
+        assert_eq!(missing.iter().map(|missing| &missing.what).collect::<Vec<_>>(), kept);
     }
 }
