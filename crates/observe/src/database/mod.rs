@@ -29,7 +29,7 @@ use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
-use session::{Patience, Session, Trouble};
+use session::{End, Patience, Session, Trouble};
 use sqlite::Sqlite;
 use tally::Tally;
 pub use tally::Whose;
@@ -91,26 +91,6 @@ impl DatabaseWatch {
         self.is_over.store(true, Ordering::Relaxed);
         // A panic in the thread has been printed already and does not affect the run.
         let _ = self.thread.join();
-    }
-}
-
-/// Reason why a session ended.
-enum End {
-    /// The watch is over.
-    Over,
-    /// The session broke, for this reason, and another may be opened later.
-    Broken(String),
-    /// No session can be used, for this reason.
-    Useless(String),
-}
-
-impl From<Trouble> for End {
-    fn from(trouble: Trouble) -> End {
-        match trouble {
-            Trouble::Over => End::Over,
-            Trouble::Refused(error) => End::Useless(error.to_string()),
-            Trouble::Broken(why) => End::Broken(why),
-        }
     }
 }
 

@@ -17,8 +17,7 @@ use std::collections::BTreeMap;
 use driver::{Connection, Table};
 use record::Part;
 
-use super::End;
-use super::session::{Question, Session, Trouble};
+use super::session::{End, Question, Session, Trouble};
 use super::tally::{CPU, SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::environment::Root;

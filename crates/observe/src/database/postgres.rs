@@ -12,8 +12,7 @@
 use driver::{Connection, Table};
 use record::Part;
 
-use super::End;
-use super::session::{Question, Session, Trouble};
+use super::session::{End, Question, Session, Trouble};
 use super::tally::{CPU, SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,

@@ -36,6 +36,26 @@ pub(super) enum Trouble {
     Broken(String),
 }
 
+/// Reason why a session ended.
+pub(super) enum End {
+    /// The watch is over.
+    Over,
+    /// The session broke, for this reason, and another may be opened later.
+    Broken(String),
+    /// No session can be used, for this reason.
+    Useless(String),
+}
+
+impl From<Trouble> for End {
+    fn from(trouble: Trouble) -> End {
+        match trouble {
+            Trouble::Over => End::Over,
+            Trouble::Refused(error) => End::Useless(error.to_string()),
+            Trouble::Broken(why) => End::Broken(why),
+        }
+    }
+}
+
 /// Bounded waiting that also ends with the watch.
 #[derive(Clone)]
 pub(super) struct Patience {

@@ -14,8 +14,7 @@ use std::path::PathBuf;
 use driver::Connection;
 use record::Part;
 
-use super::End;
-use super::session::{Question, Session, Trouble};
+use super::session::{End, Question, Session, Trouble};
 use super::text::{number, text};
 use crate::sample::Sample;
 

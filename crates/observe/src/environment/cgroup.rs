@@ -6,7 +6,8 @@
 
 use record::environment::NONE;
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 /// Mount point of control groups.
 const GROUPS: &str = "sys/fs/cgroup";

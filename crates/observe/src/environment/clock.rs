@@ -1,6 +1,7 @@
 //! Clock source of the kernel and timer slack of this process.
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let source = |name: &str| {

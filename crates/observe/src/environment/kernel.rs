@@ -1,6 +1,7 @@
 //! The operating system: its kernel, its distribution, and the limits of open files.
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 6] {
     let limits = root.text("proc/self/limits").unwrap_or_default();

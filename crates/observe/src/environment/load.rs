@@ -1,6 +1,7 @@
 //! Load averages of the machine.
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 3] {
     let line = root.line("proc/loadavg").unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Memory, swap in use, and huge pages.
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 8] {
     let text = root.text("proc/meminfo").unwrap_or_default();

@@ -3,7 +3,8 @@
 
 use record::environment::NONE;
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 /// Folder with a file per flaw (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu).
 const FLAWS: &str = "sys/devices/system/cpu/vulnerabilities";

@@ -10,6 +10,7 @@
 pub(crate) mod cgroup;
 mod clock;
 mod comparison;
+mod fact;
 mod kernel;
 mod load;
 mod memory;
@@ -26,10 +27,8 @@ use base::printable;
 use record::environment::UNKNOWN;
 
 pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
+use fact::Fact;
 pub use root::Root;
-
-/// A fact by its name; `None` if unknown.
-type Fact = (&'static str, Option<String>);
 
 /// Most characters of a value; longer ones are cut.
 const LONGEST_VALUE: usize = 200;

@@ -10,7 +10,8 @@ use std::time::Duration;
 use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
 use record::environment::{NETWORK_PATH, NONE, NetworkPath, ROUND_TRIP, UNKNOWN};
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 use crate::scope::ServerLocation;
 
 /// Number of connects that are timed; the median counts.

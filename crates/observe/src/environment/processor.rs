@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fact, Root};
+use super::fact::Fact;
+use super::root::Root;
 
 /// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use base::without_passwords;
 
+use super::fact::Fact;
 use super::memory::chosen;
-use super::{Fact, Root};
+use super::root::Root;
 
 pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
     let text = root.text("proc/self/mountinfo").unwrap_or_default();

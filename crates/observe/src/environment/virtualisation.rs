@@ -2,8 +2,9 @@
 
 use record::environment::NONE;
 
+use super::fact::Fact;
 use super::processor::first_processor;
-use super::{Fact, Root};
+use super::root::Root;
 
 pub(super) fn facts(root: &Root) -> [Fact; 2] {
     [

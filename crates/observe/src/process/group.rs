@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::files::Files;
 use super::process::{Detail, Process, Seen};
 use super::thread::Since;
+use super::units::{TICK, ids};
 use super::used::{Pair, Used};
-use super::{TICK, ids};
 
 /// Most threads that are read one by one: each is one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;

@@ -18,6 +18,7 @@ mod proxies;
 mod roles;
 mod stat;
 mod thread;
+mod units;
 mod used;
 
 use std::collections::BTreeSet;
@@ -32,15 +33,12 @@ use self::group::{Group, Moment};
 pub(crate) use self::holder::Holder;
 use self::others::{Others, Sides};
 use self::thread::Since;
+use self::units::ids;
 use self::used::{Pair, Used};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
-use crate::host::processors::TICKS_PER_S;
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, ServerLocation};
-
-/// Length of one kernel tick, in nanoseconds.
-const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
 
 /// Most samples between two searches for a server that was not found: a search reads the open files
 /// of all processes.
@@ -50,12 +48,9 @@ const PATIENCE: u32 = 16;
 const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel does not count what \
                         each has had (CONFIG_SCHED_INFO)";
 
-/// Most processors that a list names.
-const MOST_PROCESSORS: usize = 8_192;
-
 /// A location of the database, and the processes found there.
 #[derive(Debug)]
-struct Place {
+struct LocatedServer {
     whereabouts: ServerLocation,
     found: Vec<u32>,
 }
@@ -65,7 +60,7 @@ struct Place {
 pub(crate) struct Processes {
     /// Root process of the observed program, if it is not this one.
     observed_root: Option<u32>,
-    places: Vec<Place>,
+    places: Vec<LocatedServer>,
     /// Prefix of the names of this process's threads that are the database.
     threads: Option<&'static str>,
     generator: Group,
@@ -92,7 +87,7 @@ impl Processes {
         });
         let place = |place: &ServerLocation| match place {
             ServerLocation::Port(_) | ServerLocation::Socket(_) | ServerLocation::Process(_) => {
-                Some(Place { whereabouts: place.clone(), found: Vec::new() })
+                Some(LocatedServer { whereabouts: place.clone(), found: Vec::new() })
             }
             ServerLocation::Elsewhere(_) | ServerLocation::Threads(_) => None,
         };
@@ -194,7 +189,8 @@ impl Processes {
     /// Searches for servers that are not found or have ended, and returns true if one was found.
     fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
         let here = self.server.numbers();
-        let is_lost = |place: &Place| !place.found.iter().any(|number| here.contains(number));
+        let is_lost =
+            |place: &LocatedServer| !place.found.iter().any(|number| here.contains(number));
         if !self.places.iter().any(is_lost) {
             return false;
         }
@@ -256,7 +252,7 @@ impl Processes {
     /// nothing is reported, because the server would count as one of them.
     fn tell_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
         let here = self.server.numbers();
-        let is_lost = |place: &Place| {
+        let is_lost = |place: &LocatedServer| {
             !place.found.is_empty() && !place.found.iter().any(|number| here.contains(number))
         };
         if self.places.iter().any(is_lost) {
@@ -369,24 +365,6 @@ fn processors(root: &Root, allowed: &BTreeSet<u32>) -> usize {
         Some(online) => ids(&online).into_iter().filter(|id| allowed.contains(id)).count(),
         None => allowed.len(),
     }
-}
-
-/// Parses the numbers of a list such as `0-3,8`.
-fn ids(list: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse().ok()?)
-    };
-    list.split(',').filter_map(range).flatten().take(MOST_PROCESSORS).collect()
-}
-
-/// Parses the bytes read from and written to disks: `read_bytes` and `write_bytes` of
-/// `proc_pid_io(5)`.
-fn io(text: &str) -> Option<Pair> {
-    let number = |name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-    };
-    Some(Pair(number("read_bytes:")?, number("write_bytes:")?))
 }
 
 #[cfg(test)]
@@ -510,19 +488,9 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_processors_are_read_as_far_as_they_make_sense() {
-        assert_eq!(ids("0-2,8"), [0, 1, 2, 8]);
-        assert_eq!(ids("3-1,x,,7"), [7]);
-        assert_eq!(ids("0-4294967295").len(), MOST_PROCESSORS);
+    fn allowed_processors_that_are_offline_do_not_count() {
         let planted = Planted::new().with("sys/devices/system/cpu/online", "0-1\n");
         assert_eq!(processors(&planted.root, &[1, 2, 3].into()), 1);
         assert_eq!(processors(&Planted::new().root, &[1, 2, 3].into()), 3);
-    }
-
-    #[test]
-    fn bytes_are_those_of_disks() {
-        let text = "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\ncancelled_write_bytes: 5\n";
-        assert_eq!(io(text), Some(Pair(3, 4)));
-        assert_eq!(io("read_bytes: x"), None);
     }
 }

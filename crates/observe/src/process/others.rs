@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::{Nanos, Stamp};
 use record::{Component, Part};
 
-use super::TICK;
 use super::files::Files;
 use super::stat::{self, Stat};
+use super::units::TICK;
 use crate::sample::Sample;
 
 /// Largest share of a processor that scanning may take.

@@ -7,8 +7,8 @@ use super::files::Files;
 use super::roles;
 use super::stat::Stat;
 use super::thread::{Id, Since, Thread, read_allowed, share};
+use super::units::{TICK, io};
 use super::used::{Pair, Used};
-use super::{TICK, io};
 
 /// Samples after which the list of threads is read again although their number is the same.
 const LIST_EVERY: u32 = 8;

@@ -4,8 +4,8 @@
 
 use super::files::Files;
 use super::stat::Stat;
+use super::units::{TICK, io};
 use super::used::{Pair, Used};
-use super::{TICK, io};
 
 /// Id of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

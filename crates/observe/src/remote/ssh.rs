@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
 
-use super::RemoteHost;
+use super::host::RemoteHost;
 use super::protocol::{Asked, LONGEST_LINE, plain};
 use crate::scope::{Scope, ServerLocation};
 

@@ -5,6 +5,7 @@
 //! side of a connection follows from its ports: the server's port is the local one at the server.
 //! The counters of connections are added up at every sample, and kept when a connection ends.
 
+mod connection;
 mod netlink;
 mod pairs;
 mod tcp;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use record::{Part, Side};
 
+use self::connection::{Connection, Counted};
 use self::netlink::{Diagnostics, Enough};
 pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
 use self::tcp::Family;
@@ -36,46 +38,6 @@ const MOST_ENDS: usize = 16_384;
 /// Samples between two requests for an address family without connections while the other family
 /// has some: the kernel searches all of its tables for an answer.
 const UNUSED_EVERY: u32 = 8;
-
-/// A TCP connection as one side sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Connection {
-    /// Ports, addresses and inode of the socket.
-    key: [u8; 40],
-    /// Fields by which the kernel finds the socket again: `struct inet_diag_sockid`.
-    family: u8,
-    identity: [u8; 48],
-    is_established: bool,
-    inode: u32,
-    local_port: u16,
-    remote_port: u16,
-    /// Received bytes that were not read.
-    receive_queue: u32,
-    /// Bytes that were not sent yet.
-    send_queue: u32,
-    counted: Counted,
-}
-
-/// Counters of a connection; times in microseconds. `None` if this kernel does not report one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counted {
-    busy: Option<u64>,
-    receiver_limited: Option<u64>,
-    buffer_limited: Option<u64>,
-    round_trip: Option<u32>,
-    round_trip_least: Option<u32>,
-    retransmits: Option<u64>,
-    /// Segments with data.
-    data_sent: Option<u64>,
-    data_received: Option<u64>,
-    /// Bytes that the other side acknowledged, and bytes received from it.
-    bytes_sent: Option<u64>,
-    bytes_received: Option<u64>,
-    /// Time since data was last sent, and since data was last received, in milliseconds. The kernel
-    /// counts it in its ticks, of up to 10 ms.
-    since_sent_ms: Option<u32>,
-    since_received_ms: Option<u32>,
-}
 
 /// Connections of one side.
 #[derive(Debug, Default)]

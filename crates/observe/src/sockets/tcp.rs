@@ -1,8 +1,8 @@
 //! TCP connections: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
 //! `struct tcp_info` of `linux/tcp.h` (RFC 4898 defines most of its fields).
 
+use super::connection::{Connection, Counted};
 use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
-use super::{Connection, Counted};
 
 /// Attribute that holds `struct tcp_info`, `INET_DIAG_INFO`.
 const INFO: u16 = 2;
