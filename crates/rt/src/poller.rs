@@ -8,22 +8,14 @@
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::time::Timespec;
 
-use crate::Rt;
-
 /// Maximum number of sockets that the kernel reports at once.
 const EVENTS: usize = 256;
-
-/// Number of consecutive reads that may fill their buffers before a socket rests until the executor
-/// has polled the others and its timers. A server that sends without end must not monopolize the
-/// thread.
-const FULL_READS: u8 = 4;
 
 /// The sockets of a thread.
 pub(crate) struct Poller {
@@ -59,12 +51,12 @@ struct Notes {
 
 /// The state of one direction of a socket.
 #[derive(Default)]
-struct Side {
-    is_ready: bool,
+pub(crate) struct Side {
+    pub(crate) is_ready: bool,
     /// True if no new event will come: the readiness is final.
-    has_ended: bool,
+    pub(crate) has_ended: bool,
     /// Number of reads that have filled their buffers since the last one that did not.
-    full_reads: u8,
+    pub(crate) full_reads: u8,
     waker: Option<Waker>,
 }
 
@@ -78,7 +70,8 @@ impl Side {
         }
     }
 
-    fn keep(&mut self, waker: &Waker) {
+    /// Keeps the waker of the task that waits for this direction.
+    pub(crate) fn keep(&mut self, waker: &Waker) {
         match &mut self.waker {
             Some(known) => known.clone_from(waker),
             empty => *empty = Some(waker.clone()),
@@ -147,9 +140,25 @@ impl Poller {
         }
     }
 
+    /// Passes the state of one direction of a socket to `act`.
+    #[inline]
+    pub(crate) fn with_side<R>(
+        &self,
+        slot: u32,
+        direction: Direction,
+        act: impl FnOnce(&mut Side) -> R,
+    ) -> R {
+        let mut sources = self.sources.borrow_mut();
+        let notes = &mut sources.slots[slot as usize];
+        act(match direction {
+            Direction::Read => &mut notes.read,
+            Direction::Write => &mut notes.write,
+        })
+    }
+
     /// Lets a socket rest until the next poll of the kernel.
     #[cold]
-    fn rest(&self, slot: u32) {
+    pub(crate) fn rest(&self, slot: u32) {
         let generation = self.sources.borrow().slots[slot as usize].generation;
         self.resting.borrow_mut().push(Resting { slot, generation });
     }
@@ -160,7 +169,8 @@ impl Poller {
         Ok(epoll::add(&self.epoll, source, key, EventFlags::IN | EventFlags::ET)?)
     }
 
-    fn add(&self, source: impl AsFd) -> io::Result<u32> {
+    /// Adds a socket. Returns its slot.
+    pub(crate) fn add(&self, source: impl AsFd) -> io::Result<u32> {
         let mut sources = self.sources.borrow_mut();
         let slot = match sources.free.pop() {
             Some(slot) => slot,
@@ -180,7 +190,8 @@ impl Poller {
         }
     }
 
-    fn remove(&self, source: impl AsFd, slot: u32) {
+    /// Removes a socket.
+    pub(crate) fn remove(&self, source: impl AsFd, slot: u32) {
         // It was added, and only this function removes it.
         let _ = epoll::delete(&self.epoll, source);
         let mut sources = self.sources.borrow_mut();
@@ -196,109 +207,4 @@ fn key(slot: u32, generation: u32) -> u64 {
 
 fn from_key(key: u64) -> (u32, u32) {
     (key as u32, (key >> 32) as u32)
-}
-
-/// A socket or other pollable file that belongs to a thread's executor.
-///
-/// It must be non-blocking: [`poll_io`](Source::poll_io) tries, and waits if the attempt would
-/// block.
-pub struct Source<T: AsFd> {
-    inner: T,
-    slot: u32,
-    poller: Rc<Poller>,
-}
-
-impl<T: AsFd> Source<T> {
-    /// Registers a socket with the thread's executor.
-    ///
-    /// # Errors
-    /// The operating system refuses it: it is a regular file, or memory is short.
-    ///
-    /// # Panics
-    /// In virtual time, which has no sockets.
-    pub fn new(rt: &Rt, inner: T) -> io::Result<Source<T>> {
-        let poller = Rc::clone(rt.poller().expect("sockets take real time"));
-        let slot = poller.add(&inner)?;
-        Ok(Source { inner, slot, poller })
-    }
-
-    /// Returns the socket.
-    pub fn get(&self) -> &T {
-        &self.inner
-    }
-
-    /// Attempts an operation, and waits if it would block.
-    ///
-    /// # Errors
-    /// The operation's error, except that it would block.
-    #[inline]
-    pub fn poll_io<R>(
-        &self,
-        direction: Direction,
-        context: &mut Context<'_>,
-        mut attempt: impl FnMut(&T) -> io::Result<R>,
-    ) -> Poll<io::Result<R>> {
-        loop {
-            if !self.is_ready_or_waits(direction, context) {
-                return Poll::Pending;
-            }
-            match attempt(&self.inner) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.with_side(direction, |side| side.is_ready = false);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return Poll::Ready(result),
-            }
-        }
-    }
-
-    /// Records that an attempt has left nothing for the next one although it did not block: a read
-    /// shorter than its buffer. The next attempt then waits without a system call in vain, unless
-    /// the kernel has reported that the peer has finished.
-    #[inline]
-    pub fn mark_drained(&self, direction: Direction) {
-        self.with_side(direction, |side| (side.is_ready, side.full_reads) = (side.has_ended, 0));
-    }
-
-    /// Records that a read has filled its buffer, which means there may be more. After
-    /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
-    pub(crate) fn note_full_read(&self) {
-        let is_spent = self.with_side(Direction::Read, |side| {
-            side.full_reads += 1;
-            let is_spent = side.full_reads == FULL_READS;
-            if is_spent {
-                (side.full_reads, side.is_ready) = (0, false);
-            }
-            is_spent
-        });
-        if is_spent {
-            self.poller.rest(self.slot);
-        }
-    }
-
-    #[inline]
-    fn is_ready_or_waits(&self, direction: Direction, context: &mut Context<'_>) -> bool {
-        self.with_side(direction, |side| {
-            if !side.is_ready {
-                side.keep(context.waker());
-            }
-            side.is_ready
-        })
-    }
-
-    #[inline]
-    fn with_side<R>(&self, direction: Direction, act: impl FnOnce(&mut Side) -> R) -> R {
-        let mut sources = self.poller.sources.borrow_mut();
-        let notes = &mut sources.slots[self.slot as usize];
-        act(match direction {
-            Direction::Read => &mut notes.read,
-            Direction::Write => &mut notes.write,
-        })
-    }
-}
-
-impl<T: AsFd> Drop for Source<T> {
-    fn drop(&mut self) {
-        self.poller.remove(&self.inner, self.slot);
-    }
 }

@@ -1,0 +1,111 @@
+//! A socket that a task waits for.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use crate::Rt;
+use crate::poller::{Direction, Poller};
+
+/// Number of consecutive reads that may fill their buffers before a socket rests until the executor
+/// has polled the others and its timers. A server that sends without end must not monopolize the
+/// thread.
+const FULL_READS: u8 = 4;
+
+/// A socket or other pollable file that belongs to a thread's executor.
+///
+/// It must be non-blocking: [`poll_io`](Source::poll_io) tries, and waits if the attempt would
+/// block.
+pub struct Source<T: AsFd> {
+    inner: T,
+    slot: u32,
+    poller: Rc<Poller>,
+}
+
+impl<T: AsFd> Source<T> {
+    /// Registers a socket with the thread's executor.
+    ///
+    /// # Errors
+    /// The operating system refuses it: it is a regular file, or memory is short.
+    ///
+    /// # Panics
+    /// In virtual time, which has no sockets.
+    pub fn new(rt: &Rt, inner: T) -> io::Result<Source<T>> {
+        let poller = Rc::clone(rt.poller().expect("sockets take real time"));
+        let slot = poller.add(&inner)?;
+        Ok(Source { inner, slot, poller })
+    }
+
+    /// Returns the socket.
+    pub fn get(&self) -> &T {
+        &self.inner
+    }
+
+    /// Attempts an operation, and waits if it would block.
+    ///
+    /// # Errors
+    /// The operation's error, except that it would block.
+    #[inline]
+    pub fn poll_io<R>(
+        &self,
+        direction: Direction,
+        context: &mut Context<'_>,
+        mut attempt: impl FnMut(&T) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        loop {
+            if !self.is_ready_or_waits(direction, context) {
+                return Poll::Pending;
+            }
+            match attempt(&self.inner) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.poller.with_side(self.slot, direction, |side| side.is_ready = false);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+
+    /// Records that an attempt has left nothing for the next one although it did not block: a read
+    /// shorter than its buffer. The next attempt then waits without a system call in vain, unless
+    /// the kernel has reported that the peer has finished.
+    #[inline]
+    pub fn mark_drained(&self, direction: Direction) {
+        self.poller.with_side(self.slot, direction, |side| {
+            (side.is_ready, side.full_reads) = (side.has_ended, 0)
+        });
+    }
+
+    /// Records that a read has filled its buffer, which means there may be more. After
+    /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
+    pub(crate) fn note_full_read(&self) {
+        let is_spent = self.poller.with_side(self.slot, Direction::Read, |side| {
+            side.full_reads += 1;
+            let is_spent = side.full_reads == FULL_READS;
+            if is_spent {
+                (side.full_reads, side.is_ready) = (0, false);
+            }
+            is_spent
+        });
+        if is_spent {
+            self.poller.rest(self.slot);
+        }
+    }
+
+    #[inline]
+    fn is_ready_or_waits(&self, direction: Direction, context: &mut Context<'_>) -> bool {
+        self.poller.with_side(self.slot, direction, |side| {
+            if !side.is_ready {
+                side.keep(context.waker());
+            }
+            side.is_ready
+        })
+    }
+}
+
+impl<T: AsFd> Drop for Source<T> {
+    fn drop(&mut self) {
+        self.poller.remove(&self.inner, self.slot);
+    }
+}
