@@ -16,7 +16,7 @@ use record::{
 use sim::{Config, Service};
 use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
-use crate::say;
+use crate::output::say;
 
 /// A benchmark workload that makes a given number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,13 @@
 //! instructions; `memory`, `replay`, `check` and `input` measure memory.
 
 mod cases;
+mod output;
 mod rounds;
 
 use std::process::ExitCode;
 
 use crate::cases::{Case, GATES};
+use crate::output::say;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,10 +49,4 @@ fn usage() -> ExitCode {
     say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES |");
     say("              check FILE | input]");
     ExitCode::from(2)
-}
-
-/// Prints a line of the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-fn say(line: impl std::fmt::Display) {
-    println!("{line}");
 }

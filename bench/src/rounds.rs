@@ -9,7 +9,7 @@ use base::{Clock, Monotonic};
 use bench::describe;
 
 use crate::cases::{self, Case, Outcome};
-use crate::say;
+use crate::output::say;
 
 /// A measure with its value of each round.
 struct Measure {

@@ -3,7 +3,7 @@
 use base::Nanos;
 use testbed::{Options, Relay, Server};
 
-use super::scenarios::{flushes, inside, through};
+use super::parts::{flushes, inside, through};
 use super::stage::{bind, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 

@@ -3,9 +3,10 @@
 
 use testbed::{Kind, Options, Server, Via};
 
-use super::scenarios::{flushes, observe_script, pgbench};
+use super::parts::{flushes, observe_script, pgbench};
+use super::scenario::Scenario;
 use super::stage::{BackgroundProgram, bind, psql, server};
-use super::{Answer, RepetitionError, Scenario, ScenarioEnv};
+use super::{Answer, RepetitionError, ScenarioEnv};
 
 /// Text of a reason that rests on the sockets at both ends.
 const BOTH_SOCKETS: Option<&str> = Some("no request at the server and no answer at the program");

@@ -3,14 +3,15 @@
 //! The load generator and the servers share one machine with two processors or more. Where the two
 //! must be told apart, the generator gets processor 0 and the server processor 1.
 
-use std::ffi::OsStr;
 use std::process::Command;
 
-use base::{Address, Endpoint, Nanos, Target};
-use testbed::{Options, Relay, Server, Via};
+use base::{Nanos, Target};
+use testbed::{Options, Relay, Via};
 
-use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, client, psql, server};
-use super::{Answer, RepetitionError, Scenario, ScenarioEnv, loads};
+use super::parts::{flushes, inside, observe_script, pgbench, through};
+use super::scenario::Scenario;
+use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
+use super::{Answer, RepetitionError, ScenarioEnv, loads};
 use crate::SimulatedServer;
 
 /// Queries that cost PostgreSQL, or the MySQL family, processor time in proportion to a number of
@@ -434,24 +435,10 @@ fn inserts(stage: &ScenarioEnv, clients: u64) -> String {
     )
 }
 
-/// Returns a disk whose flushes take 5 to 15 ms longer.
-pub(super) fn flushes(stage: &ScenarioEnv) -> SlowDisk {
-    SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
-}
-
 fn slow_flush(stage: &ScenarioEnv, options: Options) -> Result<Answer, RepetitionError> {
     let library = stage.slow_disk(flushes(stage))?;
     let server = server(&options.preload(&library))?;
     stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
-}
-
-pub(super) fn inside(stage: &ScenarioEnv) -> Target {
-    let file = stage.path("inside.db").display().to_string();
-    let options = vec![
-        ("journal".to_owned(), "wal".to_owned()),
-        ("synchronous".to_owned(), "full".to_owned()),
-    ];
-    Target { kind: base::TargetKind::Sqlite, endpoint: Endpoint::File(file.into()), options }
 }
 
 fn slow_flush_inside(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
@@ -487,15 +474,6 @@ fn long_by_kernel(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
     let target = Target::parse("testbed:postgres").map_err(|error| error.to_string())?;
     stage.run_as(&target, None, &workload, command, &[])
-}
-
-/// Returns the URL of a server with another port of this machine.
-pub(super) fn through(server: &Server, port: u16) -> Target {
-    let mut target = server.url();
-    if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
-        *addresses = vec![Address { host: "127.0.0.1".to_owned(), port: Some(port) }];
-    }
-    target
 }
 
 fn long(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
@@ -695,44 +673,4 @@ fn program_hot_row(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 fn program_one_client(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&Options::postgres())?;
     pgbench(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
-}
-
-/// Observes `pgbench` on processor 0.
-pub(super) fn pgbench(
-    stage: &ScenarioEnv,
-    server: &Server,
-    clients: u64,
-    script: &str,
-) -> Result<Answer, RepetitionError> {
-    let file = stage.path("script.sql");
-    std::fs::write(&file, script)?;
-    let (port, clients) = (server.port().to_string(), clients.to_string());
-    let seconds = stage.seconds.to_string();
-    let mut words: Vec<&OsStr> = ["taskset", "-c", "0", "pgbench", "-n"].map(OsStr::new).to_vec();
-    for (option, value) in
-        [("-h", "127.0.0.1"), ("-p", &port), ("-U", "assay"), ("-c", &clients), ("-T", &seconds)]
-    {
-        words.extend([option, value].map(OsStr::new));
-    }
-    words.extend([OsStr::new("-f"), file.as_os_str(), OsStr::new("assay")]);
-    stage.observe(server, &words)
-}
-
-/// Observes a shell script for the length of a run. In the script, `"$@"` is the server's client
-/// program with its arguments.
-pub(super) fn observe_script(
-    stage: &ScenarioEnv,
-    server: &Server,
-    script: &str,
-) -> Result<Answer, RepetitionError> {
-    let client = client(server)?;
-    // Its output must not mix with the document that `assay` prints.
-    let script = format!("exec >/dev/null 2>&1; {script}");
-    let mut words: Vec<&OsStr> = ["timeout", "-s", "INT"].map(OsStr::new).to_vec();
-    let span = stage.seconds.to_string();
-    words.push(OsStr::new(&span));
-    words.extend(["sh", "-c", &script, "sh"].map(OsStr::new));
-    words.push(client.get_program());
-    words.extend(client.get_args());
-    stage.observe(server, &words)
 }

@@ -23,7 +23,7 @@ const PER_S: f64 = 4_000.0;
 
 /// A fault, and how it is planted.
 #[derive(Clone, Copy)]
-pub struct Fault {
+pub struct PlantedFault {
     /// Description of the fault, with its size.
     pub name: &'static str,
     /// The check that has to detect it.
@@ -37,30 +37,36 @@ pub struct Fault {
 }
 
 /// All planted faults.
-pub const FAULTS: [Fault; 10] = [
-    Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends", "send-lag") },
-    Fault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
-    Fault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %", "step") },
-    Fault {
+pub const FAULTS: [PlantedFault; 10] = [
+    PlantedFault {
+        seen: late_sends,
+        ..fault("500 µs of send lag on 5 % of the sends", "send-lag")
+    },
+    PlantedFault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
+    PlantedFault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %", "step") },
+    PlantedFault {
         server: "&slower=0.1&slower-from=10s&slower-over=60s",
         ..fault("a drift of 10 %", "drift")
     },
-    Fault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
-    Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it", "stall") },
-    Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
-    Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second", "send-lag") },
-    Fault {
+    PlantedFault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
+    PlantedFault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it", "stall") },
+    PlantedFault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
+    PlantedFault {
+        seen: bursts,
+        ..fault("bursts after stalls of 50 ms in each second", "send-lag")
+    },
+    PlantedFault {
         seen: other_programs,
         ..fault("other programs on 15 % of the processors", "other-programs")
     },
-    Fault {
+    PlantedFault {
         seen: lost_second,
         ..fault("a second in which 15 % of the arrivals are missing", "each-second")
     },
 ];
 
-const fn fault(name: &'static str, check: &'static str) -> Fault {
-    Fault { name, check, server: "", carried_out: |_| {}, seen: |_, _| {} }
+const fn fault(name: &'static str, check: &'static str) -> PlantedFault {
+    PlantedFault { name, check, server: "", carried_out: |_| {}, seen: |_, _| {} }
 }
 
 /// Counts of the runs in which a fault was detected.
@@ -109,7 +115,7 @@ impl Sensitivity {
 pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
     let honest = plan(WORKLOAD)?;
     let mut all = Vec::new();
-    for Fault { name, check, server, carried_out, seen } in FAULTS {
+    for PlantedFault { name, check, server, carried_out, seen } in FAULTS {
         let mut carried = honest.clone();
         let mut found = Sensitivity::of(name, check);
         for seed in 1..=runs {

@@ -107,7 +107,7 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
             Severity::Error => Level::ERROR,
         };
-        let place = self.span.map(|span| Place::find(&source.text, span));
+        let place = self.span.map(|span| Excerpt::find(&source.text, span));
         let (message, label) = (printable(&self.message), printable(&self.label));
         let name = printable(&source.name);
         let help = self.help.as_deref().map(printable_lines);
@@ -129,9 +129,9 @@ impl Diagnostic {
 }
 
 /// The line of a span, cut to a readable length.
-struct Place {
+struct Excerpt {
     line_number: usize,
-    excerpt: String,
+    text: String,
     span: Span,
     /// The caret's column, if the line was cut and the column in the excerpt would mislead.
     cut_column: Option<usize>,
@@ -140,8 +140,8 @@ struct Place {
 /// Number of bytes before the displayed part that are searched for the start of a password.
 const LOOK_BACK: usize = 4_096;
 
-impl Place {
-    fn find(text: &str, span: Span) -> Place {
+impl Excerpt {
+    fn find(text: &str, span: Span) -> Excerpt {
         let at = floor_boundary(text, span.start);
         let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
@@ -165,10 +165,10 @@ impl Place {
             &excerpt[caret_end - start..],
         ]
         .map(with_control_pictures);
-        Place {
+        Excerpt {
             line_number: text[..line_start].matches('\n').count() + 1,
             span: Span::new(before.len(), before.len() + marked.len()),
-            excerpt: [before, marked, after].concat(),
+            text: [before, marked, after].concat(),
             cut_column: cut.then(|| text[line_start..at].chars().count() + 1),
         }
     }
@@ -180,7 +180,7 @@ impl Place {
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
         let annotation = AnnotationKind::Primary.span(self.span.start..self.span.end);
         let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
-        Snippet::source(self.excerpt.as_str())
+        Snippet::source(self.text.as_str())
             .line_start(self.line_number)
             .path(name)
             .annotation(annotation)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use workload::{Rates, RemoteHost, Warmup};
+use workload::{Observe, Rates, RemoteHost, Warmup};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
@@ -246,7 +246,7 @@ pub(crate) struct ObserveArgs {
     #[arg(long, value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// Sampling interval, from 100ms to 1m.
-    #[arg(long, default_value = "1s", value_parser = crate::commands::observe::parse_every)]
+    #[arg(long, default_value = "1s", value_parser = parse_every)]
     pub(crate) every: Nanos,
     /// A process of the database, if it is not found by its port. Repeatable.
     #[arg(long, value_name = "NUMBER")]
@@ -365,6 +365,16 @@ fn parse_url(url: &str) -> Result<Url, Infallible> {
     Ok(Target::parse(url))
 }
 
+/// Parses the sampling interval.
+fn parse_every(text: &str) -> Result<Nanos, String> {
+    let every = parse_duration(text).map_err(|error| error.to_string())?;
+    let (least, most) = Observe::ENDS;
+    match (least..=most).contains(&every) {
+        true => Ok(every),
+        false => Err(format!("is not between {least} and {most}")),
+    }
+}
+
 fn parse_setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     if name.trim().is_empty() {
@@ -440,5 +450,12 @@ mod tests {
         for bad in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
             assert!(parse_cpus(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn sampling_interval_has_two_limits() {
+        assert_eq!(parse_every("500ms"), Ok(Nanos::from_millis(500)));
+        assert!(parse_every("1ms").is_err() && parse_every("2m").is_err());
+        assert!(parse_every("soon").is_err());
     }
 }

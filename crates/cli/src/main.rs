@@ -16,6 +16,7 @@ mod go_drivers;
 mod go_flags;
 mod inputs;
 mod outputs;
+mod reading;
 mod signals;
 mod stderr;
 mod trust;

@@ -139,7 +139,7 @@ impl Files {
         match self.reach {
             Reach::Anywhere => File::open(self.input(name)),
             Reach::Folder => {
-                let place = Place::find(&self.inputs, name)?;
+                let place = NamedFile::find(&self.inputs, name)?;
                 place.is_input()?;
                 place.open(OFlags::RDONLY, Mode::empty())
             }
@@ -154,7 +154,7 @@ impl Files {
     pub fn is_regular(&self, name: &str) -> io::Result<bool> {
         let kind = match self.reach {
             Reach::Anywhere => FileType::from_raw_mode(rustix::fs::stat(self.input(name))?.st_mode),
-            Reach::Folder => Place::find(&self.inputs, name)?.is_input()?,
+            Reach::Folder => NamedFile::find(&self.inputs, name)?.is_input()?,
         };
         match kind {
             FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
@@ -169,7 +169,7 @@ impl Files {
     pub fn may_create(&self, name: &str) -> io::Result<()> {
         match self.reach {
             Reach::Anywhere => Ok(()),
-            Reach::Folder => Place::of_output(&self.outputs, name)?.is_free(),
+            Reach::Folder => NamedFile::of_output(&self.outputs, name)?.is_free(),
         }
     }
 
@@ -182,7 +182,7 @@ impl Files {
         if self.reach == Reach::Anywhere {
             return Ok(None);
         }
-        let place = Place::of_output(&self.outputs, name)?;
+        let place = NamedFile::of_output(&self.outputs, name)?;
         place.is_free()?;
         place.open(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::from(0o666)).map(Some)
     }
@@ -225,9 +225,9 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
 }
 
 /// Returns the place of a path below the current folder, and its kind; `None` if nothing exists.
-fn existing(path: &Path) -> io::Result<Option<(Place<'_>, FileType)>> {
+fn existing(path: &Path) -> io::Result<Option<(NamedFile<'_>, FileType)>> {
     let shown = path.to_str().ok_or(Refusal::Outside)?;
-    let found = Place::find(Path::new("."), shown).and_then(|place| {
+    let found = NamedFile::find(Path::new("."), shown).and_then(|place| {
         let kind = place.kind()?;
         Ok((place, kind))
     });
@@ -241,14 +241,14 @@ fn existing(path: &Path) -> io::Result<Option<(Place<'_>, FileType)>> {
 }
 
 /// A file name in an open folder.
-struct Place<'n> {
+struct NamedFile<'n> {
     folder: OwnedFd,
     name: &'n OsStr,
 }
 
-impl<'n> Place<'n> {
+impl<'n> NamedFile<'n> {
     /// Opens the folders on the path to a file, none of which may be a link.
-    fn find(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
+    fn find(folder: &Path, name: &'n str) -> io::Result<NamedFile<'n>> {
         const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
         let components = components(name)?;
         let Some((last, parents)) = components.split_last() else {
@@ -264,16 +264,16 @@ impl<'n> Place<'n> {
                 false => error.into(),
             })?;
         }
-        Ok(Place { folder: at, name: last })
+        Ok(NamedFile { folder: at, name: last })
     }
 
-    fn of_output(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
+    fn of_output(folder: &Path, name: &'n str) -> io::Result<NamedFile<'n>> {
         components(name)?;
         let is_csv = |end: &OsStr| end.eq_ignore_ascii_case("csv");
         if !Path::new(name).extension().is_some_and(is_csv) {
             return Err(Refusal::NotCsv.into());
         }
-        Place::find(folder, name)
+        NamedFile::find(folder, name)
     }
 
     fn kind(&self) -> io::Result<FileType> {

@@ -5,18 +5,10 @@
 use crate::error::{ErrorKind, WireError};
 use crate::execute::{BulkExecuteCommand, ExecuteCommand, StatementId};
 use crate::frame;
+use crate::opcode::{
+    BULK_EXECUTE, CLOSE, EXECUTE, INIT_DB, PING, PREPARE, QUERY, QUIT, RESET, RESET_CONNECTION,
+};
 use crate::take::FieldReader;
-
-const QUIT: u8 = 0x01;
-const INIT_DB: u8 = 0x02;
-const QUERY: u8 = 0x03;
-const PING: u8 = 0x0E;
-const PREPARE: u8 = 0x16;
-pub(crate) const EXECUTE: u8 = 0x17;
-const CLOSE: u8 = 0x19;
-const RESET: u8 = 0x1A;
-const RESET_CONNECTION: u8 = 0x1F;
-pub(crate) const BULK_EXECUTE: u8 = 0xFA;
 
 /// A command. Executions are encoded by [`Execute`](crate::Execute) and
 /// [`BulkExecute`](crate::BulkExecute).

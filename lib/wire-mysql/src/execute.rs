@@ -11,9 +11,9 @@
 //! values are written at their offsets.
 
 use crate::column::{ColumnKind, ColumnType};
-use crate::command::{BULK_EXECUTE, EXECUTE};
 use crate::error::{ErrorKind, WireError, fault};
 use crate::frame;
+use crate::opcode::{BULK_EXECUTE, EXECUTE};
 use crate::put;
 use crate::row::{Field, bit, bitmap_bytes, set_bit};
 use crate::take::FieldReader;

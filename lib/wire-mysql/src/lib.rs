@@ -53,6 +53,7 @@ mod file;
 mod frame;
 mod handshake;
 mod login;
+mod opcode;
 mod prepared;
 mod put;
 mod replies;

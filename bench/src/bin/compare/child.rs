@@ -12,8 +12,8 @@ use nix::sys::time::TimeValLike as _;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use crate::Failure;
 use crate::machine::Processors;
+use crate::output::Failure;
 
 /// Interval at which the memory of a running program is read.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::child::{self, ProgramRun};
 use crate::options::Options;
+use crate::output::{Failure, complain};
+use crate::parse;
 use crate::publish::{Extent, Publication};
-use crate::runners::{Length, Runner};
+use crate::runner::Runner;
+use crate::runners::Length;
 use crate::servers::Servers;
-use crate::{Failure, complain, parse};
 
 /// Length of a counted run, in seconds of the program's own clock. Once and short is enough: counts
 /// scatter less than times, and the tools slow a program down.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, Database, Statement};
 use crate::child::ProgramRun;
-use crate::runners::Runner;
+use crate::runner::Runner;
 
 /// One run of one load generator.
 #[derive(Clone, Debug)]

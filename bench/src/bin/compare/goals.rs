@@ -14,10 +14,10 @@ use crate::load::{self, LoadKey, LoadRun, Loader};
 use crate::memory::Memory;
 use crate::open::{self, OpenRaw, Rated};
 use crate::options::{Measure, Options};
+use crate::output::{Failure, say};
 use crate::publish::{self, RESULTS};
-use crate::runners::Runner;
+use crate::runner::Runner;
 use crate::tables;
-use crate::{Failure, say};
 
 /// Prints the table of goals, and writes it into the document if that is asked for.
 pub(crate) fn measure(options: &Options) -> Result<(), Failure> {

@@ -14,10 +14,10 @@ use crate::cells::Database;
 use crate::child;
 use crate::figures::Spread;
 use crate::options::Options;
+use crate::output::{Failure, complain};
 use crate::publish::{Extent, Publication};
-use crate::runners::Runner;
+use crate::runner::Runner;
 use crate::servers::{Server, Servers};
-use crate::{Failure, complain};
 
 /// Numbers of connections that fill a table at the same time.
 pub(crate) const WRITERS: [u32; 2] = [1, 4];

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::Failure;
+use crate::output::Failure;
 
 /// Counters of the machine's processors since boot, in ticks.
 pub(crate) struct Processors {

@@ -22,21 +22,20 @@ mod machine;
 mod memory;
 mod open;
 mod options;
+mod output;
 mod parse;
 mod publish;
 mod rounds;
+mod runner;
 mod runners;
 mod servers;
 mod tables;
 
-use std::fmt;
 use std::process::ExitCode;
 
 use crate::options::{Measure, Options};
+use crate::output::{Failure, complain};
 use crate::servers::Servers;
-
-/// The reason why something cannot be measured, as a message for the user.
-type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,18 +56,7 @@ fn measure(options: &Options) -> Result<(), Failure> {
         Measure::Open => open::measure(options, &Servers::simulated(options)?),
         Measure::Memory => memory::measure(options, &Servers::real(options)?),
         Measure::Load => load::measure(options, &Servers::real(options)?),
-        Measure::Goals => goals::measure(options),
-    }
-}
-
-/// Prints a line of the result.
-#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
-fn say(line: impl fmt::Display) {
-    println!("{line}");
-}
-
-/// Prints a line of progress, or an error, to standard error.
-#[expect(clippy::print_stderr, reason = "this is the program's one way to complain")]
-fn complain(line: impl fmt::Display) {
-    eprintln!("{line}");
+        Measure::Goals => return goals::measure(options),
+    }?;
+    if options.write { goals::refresh() } else { Ok(()) }
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::cells::{Cell, Database};
 use crate::options::Options;
+use crate::output::Failure;
 use crate::publish::{Extent, Publication};
 use crate::runners;
 use crate::servers::Servers;

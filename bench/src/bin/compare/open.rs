@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::figures::{Raw, Spread};
 use crate::options::Options;
+use crate::output::{Failure, complain};
 use crate::publish::{Extent, Publication};
-use crate::runners::{self, Length, Runner};
+use crate::runner::Runner;
+use crate::runners::{self, Length};
 use crate::servers::Servers;
-use crate::{Failure, complain};
 
 /// The rates at which the send lag is measured, per second.
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use limit::arguments::{Given, Known};
 
-use crate::Failure;
 use crate::cells::{CONNECTIONS, Cell, Database, Statement};
-use crate::runners::Runner;
+use crate::output::Failure;
+use crate::runner::Runner;
 
 /// A measure of `compare`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

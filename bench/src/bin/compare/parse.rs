@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Failure;
+use crate::output::Failure;
 
 /// Parses the number of requests of `limit`: one line of JSON.
 pub(crate) fn limit(stdout: &str) -> Result<u64, Failure> {

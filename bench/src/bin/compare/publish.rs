@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::goals;
 use crate::machine::{self, Processors};
 use crate::options::{Measure, Options};
-use crate::{Failure, say};
+use crate::output::{Failure, say};
 
 /// The document with the tables, in the project's folder.
 pub(crate) const DOCUMENT: &str = "docs/performance.md";
@@ -99,8 +98,7 @@ impl Publication {
         );
         let body =
             format!("{conditions}\n{tables}\n\nRaw numbers: [`{0}`](../{0}).", path.display());
-        replace(self.measure, &body)?;
-        goals::refresh()
+        replace(self.measure, &body)
     }
 
     fn put<R: Serialize>(

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use crate::cells::Cell;
 use crate::figures::{Raw, Sample};
 use crate::options::Options;
+use crate::output::{Failure, complain};
 use crate::publish::{Extent, Publication};
-use crate::runners::{Length, Runner};
+use crate::runner::Runner;
+use crate::runners::Length;
 use crate::servers::Servers;
 use crate::tables::{self, Gap};
-use crate::{Failure, complain};
 
 /// The results so far.
 #[derive(Default)]

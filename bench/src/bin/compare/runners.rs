@@ -5,29 +5,16 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Failure;
 use crate::cells::{Cell, Database, Statement};
 use crate::child::{self, ProgramRun};
 use crate::figures::Sample;
 use crate::machine;
+use crate::output::Failure;
 use crate::parse;
+use crate::runner::Runner;
 use crate::servers::{ACCOUNT, ROWS, Server, Servers};
-
-/// A load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Runner {
-    Limit,
-    Assay,
-    Pgbench,
-    Sysbench,
-    #[serde(rename = "mariadb-slap")]
-    Slap,
-    Dbbench,
-}
 
 /// The amount of work of a run.
 #[derive(Clone, Copy, Debug)]
@@ -48,70 +35,6 @@ const TRIAL_QUERIES: u64 = 20_000;
 const PATIENCE_S: u32 = 60;
 
 impl Runner {
-    pub(crate) const ALL: [Runner; 6] = [
-        Runner::Limit,
-        Runner::Assay,
-        Runner::Pgbench,
-        Runner::Sysbench,
-        Runner::Slap,
-        Runner::Dbbench,
-    ];
-
-    /// Returns its name.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Runner::Limit => "limit",
-            Runner::Assay => "assay",
-            Runner::Pgbench => "pgbench",
-            Runner::Sysbench => "sysbench",
-            Runner::Slap => "mariadb-slap",
-            Runner::Dbbench => "dbbench",
-        }
-    }
-
-    /// Returns the reason why it does not support a cell, or `None` if it does.
-    pub(crate) fn unsupported_reason(self, cell: &Cell) -> Option<&'static str> {
-        match (self, cell.database, cell.statement) {
-            (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
-            | (Runner::Pgbench, Database::Postgres, _)
-            | (Runner::Slap, Database::Mariadb, Statement::Text) => None,
-            (Runner::Pgbench, Database::Mariadb, _) => Some("it asks PostgreSQL only"),
-            (Runner::Slap, Database::Postgres, _) => Some("it asks MariaDB only"),
-            (Runner::Slap, Database::Mariadb, Statement::Prepared) => Some("it prepares nothing"),
-        }
-    }
-
-    /// Returns true if it supports a cell.
-    pub(crate) fn supports(self, cell: &Cell) -> bool {
-        self.unsupported_reason(cell).is_none()
-    }
-
-    /// Returns true if it takes a number of queries instead of a duration.
-    pub(crate) fn counts(self) -> bool {
-        self == Runner::Slap
-    }
-
-    /// Returns a note on its behaviour in a cell that differs from that of the others.
-    pub(crate) fn note(self, cell: &Cell) -> Option<&'static str> {
-        match (self, cell.database, cell.statement) {
-            (Runner::Slap, ..) => Some(
-                "draws no random ids: every client goes through the same 1,000 statements, whose \
-                 ids were drawn once",
-            ),
-            (Runner::Dbbench, Database::Postgres, Statement::Prepared) => Some(
-                "keeps no prepared statements: with values it prepares at each request, a round \
-                 trip more",
-            ),
-            (Runner::Dbbench, Database::Postgres, Statement::Text) => {
-                Some("has no random values in texts: always the same id")
-            }
-            (Runner::Dbbench, Database::Mariadb, Statement::Prepared) => {
-                Some("keeps no prepared statements: it writes the values into the text")
-            }
-            _ => None,
-        }
-    }
-
     /// Returns the path of its program.
     ///
     /// # Errors

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bench::SimulatedServer;
 
-use crate::Failure;
 use crate::cells::Database;
 use crate::child;
 use crate::options::Options;
+use crate::output::Failure;
 
 /// Name of the user and of the database with the table. The user has no password, because some load
 /// generators take it on the command line, where the list of processes shows it.

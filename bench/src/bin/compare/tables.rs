@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cells::{CONNECTIONS, Cell};
 use crate::figures::{Raw, Spread};
-use crate::runners::Runner;
+use crate::runner::Runner;
 
 /// A load generator that could not be measured in a cell.
 pub(crate) struct Gap {

@@ -12,7 +12,7 @@ use crate::calibration;
 use crate::commands::answer::{print, print_document};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::workload_file::warn_of_password;
+use crate::reading::warn_of_password;
 use crate::{signals, stderr};
 
 /// The remedy for an unusable calibration.

@@ -8,10 +8,10 @@ use crate::args::CheckArgs;
 use crate::commands::answer::print;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::workload_file::{self, Reading};
+use crate::reading::{self, Reading};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file, Reading::default())?;
+    let file = reading::read(&args.file, Reading::default())?;
     let text = file.plan.to_text();
     // A terminal gets printable text; a file gets the plan unchanged.
     match std::io::stdout().is_terminal() {

@@ -6,7 +6,7 @@ use crate::args::DoctorArgs;
 use crate::commands::answer::{print, print_document, style};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::workload_file::warn_of_password;
+use crate::reading::warn_of_password;
 
 /// Examines the machine and an optional server; findings are no failure.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {

@@ -6,17 +6,18 @@ use base::WallTime;
 use engine::{Options, Stop};
 
 use crate::args::LoadArgs;
-use crate::commands::order::{self, SkipsLoads};
+use crate::commands::order;
+use crate::commands::remedy::SkipsLoads;
 use crate::commands::run::conclude;
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
-use crate::workload_file::{self, Reading};
+use crate::reading::{self, Reading};
 use crate::{signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let reading = Reading { record: args.out.as_deref(), ..Reading::default() };
-    let file = workload_file::read(&args.file, reading)?;
+    let file = reading::read(&args.file, reading)?;
     if !args.allow_commands {
         trust::refuse_programs(&file, args.file.url.is_some())?;
     }

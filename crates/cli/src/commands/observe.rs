@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use base::{Nanos, Target, names_secret, without_passwords};
+use base::{Target, names_secret, without_passwords};
 use engine::Stop;
 use lab::{AttachOrder, Attached, Subject};
 use workload::{Observe, RemoteHost};
@@ -13,7 +13,7 @@ use crate::commands::order::{self, quoted};
 use crate::complain::Complaint;
 use crate::display::Ending;
 use crate::exit::Exit;
-use crate::workload_file::warn_of_password;
+use crate::reading::warn_of_password;
 use crate::{signals, stderr};
 
 /// Replacement for a part of a command that may be a secret.
@@ -158,16 +158,6 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     words.join(" ")
 }
 
-/// Parses the sampling interval.
-pub(crate) fn parse_every(text: &str) -> Result<Nanos, String> {
-    let every = base::units::parse_duration(text).map_err(|error| error.to_string())?;
-    let (least, most) = Observe::ENDS;
-    match (least..=most).contains(&every) {
-        true => Ok(every),
-        false => Err(format!("is not between {least} and {most}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,12 +196,5 @@ mod tests {
         }
         let plain = ["sh", "-c", "psql -q < a.sql"].map(str::to_owned);
         assert_eq!(in_words(&plain), "sh -c 'psql -q < a.sql'");
-    }
-
-    #[test]
-    fn looks_are_neither_too_many_nor_too_few() {
-        assert_eq!(parse_every("500ms"), Ok(Nanos::from_millis(500)));
-        assert!(parse_every("1ms").is_err() && parse_every("2m").is_err());
-        assert!(parse_every("soon").is_err());
     }
 }

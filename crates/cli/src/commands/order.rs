@@ -8,7 +8,7 @@ use lab::{Error, Order, RecordPlace};
 use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
-use crate::commands::remedy::{self, Refused};
+use crate::commands::remedy::{self, Refused, SkipsLoads};
 use crate::complain::Complaint;
 use crate::workload_file::{WorkloadFile, file_name};
 
@@ -183,13 +183,6 @@ fn fault_and_help<'a>(text: &'a str, reason: &'a str) -> (&'a str, Option<&'a st
     let help = reason.rsplit_once(": ").map(|(_, help)| help);
     let fault = help.and_then(|help| text.strip_suffix(help)?.strip_suffix(": "));
     (fault.unwrap_or(text), help.filter(|_| fault.is_some()))
-}
-
-/// The presence of the option `--loaded` in a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SkipsLoads {
-    Yes,
-    No,
 }
 
 #[cfg(test)]

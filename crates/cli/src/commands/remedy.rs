@@ -3,8 +3,6 @@
 use base::{Class, Code};
 use engine::Location;
 
-use crate::commands::order::SkipsLoads;
-
 /// A rejected statement, or the rows of a load.
 pub(crate) struct Refused<'a> {
     pub(crate) place: &'a Location,
@@ -14,6 +12,13 @@ pub(crate) struct Refused<'a> {
     /// The database's error message.
     pub(crate) words: &'a str,
     pub(crate) skips_loads: SkipsLoads,
+}
+
+/// The presence of the option `--loaded` in a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SkipsLoads {
+    Yes,
+    No,
 }
 
 /// Returns a remedy, if one is known.

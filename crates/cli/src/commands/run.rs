@@ -10,13 +10,14 @@ use record::OpFormat;
 use workload::Plan;
 
 use crate::args::{AnswerArgs, RunArgs};
-use crate::commands::order::{self, SkipsLoads};
+use crate::commands::order;
+use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, calibrate};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::outputs::{self, Outputs};
-use crate::workload_file::{self, Reading};
+use crate::reading::{self, Reading};
 use crate::{signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
@@ -48,7 +49,7 @@ pub(crate) struct RunMode<'a> {
 pub(crate) fn run_workload(args: &RunArgs, run_mode: RunMode<'_>) -> Result<Exit, Complaint> {
     let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
-    let mut file = workload_file::read(&args.file, reading)?;
+    let mut file = reading::read(&args.file, reading)?;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job to measure: use `assay load` to fill its tables";
         return Err(Complaint::new(sentence));

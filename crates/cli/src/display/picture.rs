@@ -4,8 +4,8 @@ use archive::LiveView;
 use base::units::grouped;
 use record::{Busy, Live, LiveJob};
 
+use super::state::{AT_ONCE, Ending, GIVING_UP, JobTitle, Phase, State};
 use super::words::{clock, maybe_time, rate, time};
-use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};
 
 /// A snapshot of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +118,7 @@ fn rows(state: &State, live: &Live) -> Vec<Row> {
     state.jobs.iter().zip(&live.jobs).map(|(title, job)| row(title, job)).collect()
 }
 
-fn row(title: &super::JobTitle, job: &LiveJob) -> Row {
+fn row(title: &JobTitle, job: &LiveJob) -> Row {
     let gauge = |of: fn(&record::Gauge) -> u64| {
         job.gauge.as_ref().map_or_else(|| "–".to_owned(), |gauge| grouped(of(gauge)))
     };
@@ -137,7 +137,7 @@ fn row(title: &super::JobTitle, job: &LiveJob) -> Row {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::display::{JobTitle, Reports};
+    use crate::display::Reports;
     use base::{Nanos, Secrets, Stamp};
     use record::Gauge;
     use workload::Warmup;

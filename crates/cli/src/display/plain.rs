@@ -8,8 +8,8 @@ use base::Nanos;
 use workload::Warmup;
 
 use super::picture::{COLUMNS, Picture, Row, awaiting, percent};
+use super::state::{Phase, Reports, Shared, State};
 use super::words::clock;
-use super::{Phase, Reports, Shared, State};
 use crate::stderr;
 
 /// Longest run that is reported every second; longer ones are reported every [`SELDOM`] seconds.
@@ -97,21 +97,21 @@ struct PhaseLine {
     /// The phase without its changing parts.
     key: String,
     /// Progress, if the phase is a load.
-    part: Option<Part>,
+    part: Option<LoadProgress>,
     line: String,
 }
 
 /// The progress of a load.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct LoadProgress {
     percent: u64,
     elapsed: Nanos,
 }
 
-impl Part {
+impl LoadProgress {
     /// Returns true if the progress is worth a new line: another tenth of the table and at least a
     /// second, or the end.
-    fn is_followed_by(self, next: Part) -> bool {
+    fn is_followed_by(self, next: LoadProgress) -> bool {
         let tenth = next.percent / 10 > self.percent / 10;
         let is_last = next.percent == 100 && self.percent < 100;
         is_last || (tenth && next.elapsed >= self.elapsed + LOAD_STEP)
@@ -131,7 +131,7 @@ impl PhaseLine {
         };
         let (key, part) = match &state.phase {
             Phase::Loading { table, rows, of, elapsed } => {
-                let part = Part { percent: percent(*rows, *of), elapsed: *elapsed };
+                let part = LoadProgress { percent: percent(*rows, *of), elapsed: *elapsed };
                 (format!("loading {table}"), Some(part))
             }
             _ => (line.clone(), None),

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use base::{Clock, Monotonic, Nanos, Stamp, printable};
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 
-use super::Shared;
 use super::picture::{COLUMNS, Picture, Row};
+use super::state::Shared;
 use crate::stderr;
 
 /// Shortest interval between two pictures.

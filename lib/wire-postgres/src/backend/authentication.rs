@@ -4,8 +4,6 @@ use crate::cursor::Cursor;
 use crate::list::sealed::Read;
 use crate::{List, WireError};
 
-use super::Mechanism;
-
 /// An authentication request of the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Authentication<'a> {
@@ -40,6 +38,13 @@ pub enum Authentication<'a> {
         /// Its data.
         data: &'a [u8],
     },
+}
+
+/// The name of a SASL mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanism<'a> {
+    /// The name.
+    pub name: &'a [u8],
 }
 
 impl Authentication<'_> {

@@ -64,13 +64,6 @@ pub enum Message<'a> {
 /// The fields of a row; `None` is NULL.
 pub type Row<'a> = List<'a, Option<&'a [u8]>>;
 
-/// The name of a SASL mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mechanism<'a> {
-    /// The name.
-    pub name: &'a [u8],
-}
-
 /// A column of a result. Message RowDescription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<'a> {

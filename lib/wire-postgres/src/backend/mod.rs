@@ -4,10 +4,9 @@ mod authentication;
 mod decode;
 mod encode;
 
-pub use authentication::Authentication;
+pub use authentication::{Authentication, Mechanism};
 pub use decode::{
-    Column, CopyResponse, Mechanism, Message, Negotiation, Notification, OptionName,
-    ParameterStatus, Row,
+    Column, CopyResponse, Message, Negotiation, Notification, OptionName, ParameterStatus, Row,
 };
 pub(crate) use decode::{decode_body, limit};
 pub use encode::*;

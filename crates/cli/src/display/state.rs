@@ -1,0 +1,212 @@
+//! The state of a run, as far as a display needs it.
+
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use archive::LiveView;
+use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
+use lab::Order;
+use workload::{JobTarget, Warmup};
+
+/// Refresh interval of the display.
+const REFRESH: Duration = Duration::from_millis(250);
+
+/// The message when a statement that may take hours is cancelled.
+pub(super) const GIVING_UP: &str = "ending the run: the running statement is given up";
+
+/// The message after the second Ctrl-C.
+pub(super) const AT_ONCE: &str = "ending the run at once";
+
+/// The state shared by the run's threads and the painter.
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    pub(super) changed: Condvar,
+}
+
+/// The interval of job reports in plain lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reports {
+    /// An interval that depends on the length of the run.
+    Fitting,
+    /// A fixed interval, in seconds.
+    Each(u64),
+    /// No job reports, only phases.
+    Never,
+}
+
+/// The state of the run, as far as the display needs it.
+#[derive(Clone)]
+pub(super) struct State {
+    /// The workload and the target.
+    pub(super) title: String,
+    pub(super) jobs: Vec<JobTitle>,
+    pub(super) warmup: Warmup,
+    pub(super) duration: Option<Nanos>,
+    /// True if every job ends by itself.
+    pub(super) ends_by_itself: bool,
+    pub(super) is_virtual: bool,
+    pub(super) reports: Reports,
+    pub(super) phase: Phase,
+    /// Pipes without a writer, as the jobs name them.
+    pub(super) awaited: Vec<String>,
+    /// True if a painter owns the last lines of the terminal and overwrites other output there.
+    pub(super) is_painted: bool,
+    pub(super) live: Option<LiveView>,
+    /// The requested end of the run, if the picture shows it.
+    pub(super) ending: Option<Ending>,
+    /// Failures that did not stop the run, printed at the end.
+    pub(super) complaints: Vec<String>,
+    /// The secrets to remove from these messages.
+    pub(super) secrets: Secrets,
+    pub(super) finished: bool,
+}
+
+/// The title of a job in the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JobTitle {
+    pub(super) name: String,
+    pub(super) is_open: bool,
+}
+
+/// The phase of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Phase {
+    Starting,
+    Setup { done: usize, of: usize },
+    Loading { table: String, rows: u64, of: u64, elapsed: Nanos },
+    Counting { table: String },
+    Opening,
+    Running { zero: Stamp },
+    Teardown { done: usize, of: usize },
+}
+
+/// The way in which an interrupted run ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ending {
+    /// After finishing the requests in flight.
+    Finishing,
+    /// After cancelling the current statement, which is not measured.
+    GivingUp,
+    AtOnce,
+}
+
+impl Shared {
+    /// Locks the state.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the state")
+    }
+
+    /// Waits for a change or the next refresh, and returns the state.
+    pub(super) fn wait(&self) -> State {
+        let state = self.lock();
+        if state.finished {
+            return state.clone();
+        }
+        let (state, _) = self
+            .changed
+            .wait_timeout(state, REFRESH)
+            .expect("nothing panics while it holds the state");
+        state.clone()
+    }
+}
+
+impl State {
+    /// Returns the state before a run.
+    pub(super) fn of(order: &Order) -> State {
+        let job = |(place, job): (usize, &workload::Job)| JobTitle {
+            name: job.name.clone(),
+            is_open: order.plan.leader(place).has_arrivals(),
+        };
+        State {
+            title: format!("{} on {}", order.workload, targets(order)),
+            jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
+            warmup: order.plan.warmup,
+            duration: order.plan.duration,
+            ends_by_itself: order
+                .plan
+                .counting_jobs()
+                .all(|place| ends_by_itself(&order.plan, place)),
+            is_virtual: order.options.is_virtual,
+            reports: Reports::Fitting,
+            phase: Phase::Starting,
+            awaited: Vec::new(),
+            is_painted: false,
+            ending: None,
+            live: None,
+            complaints: Vec::new(),
+            secrets: order.plan.secrets(),
+            finished: false,
+        }
+    }
+
+    /// Records the way in which the run will end; returns the line to print if no picture shows it.
+    pub(super) fn say(&mut self, ending: Ending) -> Option<&'static str> {
+        let ending = match (ending, &self.phase) {
+            (
+                Ending::Finishing,
+                Phase::Setup { .. } | Phase::Counting { .. } | Phase::Teardown { .. },
+            ) => Ending::GivingUp,
+            (ending, _) => ending,
+        };
+        if self.is_painted && !self.finished {
+            self.ending = Some(ending);
+            return None;
+        }
+        Some(match ending {
+            Ending::Finishing => {
+                "ending the run: open requests are finished; once more ends it at once"
+            }
+            Ending::GivingUp => GIVING_UP,
+            Ending::AtOnce => AT_ONCE,
+        })
+    }
+
+    /// Returns the time since time zero, if the run has begun; in virtual time, that of the latest
+    /// figures.
+    pub(super) fn elapsed(&self) -> Option<Nanos> {
+        match (&self.phase, self.is_virtual) {
+            (Phase::Running { zero }, false) => Some(Monotonic.now().since(*zero)),
+            (Phase::Running { .. }, true) => {
+                let latest = self.live.as_ref().and_then(LiveView::latest);
+                Some(latest.map_or(Nanos::ZERO, |live| live.at))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the names of all targets of a run.
+fn targets(order: &Order) -> String {
+    let Order { plan, target, .. } = order;
+    let main = plan.asks(JobTarget::Main).then(|| target.in_words());
+    let named = plan.named_targets().map(|named| named.target.in_words());
+    let programs = plan.asks(JobTarget::Programs).then(|| "programs".to_owned());
+    main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
+}
+
+fn ends_by_itself(plan: &workload::Plan, place: usize) -> bool {
+    plan.has_fixed_request_count(place) || plan.jobs[place].stop.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::display::picture::tests::state;
+
+    #[test]
+    fn an_end_is_said_within_the_picture_while_there_is_one() {
+        let mut plain = state();
+        let line = "ending the run: open requests are finished; once more ends it at once";
+        assert_eq!(plain.say(Ending::Finishing), Some(line));
+        assert_eq!(plain.ending, None);
+        let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };
+        assert_eq!(setup.say(Ending::Finishing), Some(GIVING_UP));
+        let mut teardown = State { phase: Phase::Teardown { done: 0, of: 1 }, ..state() };
+        assert_eq!(teardown.say(Ending::Finishing), Some(GIVING_UP));
+        let mut painted = State { is_painted: true, ..state() };
+        assert_eq!(painted.say(Ending::Finishing), None);
+        assert_eq!(painted.ending, Some(Ending::Finishing));
+        let mut over = State { finished: true, ..painted };
+        assert_eq!(over.say(Ending::AtOnce), Some("ending the run at once"));
+    }
+}

@@ -1,0 +1,207 @@
+//! Reads a workload file with overrides into a plan, and reports all errors on the way.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use base::{Endpoint, Source};
+use confine::{Files, Reach};
+use lab::TargetProblem;
+use workload::{Arrival, JobTarget, Overrides, Plan, Rates};
+
+use crate::args::{ArrivalArg, FileArgs, Url};
+use crate::beside::{WorkloadFolder, folder_of};
+use crate::builtin;
+use crate::complain::Complaint;
+use crate::inputs;
+use crate::outputs::{self, Outputs};
+use crate::trust;
+use crate::workload_file::WorkloadFile;
+
+/// The name of the workload file in a folder.
+const EXPERIMENT: &str = "experiment.ini";
+
+/// The purpose for which a workload file is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading<'a> {
+    /// True if time is simulated.
+    pub(crate) is_virtual: bool,
+    /// The record, if the command line names it.
+    pub(crate) record: Option<&'a Path>,
+}
+
+/// Reads, parses and checks a workload file and its target, and prints warnings. Every command
+/// begins with this, so all agree on the errors of a file and a URL.
+///
+/// # Errors
+/// The file cannot be read, is not a text, or asks for something impossible.
+pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
+    let is_virtual = reading.is_virtual;
+    warn_of_password(args.url.as_ref());
+    let file = read_plan(args, reading)?;
+    trust::check_files(&file, args)?;
+    warn_of_secret_settings(args, &file.plan);
+    warn_of_idle_url(args, &file.plan);
+    let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
+    admitted.map_err(|problem| match (&problem, &args.url) {
+        (TargetProblem::NotSimulated | TargetProblem::Programs, _) => Complaint::of(&problem),
+        (TargetProblem::Of(..), _) => Complaint::new(format!("{}: {problem}", file.source.name)),
+        (_, Some(_)) => of_url(&problem),
+        (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),
+    })?;
+    Ok(file)
+}
+
+/// Warns of a password on the command line, which every list of processes shows.
+pub(crate) fn warn_of_password(url: Option<&Url>) {
+    let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
+        matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
+    });
+    if has_password {
+        let sentence = "the password on the command line can be seen in the list of processes: \
+                        leave it out";
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// Warns of a secret parameter given with `--set`, for the same reason.
+fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
+    let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
+    if let Some(name) = names.next() {
+        let sentence = format!(
+            "the password in `--set {name}=…` can be seen in the list of processes: write it into \
+             the file, or leave it out of `url` and set ASSAY_PASSWORD"
+        );
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// Warns of a URL on the command line that no job uses.
+fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
+    if args.url.is_some() && !plan.asks(JobTarget::Main) {
+        let sentence = "nothing asks the target of the command line: every job of the file asks a \
+                        [target NAME] or runs a program";
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// Returns the complaint about the option `--url`.
+fn of_url(problem: &impl std::error::Error) -> Complaint {
+    Complaint::new(format!("--url: {problem}"))
+}
+
+fn read_plan(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
+    let overrides = overrides(args)?;
+    let path = path(&args.file)?;
+    let text = read_text(&path)?;
+    let source = Source { name: path.display().to_string(), text };
+    let beside = WorkloadFolder::new(files(args, &path, reading.record));
+    let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &beside);
+    match plan {
+        Some(plan) => {
+            let mut odd = diagnostics;
+            let WorkloadFolder { files, read } = beside;
+            let file = WorkloadFile { source, path, files, parts: read.into_inner(), plan };
+            match inputs::examine(&file.plan, &file.files, reading.is_virtual) {
+                Ok(more) => odd.extend(more),
+                Err(wrong) => return Err(Complaint::about(&file.source, &wrong)),
+            }
+            outputs::apart(&file, &Outputs::default())?;
+            if !odd.is_empty() {
+                Complaint::about(&file.source, &odd).print();
+            }
+            Ok(file)
+        }
+        None => Err(Complaint::about(&source, &diagnostics)),
+    }
+}
+
+/// Returns the access to files that a workload file may name. Results go next to the record; those
+/// of dbbench next to its other files.
+fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
+    let inputs = args.folder.clone().unwrap_or_else(|| folder_of(path));
+    let outputs = match (args.rates, record) {
+        (Rates::AsDbbench, _) => inputs.clone(),
+        (_, Some(record)) => folder_of(record),
+        (_, None) => PathBuf::from("."),
+    };
+    let reach = if args.allow_files { Reach::Anywhere } else { Reach::Folder };
+    Files { inputs, outputs, reach }
+}
+
+/// Returns the given file, or the `experiment.ini` of a folder.
+fn path(named: &Path) -> Result<PathBuf, Complaint> {
+    if !named.is_dir() {
+        return Ok(named.to_owned());
+    }
+    let path = named.join(EXPERIMENT);
+    if path.exists() {
+        return Ok(path);
+    }
+    let folder = named.display();
+    Err(Complaint::new(format!("the folder `{folder}` has no `{EXPERIMENT}`: name a file in it")))
+}
+
+fn read_text(path: &Path) -> Result<String, Complaint> {
+    let name = path.display();
+    let cannot_read = |error: std::io::Error| {
+        Complaint::new(format!("cannot read `{name}`: {error}")).help(remedy(error.kind(), path))
+    };
+    let file = File::open(path).map_err(cannot_read)?;
+    // A file that is not regular has no known length, and perhaps no end.
+    let limit = workload::LARGEST_FILE as u64;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(cannot_read)?;
+    if bytes.len() as u64 > limit {
+        let limit = limit >> 20;
+        let complaint = Complaint::new(format!("`{name}` is larger than {limit} MiB"));
+        return Err(complaint.help("a workload file is a text of some lines: is this one?"));
+    }
+    workload::decode(&bytes).map_err(|diagnostic| {
+        let source = Source { name: name.to_string(), text: printable(&bytes) };
+        Complaint::about(&source, &[diagnostic])
+    })
+}
+
+/// Returns the remedy for a file that cannot be read.
+fn remedy(kind: ErrorKind, path: &Path) -> String {
+    if let (ErrorKind::NotFound, Some(builtin)) = (kind, path.to_str().and_then(builtin::find)) {
+        let (name, file) = (builtin.name(), builtin.file);
+        return format!("it comes with the program: `assay workloads {name} > {file}`");
+    }
+    match (kind, std::env::current_dir()) {
+        (ErrorKind::NotFound, Ok(here)) => {
+            format!(
+                "check the name; without a leading `/` it is looked for in `{}`",
+                here.display()
+            )
+        }
+        (ErrorKind::PermissionDenied, _) => {
+            "give yourself the right to read it, or name another file".to_owned()
+        }
+        _ => "name a workload file, which is a text: `assay run --help` shows its keys".to_owned(),
+    }
+}
+
+/// Converts a file that is not a text for display, as far as possible.
+fn printable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
+    let target = args.url.clone().transpose();
+    let target = target.map_err(|error| of_url(&error))?;
+    Ok(Overrides {
+        set: args.set.clone(),
+        duration: args.duration,
+        warmup: args.warmup,
+        arrival: args.arrival.map(|arrival| match arrival {
+            ArrivalArg::Poisson => Arrival::Poisson,
+            ArrivalArg::Uniform => Arrival::Uniform,
+        }),
+        seed: args.seed,
+        target,
+        rates: args.rates,
+        max_connections: args.max_connections,
+    })
+}
