@@ -5,10 +5,10 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use archive::{Archive, export};
-use base::{Dialect, Nanos, Seed, Source, Target};
+use base::{Dialect, Source, Target};
 use report::{About, Style, View};
 use workload::feed::{self, Format};
-use workload::{Arrival, NoFiles, Overrides, Rates, Warmup};
+use workload::{Arrival, NoFiles, Overrides, Rates};
 
 /// Parses and checks a workload file. An accepted one is printed and parsed again.
 ///
@@ -71,15 +71,24 @@ impl Case {
         let url = urls.get(usize::from(target)).map(|url| Target::parse(url).expect("a URL"));
         let has = |bit: u8| options & 1 << bit != 0;
         let overrides = Overrides {
-            set: set.collect(),
-            duration: has(0).then_some(Nanos::from_secs(90)),
-            warmup: has(1).then_some(Warmup::Lasts(Nanos::from_secs(3))),
+            keys: Vec::new(),
             arrival: has(2).then_some(Arrival::Uniform),
-            seed: has(3).then_some(Seed(7)),
             target: url,
             rates: if has(4) { Rates::AsDbbench } else { Rates::AsTraffic },
-            max_connections: has(5).then_some(50),
         };
+        let globals = [
+            (0, "duration", "90s"),
+            (1, "warmup", "3s"),
+            (3, "seed", "7"),
+            (5, "max-connections", "50"),
+        ];
+        let globals = globals.into_iter().filter(|(bit, _, _)| has(*bit));
+        let overrides = globals.fold(overrides, |all, (_, key, value)| all.with_global(key, value));
+        // A name with a bracket sets the key of a section: `rate(read)`.
+        let overrides = set.fold(overrides, |all, (name, value)| match name.split_once('(') {
+            Some((key, section)) => all.with(section.trim_end_matches(')'), key, value),
+            None => all.with_param(&name, value),
+        });
         Some(Case { text, overrides, files })
     }
 }

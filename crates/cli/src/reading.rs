@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use base::{Endpoint, Source};
+use base::{Endpoint, Nanos, Source};
 use confine::{Files, Reach};
 use lab::TargetProblem;
-use workload::{Arrival, JobTarget, Overrides, Plan, Rates};
+use workload::{Arrival, JobTarget, Overrides, Plan, Rates, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::beside::{WorkloadFolder, folder_of};
@@ -191,17 +191,18 @@ fn printable(bytes: &[u8]) -> String {
 fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
     let target = args.url.clone().transpose();
     let target = target.map_err(|error| of_url(&error))?;
-    Ok(Overrides {
-        set: args.set.clone(),
-        duration: args.duration,
-        warmup: args.warmup,
-        arrival: args.arrival.map(|arrival| match arrival {
-            ArrivalArg::Poisson => Arrival::Poisson,
-            ArrivalArg::Uniform => Arrival::Uniform,
-        }),
-        seed: args.seed,
-        target,
-        rates: args.rates,
-        max_connections: args.max_connections,
-    })
+    let arrival = args.arrival.map(|arrival| match arrival {
+        ArrivalArg::Poisson => Arrival::Poisson,
+        ArrivalArg::Uniform => Arrival::Uniform,
+    });
+    let overrides = Overrides { keys: Vec::new(), target, arrival, rates: args.rates };
+    let globals = [
+        ("duration", args.duration.as_ref().map(Nanos::to_string)),
+        ("warmup", args.warmup.as_ref().map(Warmup::to_string)),
+        ("seed", args.seed.map(|seed| seed.0.to_string())),
+        ("max-connections", args.max_connections.map(|most| most.to_string())),
+    ];
+    let globals = globals.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    let overrides = globals.fold(overrides, |all, (key, value)| all.with_global(key, value));
+    Ok(args.set.iter().fold(overrides, |all, (name, value)| all.with_param(name, value)))
 }

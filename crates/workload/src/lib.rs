@@ -35,7 +35,7 @@ mod wording;
 use base::Diagnostic;
 
 pub use base::Placeholders;
-pub use check::{MOST_CONNECTIONS, Overrides, Rates, check};
+pub use check::{MOST_CONNECTIONS, Override, Overrides, Rates, check};
 pub use expr::{Expr, Pause};
 pub use folder::{Folder, NoFiles};
 pub use plan::{

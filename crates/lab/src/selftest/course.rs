@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use base::{Nanos, Seed, Target};
+use base::{Nanos, Target};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::Config;
-use workload::{Overrides, Plan, Warmup};
+use workload::{Overrides, Plan};
 
 use crate::target::simulation;
 
@@ -23,12 +23,10 @@ pub(super) struct Span {
 
 /// Parses a workload file with one job.
 pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
-    let overrides = Overrides {
-        duration: Some(Nanos::from_secs_f64(span.warmup_s + span.window_s)),
-        warmup: Some(Warmup::Lasts(Nanos::from_secs_f64(span.warmup_s))),
-        seed: Some(Seed(seed)),
-        ..Overrides::default()
-    };
+    let overrides = Overrides::default()
+        .with_global("duration", Nanos::from_secs_f64(span.warmup_s + span.window_s))
+        .with_global("warmup", Nanos::from_secs_f64(span.warmup_s))
+        .with_global("seed", seed);
     let (plan, diagnostics) = workload::plan(workload, &overrides);
     let mut plan = plan.unwrap_or_else(|| panic!("an oracle's workload is right: {diagnostics:?}"));
     // A simulated server has no statistics, and reading them would take a place in its queue.

@@ -6,13 +6,7 @@
 
 use base::{Diagnostic, Severity};
 
-use super::overrides::Overrides;
-use crate::wording::quoted;
-
-/// Formats the option `--set` as it was written.
-pub(super) fn option(name: &str, value: &str) -> String {
-    quoted(&format!("--set {name}={value}"))
-}
+use super::overrides::{Override, Overrides};
 
 /// Attributes the errors of a file with its options: errors that are absent without the options
 /// (`own`) are reported for the option. Only the first error of each option is reported, because
@@ -60,8 +54,7 @@ fn culprit(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String
     let stands_there =
         |name: &str| place.split(|character| !is_word(character)).any(|word| word == name);
     let options = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
-        let set = overrides.set.iter().filter(|(name, _)| wanted(name));
-        set.map(|(name, value)| option(name, value)).collect()
+        overrides.params().filter(|one| wanted(&one.key)).map(Override::option).collect()
     };
     let mut there = options(&stands_there);
     if there.is_empty() {

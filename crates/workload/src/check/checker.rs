@@ -11,13 +11,15 @@ use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, Variab
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
 use crate::plan::{NamedTarget, Plan};
-use crate::read::{Excerpt, File};
+use crate::read::{Entry, Excerpt, File};
 use crate::sink::Sink;
 use crate::value::Constant;
 
 /// State that is shared by the checks of all sections.
 pub(super) struct Checker<'f> {
     pub(super) file: &'f File<'f>,
+    /// The overrides of keys above the first section.
+    pub(super) globals: &'f [Entry<'f>],
     pub(super) overrides: &'f Overrides,
     pub(super) folder: &'f dyn Folder,
     /// SQL dialect of the main target.

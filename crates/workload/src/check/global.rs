@@ -26,38 +26,74 @@ pub(super) struct Global {
     pub(super) accepted: Vec<Code>,
 }
 
+/// The lines of global keys.
+struct Lines<'f> {
+    /// The file's own.
+    written: Fields<'f>,
+    /// Those that override them.
+    overriding: Fields<'f>,
+}
+
+impl<'f> Lines<'f> {
+    /// Returns the line of this key that counts, if any.
+    fn one(&self, key: &str) -> Option<&'f Entry<'f>> {
+        self.overriding.one(key).or_else(|| self.written.one(key))
+    }
+}
+
 impl<'f> Checker<'f> {
-    /// Checks the global keys, applies the overrides of the command line, and sets the seed.
+    /// Checks the global keys and their overrides, and sets the seed.
     pub(super) fn global(&mut self) -> Global {
-        let mut fields = self.fields(&self.file.globals, Owner::Global, "above the first section");
-        self.drop_unset(&mut fields);
-        self.seed(&fields);
-        let duration = self.run_length(&fields);
-        let (connections, max_connections) = self.connections(&fields);
+        let whereabouts = "above the first section";
+        let mut written = self.fields(&self.file.globals, Owner::Global, whereabouts);
+        self.drop_unset(&mut written);
+        let overriding = self.fields(self.globals, Owner::Global, whereabouts);
+        let lines = Lines { written, overriding };
+        let seed = self.either(&lines, |check, fields| check.count(fields, "seed", (0, u64::MAX)));
+        self.seed = seed.map(Seed).unwrap_or_default();
+        let duration = self.run_length(&lines);
+        let (connections, max_connections) = self.connections(&lines);
+        let span = |key| move |check: &mut Self, fields: &Fields<'f>| check.span(fields, key);
+        let drain = self.either(&lines, |check, fields| check.duration(fields, "drain"));
         Global {
-            target: self.target(&fields),
+            target: self.target(&lines),
             duration,
-            warmup: self.warmup(&fields, duration),
-            drain: self.duration(&fields, "drain").unwrap_or(Nanos::from_secs(10)),
-            stall_timeout: self.span(&fields, "stall-timeout").unwrap_or(Plan::STALL_TIMEOUT),
-            probe: self.span(&fields, "probe").unwrap_or(Nanos::from_secs(10)),
+            warmup: self.warmup(&lines, duration),
+            drain: drain.unwrap_or(Nanos::from_secs(10)),
+            stall_timeout: self
+                .either(&lines, span("stall-timeout"))
+                .unwrap_or(Plan::STALL_TIMEOUT),
+            probe: self.either(&lines, span("probe")).unwrap_or(Nanos::from_secs(10)),
             connections,
             max_connections,
-            accepted: self.codes(&fields),
+            accepted: self.accepted(&lines),
         }
     }
 
-    fn seed(&mut self, fields: &Fields<'f>) {
-        let seed = self.count(fields, "seed", (0, u64::MAX)).map(Seed);
-        self.seed = self.overrides.seed.or(seed).unwrap_or_default();
+    /// Reads a key in the file and in the overrides, and returns the value that counts.
+    fn either<T>(
+        &mut self,
+        lines: &Lines<'f>,
+        read: impl Fn(&mut Self, &Fields<'f>) -> Option<T>,
+    ) -> Option<T> {
+        let written = read(self, &lines.written);
+        read(self, &lines.overriding).or(written)
+    }
+
+    fn accepted(&mut self, lines: &Lines<'f>) -> Vec<Code> {
+        let codes = |check: &mut Self, fields: &Fields<'f>| {
+            let codes = check.codes(fields);
+            fields.one("error").map(|_| codes)
+        };
+        self.either(lines, codes).unwrap_or_default()
     }
 
     /// Returns the duration of the run; zero means no limit.
-    fn run_length(&mut self, fields: &Fields<'f>) -> Option<Nanos> {
-        let duration = self.duration(fields, "duration");
+    fn run_length(&mut self, lines: &Lines<'f>) -> Option<Nanos> {
+        let duration = self.either(lines, |check, fields| check.duration(fields, "duration"));
         if duration == Some(Nanos::ZERO)
-            && self.overrides.duration.is_none()
-            && let Some(entry) = fields.one("duration")
+            && lines.overriding.one("duration").is_none()
+            && let Some(entry) = lines.written.one("duration")
         {
             self.sink.warning(|| {
                 entry
@@ -66,18 +102,19 @@ impl<'f> Checker<'f> {
                     .help("leave the key out for a run until interrupted")
             });
         }
-        self.overrides.duration.or(duration).filter(|duration| *duration > Nanos::ZERO)
+        duration.filter(|duration| *duration > Nanos::ZERO)
     }
 
-    fn warmup(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> Warmup {
-        let entry = fields.one("warmup");
-        let written = match entry.filter(|entry| entry.value().text() == Warmup::AUTO) {
+    fn warmup(&mut self, lines: &Lines<'f>, duration: Option<Nanos>) -> Warmup {
+        let read = |check: &mut Self, fields: &Fields<'f>| match fields
+            .one("warmup")
+            .filter(|entry| entry.value().text() == Warmup::AUTO)
+        {
             Some(_) => Some(Warmup::Auto),
-            None => self.duration(fields, "warmup").map(Warmup::Lasts),
+            None => check.duration(fields, "warmup").map(Warmup::Lasts),
         };
-        let warmup = self.overrides.warmup.or(written).unwrap_or_default();
-        let entry = entry.filter(|_| self.overrides.warmup.is_none());
-        let span = entry.and_then(|entry| entry.value().span());
+        let warmup = self.either(lines, read).unwrap_or_default();
+        let span = lines.one("warmup").and_then(|entry| entry.value().span());
         match (warmup, duration) {
             (Warmup::Lasts(Nanos::ZERO), _) | (_, None) => {}
             (Warmup::Lasts(warmup), Some(duration)) if duration <= warmup => {
@@ -91,13 +128,14 @@ impl<'f> Checker<'f> {
         warmup
     }
 
-    fn connections(&mut self, fields: &Fields<'f>) -> (Option<u32>, u32) {
+    fn connections(&mut self, lines: &Lines<'f>) -> (Option<u32>, u32) {
         let ends = (1, MOST_CONNECTIONS);
-        let connections = self.small_count(fields, "connections", ends);
-        let most = self.small_count(fields, "max-connections", ends);
-        let most = self.overrides.max_connections.or(most).unwrap_or(1_000);
+        let count =
+            |key| move |check: &mut Self, fields: &Fields<'f>| check.small_count(fields, key, ends);
+        let connections = self.either(lines, count("connections"));
+        let most = self.either(lines, count("max-connections")).unwrap_or(1_000);
         if let Some(connections) = connections.filter(|connections| *connections > most)
-            && let Some(entry) = fields.one("connections")
+            && let Some(entry) = lines.one("connections")
         {
             self.sink.error(|| {
                 let message =
@@ -109,13 +147,13 @@ impl<'f> Checker<'f> {
         (connections, most)
     }
 
-    fn target(&mut self, fields: &Fields<'f>) -> Option<Target> {
+    fn target(&mut self, lines: &Lines<'f>) -> Option<Target> {
         if let Some(live) = self.live {
             return live.target.clone();
         }
-        let overriding = self.overrides.target.clone();
-        let written = fields.one("url").and_then(|entry| self.url(entry));
-        overriding.or(written)
+        // The file's URL is checked in any case: it tells which parameters are secret.
+        let url = self.either(lines, |check, fields| check.url(fields.one("url")?));
+        self.overrides.target.clone().or(url)
     }
 
     /// Parses the target of a `url` key.
@@ -143,12 +181,12 @@ impl<'f> Checker<'f> {
         match target {
             Ok(target) => Some(target),
             Err(error) => {
-                let line = self.file.line_number(url.span().unwrap_or_default().start);
-                let secret = url.text().contains('@');
-                self.sink.error(|| match secret {
+                let secret = url.span().filter(|_| url.text().contains('@'));
+                let line = secret.map(|span| self.file.line_number(span.start));
+                self.sink.error(|| match line {
                     // The line may hold a password, and a diagnostic with a span would print it.
-                    true => wording::error(None, format!("`url` in line {line}: {error}")),
-                    false => url.error(error.to_string()),
+                    Some(line) => wording::error(None, format!("`url` in line {line}: {error}")),
+                    None => url.error(error.to_string()),
                 });
                 None
             }

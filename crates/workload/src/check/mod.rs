@@ -4,6 +4,7 @@
 //! touches no file, no database and no clock; the files that the workload names are read through a
 //! [`Folder`]. It continues after each error and reports all of them at once.
 
+mod applied;
 mod blame;
 mod checker;
 mod condition;
@@ -38,7 +39,7 @@ mod value;
 use base::Diagnostic;
 
 pub use global::MOST_CONNECTIONS;
-pub use overrides::{Overrides, Rates};
+pub use overrides::{Override, Overrides, Rates};
 
 use once::{Checked, check_as_given};
 
@@ -61,9 +62,8 @@ pub fn check(
         let plan = concealed.map_err(|error| found.push(error)).ok();
         return (plan, secrets::clean(file, &hidden.0, found));
     }
-    if !overrides.set.is_empty() {
-        let as_written = Overrides { set: Vec::new(), ..overrides.clone() };
-        let own = check_as_given(file, &as_written, folder, None).found;
+    if overrides.params().next().is_some() {
+        let own = check_as_given(file, &overrides.without_params(), folder, None).found;
         found = blame::attribute_errors(file.text(), overrides, &own, found);
     }
     (None, secrets::clean(file, &hidden.0, found))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Diagnostic, Seed, Severity, TargetKind};
 
+use super::applied;
 use super::checker::Checker;
 use super::job::{Membership, Role};
 use super::kind::Kind;
@@ -26,18 +27,22 @@ pub(super) struct Checked {
 
 /// Checks a file once. `live` is the plan that will run, if the file is checked again for the plan
 /// that is shown: the targets are then those of `live`.
-pub(super) fn check_as_given<'f>(
-    file: &'f File<'f>,
-    overrides: &'f Overrides,
-    folder: &'f dyn Folder,
-    live: Option<&'f Plan>,
+pub(super) fn check_as_given(
+    file: &File<'_>,
+    overrides: &Overrides,
+    folder: &dyn Folder,
+    live: Option<&Plan>,
 ) -> Checked {
+    let mut sink = Sink::default();
+    let file = &*applied::apply(file, overrides, &mut sink);
+    let globals = applied::globals(overrides, &mut sink);
     let mut checker = Checker {
         file,
+        globals: &globals,
         overrides,
         folder,
         dialect: TargetKind::Sqlite.dialect(),
-        sink: Sink::default(),
+        sink,
         params: BTreeMap::new(),
         seed: Seed::default(),
         targets: Vec::new(),

@@ -1,28 +1,34 @@
-//! Settings from the command line.
+//! Settings from outside the file, such as options of the command line.
 
-use base::{Nanos, Seed, Target};
+use std::fmt;
 
-use crate::plan::{Arrival, Warmup};
+use base::Target;
 
-/// Settings from the command line that override those of the file.
+use crate::plan::Arrival;
+use crate::wording::quoted;
+
+/// Settings that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// `--set NAME=VALUE`: parameters; the last value of a name wins.
-    pub set: Vec<(String, String)>,
-    /// `--duration`
-    pub duration: Option<Nanos>,
-    /// `--warmup`
-    pub warmup: Option<Warmup>,
+    /// Keys with new values, in order; the last value of a key wins.
+    pub keys: Vec<Override>,
+    /// `--url`: the main target. It is no text, because a URL may hold a password.
+    pub target: Option<Target>,
     /// `--arrival`: applies to every job with a rate that is not a timetable.
     pub arrival: Option<Arrival>,
-    /// `--seed`
-    pub seed: Option<Seed>,
-    /// `--url`
-    pub target: Option<Target>,
     /// Meaning of a `rate`.
     pub rates: Rates,
-    /// `--max-active-conns` of `assay dbbench`: `max-connections`.
-    pub max_connections: Option<u32>,
+}
+
+/// A key of a section with a new value. The key is checked as if the section had this line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The name of the section, without brackets; empty for the keys above the first section.
+    pub section: String,
+    /// The key.
+    pub key: String,
+    /// The value, as it would be written in the file.
+    pub value: String,
 }
 
 /// Meaning of a `rate` without `arrival` in a job that has no queue.
@@ -33,4 +39,73 @@ pub enum Rates {
     AsTraffic,
     /// A timetable at any rate: one arrival every ⌊10⁹/rate⌋ ns, as dbbench's ticks.
     AsDbbench,
+}
+
+impl Overrides {
+    /// The name for the part above the first section.
+    pub const GLOBAL: &str = "";
+
+    /// The section of the parameters.
+    pub const PARAMS: &str = "params";
+
+    /// Returns the same overrides with one more.
+    #[must_use]
+    pub fn with(mut self, section: &str, key: &str, value: impl fmt::Display) -> Overrides {
+        let (section, key, value) = (section.to_owned(), key.to_owned(), value.to_string());
+        self.keys.push(Override { section, key, value });
+        self
+    }
+
+    /// Returns the same overrides with one more for a key above the first section.
+    #[must_use]
+    pub fn with_global(self, key: &str, value: impl fmt::Display) -> Overrides {
+        self.with(Overrides::GLOBAL, key, value)
+    }
+
+    /// Returns the same overrides with one more for a parameter.
+    #[must_use]
+    pub fn with_param(self, name: &str, value: impl fmt::Display) -> Overrides {
+        self.with(Overrides::PARAMS, name, value)
+    }
+
+    /// Returns the size of dbbench's connection pool, if it has one.
+    pub(crate) fn pool(&self) -> Option<u32> {
+        let mut keys = self.keys.iter().filter(|_| self.rates == Rates::AsDbbench);
+        let pool = keys.rfind(|one| one.is_global() && one.key == "max-connections")?;
+        pool.value.parse().ok()
+    }
+
+    /// Iterates over the overrides of parameters.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &Override> {
+        self.keys.iter().filter(|one| one.is_param())
+    }
+
+    /// Returns the overrides other than those of parameters.
+    pub(crate) fn without_params(&self) -> Overrides {
+        let keys = self.keys.iter().filter(|one| !one.is_param()).cloned().collect();
+        Overrides { keys, ..self.clone() }
+    }
+}
+
+impl Override {
+    /// Returns true if it overrides a key above the first section.
+    pub(crate) fn is_global(&self) -> bool {
+        self.section == Overrides::GLOBAL
+    }
+
+    /// Returns true if it overrides a parameter.
+    pub(crate) fn is_param(&self) -> bool {
+        self.section == Overrides::PARAMS
+    }
+
+    /// Formats it for a message about its value: `--set rows=5`, `--duration`, `rate(read)`. Values
+    /// of keys are left out, because that of a `url` may hold a password.
+    pub(crate) fn option(&self) -> String {
+        let Override { section, key, value } = self;
+        quoted(&match (self.is_global(), self.is_param()) {
+            (true, _) => format!("--{key}"),
+            (_, true) => format!("--set {key}={value}"),
+            (false, false) => format!("{key}({section})"),
+        })
+    }
 }

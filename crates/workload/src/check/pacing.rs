@@ -132,9 +132,7 @@ impl<'f> Checker<'f> {
     /// Warns of clients that would wait for each other in dbbench's pool: in Assay each of them has
     /// its own connection.
     fn clients_beyond_a_pool(&mut self, chosen: Chosen<'f>, clients: u32) {
-        let Some(pool) = self.overrides.max_connections.filter(|pool| clients > *pool) else {
-            return;
-        };
+        let Some(pool) = self.overrides.pool().filter(|pool| clients > *pool) else { return };
         let Some(entry) = chosen.concurrency else { return };
         self.sink.warning(|| {
             let connections = if pool == 1 { "connection" } else { "connections" };

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use base::Diagnostic;
 use base::units::{UnitError, grouped};
 
-use super::blame;
 use super::checker::Checker;
 use super::kind::Kind;
 use super::value::resolve;
@@ -31,8 +30,8 @@ const MOST_PARAMS: usize = 10_000;
 /// A parameter before its value is known.
 struct Raw<'f> {
     name: &'f str,
-    /// The value from `--set`, if there is one.
-    passage: Option<Passage<'f>>,
+    /// The value that overrides the file's, if there is one.
+    passage: Option<Passage<'static>>,
     entry: &'f Entry<'f>,
 }
 
@@ -41,22 +40,6 @@ impl Raw<'_> {
         match &self.passage {
             Some(passage) => passage.excerpt().trim(),
             None => self.entry.value(),
-        }
-    }
-
-    /// Formats the option that the value came from.
-    fn option(&self) -> String {
-        blame::option(self.name, self.value().text())
-    }
-
-    /// Returns an error about the value, with the option if it came from the command line.
-    fn complaint(&self, diagnostic: Diagnostic) -> Diagnostic {
-        match self.passage {
-            None => diagnostic,
-            Some(_) => Diagnostic {
-                message: format!("{}: {}", self.option(), diagnostic.message),
-                ..diagnostic
-            },
         }
     }
 }
@@ -123,13 +106,15 @@ impl<'f> Checker<'f> {
     fn apply_overrides(&mut self, raw: &mut [Raw<'f>]) {
         let places: HashMap<&str, usize> =
             raw.iter().enumerate().map(|(place, raw)| (raw.name, place)).collect();
-        let overrides = self.overrides;
-        for (name, value) in &overrides.set {
-            match places.get(name.as_str()) {
-                Some(place) => raw[*place].passage = Some(Passage::outside(value)),
+        for one in self.overrides.params() {
+            match places.get(one.key.as_str()) {
+                Some(place) => {
+                    let passage = Passage::of_option(one.value.clone(), one.option());
+                    raw[*place].passage = Some(passage);
+                }
                 None => {
                     let known = raw.iter().map(|raw| raw.name);
-                    self.sink.error(|| unknown_override(name, known));
+                    self.sink.error(|| unknown_override(&one.key, known));
                 }
             }
         }
@@ -157,7 +142,7 @@ impl Resolver<'_, '_> {
         let constant = references.and_then(|()| constant(raw, &self.checker.params));
         let constant = constant.map_err(|Refused(diagnostic)| {
             if let Some(diagnostic) = diagnostic {
-                self.checker.sink.error(|| raw.complaint(*diagnostic));
+                self.checker.sink.error(|| *diagnostic);
             }
         });
         self.checker.params.insert(raw.name.to_owned(), constant.ok());
@@ -339,7 +324,8 @@ fn too_many_bytes(raw: &Raw<'_>, bytes: usize) -> Diagnostic {
         quoted(raw.name),
         grouped(bytes as u64)
     );
-    raw.entry.key().error(message).help(
+    let place = if raw.passage.is_some() { raw.value() } else { raw.entry.key() };
+    place.error(message).help(
         "take long texts from a file with `csv(…)`, or let `text(…)` make them for each request",
     )
 }

@@ -13,7 +13,7 @@ use base::{Diagnostic, HIDDEN, Secret, Secrets};
 
 use super::checker::Checker;
 use super::once::check_as_given;
-use super::overrides::Overrides;
+use super::overrides::{Override, Overrides};
 use crate::expr::{Expr, Node};
 use crate::folder::Folder;
 use crate::plan::{FixedStatement, Hidden, Plan};
@@ -60,10 +60,11 @@ pub(super) fn conceal(
     if hidden.params.is_empty() {
         return Ok(plan);
     }
-    let kept = overrides.set.iter().filter(|(name, _)| !hidden.params.contains(name)).cloned();
-    let stand_ins = hidden.params.iter().map(|name| (name.clone(), HIDDEN.to_owned()));
-    let set = kept.chain(stand_ins).collect();
-    let overrides = Overrides { set, ..overrides.clone() };
+    let is_kept = |one: &&Override| !(one.is_param() && hidden.params.contains(&one.key));
+    let keys = overrides.keys.iter().filter(is_kept).cloned().collect();
+    let kept = Overrides { keys, ..overrides.clone() };
+    let names = hidden.params.iter();
+    let overrides = names.fold(kept, |kept, name| kept.with_param(name, HIDDEN));
     let checked = check_as_given(file, &overrides, folder, Some(&plan));
     let shown = checked.plan.filter(|shown| rest_of(shown) == rest_of(&plan));
     let Some(shown) = shown.filter(|_| !is_exposed) else {

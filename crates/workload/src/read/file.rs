@@ -107,6 +107,23 @@ pub fn parse(source: &str) -> (File<'_>, Vec<Diagnostic>) {
     parser.finish()
 }
 
+/// Parses a line that the file does not have; `option` names its origin in messages.
+pub(crate) fn line_outside(
+    key: &str,
+    value: &str,
+    option: String,
+    sink: &mut Sink,
+) -> Option<Entry<'static>> {
+    if value.contains(|character: char| character.is_ascii_control() && character != '\t') {
+        sink.error(|| {
+            let message = format!("{option}: the value has a control character");
+            crate::wording::error(None, message).help("write the value on one line, as in a file")
+        });
+        return None;
+    }
+    property(Passage::of_option(format!("{key} = {value}"), option), sink)
+}
+
 struct Parser<'a> {
     file: File<'a>,
     entries: usize,

@@ -12,5 +12,5 @@ mod passage;
 pub use decode::{LARGEST_FILE, decode};
 pub use file::{File, parse};
 
-pub(crate) use file::{Entry, Section};
+pub(crate) use file::{Entry, Section, line_outside};
 pub(crate) use passage::{Excerpt, Passage, PassageBuilder, closing_quote};

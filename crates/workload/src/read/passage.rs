@@ -21,8 +21,8 @@ pub(crate) struct Passage<'a> {
 
 #[derive(Clone, Debug)]
 enum Origin {
-    /// Outside the file: an option of the command line.
-    Outside,
+    /// Outside the file, with the option that messages name, if there is one.
+    Outside(Option<String>),
     /// Contiguous, from this byte of the file on.
     Whole(usize),
     /// Composed of parts, in order.
@@ -52,7 +52,12 @@ impl<'a> Passage<'a> {
 
     /// Creates a passage from text outside the file.
     pub(crate) fn outside(text: &'a str) -> Passage<'a> {
-        Passage { text: Cow::Borrowed(text), origin: Origin::Outside }
+        Passage { text: Cow::Borrowed(text), origin: Origin::Outside(None) }
+    }
+
+    /// Creates a passage from the value of an option; messages about it begin with `option`.
+    pub(crate) fn of_option(text: String, option: String) -> Passage<'static> {
+        Passage { text: Cow::Owned(text), origin: Origin::Outside(Some(option)) }
     }
 
     /// Returns the whole passage as an excerpt.
@@ -68,7 +73,7 @@ impl<'a> Passage<'a> {
     /// Returns true if another line was joined to the text after `at`.
     pub(crate) fn joined_behind(&self, at: usize) -> bool {
         match &self.origin {
-            Origin::Outside | Origin::Whole(_) => false,
+            Origin::Outside(_) | Origin::Whole(_) => false,
             Origin::Parts(parts) => parts.last().is_some_and(|part| part.at > at),
         }
     }
@@ -76,7 +81,7 @@ impl<'a> Passage<'a> {
     /// Returns the position of one byte in the file.
     fn locate(&self, at: usize) -> Option<Span> {
         match &self.origin {
-            Origin::Outside => None,
+            Origin::Outside(_) => None,
             Origin::Whole(start) => Some(Span::new(start + at, start + at + 1)),
             Origin::Parts(parts) => {
                 let behind = parts.partition_point(|part| part.at <= at);
@@ -98,7 +103,8 @@ impl<'a> Passage<'a> {
 pub(crate) struct PassageBuilder {
     text: String,
     parts: Vec<Part>,
-    outside: bool,
+    /// The origin, if a part is not in the file.
+    outside: Option<Origin>,
 }
 
 impl PassageBuilder {
@@ -116,7 +122,7 @@ impl PassageBuilder {
     pub(crate) fn copy(&mut self, excerpt: Excerpt<'_>) {
         match excerpt.span() {
             Some(span) => self.verbatim(excerpt.text(), span.start),
-            None => self.push_outside(excerpt.text()),
+            None => self.push_outside(excerpt.text(), excerpt),
         }
     }
 
@@ -124,7 +130,7 @@ impl PassageBuilder {
     pub(crate) fn replace(&mut self, original: Excerpt<'_>, text: &str) {
         match original.span() {
             Some(span) => self.push(text, From::Replaced(span)),
-            None => self.push_outside(text),
+            None => self.push_outside(text, original),
         }
     }
 
@@ -133,14 +139,14 @@ impl PassageBuilder {
         self.text.push_str(text);
     }
 
-    fn push_outside(&mut self, text: &str) {
-        self.outside = true;
+    fn push_outside(&mut self, text: &str, original: Excerpt<'_>) {
+        self.outside = Some(original.passage.origin.clone());
         self.text.push_str(text);
     }
 
     /// Returns the passage.
     pub(crate) fn finish(self) -> Passage<'static> {
-        let origin = if self.outside { Origin::Outside } else { Origin::Parts(self.parts) };
+        let origin = self.outside.unwrap_or(Origin::Parts(self.parts));
         Passage { text: Cow::Owned(self.text), origin }
     }
 }
@@ -203,12 +209,20 @@ impl<'p> Excerpt<'p> {
 
     /// Creates an error about this part.
     pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
-        wording::error(self.span(), message)
+        wording::error(self.span(), self.attributed(message.into()))
     }
 
     /// Creates a warning about this part.
     pub(crate) fn warning(self, message: impl Into<String>) -> Diagnostic {
-        wording::warning(self.span(), message)
+        wording::warning(self.span(), self.attributed(message.into()))
+    }
+
+    /// Puts the option before a message if the text came from one.
+    fn attributed(self, message: String) -> String {
+        match &self.passage.origin {
+            Origin::Outside(Some(option)) => format!("{option}: {message}"),
+            Origin::Outside(None) | Origin::Whole(_) | Origin::Parts(_) => message,
+        }
     }
 
     /// Returns its pieces between commas outside parentheses and quotes, trimmed; a blank text has

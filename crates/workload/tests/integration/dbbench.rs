@@ -497,7 +497,7 @@ fn a_tick_that_never_comes_is_said() {
 
 #[test]
 fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
-    let overrides = Overrides { max_connections: Some(5), ..overrides(Rates::AsDbbench) };
+    let overrides = overrides(Rates::AsDbbench).with_global("max-connections", 5);
     let read = |text: &str| {
         let (plan, diagnostics) = workload::plan(text, &overrides);
         (plan.unwrap(), render(text, &diagnostics))
@@ -507,7 +507,7 @@ fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
     assert_eq!(read("[a]\nquery=a\nqueue-depth=5\n").1, "");
     let (_, said) = read("[a]\nquery=a\nqueue-depth=6\n");
     assert!(said.contains("6 clients have more than 5 connections"), "{said}");
-    let overrides = Overrides { max_connections: Some(1), ..overrides };
+    let overrides = overrides.clone().with_global("max-connections", 1);
     let (_, diagnostics) = workload::plan("[a]\nquery=a\nqueue-depth=8\n", &overrides);
     assert_eq!(diagnostics[0].message, "8 clients have more than 1 connection");
 }

@@ -24,7 +24,7 @@ concurrency = 4
 ";
 
 fn set(name: &str, value: &str) -> Overrides {
-    Overrides { set: vec![(name.to_owned(), value.to_owned())], ..Overrides::default() }
+    Overrides::default().with_param(name, value)
 }
 
 #[test]
@@ -32,8 +32,7 @@ fn a_parameter_is_set_as_if_it_stood_in_the_file() {
     let plan = plan_with(&set("rows", "1M"), FILE);
     assert_eq!(plan.params[0].value, "1000000");
     assert!(plan.to_text().contains("query = select ${1000000}"));
-    let mut twice = set("rows", "1M");
-    twice.set.push(("rows".to_owned(), "2M".to_owned()));
+    let twice = set("rows", "1M").with_param("rows", "2M");
     assert_eq!(plan_with(&twice, FILE).params[0].value, "2000000");
 }
 
@@ -98,8 +97,7 @@ error: `--set rows=many`: `many` is not a number
 fn an_option_is_blamed_once_and_for_nothing_that_the_file_does_without_it() {
     let file = "[params]\nrows = 5\nhot = 2\n[load t]\nrows = ${rows}\ncolumns = id: row()\n\
                 [read]\nquery = select ${uniform(1, rows)}, ${uniform(1, hot)}\nrate = -1\n";
-    let mut overrides = set("rows", "many");
-    overrides.set.push(("hot".to_owned(), "x".to_owned()));
+    let overrides = set("rows", "many").with_param("hot", "x");
     check_with(
         &overrides,
         file,
@@ -154,13 +152,11 @@ error: `--set rows={huge}`: `{huge}` is too large
 
 #[test]
 fn lengths_seed_and_target_are_replaced() {
-    let overrides = Overrides {
-        duration: Some(Nanos::from_secs(5)),
-        warmup: Some(Warmup::Lasts(Nanos::from_secs(1))),
-        seed: Some(Seed(7)),
-        target: Target::parse("sqlite:x.db").ok(),
-        ..Overrides::default()
-    };
+    let target = Target::parse("sqlite:x.db").ok();
+    let overrides = Overrides { target, ..Overrides::default() }
+        .with_global("duration", Nanos::from_secs(5))
+        .with_global("warmup", Warmup::Lasts(Nanos::from_secs(1)))
+        .with_global("seed", 7);
     let plan = plan_with(&overrides, FILE);
     assert_eq!(plan.duration, Some(Nanos::from_secs(5)));
     assert_eq!(plan.warmup, Warmup::Lasts(Nanos::from_secs(1)));
@@ -170,7 +166,7 @@ fn lengths_seed_and_target_are_replaced() {
 
 #[test]
 fn a_run_shorter_than_its_warm_up_is_refused() {
-    let overrides = Overrides { duration: Some(Nanos::from_secs(5)), ..Overrides::default() };
+    let overrides = Overrides::default().with_global("duration", "5s");
     check_with(
         &overrides,
         FILE,
@@ -208,4 +204,97 @@ fn the_arrival_is_replaced_where_there_is_traffic() {
     );
     let plan = plan_with(&overrides(Arrival::Uniform), FILE);
     assert!(matches!(plan.jobs[1].pacing, Pacing::Timetable { .. }));
+}
+
+#[test]
+fn key_of_a_section_is_checked_as_if_the_section_had_it() {
+    let plan = plan_with(&Overrides::default().with("read", "rate", "250 ; more"), FILE);
+    let rate = Rate::parse("250").unwrap();
+    assert_eq!(plan.jobs[0].arrivals().unwrap().0, &Schedule::Poisson(rate));
+    let file = "[read]\nquery = select 1\nrate.mysql = 5\nrate = 3\nrate.sqlite = 4\n";
+    let plan = plan_with(&Overrides::default().with("read", "rate", "250"), file);
+    assert_eq!(plan.jobs[0].arrivals().unwrap().0, &Schedule::Poisson(rate));
+    let file = "[read]\nquery = select 1\nquery = select 2\nrate = 5\n";
+    let overrides = Overrides::default().with("read", "query", "select ${1 + 2}");
+    let plan = plan_with(&overrides.with("read", "concurrency", 3), file);
+    assert_eq!(plan.jobs[0].statements.len(), 1);
+    assert!(plan.to_text().contains("query = select ${3}\n"), "{}", plan.to_text());
+    assert!(matches!(plan.jobs[0].pacing, Pacing::Queue { .. }), "{:?}", plan.jobs[0].pacing);
+}
+
+#[test]
+fn mistakes_in_overridden_keys_name_the_override() {
+    let wrong = |section: &str, key: &str, value: &str, expected: &str| {
+        check_with(&Overrides::default().with(section, key, value), FILE, expected);
+    };
+    wrong(
+        "read",
+        "rate",
+        "-1",
+        "
+error: `rate(read)`: `-1` is negative
+--> mail.ini
+ = help: write for example `rate = 3000`
+",
+    );
+    wrong(
+        "read",
+        "raet",
+        "5",
+        "
+error: `raet(read)`: unknown key `raet` in job [read]
+--> mail.ini
+ = help: did you mean `rate`?
+",
+    );
+    wrong(
+        "raed",
+        "rate",
+        "5",
+        "
+error: `rate(raed)`: the file has no section [raed]
+--> mail.ini
+ = help: did you mean `read`?
+",
+    );
+    wrong(
+        "",
+        "drain",
+        "soon",
+        "
+error: `--drain`: `soon` is not a number
+--> mail.ini
+ = help: write for example `drain = 30s`
+",
+    );
+    wrong(
+        "read",
+        "query",
+        "select 1\nselect 2",
+        "
+error: `query(read)`: the value has a control character
+--> mail.ini
+ = help: write the value on one line, as in a file
+",
+    );
+}
+
+/// A file stays wrong if an option overrides one of its lines above the first section.
+#[test]
+fn overridden_global_lines_are_still_checked() {
+    let file = "duration = soon\nseed = many\n[read]\nquery = select 1\nrate = 5\n";
+    let overrides = Overrides::default().with_global("duration", "5s").with_global("seed", "1");
+    let (plan, found) = workload::plan(file, &overrides);
+    assert!(plan.is_none());
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn url_from_outside_shows_no_password() {
+    let overrides = Overrides::default().with_global("url", "postgres://u:geheim@h:x/d");
+    let (plan, found) = workload::plan(FILE, &overrides);
+    assert!(plan.is_none());
+    let [error] = found.as_slice() else { panic!("{found:?}") };
+    assert!(error.message.starts_with("`--url`: ") && error.span.is_none(), "{error:?}");
+    assert!(!format!("{error:?}").contains("geheim"), "{error:?}");
 }

@@ -77,7 +77,7 @@ fn parameter_that_is_too_long_is_refused_with_its_size() {
     );
     assert!(message.starts_with("the parameter `p` has 50,000,000 bytes, more than"), "{message}");
     assert!(message.contains("csv("), "{message}");
-    let set = Overrides { set: vec![("p".to_owned(), long)], ..Overrides::default() };
+    let set = Overrides::default().with_param("p", long);
     let message = refusal("[params]\np = a\n[a]\nquery = select '${raw(p)}'\n", &set);
     assert!(message.contains("the parameter `p` has 50,000,000 bytes"), "{message}");
     assert!(message.len() < 1_000);

@@ -10,8 +10,8 @@ const PASSWORD: &str = "s3cr3t-Pa55";
 /// Returns the plan of a file and all output about it.
 fn shown(text: &str, set: &[&str]) -> (Option<Plan>, String) {
     let set = set.iter().map(|set| set.split_once('=').expect("a setting"));
-    let set = set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let overrides = Overrides { set, ..Overrides::default() };
+    let overrides =
+        set.fold(Overrides::default(), |all, (name, value)| all.with_param(name, value));
     let (plan, found) = workload::plan_in(text, &overrides, &files());
     let mut all = render(text, &found);
     if let Some(plan) = &plan {

@@ -1,0 +1,80 @@
+//! Application of overrides to a file before it is checked.
+//!
+//! The overrides of a section replace its lines. Those above the first section are checked beside
+//! the file's own lines, which stay: a URL that is overridden still tells which parameters are
+//! secret. Those of `[params]` replace values when the parameters are resolved.
+
+use std::borrow::Cow;
+
+use base::Diagnostic;
+
+use super::dialect;
+use super::overrides::{Override, Overrides};
+use super::section::{bracketed, normal_name};
+use crate::keys;
+use crate::read::{Entry, File, Section, line_outside};
+use crate::sink::Sink;
+use crate::wording::{self, nearest};
+
+/// Returns the file with the lines of its sections replaced; reports sections that it does not
+/// have and values that cannot stand on a line.
+pub(super) fn apply<'a>(
+    file: &'a File<'a>,
+    overrides: &Overrides,
+    sink: &mut Sink,
+) -> Cow<'a, File<'a>> {
+    let mut applied = Cow::Borrowed(file);
+    for one in overrides.keys.iter().filter(|one| !one.is_global() && !one.is_param()) {
+        let name = normal_name(&one.section);
+        let place = file.sections.iter().position(|section| normal_name(&section.name) == name);
+        match (place, line(one, sink)) {
+            (None, _) => sink.error(|| no_section(file, one)),
+            (Some(place), Some(entry)) => replace(&mut applied.to_mut().sections[place], entry),
+            (Some(_), None) => {}
+        }
+    }
+    applied
+}
+
+/// Returns the overrides of keys above the first section, of each key the last one.
+pub(super) fn globals(overrides: &Overrides, sink: &mut Sink) -> Vec<Entry<'static>> {
+    let mut entries: Vec<Entry<'static>> = Vec::new();
+    for one in overrides.keys.iter().filter(|one| one.is_global()) {
+        entries.retain(|entry| entry.key().text() != one.key);
+        entries.extend(line(one, sink));
+    }
+    entries
+}
+
+fn line(one: &Override, sink: &mut Sink) -> Option<Entry<'static>> {
+    line_outside(&one.key, &one.value, one.option(), sink)
+}
+
+/// Replaces all lines of a section that set the key of `entry`.
+fn replace<'a>(section: &mut Section<'a>, entry: Entry<'a>) {
+    let is_same = |other: &Entry<'_>| sets_same_key(other.key().text(), entry.key().text());
+    let entries = &section.entries;
+    let place = entries.iter().position(is_same).unwrap_or(entries.len());
+    section.entries.retain(|other| !is_same(other));
+    section.entries.insert(place, entry);
+}
+
+/// Returns true if `name` sets the key `wanted`, by its other name or for any dialect too; a
+/// `wanted` that names a dialect is set only by itself.
+fn sets_same_key(name: &str, wanted: &str) -> bool {
+    if dialect::split(wanted).1.is_some() {
+        return name == wanted;
+    }
+    let (base, _) = dialect::split(name);
+    let is_other_name = |key: &keys::Key| {
+        [Some(key.name), key.alias].contains(&Some(base))
+            && [Some(key.name), key.alias].contains(&Some(wanted))
+    };
+    base == wanted || keys::ALL.iter().any(is_other_name)
+}
+
+fn no_section(file: &File<'_>, one: &Override) -> Diagnostic {
+    let message = format!("{}: the file has no section {}", one.option(), bracketed(&one.section));
+    let names = file.sections.iter().map(|section| section.name.as_str());
+    wording::error(None, message).did_you_mean(nearest(&one.section, names))
+}
