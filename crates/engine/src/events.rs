@@ -25,7 +25,7 @@ pub enum RunEvent<'a> {
         /// The number of all statements.
         of: usize,
     },
-    /// A load takes longer: all its writers have connections, or were refused.
+    /// A load takes long. All its writers have connections or were refused.
     LongLoad {
         /// The table.
         table: &'a str,

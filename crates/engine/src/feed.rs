@@ -39,7 +39,9 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// The groups of one file that belong to one lane.
 pub(crate) struct LaneFeed {
+    /// From the thread that reads the file.
     messages: Receiver<Message>,
+    /// The block from which groups are taken at present.
     block: Option<Arc<Records>>,
     /// Index of the next group in the block.
     at: usize,

@@ -18,7 +18,9 @@ use crate::results::RowSinks;
 
 /// One job on one lane.
 pub(crate) struct JobState {
+    /// The job in the plan.
     pub(crate) job: Arc<Job>,
+    /// Its index in the plan and in the ledger.
     pub(crate) index: JobIndex,
     /// Ledger index of its requests at the first of its target's servers, if there are several.
     pub(crate) first_node: Option<JobIndex>,
@@ -30,13 +32,15 @@ pub(crate) struct JobState {
     pub(crate) feeds: RefCell<Feeds>,
     /// Fires when the next arrival is due.
     pub(crate) due: Timer,
+    /// Handles to all clients that it ever had.
     pub(crate) client_handles: RefCell<Vec<Rc<ClientHandle>>>,
     /// End of the job's requests.
     pub(crate) end: Cell<Stamp>,
+    /// Number of requests that clients have taken and not settled.
     pub(crate) in_flight: Cell<u64>,
-    /// Numbers of its clients.
+    /// Numbers of its clients by their connections.
     pub(crate) clients: ClientCounts,
-    /// Error codes that were reported as events.
+    /// Codes of errors that were recorded as events.
     pub(crate) seen: RefCell<Vec<Code>>,
     /// The sinks for returned rows, until no client can have rows any more.
     pub(crate) results: RefCell<RowSinks>,

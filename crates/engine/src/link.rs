@@ -28,6 +28,7 @@ pub(crate) const SIMULTANEOUS_ATTEMPTS: usize = 16;
 
 /// The state of the link to one target, shared by the clients of one lane.
 pub(crate) struct Link {
+    /// Number of attempts in progress.
     connecting: Cell<usize>,
     /// Attempts that wait for their turn; a cancelled one leaves an empty reference behind.
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,

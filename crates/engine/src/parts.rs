@@ -15,6 +15,7 @@ pub(crate) struct Parts {
     parts: Vec<Part>,
     /// Cumulative weights of the parts.
     weights: Vec<u64>,
+    /// Random numbers that choose the part of a request.
     choices: Stream,
     /// True if requests differ in their steps, or pause within.
     vary_steps: bool,
@@ -32,7 +33,7 @@ pub(crate) struct Part {
     pub(crate) steps: Vec<Step>,
     /// The statements to prepare on a connection that one of its requests opens for itself.
     pub(crate) texts: Range<usize>,
-    /// The runs of steps that are sent at once; between them the client takes control.
+    /// Ranges of steps that are sent together. Between two of them the client may pause.
     pub(crate) stretches: Vec<Range<usize>>,
 }
 

@@ -10,6 +10,7 @@ pub(crate) struct StatementText {
     pub(crate) job: usize,
     /// Its index in the section.
     pub(crate) statement: usize,
+    /// Its text, with placeholders for the values.
     pub(crate) sql: String,
     /// The number of its values.
     pub(crate) values: usize,
