@@ -23,6 +23,7 @@ mod liar;
 mod many;
 mod mixed;
 mod observe;
+mod older_records;
 mod options;
 mod outage;
 mod output;

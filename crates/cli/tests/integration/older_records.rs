@@ -1,0 +1,118 @@
+//! Records of version 1, made in November 2026 and kept as fixtures: every later program reports
+//! and exports them as the one that made them.
+//!
+//! `NAME.assay.gz` has its report as JSON in `NAME.json` and as text in `NAME.txt`, and its seconds
+//! in `NAME.csv`. JSON and tables never change. If a change of wording alters the text on purpose,
+//! run the test once with `UPDATE=1` and look at the difference.
+//!
+//! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
+//! * `sqlite`: a private SQLite database with a load, on a busy machine.
+//! * `postgres`: a private PostgreSQL with a load, observed, on a busy machine.
+//! * `killed`: a run in real time, ended by `kill -9` in mid-run, with its journal.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+
+use crate::support::Place;
+
+/// Records of whole and killed runs, each with the exit code of its report.
+const READABLE: [(&str, i32); 4] = [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0)];
+
+/// Records whose seconds are kept as a table as well.
+const WITH_TABLE: [&str; 3] = ["virtual", "sqlite", "killed"];
+
+/// A way to damage the record `virtual`, with the message of its report in `NAME.stderr`.
+type Damage = (&'static str, fn(&Path));
+
+const DAMAGES: [Damage; 4] = [
+    ("truncated", truncate),
+    ("overwritten", overwrite),
+    ("without-a-row", |record| change(record, "delete from interval where interval = 3")),
+    ("with-another-maximum", |record| {
+        change(record, "update histogram set max_ns = max_ns + 1 where kind = 'response'");
+    }),
+];
+
+/// Cuts a record in half.
+fn truncate(record: &Path) {
+    let bytes = fs::read(record).unwrap();
+    fs::write(record, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+/// Overwrites the second half of a record.
+fn overwrite(record: &Path) {
+    let mut bytes = fs::read(record).unwrap();
+    let half = bytes.len() / 2;
+    bytes[half..].fill(b'x');
+    fs::write(record, bytes).unwrap();
+}
+
+fn change(record: &Path, statement: &str) {
+    rusqlite::Connection::open(record).unwrap().execute(statement, []).unwrap();
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/records-v1").join(name)
+}
+
+fn expected(name: &str) -> String {
+    fs::read_to_string(fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Returns a folder with a copy of a record, and of its journal if it has one.
+fn copied(name: &str) -> Place {
+    let place = Place::new();
+    for file in [format!("{name}.assay"), format!("{name}.assay-journal")] {
+        if let Ok(packed) = File::open(fixture(&format!("{file}.gz"))) {
+            let mut unpacked = File::create(place.at(&file)).unwrap();
+            io::copy(&mut GzDecoder::new(packed), &mut unpacked).unwrap();
+        }
+    }
+    place
+}
+
+#[test]
+fn older_records_give_the_same_documents() {
+    for (name, code) in READABLE {
+        let record = format!("{name}.assay");
+        let ran = copied(name).assay(&["report", &record, "--json"]).expect(code);
+        assert_eq!(ran.stdout, expected(&format!("{name}.json")), "{name}");
+        assert_eq!(ran.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn older_records_give_the_same_tables() {
+    for name in WITH_TABLE {
+        let place = copied(name);
+        let table = place.export(&format!("{name}.assay"), "csv");
+        assert!(table == expected(&format!("{name}.csv")), "{name}: {table}");
+    }
+}
+
+#[test]
+fn older_records_give_the_same_texts() {
+    for (name, code) in READABLE {
+        let record = format!("{name}.assay");
+        let ran = copied(name).assay(&["report", &record]).expect(code);
+        let text = format!("{name}.txt");
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(fixture(&text), &ran.stdout).unwrap();
+        }
+        assert_eq!(ran.stdout, expected(&text), "{name}: see the head of this file");
+    }
+}
+
+#[test]
+fn damaged_older_records_are_refused_with_the_same_message() {
+    for (name, damage) in DAMAGES {
+        let place = copied("virtual");
+        damage(&place.at("virtual.assay"));
+        let ran = place.assay(&["report", "virtual.assay"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{name}: {}", ran.stderr);
+        assert_eq!(ran.stderr, expected(&format!("{name}.stderr")), "{name}");
+    }
+}
