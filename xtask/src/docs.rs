@@ -2,25 +2,73 @@
 
 use std::path::Path;
 
+use record::metric::GROUPS;
+
 /// The reference of the workload language.
 const REFERENCE: &str = "docs/reference.md";
 
+/// The page with the list of metrics, which stands between two marks.
+const RECORD: &str = "docs/record.md";
+const METRICS_BEGIN: &str = "<!-- metrics: written by `cargo run -p xtask -- docs` -->\n";
+const METRICS_END: &str = "<!-- end of metrics -->\n";
+
 /// Writes the generated parts.
 pub(crate) fn write(root: &Path) -> Result<String, Vec<String>> {
-    std::fs::write(root.join(REFERENCE), workload::reference::markdown())
-        .map_err(|error| vec![format!("{REFERENCE}: {error}")])?;
-    Ok(format!("{REFERENCE} is written"))
+    for (page, made) in pages(root)? {
+        std::fs::write(root.join(page), made).map_err(|error| vec![format!("{page}: {error}")])?;
+    }
+    Ok(format!("{REFERENCE} and {RECORD} are written"))
 }
 
-/// Returns a complaint if the guide differs from the tables.
+/// Returns a complaint for each page that differs from the tables.
 pub(crate) fn check(root: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(root.join(REFERENCE)).unwrap_or_default();
-    compare(&text, &workload::reference::markdown()).into_iter().collect()
+    let pages = match pages(root) {
+        Ok(pages) => pages,
+        Err(complaints) => return complaints,
+    };
+    let stale = pages.into_iter().filter_map(|(page, made)| {
+        let text = std::fs::read_to_string(root.join(page)).unwrap_or_default();
+        compare(page, &text, &made)
+    });
+    stale.collect()
 }
 
-fn compare(text: &str, made: &str) -> Option<String> {
+/// Returns each page with generated parts, as it has to be.
+fn pages(root: &Path) -> Result<[(&'static str, String); 2], Vec<String>> {
+    let record = std::fs::read_to_string(root.join(RECORD))
+        .map_err(|error| vec![format!("{RECORD}: {error}")])?;
+    let record = with_metrics(&record).ok_or_else(|| {
+        vec![format!("{RECORD}: the marks around the list of metrics are missing")]
+    })?;
+    Ok([(REFERENCE, workload::reference::markdown()), (RECORD, record)])
+}
+
+/// Returns a page with the list of metrics between its marks; `None` without them.
+fn with_metrics(page: &str) -> Option<String> {
+    let (before, rest) = page.split_once(METRICS_BEGIN)?;
+    let (_, after) = rest.split_once(METRICS_END)?;
+    Some(format!("{before}{METRICS_BEGIN}{}{METRICS_END}{after}", metrics()))
+}
+
+/// Returns the metrics of all components as a table.
+fn metrics() -> String {
+    let mut table = String::from(
+        "\n| component | metric | unit | kind | value |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for group in GROUPS {
+        for metric in group.metrics {
+            let (name, unit, kind) = (metric.name, metric.unit, metric.kind.name());
+            let (components, meaning) = (group.components, metric.meaning);
+            let unit = if unit.is_empty() { String::new() } else { format!("{unit} ") };
+            table += &format!("| {components} | `{name}` | {unit}| {kind} | {meaning} |\n");
+        }
+    }
+    table + "\n"
+}
+
+fn compare(page: &str, text: &str, made: &str) -> Option<String> {
     let stale = text != made;
-    stale.then(|| format!("{REFERENCE} is out of date: run `cargo run -p xtask -- docs`"))
+    stale.then(|| format!("{page} is out of date: run `cargo run -p xtask -- docs`"))
 }
 
 #[cfg(test)]
@@ -28,9 +76,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stale_reference_is_noticed() {
-        assert_eq!(compare("a", "a"), None);
-        let complaint = "docs/reference.md is out of date: run `cargo run -p xtask -- docs`";
-        assert_eq!(compare("a", "b").as_deref(), Some(complaint));
+    fn a_stale_page_is_noticed() {
+        assert_eq!(compare("a.md", "a", "a"), None);
+        let complaint = "a.md is out of date: run `cargo run -p xtask -- docs`";
+        assert_eq!(compare("a.md", "a", "b").as_deref(), Some(complaint));
+    }
+
+    #[test]
+    fn list_of_metrics_replaces_what_is_between_its_marks() {
+        let page = format!("a\n{METRICS_BEGIN}old\n{METRICS_END}b\n");
+        let made = with_metrics(&page).unwrap();
+        assert!(made.starts_with("a\n") && made.ends_with("b\n") && !made.contains("old"));
+        assert!(made.contains("| `host` | `run-queue` | tasks | gauge |"), "{made}");
+        assert_eq!(with_metrics(&made).as_deref(), Some(made.as_str()));
+        assert_eq!(with_metrics("a\nb\n"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Counts that a server kept by itself, beside the answers that the client received.
 
-use record::Counts;
+use record::{Counts, Metric};
 
 use crate::evidence::Observed;
 
@@ -28,14 +28,14 @@ pub struct Answered {
 
 impl Account {
     /// Returns the growth of a counter; `None` if it was not read twice.
-    pub fn growth(&self, metric: &str) -> Option<f64> {
+    pub fn growth(&self, metric: Metric) -> Option<f64> {
         let (first, last) = self.ends(metric)?;
         Some(last - first)
     }
 
     /// Returns the first and the last reading of a counter.
-    pub(crate) fn ends(&self, metric: &str) -> Option<(f64, f64)> {
-        let count = self.counts.iter().find(|count| count.metric == metric)?;
+    pub(crate) fn ends(&self, metric: Metric) -> Option<(f64, f64)> {
+        let count = self.counts.iter().find(|count| count.is(metric))?;
         match count.points.as_slice() {
             [(_, first), .., (_, last)] => Some((*first, *last)),
             [_] | [] => None,

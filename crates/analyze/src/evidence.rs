@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{Counts, EndKind, Ends, Event, Kind};
+use record::{Counts, EndKind, Ends, Event, Kind, Metric, Part};
 use workload::Plan;
 
 use crate::account::Account;
@@ -127,6 +127,11 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// Returns true if these are the values of a metric.
+    pub fn is(&self, metric: Metric) -> bool {
+        self.metric == metric.name
+    }
+
     /// Returns the growth in the window, from the last reading not after its start to the first not
     /// before its end, or the nearest ones. `None` if there are not two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
@@ -192,9 +197,15 @@ impl Evidence {
         self.steps.end()
     }
 
-    /// Returns the observations of a metric of a component, if there are any.
-    pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
-        observed(&self.observed, component, metric)
+    /// Returns the observations of a metric of a part here, if there are any.
+    pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
+        observed(&self.observed, part, metric)
+    }
+
+    /// Returns the observations of a part here under a name of the server's, if there are any.
+    pub fn observed_named(&self, part: &Part, name: &str) -> Option<&Observed> {
+        let component = part.to_string();
+        self.observed.iter().find(|it| it.component == component && it.metric == name)
     }
 
     /// Returns the period from the end of the warm-up to the end of the schedule.
@@ -209,14 +220,16 @@ impl Evidence {
 }
 
 impl LoadEvidence {
-    /// Returns the observations of a metric of a component, if there are any.
-    pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
-        observed(&self.observed, component, metric)
+    /// Returns the observations of a metric of a part here, if there are any.
+    pub fn observed(&self, part: &Part, metric: Metric) -> Option<&Observed> {
+        observed(&self.observed, part, metric)
     }
 }
 
-fn observed<'o>(all: &'o [Observed], component: &str, metric: &str) -> Option<&'o Observed> {
-    all.iter().find(|it| it.component == component && it.metric == metric)
+fn observed<'o>(all: &'o [Observed], part: &Part, metric: Metric) -> Option<&'o Observed> {
+    debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
+    let component = part.to_string();
+    all.iter().find(|it| it.component == component && it.is(metric))
 }
 
 impl Step {

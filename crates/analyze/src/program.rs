@@ -1,8 +1,9 @@
 //! Throughput of an observed program, from its sockets and from the database.
 
+use record::metric::sockets;
 use record::{Part, Side};
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Observed};
 
 /// The throughput of an observed program, as means over the time of its observation. `None` is
 /// unknown.
@@ -49,22 +50,22 @@ pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     if !evidence.jobs.is_empty() || !evidence.loads.is_empty() || evidence.is_virtual {
         return None;
     }
-    let rate = |part: &Part, metric: &str| {
-        let growth = evidence.observed(&part.to_string(), metric)?.growth(&evidence.window())?;
+    let rate = |observed: &Observed| {
+        let growth = observed.growth(&evidence.window())?;
         Some(growth.by / growth.span.as_secs_f64()).filter(|per_s| per_s.is_finite())
     };
-    let socket = |metric| rate(&Part::Sockets(Side::Generator), metric);
-    let statistic = |metric: &str| rate(&Part::Statistics, metric);
+    let socket = |metric| rate(evidence.observed(&Part::Sockets(Side::Generator), metric)?);
+    let statistic = |name: &str| rate(evidence.observed_named(&Part::Statistics, name)?);
     let sum = |groups: &[&[&str]]| {
         let of =
             |names: &[&str]| names.iter().filter_map(|name| statistic(name)).reduce(|a, b| a + b);
         groups.iter().find_map(|group| of(group))
     };
-    let requests = socket("data-sent").zip(socket("data-received"));
+    let requests = socket(sockets::DATA_SENT).zip(socket(sockets::DATA_RECEIVED));
     let summary = ProgramSummary {
         requests_per_s: requests.map(|(sent, received)| sent.min(received)),
-        sent_bytes_per_s: socket("bytes-sent"),
-        received_bytes_per_s: socket("bytes-received"),
+        sent_bytes_per_s: socket(sockets::BYTES_SENT),
+        received_bytes_per_s: socket(sockets::BYTES_RECEIVED),
         statements_per_s: statistic("status.questions"),
         transactions_per_s: sum(&TRANSACTIONS),
         rows_per_s: sum(&ROWS).into_iter().chain(statistic(LOADING)).reduce(f64::max),

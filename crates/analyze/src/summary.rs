@@ -1,6 +1,7 @@
 //! All numbers that the report of one run contains.
 
 use base::Nanos;
+use record::metric::generator;
 use record::{Part, Side};
 
 use crate::check::Verdict;
@@ -153,12 +154,12 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
 
 /// Returns the cost of observing in the window, or, if there were only loads, during these.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
-    let component = Part::Processes(Side::Generator).to_string();
+    let part = Part::Processes(Side::Generator);
     let of_window = evidence
-        .observed(&component, "observing")
+        .observed(&part, generator::OBSERVING)
         .and_then(|observing| observing.growth(&evidence.window()));
     let of_load = |load: &LoadEvidence| {
-        load.observed(&component, "observing")?.growth(&(Nanos::ZERO..load.took))
+        load.observed(&part, generator::OBSERVING)?.growth(&(Nanos::ZERO..load.took))
     };
     let of_loads = || evidence.loads.iter().filter_map(of_load).reduce(Growth::and);
     let Growth { by, span } = of_window.or_else(of_loads)?;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A server counter read at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
-    /// Name of the counter.
-    pub metric: &'static str,
+    /// The counter.
+    pub counter: Counter,
     /// Unit of the counter.
     pub unit: &'static str,
     /// Counter value, in `unit`.
@@ -20,9 +20,40 @@ pub struct Count {
 
 impl Count {
     /// Builds a count.
-    pub(crate) fn of(metric: &'static str, unit: &'static str, value: f64) -> Count {
-        Count { metric, unit, value }
+    pub(crate) fn of(counter: Counter, unit: &'static str, value: f64) -> Count {
+        Count { counter, unit, value }
     }
+}
+
+/// A counter of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Committed transactions, or statements `commit`.
+    Commits,
+    /// Transactions rolled back.
+    Rollbacks,
+    /// Statements.
+    Statements,
+    /// Assay's own commits beside requests.
+    CommitsOfAssay,
+    /// Assay's own statements beside requests, at least.
+    StatementsOfAssay,
+    /// Assay's own statements beside requests, at most.
+    StatementsOfAssayAtMost,
+    /// Time since which the server counts, since 1970.
+    CountedSince,
+    /// Time for which the server has counted.
+    CountedFor,
+    /// Checkpoints that were due.
+    CheckpointsTimed,
+    /// Checkpoints that were requested.
+    CheckpointsRequested,
+    /// Bytes of log that were written.
+    LogWritten,
+    /// Capacity for the log, in bytes.
+    LogCapacity,
+    /// Transactions whose old rows are still kept.
+    PurgeBacklog,
 }
 
 /// Assay's own traffic beside requests, counted over all sessions of a driver, which share it.

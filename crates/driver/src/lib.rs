@@ -29,7 +29,7 @@ mod sqlite;
 mod table;
 mod work;
 
-pub use account::Count;
+pub use account::{Count, Counter};
 pub use connection::{Connection, Driver};
 pub use either::Either;
 pub use error::Error;

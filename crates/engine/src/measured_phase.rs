@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::{Clock, Nanos, Stamp};
 use driver::Driver;
+use record::LANE_PREFIX;
 use rt::{Panic, Rt, Wait, processors, run_real};
 use workload::JobTarget;
 
@@ -72,7 +73,7 @@ pub(crate) fn on_threads<D: Driver, R: Rules>(
             .map(|(share, outlets)| {
                 let (context, barrier) = (context.clone(), Arc::clone(&barrier));
                 let others = Arc::clone(&barrier);
-                let name = format!("lane-{}", share.lane);
+                let name = format!("{LANE_PREFIX}{}", share.lane);
                 let run = move || on_thread::<D, R>(context, options, share, outlets, barrier);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
                 // The other lanes would wait for it.

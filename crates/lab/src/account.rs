@@ -2,13 +2,34 @@
 
 use analyze::{Account, Answered, Observed};
 use archive::{Archive, RecordError};
-use record::{Counts, Interval, JobIndex, Kind};
+use driver::Counter;
+use record::metric::database;
+use record::{Counts, Interval, JobIndex, Kind, Metric};
 
 /// The component under which the server's counters are stored in a record.
 pub(crate) const DATABASE: &str = "database";
 
 /// The setting that says why a record has no server statistics.
 pub(crate) const NO_STATISTICS: &str = "database.account";
+
+/// Returns the metric under which a counter is recorded.
+pub(crate) fn metric_of(counter: Counter) -> Metric {
+    match counter {
+        Counter::Commits => database::COMMITS,
+        Counter::Rollbacks => database::ROLLBACKS,
+        Counter::Statements => database::STATEMENTS,
+        Counter::CommitsOfAssay => database::COMMITS_OF_ASSAY,
+        Counter::StatementsOfAssay => database::STATEMENTS_OF_ASSAY,
+        Counter::StatementsOfAssayAtMost => database::STATEMENTS_OF_ASSAY_AT_MOST,
+        Counter::CountedSince => database::COUNTED_SINCE,
+        Counter::CountedFor => database::COUNTED_FOR,
+        Counter::CheckpointsTimed => database::CHECKPOINTS_TIMED,
+        Counter::CheckpointsRequested => database::CHECKPOINTS_REQUESTED,
+        Counter::LogWritten => database::LOG_WRITTEN,
+        Counter::LogCapacity => database::LOG_CAPACITY,
+        Counter::PurgeBacklog => database::PURGE_BACKLOG,
+    }
+}
 
 /// Returns the server statistics of a record; `jobs` is the number of jobs in its plan.
 pub(crate) fn account(

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::Nanos;
-use record::Busy;
-use record::{Component, Part, Series, Side};
+use record::metric::{disk, host, processes, sessions};
+use record::{Busy, Component, Metric, Part, Series, Side};
 
 use crate::sample::Sample;
 
@@ -72,26 +72,30 @@ type Seen = BTreeMap<(Component, String), (f64, Option<f64>)>;
 /// Returns the share of its time that each component used, from 0 to 1.
 fn shares(seen: &Seen) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
-    for ((component, metric), (value, per_s)) in seen {
-        let of = |metric: &str| seen.get(&(component.clone(), metric.to_owned()));
-        let rate = |metric: &str| of(metric).and_then(|(_, per_s)| *per_s);
+    for ((component, name), (value, per_s)) in seen {
+        let of = |metric: Metric| seen.get(&(component.clone(), metric.name.to_owned()));
+        let rate = |metric: Metric| of(metric).and_then(|(_, per_s)| *per_s);
+        let is = |metric: Metric| metric.name == name;
         let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
-        let found = match (&component.part, metric.as_str()) {
-            (Part::Processes(Side::Generator), "busiest") => {
+        let found = match &component.part {
+            Part::Processes(Side::Generator) if is(processes::BUSIEST) => {
                 Some(("the load generator's busiest thread".to_owned(), *value))
             }
-            (Part::Processes(Side::Server), "busiest") => {
+            Part::Processes(Side::Server) if is(processes::BUSIEST) => {
                 Some(("the database's busiest thread".to_owned(), *value))
             }
-            (Part::Processes(Side::Server), "processors") => {
-                let used = rate("user").unwrap_or(0.0) + rate("system").unwrap_or(0.0);
+            Part::Processes(Side::Server) if is(processes::PROCESSORS) => {
+                let used =
+                    rate(processes::USER).unwrap_or(0.0) + rate(processes::SYSTEM).unwrap_or(0.0);
                 Some(("the database's processors".to_owned(), used / value.max(1.0)))
             }
-            (Part::Host, "busy") => {
-                let all = rate("processors").filter(|all| *all > 0.0);
+            Part::Host if is(host::BUSY) => {
+                let all = rate(host::PROCESSORS).filter(|all| *all > 0.0);
                 all.zip(*per_s).map(|(all, busy)| ("the processors".to_owned(), busy / all))
             }
-            (Part::Disk(name), "busy") => per_s.map(|share| (format!("disk {name}"), share)),
+            Part::Disk(name) if is(disk::BUSY) => {
+                per_s.map(|share| (format!("disk {name}"), share))
+            }
             _ => None,
         };
         shares.extend(found.map(|(name, share)| (format!("{name}{place}"), share)));
@@ -102,10 +106,10 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
 
 /// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
-    let per_s = |part: Part, metric: &str| {
-        seen.get(&(Component::here(part), metric.to_owned())).and_then(|(_, per_s)| *per_s)
+    let per_s = |part: Part, metric: Metric| {
+        seen.get(&(Component::here(part), metric.name.to_owned())).and_then(|(_, per_s)| *per_s)
     };
-    let active = per_s(Part::Sessions, "active").filter(|active| *active > 0.0)?;
+    let active = per_s(Part::Sessions, sessions::ACTIVE).filter(|active| *active > 0.0)?;
     let locks = seen.iter().filter(|((component, metric), _)| {
         component.part == Part::Waits && metric.starts_with("Lock:")
     });
@@ -119,7 +123,7 @@ mod tests {
 
     fn sample(readings: &[(Part, &str, f64)]) -> Sample {
         let mut sample = Sample::default();
-        readings.iter().for_each(|(part, metric, value)| sample.read(part, metric, "s", *value));
+        readings.iter().for_each(|(part, metric, value)| sample.push(part, metric, "s", *value));
         sample
     }
 

@@ -4,6 +4,7 @@
 //! and the root may set a limit; the tightest is reported, with the time for which its group was
 //! throttled.
 
+use record::metric::cgroup;
 use record::{Part, Side};
 
 use crate::environment::Root;
@@ -87,19 +88,19 @@ impl Cgroup {
             );
         }
         if let Some((quota, version, group)) = &self.bounds.quota {
-            sample.read(&part, "quota", "processors", *quota);
+            sample.read(&part, cgroup::QUOTA, *quota);
             match throttled_s(root, *version, group) {
-                Some(throttled_s) => sample.read(&part, "throttled", "s", throttled_s),
+                Some(throttled_s) => sample.read(&part, cgroup::THROTTLED, throttled_s),
                 None => sample.missing(format!("{part} throttled"), "cpu.stat does not have it"),
             }
         }
         if let Some((limit, version, group)) = &self.bounds.limit {
-            sample.read(&part, "memory-limit", "bytes", *limit as f64);
+            sample.read(&part, cgroup::MEMORY_LIMIT, *limit as f64);
             if let Some(bytes) = memory(root, *version, group) {
-                sample.read(&part, "memory", "bytes", bytes as f64);
+                sample.read(&part, cgroup::MEMORY, bytes as f64);
             }
             match pressure_s(root, *version, group) {
-                Some(pressure_s) => sample.read(&part, "pressure-memory", "s", pressure_s),
+                Some(pressure_s) => sample.read(&part, cgroup::PRESSURE_MEMORY, pressure_s),
                 None => {
                     let why = "its group has no memory.pressure, which only version 2 has";
                     sample.missing(format!("{part} pressure-memory"), why);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Component, Part, Reading};
+use record::{Component, Metric, Part, Reading};
 
 use crate::environment::Root;
 
@@ -35,7 +35,19 @@ pub trait Source: Send {
 
 impl Sample {
     /// Adds a reading: the value of one metric of a part.
-    pub fn read(&mut self, part: &Part, metric: &str, unit: &str, value: f64) {
+    pub fn read(&mut self, part: &Part, metric: Metric, value: f64) {
+        debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
+        self.push(part, metric.name, metric.unit, value);
+    }
+
+    /// Adds a reading of a part whose metrics have names that come from a server.
+    pub fn read_named(&mut self, part: &Part, name: &str, unit: &str, value: f64) {
+        debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
+        self.push(part, name, unit, value);
+    }
+
+    /// Adds a reading by its names in the record.
+    pub(crate) fn push(&mut self, part: &Part, metric: &str, unit: &str, value: f64) {
         let component = Component::here(part.clone()).to_string();
         self.readings.push(Reading::of(&component, metric, unit, value));
     }

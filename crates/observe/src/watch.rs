@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Stamp};
+use record::metric::generator;
 use record::{Part, Side};
 use rt::Rt;
 
@@ -84,7 +85,7 @@ async fn look(
         rt.sleep_until(pace.next()).await;
         if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
             let mut stall = Sample::default();
-            stall.read(&Part::Processes(Side::Generator), "stall", "s", length.as_secs_f64());
+            stall.read(&Part::Processes(Side::Generator), generator::STALL, length.as_secs_f64());
             tell(begin.since(zero), stall);
         }
     }

@@ -31,6 +31,8 @@ impl Side {
 /// A kind of observed component, regardless of its host or target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
+    /// A thread that makes requests.
+    Lane(u32),
     /// A whole machine.
     Host,
     /// One processor of a machine.
@@ -49,6 +51,8 @@ pub enum Part {
     Sockets(Side),
     /// The control group of one side.
     Cgroup(Side),
+    /// Activity that the database counted by itself.
+    Database,
     /// The client sessions, as the database reports them.
     Sessions,
     /// The events for which active sessions wait; the metric is the name of the event.
@@ -64,7 +68,7 @@ pub enum Part {
 }
 
 /// The names of parts without a parameter.
-const FIXED: [(&str, Part); 13] = [
+const FIXED: [(&str, Part); 14] = [
     ("host", Part::Host),
     ("generator", Part::Processes(Side::Generator)),
     ("server", Part::Processes(Side::Server)),
@@ -72,6 +76,7 @@ const FIXED: [(&str, Part); 13] = [
     ("sockets server", Part::Sockets(Side::Server)),
     ("cgroup generator", Part::Cgroup(Side::Generator)),
     ("cgroup server", Part::Cgroup(Side::Server)),
+    ("database", Part::Database),
     ("sessions", Part::Sessions),
     ("waits", Part::Waits),
     ("locks", Part::Locks),
@@ -80,11 +85,38 @@ const FIXED: [(&str, Part); 13] = [
     ("statistics", Part::Statistics),
 ];
 
+/// The prefix of the names of the threads that make requests; their number follows.
+pub const LANE_PREFIX: &str = "lane-";
+
 impl Part {
-    /// Parses the name of a part; `None` for other components, such as threads.
+    /// Returns true if the metrics of this part have names that come from a server.
+    pub fn has_own_names(&self) -> bool {
+        match self {
+            Part::Waits | Part::Locks | Part::Statements | Part::Background | Part::Statistics => {
+                true
+            }
+            Part::Lane(_)
+            | Part::Host
+            | Part::Processor(_)
+            | Part::Disk(_)
+            | Part::Interface(_)
+            | Part::Processes(_)
+            | Part::Role(_)
+            | Part::Program(_)
+            | Part::Sockets(_)
+            | Part::Cgroup(_)
+            | Part::Database
+            | Part::Sessions => false,
+        }
+    }
+
+    /// Parses the name of a part; `None` for others.
     fn parse(text: &str) -> Option<Part> {
         if let Some((_, part)) = FIXED.iter().find(|(name, _)| *name == text) {
             return Some(part.clone());
+        }
+        if let Some(number) = text.strip_prefix(LANE_PREFIX) {
+            return number.parse().ok().map(Part::Lane);
         }
         let (kind, name) = text.split_once(' ')?;
         match kind {
@@ -101,6 +133,7 @@ impl Part {
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Part::Lane(number) => write!(f, "{LANE_PREFIX}{number}"),
             Part::Processor(number) => write!(f, "cpu {number}"),
             Part::Disk(name) => write!(f, "disk {name}"),
             Part::Interface(name) => write!(f, "interface {name}"),
@@ -110,6 +143,7 @@ impl fmt::Display for Part {
             | Part::Processes(_)
             | Part::Sockets(_)
             | Part::Cgroup(_)
+            | Part::Database
             | Part::Sessions
             | Part::Waits
             | Part::Locks
@@ -138,7 +172,7 @@ impl Component {
         Component { place: None, part }
     }
 
-    /// Parses the name of a component in a record; `None` for others, such as threads.
+    /// Parses the name of a component in a record; `None` for others.
     pub fn parse(text: &str) -> Option<Component> {
         if let Some(part) = Part::parse(text) {
             return Some(Component::here(part));
@@ -164,6 +198,7 @@ mod tests {
     #[test]
     fn a_component_is_found_by_its_name() {
         let named = [
+            Part::Lane(1),
             Part::Processor(3),
             Part::Disk("sda".to_owned()),
             Part::Disk("cciss/c0d0".to_owned()),
@@ -182,7 +217,7 @@ mod tests {
 
     #[test]
     fn unknown_component_name_is_none() {
-        for text in ["", "lane-0", "database", "cpu x", "cpu", "db1/lane-0", "/"] {
+        for text in ["", "lane-", "lane-x", "cpu x", "cpu", "db1/lane-x", "/"] {
             assert_eq!(Component::parse(text), None, "{text:?}");
         }
     }

@@ -5,7 +5,8 @@
 //! through an [`Outlet`]. `archive` writes and reads the file that holds them.
 //!
 //! Beside the requests, a record has observations of [`Component`]s, and facts about the run: its
-//! [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`].
+//! [`Header`], its [`Event`]s, its [`End`], and the names of [`environment`]. The observations are
+//! [`metric`]s, one table for samplers and judgements.
 //!
 //! The invariants of this crate: every scheduled request has an outcome ([`Balance`]), quantiles
 //! come from merged histograms ([`Histograms::merge`]), and an answer counts at the *intended*
@@ -23,13 +24,14 @@ mod kind;
 mod ledger;
 mod life;
 mod live;
+pub mod metric;
 mod op_log;
 mod tally;
 mod times;
 mod totals;
 
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
-pub use component::{Component, Part, Side};
+pub use component::{Component, LANE_PREFIX, Part, Side};
 pub use delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
 pub use facts::{
     ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace, Reading,
@@ -42,6 +44,7 @@ pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
 pub use live::{Busy, Live, LiveJob};
+pub use metric::{Metric, MetricKind};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
 pub use times::{Bucket, Scale, Times};

@@ -5,6 +5,8 @@
 //! here.
 
 use base::Nanos;
+use record::metric::{generator, host, lane};
+use record::{LANE_PREFIX, Metric, Part, Side};
 
 use super::CheckInput;
 use crate::check::{Check, Status};
@@ -30,9 +32,6 @@ const BUSY_ALLOWED: f64 = 0.8;
 
 /// Fraction of the processors' time that may be stolen.
 const STOLEN_ALLOWED: f64 = 0.01;
-
-/// Prefix of the names of the threads that make requests.
-const LANES: &str = "lane-";
 
 /// Processor time of a request thread, as fractions of the window.
 pub(crate) struct Lane<'a> {
@@ -60,7 +59,7 @@ impl CheckInput<'_> {
             return Check::not_possible("stall", why);
         }
         let window = self.evidence.window();
-        let stalls = self.evidence.observed("generator", "stall");
+        let stalls = self.evidence.observed(&Part::Processes(Side::Generator), generator::STALL);
         let stalls = stalls.map_or(&[][..], |stalls| &stalls.points);
         let lasts = |at: Nanos, length_s: f64| at + Nanos((length_s.max(0.0) * 1e9) as u64);
         let within: Vec<(Nanos, f64)> = stalls
@@ -72,7 +71,7 @@ impl CheckInput<'_> {
         let (at, length_s) = longest.unwrap_or((Nanos::ZERO, 0.0));
         let allowed = STALL_ALLOWED.as_secs_f64();
         let check = Check::new("stall", "ms", length_s * 1e3, allowed * 1e3);
-        let others = self.evidence.observed.iter().filter(|it| it.metric != "stall");
+        let others = self.evidence.observed.iter().filter(|it| !it.is(generator::STALL));
         let last = others.filter_map(|it| it.points.last()).map(|(at, _)| *at).max();
         let did_last = last.is_some_and(|last| last + NOTICES_WITHIN >= window.end);
         if length_s <= allowed && !did_last {
@@ -98,7 +97,7 @@ impl CheckInput<'_> {
 
     /// Checks that request threads did not wait for a processor.
     pub(super) fn processor_wait(&self) -> Check {
-        let Some((thread, share)) = self.largest_share("waited") else {
+        let Some((thread, share)) = self.largest_share(lane::WAITED) else {
             return Check::not_possible("processor-wait", self.why_no_threads());
         };
         let check = Check::new("processor-wait", "%", share * 100.0, WAIT_ALLOWED * 100.0);
@@ -125,7 +124,7 @@ impl CheckInput<'_> {
             let why = "with --spin a thread is busy whether it works or waits";
             return Check::not_possible("generator-cpu", why);
         }
-        let Some((thread, share)) = self.largest_share("ran") else {
+        let Some((thread, share)) = self.largest_share(lane::RAN) else {
             return Check::not_possible("generator-cpu", self.why_no_threads());
         };
         let check = Check::new("generator-cpu", "%", share * 100.0, BUSY_ALLOWED * 100.0);
@@ -147,14 +146,14 @@ impl CheckInput<'_> {
     /// Returns the busiest request thread and its fraction of a processor, if it had hardly any
     /// time to spare. With `--spin` it returns nothing, as a thread that spins is always busy.
     pub(crate) fn busy_thread(&self) -> Option<(&str, f64)> {
-        let busiest = self.largest_share("ran").filter(|_| !self.evidence.spins);
+        let busiest = self.largest_share(lane::RAN).filter(|_| !self.evidence.spins);
         busiest.filter(|(_, share)| *share > BUSY_ALLOWED)
     }
 
     /// Checks that the hypervisor did not take processor time from this machine.
     pub(super) fn stolen_time(&self) -> Check {
-        let growth = |metric| self.growth_of(self.evidence.observed("host", metric)?);
-        let stolen = growth("stolen").zip(growth("processors"));
+        let growth = |metric| self.growth_of(self.evidence.observed(&Part::Host, metric)?);
+        let stolen = growth(host::STOLEN).zip(growth(host::PROCESSORS));
         let Some((stolen, all)) = stolen.filter(|(_, all)| all.by > 0.0) else {
             let why = self.reason_not_observed().unwrap_or("/proc/stat could not be read");
             return Check::not_possible("stolen-time", why);
@@ -175,11 +174,8 @@ impl CheckInput<'_> {
 
     /// Returns the request thread whose metric (a time in seconds) grew fastest, and the growth as
     /// a fraction of the elapsed time.
-    fn largest_share(&self, metric: &str) -> Option<(&str, f64)> {
-        let lanes =
-            self.evidence.observed.iter().filter(|observed| {
-                observed.component.starts_with(LANES) && observed.metric == metric
-            });
+    fn largest_share(&self, metric: Metric) -> Option<(&str, f64)> {
+        let lanes = self.observed_lanes().filter(|observed| observed.is(metric));
         let shares = lanes.filter_map(|observed| {
             let Growth { by, span } = self.growth_of(observed)?;
             Some((observed.component.as_str(), by / span.as_secs_f64()))
@@ -189,22 +185,27 @@ impl CheckInput<'_> {
 
     /// Returns the processor time of each request thread.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane<'_>> {
-        let share = |name: &str, metric: &str| {
-            let Growth { by, span } = self.growth_of(self.evidence.observed(name, metric)?)?;
+        let share = |name: &str, metric: Metric| {
+            let mut of_it = self.observed_lanes().filter(|observed| observed.component == name);
+            let observed = of_it.find(|observed| observed.is(metric))?;
+            let Growth { by, span } = self.growth_of(observed)?;
             Some(by / span.as_secs_f64())
         };
-        let of_lanes =
-            self.evidence.observed.iter().filter(|observed| {
-                observed.component.starts_with(LANES) && observed.metric == "ran"
-            });
-        of_lanes.filter_map(move |observed| {
+        let lanes = self.observed_lanes().filter(|observed| observed.is(lane::RAN));
+        lanes.filter_map(move |observed| {
             let name = observed.component.as_str();
-            Some(Lane { name, ran: share(name, "ran")?, waited: share(name, "waited")? })
+            Some(Lane { name, ran: share(name, lane::RAN)?, waited: share(name, lane::WAITED)? })
         })
     }
 
+    /// Returns the observations of the request threads.
+    fn observed_lanes(&self) -> impl Iterator<Item = &Observed> {
+        let all = self.evidence.observed.iter();
+        all.filter(|observed| observed.component.starts_with(LANE_PREFIX))
+    }
+
     fn why_no_threads(&self) -> &'static str {
-        let was_read = || self.evidence.observed.iter().any(|one| one.component.starts_with(LANES));
+        let was_read = || self.observed_lanes().next().is_some();
         match self.reason_not_observed() {
             Some(why) => why,
             None if was_read() => "the run was too short: threads are looked at once a second",

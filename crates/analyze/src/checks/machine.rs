@@ -1,6 +1,8 @@
 //! Checks that the machine did not change during the run.
 
 use base::Nanos;
+use record::Part;
+use record::metric::host;
 
 use super::CheckInput;
 use crate::check::{Check, Status};
@@ -26,7 +28,8 @@ impl CheckInput<'_> {
         if let Some(why) = self.reason_not_observed() {
             return Check::not_possible("wall-clock", why);
         }
-        let steps = self.evidence.observed("host", "wall-clock").map(|clock| self.steps_of(clock));
+        let steps =
+            self.evidence.observed(&Part::Host, host::WALL_CLOCK).map(|clock| self.steps_of(clock));
         let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
             return Check::not_possible("wall-clock", "the clocks could not be read side by side");
         };
@@ -65,7 +68,7 @@ impl CheckInput<'_> {
         if let Some(why) = self.reason_not_observed() {
             return Check::not_possible("frequency", why);
         }
-        let Some(observed) = self.evidence.observed("host", "frequency") else {
+        let Some(observed) = self.evidence.observed(&Part::Host, host::FREQUENCY) else {
             let why = "the system does not tell the processors' frequency";
             return Check::not_possible("frequency", why);
         };

@@ -5,7 +5,8 @@
 //! confirmed statements, at most all that may have been executed.
 
 use base::units::grouped;
-use record::EndKind;
+use record::metric::{database, sessions};
+use record::{EndKind, Metric, Part};
 use workload::{Job, JobTarget, Reconnect};
 
 use super::CheckInput;
@@ -35,6 +36,22 @@ const LITTLE_LOG: f64 = 1_048_576.0;
 
 /// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
+
+/// A counter of the server, with those of Assay's own traffic in it.
+struct Counter {
+    all: Metric,
+    own: Metric,
+    own_at_most: Option<Metric>,
+}
+
+const COMMITS: Counter =
+    Counter { all: database::COMMITS, own: database::COMMITS_OF_ASSAY, own_at_most: None };
+
+const STATEMENTS: Counter = Counter {
+    all: database::STATEMENTS,
+    own: database::STATEMENTS_OF_ASSAY,
+    own_at_most: Some(database::STATEMENTS_OF_ASSAY_AT_MOST),
+};
 
 /// A counter of the server beside the client's number.
 #[derive(Clone, Copy, Debug)]
@@ -138,14 +155,14 @@ impl<'a> CheckInput<'a> {
             return Check::not_possible("checkpoints", why);
         }
         let account = &self.evidence.account;
-        let Some(written) = account.growth("log-written") else {
+        let Some(written) = account.growth(database::LOG_WRITTEN) else {
             let why = "the server does not show how much log it wrote";
             return Check::not_possible("checkpoints", why);
         };
-        let timed = account.growth("checkpoints-timed");
-        let cycles = match timed.zip(account.growth("checkpoints-requested")) {
+        let timed = account.growth(database::CHECKPOINTS_TIMED);
+        let cycles = match timed.zip(account.growth(database::CHECKPOINTS_REQUESTED)) {
             Some((timed, requested)) => Cycles::Checkpoints { timed, requested },
-            None => match account.ends("log-capacity") {
+            None => match account.ends(database::LOG_CAPACITY) {
                 Some((_, room)) if room > 0.0 => Cycles::Turns(written / room),
                 _ => return Check::not_possible("checkpoints", "the server does not count them"),
             },
@@ -156,7 +173,7 @@ impl<'a> CheckInput<'a> {
 
     /// Returns true if PostgreSQL was seen to use parallel workers.
     fn has_parallel_workers(&self) -> bool {
-        let workers = self.evidence.observed("sessions", "parallel-workers");
+        let workers = self.evidence.observed(&Part::Sessions, sessions::PARALLEL_WORKERS);
         workers.is_some_and(|workers| workers.points.iter().any(|(_, seen)| *seen > 0.0))
     }
 
@@ -178,7 +195,7 @@ impl<'a> CheckInput<'a> {
             return Some(format!("the server's account could not be read: {why}"));
         } else if account.counts.is_empty() {
             "there is no account of a server; SQLite and simulated servers keep none"
-        } else if account.growth("commits").is_none() {
+        } else if account.growth(database::COMMITS).is_none() {
             "the server's account was not read behind the run"
         } else if matches!(self.evidence.ended, None | Some(EndKind::InternalError)) {
             "the run was cut off, and nobody knows what was open"
@@ -193,12 +210,12 @@ impl<'a> CheckInput<'a> {
     /// Returns true if the server's counters were reset between the readings.
     fn counters_were_reset(&self) -> bool {
         let account = &self.evidence.account;
-        let since = account.growth("counted-since");
+        let since = account.growth(database::COUNTED_SINCE);
         let moved = since.is_some_and(|by| by != 0.0);
-        let uptime = account.growth("counted-for");
+        let uptime = account.growth(database::COUNTED_FOR);
         let is_younger = uptime.is_some_and(|by| by < account.read_at_s() - YOUNGER_ALLOWED_S);
-        let shrank = ["commits", "statements"]
-            .iter()
+        let shrank = [database::COMMITS, database::STATEMENTS]
+            .into_iter()
             .any(|metric| account.growth(metric).is_some_and(|by| by < 0.0));
         moved || is_younger || shrank
     }
@@ -207,10 +224,9 @@ impl<'a> CheckInput<'a> {
     ///
     /// # Errors The reason why none can be compared.
     fn compared(&self) -> Result<Vec<Compared>, String> {
-        let grown = |metric| self.evidence.account.growth(metric);
-        let Some(statements) = grown("statements") else {
+        let Some(statements) = self.evidence.account.growth(database::STATEMENTS) else {
             // PostgreSQL counts every statement outside of a transaction as one.
-            let commits = self.compare("commits", &self.transactions()?);
+            let commits = self.compare(&COMMITS, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
                 Some(_) => Err("the server's count does not grow".to_owned()),
                 None => Ok(commits),
@@ -218,9 +234,9 @@ impl<'a> CheckInput<'a> {
         };
         let mut compared = Vec::new();
         if let Ok(commits) = self.commit_statements() {
-            compared.extend(self.compare("commits", &commits));
+            compared.extend(self.compare(&COMMITS, &commits));
         }
-        compared.extend(self.compare("statements", &self.statements()));
+        compared.extend(self.compare(&STATEMENTS, &self.statements()));
         match statements == 0.0 {
             true => Err("the server's count does not grow".to_owned()),
             false => Ok(compared),
@@ -228,13 +244,14 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Compares a counter with the jobs' ranges.
-    fn compare(&self, what: &'static str, told: &[[u64; 2]]) -> Vec<Compared> {
-        let grown = |metric: &str| self.evidence.account.growth(metric);
-        let own = grown(&format!("{what}-of-assay"));
-        let most = grown(&format!("{what}-of-assay-at-most")).or(own);
-        let (Some(server), Some(own), Some(most)) = (grown(what), own, most) else {
+    fn compare(&self, counter: &Counter, told: &[[u64; 2]]) -> Vec<Compared> {
+        let grown = |metric| self.evidence.account.growth(metric);
+        let own = grown(counter.own);
+        let most = counter.own_at_most.and_then(grown).or(own);
+        let (Some(server), Some(own), Some(most)) = (grown(counter.all), own, most) else {
             return Vec::new();
         };
+        let what = counter.all.name;
         let sum = |end: usize| told.iter().map(|told| told[end]).sum::<u64>() as f64;
         vec![Compared { what, server, own: [own, most.max(own)], told: [sum(0), sum(1)] }]
     }

@@ -1,6 +1,7 @@
 //! Detection of background work as the limiter.
 
-use record::{Part, Side};
+use record::metric::{processes, role, sessions};
+use record::{Metric, Part, Side};
 
 use super::demand::LoadSource;
 use super::suspect::{number, percent};
@@ -39,7 +40,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if sessions of others keep the processors busy.
     fn other_sessions(&self) -> Option<Suspect> {
-        let others = self.signals.per_sample(&Part::Sessions, "others")?;
+        let others = self.signals.per_sample(&Part::Sessions, sessions::OTHERS)?;
         let may = self.database_processors()?;
         let wants = self.database_wants()?;
         let share = others / may;
@@ -80,7 +81,7 @@ impl LimiterInput<'_, '_> {
         let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
         let server = Part::Processes(Side::Server);
         let bytes_of = |metric| self.signals.rate(&server, metric).unwrap_or(0.0);
-        let written = bytes_of("written-bytes") + bytes_of("read-bytes");
+        let written = bytes_of(processes::WRITTEN_BYTES) + bytes_of(processes::READ_BYTES);
         let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
         let is_it = (lacks_cpu && takes_cpu >= TAKES) || (lacks_disk && takes_bytes >= TAKES);
         let because = format!(
@@ -104,13 +105,13 @@ impl LimiterInput<'_, '_> {
             ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
         };
         let roles = self.signals.parts(|part| matches!(part, Part::Role(role) if does_it(role)));
-        let sum = |metrics: [&str; 2]| -> f64 {
+        let sum = |metrics: [Metric; 2]| -> f64 {
             let of_role = |part: &Part| -> f64 {
-                metrics.iter().filter_map(|metric| self.signals.rate(part, metric)).sum()
+                metrics.iter().filter_map(|metric| self.signals.rate(part, *metric)).sum()
             };
             roles.iter().map(of_role).sum()
         };
-        (sum(["user", "system"]), sum(["read-bytes", "written-bytes"]))
+        (sum([role::USER, role::SYSTEM]), sum([role::READ_BYTES, role::WRITTEN_BYTES]))
     }
 
     /// Returns true if a job is a closed one that ran all the time: its lost throughput went to

@@ -1,5 +1,6 @@
 //! Detection of too few connections: fewer than the server admits, or than a pool has.
 
+use record::metric::sockets;
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
 
@@ -113,7 +114,7 @@ impl LimiterInput<'_, '_> {
     /// pool shares the sessions among the connections, and hardly any of them is free.
     fn pool_of_program(&self) -> Option<Suspect> {
         let program = Part::Sockets(Side::Generator);
-        let connections = self.signals.mean(&program, "connections")?;
+        let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
         let (active, idle) = (self.active()?, self.idle_sessions()?);
         let sessions = active + idle;
         let share = 1.0 - sessions / connections.max(f64::MIN_POSITIVE);

@@ -1,6 +1,7 @@
 //! Detection of a database resource as the limiter.
 
-use record::{Part, Side};
+use record::metric::{cgroup, disk, host, processes, sessions};
+use record::{Metric, Part, Side};
 
 use super::demand::LoadSource;
 use super::suspect::{number, percent};
@@ -19,7 +20,7 @@ const AT_WORK: f64 = 0.7;
 const MEMORY_LACKED: f64 = 0.1;
 
 /// Times of a disk's operations, of both kinds.
-const TIMES: [&str; 2] = ["read-time", "write-time"];
+const TIMES: [Metric; 2] = [disk::READ_TIME, disk::WRITE_TIME];
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among the database's resources and waits.
@@ -40,13 +41,13 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the mean number of client sessions at work.
     pub(super) fn active(&self) -> Option<f64> {
-        self.signals.per_sample(&Part::Sessions, "active")
+        self.signals.per_sample(&Part::Sessions, sessions::ACTIVE)
     }
 
     /// Returns the mean number of idle sessions, within a transaction or not.
     pub(super) fn idle_sessions(&self) -> Option<f64> {
         let of = |metric| self.signals.per_sample(&Part::Sessions, metric);
-        Some(of("idle")? + of("idle-in-transaction").unwrap_or(0.0))
+        Some(of(sessions::IDLE)? + of(sessions::IDLE_IN_TRANSACTION).unwrap_or(0.0))
     }
 
     fn one_session(&self) -> Option<Suspect> {
@@ -120,20 +121,21 @@ impl LimiterInput<'_, '_> {
             return suspect;
         }
         let disks = self.signals.parts(|part| matches!(part, Part::Disk(_)));
-        let busy = disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, "busy")?)));
+        let busy =
+            disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, disk::BUSY)?)));
         let Some((disk, busy)) = busy.max_by(|a, b| a.1.total_cmp(&b.1)) else { return suspect };
-        let sum = |metrics: [&str; 2]| {
+        let sum = |metrics: [Metric; 2]| {
             let rates = metrics.map(|metric| self.signals.rate(disk, metric));
             Some(rates[0]? + rates[1]?)
         };
-        let operations = sum(["reads", "writes"]);
+        let operations = sum([disk::READS, disk::WRITES]);
         let took = operations.filter(|operations| *operations > 0.0).zip(sum(TIMES));
         suspect
             .with("busiest_disk_share", busy)
-            .with_any("its_bytes_per_s", sum(["read-bytes", "written-bytes"]))
+            .with_any("its_bytes_per_s", sum([disk::READ_BYTES, disk::WRITTEN_BYTES]))
             .with_any("its_operations_per_s", operations)
             .with_any("its_ms_per_operation", took.map(|(operations, s)| s / operations * 1e3))
-            .with_any("its_flushes_per_s", self.signals.rate(disk, "flushes"))
+            .with_any("its_flushes_per_s", self.signals.rate(disk, disk::FLUSHES))
     }
 
     /// Returns true if the host of the database is observed; another host's disks and memory say
@@ -151,8 +153,8 @@ impl LimiterInput<'_, '_> {
     /// reclaimed.
     fn memory_of_group(&self) -> Option<Suspect> {
         let group = Part::Cgroup(Side::Server);
-        let lacked = self.signals.rate(&group, "pressure-memory")?;
-        let limit = self.signals.mean(&group, "memory-limit")?;
+        let lacked = self.signals.rate(&group, cgroup::PRESSURE_MEMORY)?;
+        let limit = self.signals.mean(&group, cgroup::MEMORY_LIMIT)?;
         let because = format!(
             "tasks of the control group of the server lacked memory for {} of the time: it may \
              have {} MB",
@@ -162,7 +164,7 @@ impl LimiterInput<'_, '_> {
         let suspect = Suspect::new(Component::DatabaseMemory, lacked, because)
             .with("group_pressure_memory_share", lacked)
             .with("group_memory_limit_bytes", limit)
-            .with_any("group_memory_bytes", self.signals.mean(&group, "memory"));
+            .with_any("group_memory_bytes", self.signals.mean(&group, cgroup::MEMORY));
         (lacked >= MEMORY_LACKED).then_some(suspect)
     }
 
@@ -170,10 +172,12 @@ impl LimiterInput<'_, '_> {
         if !self.sees_its_host() {
             return None;
         }
-        let lacked = self.signals.rate_at_server(&Part::Host, "pressure-memory")?;
-        let swapped = self.signals.rate_at_server(&Part::Host, "swapped-in").unwrap_or(0.0);
-        let faults =
-            self.signals.rate(&Part::Processes(Side::Server), "major-faults").unwrap_or(0.0);
+        let lacked = self.signals.rate_at_server(&Part::Host, host::PRESSURE_MEMORY)?;
+        let swapped = self.signals.rate_at_server(&Part::Host, host::SWAPPED_IN).unwrap_or(0.0);
+        let faults = self
+            .signals
+            .rate(&Part::Processes(Side::Server), processes::MAJOR_FAULTS)
+            .unwrap_or(0.0);
         let because = format!(
             "tasks lacked memory for {} of the time; {} pages per second came back from swap",
             percent(lacked),

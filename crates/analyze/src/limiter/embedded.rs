@@ -1,5 +1,6 @@
 //! Detection of a database inside the load generator, such as SQLite, as the limiter.
 
+use record::metric::processes;
 use record::{Part, Side};
 use workload::{JobTarget, Piece};
 
@@ -21,7 +22,8 @@ impl LimiterInput<'_, '_> {
         if !self.is_embedded() {
             return None;
         }
-        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited").unwrap_or(0.0);
+        let waited =
+            self.signals.rate(&Part::Processes(Side::Server), processes::WAITED).unwrap_or(0.0);
         // A writer that generates its rows has nothing under way.
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let still = in_flight - self.database_cpu()? - waited;

@@ -1,5 +1,6 @@
 //! Detection of the load generator itself as the limiter.
 
+use record::metric::processes;
 use record::{Part, Side};
 
 use super::demand::LoadSource;
@@ -36,7 +37,9 @@ impl LimiterInput<'_, '_> {
         match self.demand.by {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
             LoadSource::Load => self.loader_share(),
-            LoadSource::Program => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
+            LoadSource::Program => {
+                self.signals.mean(&Part::Processes(Side::Generator), processes::BUSIEST)
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! so it is the first suspect.
 
 use base::Nanos;
+use record::metric::{generator, processes, sockets};
 use record::{Part, Side};
 
 use super::demand::{Demand, LoadSource};
@@ -62,7 +63,9 @@ pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Se
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     let server = Part::Processes(Side::Server);
     let signals = Signals::of_load(load);
-    Some(Nanos::from_secs_f64(signals.grown(&server, "user")? + signals.grown(&server, "system")?))
+    Some(Nanos::from_secs_f64(
+        signals.grown(&server, processes::USER)? + signals.grown(&server, processes::SYSTEM)?,
+    ))
 }
 
 impl LimiterInput<'_, '_> {
@@ -70,14 +73,14 @@ impl LimiterInput<'_, '_> {
     /// `None` if this is no load, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
         let part = Part::Processes(Side::Generator);
-        let observing = self.signals.rate(&part, "observing").unwrap_or(0.0);
+        let observing = self.signals.rate(&part, generator::OBSERVING).unwrap_or(0.0);
         let used = self.signals.used_processors(&part).map(|used| (used - observing).max(0.0));
         used.filter(|_| self.demand.by == LoadSource::Load)
     }
 
     /// Returns the fraction of the time in which threads of the load generator lacked a processor.
     pub(super) fn loader_waited(&self) -> f64 {
-        self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
+        self.signals.rate(&Part::Processes(Side::Generator), processes::WAITED).unwrap_or(0.0)
     }
 
     /// Returns a suspect if the thread that generates and sends the rows is full or lacks a
@@ -112,14 +115,15 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let sockets = Part::Sockets(Side::Generator);
-        let unsent = self.signals.mean_before_the_last(&sockets, "with-send-queue").unwrap_or(0.0);
+        let unsent =
+            self.signals.mean_before_the_last(&sockets, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         // A receiver at its limit closes its window meanwhile.
-        let closed = self.signals.rate(&sockets, "receiver-limited").unwrap_or(0.0);
+        let closed = self.signals.rate(&sockets, sockets::RECEIVER_LIMITED).unwrap_or(0.0);
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
         // The state of the generator's own sockets may be caused by a program in between.
         let server = Part::Sockets(Side::Server);
-        let unread = self.signals.mean_before_the_last(&server, "with-receive-queue");
+        let unread = self.signals.mean_before_the_last(&server, sockets::WITH_RECEIVE_QUEUE);
         let at_work = self.working_sessions();
         let is_ready = match at_work {
             Some(at_work) => at_work < AT_WORK * writers,
@@ -138,7 +142,7 @@ impl LimiterInput<'_, '_> {
             .with("connections_with_unsent_rows", waiting)
             .with_any("connections_with_unread_rows", unread)
             .with_any("sessions_at_work", at_work);
-        let sent_again = self.signals.rate(&sockets, "retransmits");
+        let sent_again = self.signals.rate(&sockets, sockets::RETRANSMITS);
         Some(suspect.with_any("segments_sent_again_per_s", sent_again))
     }
 }

@@ -1,5 +1,6 @@
 //! Detection of the network between load generator and database as the limiter.
 
+use record::metric::{interface, sockets};
 use record::{Part, Side};
 
 use super::suspect::{number, percent};
@@ -74,13 +75,14 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions that are blocked because the rest of their input has not arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
-        let of_it = RECEIVING.map(|name| self.signals.per_sample(&Part::Waits, name));
+        let of_it = RECEIVING.map(|name| self.signals.per_sample_named(&Part::Waits, name));
         of_it.into_iter().flatten().sum()
     }
 
     /// Returns the name of the wait in which most of those sessions are.
     pub(super) fn receiving_event(&self) -> &'static str {
-        let sessions = |name: &str| self.signals.per_sample(&Part::Waits, name).unwrap_or(0.0);
+        let sessions =
+            |name: &str| self.signals.per_sample_named(&Part::Waits, name).unwrap_or(0.0);
         let [postgres, mysql] = RECEIVING;
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
@@ -94,9 +96,10 @@ impl LimiterInput<'_, '_> {
         }
         let links = self.signals.interfaces();
         let used = links.iter().filter_map(|part| {
-            let speed = self.signals.mean_of(part, "speed").filter(|speed| *speed > 0.0)?;
-            let sent = self.signals.rate_of(part, "sent-bytes")?;
-            let received = self.signals.rate_of(part, "received-bytes")?;
+            let speed =
+                self.signals.mean_of(part, interface::SPEED).filter(|speed| *speed > 0.0)?;
+            let sent = self.signals.rate_of(part, interface::SENT_BYTES)?;
+            let received = self.signals.rate_of(part, interface::RECEIVED_BYTES)?;
             Some((part, sent.max(received), speed))
         });
         let (part, rate, speed) = used.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
@@ -126,18 +129,19 @@ impl LimiterInput<'_, '_> {
         let narrow = self.bandwidth_to_client().or_else(|| self.network_queue());
         let found =
             narrow.or_else(|| self.round_trip_delay()).or_else(|| self.hidden_network_delay())?;
-        let sent_again = self.signals.rate(&Part::Sockets(Side::Server), "retransmits");
+        let sent_again = self.signals.rate(&Part::Sockets(Side::Server), sockets::RETRANSMITS);
         Some(found.with_any("segments_sent_again_per_s", sent_again))
     }
 
     /// Returns a suspect if answers wait for bandwidth.
     fn bandwidth_to_client(&self) -> Option<Suspect> {
         let server = Part::Sockets(Side::Server);
-        let waiting = self.signals.mean(&server, "with-send-queue").unwrap_or(0.0);
+        let waiting = self.signals.mean(&server, sockets::WITH_SEND_QUEUE).unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
         let share = sending / self.demand.in_flight.max(1.0);
         // A client that does not read blocks the sender as well.
-        let unread = self.signals.mean(&Part::Sockets(Side::Generator), "with-receive-queue");
+        let unread =
+            self.signals.mean(&Part::Sockets(Side::Generator), sockets::WITH_RECEIVE_QUEUE);
         let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
         if share < UNSENT || !is_read {
             return None;
@@ -151,7 +155,7 @@ impl LimiterInput<'_, '_> {
             .with("requests_in_flight", self.demand.in_flight)
             .with("answers_that_wait_to_be_sent", sending)
             .with("service_ms", self.demand.service_s * 1e3);
-        let queue = self.signals.mean(&server, "send-queue");
+        let queue = self.signals.mean(&server, sockets::SEND_QUEUE);
         Some(suspect.with_any("bytes_that_wait_to_be_sent", queue))
     }
 
@@ -166,8 +170,8 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let server = Part::Sockets(Side::Server);
-        let mean = self.signals.mean(&server, "round-trip")?;
-        let least = self.signals.mean(&server, "round-trip-least")?;
+        let mean = self.signals.mean(&server, sockets::ROUND_TRIP)?;
+        let least = self.signals.mean(&server, sockets::ROUND_TRIP_LEAST)?;
         let share = mean / self.demand.service_s;
         if mean < SHORTEST || mean < QUEUED * least || share < LATENCY {
             return None;
@@ -188,7 +192,8 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if round trips take much of a request.
     fn round_trip_delay(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
-        let least = self.signals.mean(&Part::Sockets(Side::Generator), "round-trip-least")?;
+        let least =
+            self.signals.mean(&Part::Sockets(Side::Generator), sockets::ROUND_TRIP_LEAST)?;
         let trips = self.demand.statements.max(1.0);
         let share = least * trips / service_s;
         if least < SHORTEST || share < LATENCY {
@@ -264,7 +269,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the connections with a request that the server has not read; `None` if they were not
     /// seen.
     pub(super) fn unread_by_server(&self) -> Option<f64> {
-        self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue")
+        self.signals.mean(&Part::Sockets(Side::Server), sockets::WITH_RECEIVE_QUEUE)
     }
 
     /// Returns true if most of the requests are known not to be in the database.

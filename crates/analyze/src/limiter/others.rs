@@ -1,5 +1,6 @@
 //! Programs that belong neither to the load generator nor to the database, and use processors.
 
+use record::metric::{host, processes, program};
 use record::{Component as Observed, Part, Side};
 
 use super::demand::LoadSource;
@@ -117,14 +118,14 @@ impl Signals<'_> {
     /// Returns the programs of one host; `None` if they were not observed.
     pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
         let of_host = Observed { place: host.map(str::to_owned), part: Part::Host };
-        let (mut grown, span_s) = self.growth_of(&of_host, "other-programs")?;
-        let processors = self.rate_of(&of_host, "processors").filter(|all| *all > 0.0)?;
+        let (mut grown, span_s) = self.growth_of(&of_host, host::OTHER_PROGRAMS)?;
+        let processors = self.rate_of(&of_host, host::PROCESSORS).filter(|all| *all > 0.0)?;
         let is_there =
             |it: &Observed| matches!(it.part, Part::Program(_)) && it.place.as_deref() == host;
         let mut programs = Vec::new();
         for component in self.components(is_there) {
             let Part::Program(name) = &component.part else { continue };
-            let used_s = self.grown_from_nothing(&component, "used").unwrap_or(0.0);
+            let used_s = self.grown_from_nothing(&component, program::USED).unwrap_or(0.0);
             if self.may_be_the_database(name) {
                 grown -= used_s;
                 continue;
@@ -134,8 +135,8 @@ impl Signals<'_> {
                 name: name.clone(),
                 host: component.place.clone(),
                 processors: used_s / span_s,
-                processes: last("processes").unwrap_or(0.0) as u64,
-                pid: last("pid").map(|pid| pid as u64),
+                processes: last(program::PROCESSES).unwrap_or(0.0) as u64,
+                pid: last(program::PID).map(|pid| pid as u64),
             });
         }
         programs.retain(|program| program.processors >= WORTH_A_NAME);
@@ -176,9 +177,10 @@ impl LimiterInput<'_, '_> {
         let generator = match self.demand.by {
             LoadSource::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
             LoadSource::Load => self.loader_waited(),
-            LoadSource::Program => {
-                self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
-            }
+            LoadSource::Program => self
+                .signals
+                .rate(&Part::Processes(Side::Generator), processes::WAITED)
+                .unwrap_or(0.0),
         };
         generator + self.database_waited().unwrap_or(0.0)
     }

@@ -1,5 +1,6 @@
 //! Processors of the database: all that it may use, one of them, or the quota of a control group.
 
+use record::metric::{cgroup, host, processes, sessions};
 use record::{Part, Side};
 
 use super::database::WAIT_DECIDES;
@@ -31,8 +32,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the number of processors that the database may use.
     pub(super) fn database_processors(&self) -> Option<f64> {
-        let may = self.signals.mean(&Part::Processes(Side::Server), "processors")?;
-        let quota = self.signals.mean(&Part::Cgroup(Side::Server), "quota");
+        let may = self.signals.mean(&Part::Processes(Side::Server), processes::PROCESSORS)?;
+        let quota = self.signals.mean(&Part::Cgroup(Side::Server), cgroup::QUOTA);
         Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
     }
 
@@ -44,7 +45,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the fraction of the processors' time that the hypervisor did not steal.
     pub(super) fn given(&self) -> f64 {
         let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
-        let stolen = of("stolen").zip(of("processors").filter(|all| *all > 0.0));
+        let stolen = of(host::STOLEN).zip(of(host::PROCESSORS).filter(|all| *all > 0.0));
         1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
     }
 
@@ -80,16 +81,16 @@ impl LimiterInput<'_, '_> {
     /// Returns the mean number of its threads that waited for a processor; `None` if that is not
     /// known.
     pub(super) fn database_waited(&self) -> Option<f64> {
-        self.signals.rate(&Part::Processes(Side::Server), "waited")
+        self.signals.rate(&Part::Processes(Side::Server), processes::WAITED)
     }
 
     /// Returns a suspect if a control group is throttled by its quota.
     pub(super) fn throttled(&self, side: Side) -> Option<Suspect> {
         let part = Part::Cgroup(side);
-        let quota = self.signals.mean(&part, "quota")?;
+        let quota = self.signals.mean(&part, cgroup::QUOTA)?;
         // The kernel adds up the throttled time of each processor.
-        let may = self.signals.mean(&Part::Processes(side), "processors").unwrap_or(1.0);
-        let throttled = self.signals.rate(&part, "throttled")? / may.max(1.0);
+        let may = self.signals.mean(&Part::Processes(side), processes::PROCESSORS).unwrap_or(1.0);
+        let throttled = self.signals.rate(&part, cgroup::THROTTLED)? / may.max(1.0);
         let used = self.signals.used_processors(&Part::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // Of many processors only those count on which the group had something to run.
@@ -208,7 +209,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if one thread is busy all the time while other processors idle.
     pub(super) fn one_processor(&self) -> Option<Suspect> {
-        let busiest = self.signals.mean(&Part::Processes(Side::Server), "busiest")?;
+        let busiest = self.signals.mean(&Part::Processes(Side::Server), processes::BUSIEST)?;
         let may = self.database_processors()?;
         let used = self.database_cpu()?;
         if self.is_others_thread() {
@@ -239,7 +240,7 @@ impl LimiterInput<'_, '_> {
         let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
-        let others = self.signals.per_sample(&Part::Sessions, "others").unwrap_or(0.0);
+        let others = self.signals.per_sample(&Part::Sessions, sessions::OTHERS).unwrap_or(0.0);
         // Sessions of an observed program may not be distinguishable from others'.
         let are_known = self.demand.by != LoadSource::Program || self.knows_sessions_of_program();
         (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)

@@ -5,6 +5,7 @@
 //! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
 //! 200 statements is not a pause of 0.25 ms for each.
 
+use record::metric::{processes, sessions, sockets};
 use record::{Part, Side};
 
 use super::generator::{FULL, KEPT_WAITING};
@@ -117,7 +118,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
     fn program_session_count(&self) -> Option<f64> {
         // Without this metric no program was looked for.
-        self.signals.rate(&Part::Sessions, "identified")?;
+        self.signals.rate(&Part::Sessions, sessions::IDENTIFIED)?;
         let unseen = &self.findings.evidence.unseen;
         let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
         if is_hidden {
@@ -136,7 +137,7 @@ impl LimiterInput<'_, '_> {
     /// Returns the waiting and the running time of the program's threads, in processors.
     fn program_cpu(&self) -> Option<(f64, f64)> {
         let part = Part::Processes(Side::Generator);
-        Some((self.signals.rate(&part, "waited")?, self.signals.used_processors(&part)?))
+        Some((self.signals.rate(&part, processes::WAITED)?, self.signals.used_processors(&part)?))
     }
 
     fn waiting_program(&self) -> Option<Suspect> {
@@ -168,7 +169,7 @@ impl LimiterInput<'_, '_> {
         let waiting = sessions.waiting();
         let because =
             format!("of {} sessions of the database {} {what}", number(all), number(waiting));
-        let limited = self.signals.rate(&Part::Sockets(Side::Server), "receiver-limited");
+        let limited = self.signals.rate(&Part::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
         let suspect = Suspect::new(component, sessions.share(), because)
             .with("server_sockets_limited_by_receiver", limited.unwrap_or(0.0));
         Some(sessions.with_evidence(suspect))
@@ -182,7 +183,7 @@ impl LimiterInput<'_, '_> {
             |metric| self.signals.rate(&Part::Sessions, metric).and_then(|_| per_sample(metric));
         let (active, idle) = (self.active()?, self.idle_sessions()?);
         // Idle sessions of other programs idle for reasons of their own.
-        let not_active = of_program("connections").map(|all| (all - active).max(0.0));
+        let not_active = of_program(sockets::CONNECTIONS).map(|all| (all - active).max(0.0));
         let is_told_apart = self.knows_sessions_of_program();
         let idle = match not_active {
             Some(not_active) if !is_told_apart => idle.min(not_active),
@@ -194,24 +195,26 @@ impl LimiterInput<'_, '_> {
             receiving: self.receiving_sessions(),
             event: self.receiving_event(),
             sending: self.sending_sessions(),
-            paused: looked("paused"),
-            nothing_waits: looked("nothing-waits"),
-            unread_request: looked("unread-request"),
-            unread_answer: looked("unread-answer"),
+            paused: looked(sessions::PAUSED),
+            nothing_waits: looked(sessions::NOTHING_WAITS),
+            unread_request: looked(sessions::UNREAD_REQUEST),
+            unread_answer: looked(sessions::UNREAD_ANSWER),
             unread_by_server: self.unread_by_server(),
-            unread_by_program: of_program("with-receive-queue"),
-            unsent_by_program: of_program("with-send-queue").unwrap_or(0.0),
+            unread_by_program: of_program(sockets::WITH_RECEIVE_QUEUE),
+            unsent_by_program: of_program(sockets::WITH_SEND_QUEUE).unwrap_or(0.0),
             has_time: self.database_has_time(),
             lacked_by_server: self.database_waited(),
             requests_per_s: self.requests_of_a_program_per_s(),
-            round_trip_s: of_program("round-trip-least").unwrap_or(0.0),
+            round_trip_s: of_program(sockets::ROUND_TRIP_LEAST).unwrap_or(0.0),
         };
         (sessions.all > 0.0).then_some(sessions)
     }
 
     /// Returns true if sessions of the program were distinguished from those of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
-        self.signals.per_sample(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
+        self.signals
+            .per_sample(&Part::Sessions, sessions::IDENTIFIED)
+            .is_some_and(|known| known > 0.0)
     }
 
     /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
@@ -324,8 +327,8 @@ impl LimiterInput<'_, '_> {
     /// read-only ones late.
     pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
         let sent = |metric| self.signals.rate(&Part::Sockets(Side::Generator), metric);
-        let of = |metric| self.signals.rate(&Part::Statistics, metric);
-        let segments = || Some(sent("data-sent")?.min(sent("data-received")?));
+        let of = |name| self.signals.rate_named(&Part::Statistics, name);
+        let segments = || Some(sent(sockets::DATA_SENT)?.min(sent(sockets::DATA_RECEIVED)?));
         let transactions = || {
             let rolled_back = of("pg_stat_database.all.xact_rollback").unwrap_or(0.0);
             Some(of("pg_stat_database.all.xact_commit")? + rolled_back)

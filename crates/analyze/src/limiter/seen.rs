@@ -1,5 +1,6 @@
 //! Observations of each component, whatever the limiter is: the numbers behind "nothing is full".
 
+use record::metric::{disk, host, processes};
 use record::{Part, Side};
 
 use super::LimiterInput;
@@ -40,7 +41,7 @@ impl LimiterInput<'_, '_> {
 
     fn utilisations(&self) -> Vec<(String, f64)> {
         let (server, generator) = (Side::Server, Side::Generator);
-        let busiest = |side| self.signals.mean(&Part::Processes(side), "busiest");
+        let busiest = |side| self.signals.mean(&Part::Processes(side), processes::BUSIEST);
         let mut all = vec![
             ("load generator's busiest thread".to_owned(), {
                 self.generator_share().or_else(|| busiest(generator))
@@ -50,15 +51,15 @@ impl LimiterInput<'_, '_> {
         ];
         for host in self.signals.components(|component| component.part == Part::Host) {
             let rate = |metric| self.signals.rate_of(&host, metric);
-            let busy = rate("busy").zip(rate("processors").filter(|all| *all > 0.0));
+            let busy = rate(host::BUSY).zip(rate(host::PROCESSORS).filter(|all| *all > 0.0));
             let name = host.place.as_deref().unwrap_or("the machine");
             all.push((format!("processors of {name}"), busy.map(|(busy, all)| busy / all)));
-            all.push((format!("memory pressure of {name}"), rate("pressure-memory")));
+            all.push((format!("memory pressure of {name}"), rate(host::PRESSURE_MEMORY)));
         }
         let disks = self.signals.components(|component| matches!(component.part, Part::Disk(_)));
         let busy = disks
             .iter()
-            .filter_map(|disk| Some((disk.to_string(), self.signals.rate_of(disk, "busy")?)));
+            .filter_map(|disk| Some((disk.to_string(), self.signals.rate_of(disk, disk::BUSY)?)));
         let busiest_disk = busy.max_by(|a, b| a.1.total_cmp(&b.1));
         all.extend(busiest_disk.map(|(name, busy)| (name, Some(busy))));
         let known = |(name, share): (String, Option<f64>)| Some((name, share?.clamp(0.0, 1.0)));

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use base::Nanos;
-use record::{Component, Part, Side};
+use record::metric::{processes, processor, role, server, sessions};
+use record::{Component, Metric, Part, Side};
 
 use crate::evidence::{Evidence, LoadEvidence, Observed};
 
@@ -55,7 +56,7 @@ impl<'a> Signals<'a> {
         let series: Vec<(Component, &Observed)> = known.collect();
         let is_there = |(component, observed): &&(Component, &Observed)| {
             component.part == Part::Processes(Side::Server)
-                && observed.metric == "processes"
+                && observed.is(processes::PROCESSES)
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
         // If there are processes on several hosts, the busier ones count.
@@ -63,7 +64,7 @@ impl<'a> Signals<'a> {
             let is_it = |(component, observed): &&(Component, &Observed)| {
                 component.part == Part::Processes(Side::Server)
                     && component.place == *place
-                    && ["user", "system"].contains(&observed.metric.as_str())
+                    && (observed.is(processes::USER) || observed.is(processes::SYSTEM))
             };
             series.iter().filter(is_it).filter_map(|(_, observed)| rate(observed, &window)).sum()
         };
@@ -92,7 +93,7 @@ impl<'a> Signals<'a> {
     /// Returns true if a program in front of a database, such as a pooler, accepts the target's
     /// connections.
     pub(super) fn sees_proxy(&self) -> bool {
-        let proxies = self.mean(&Part::Processes(Side::Server), "proxies");
+        let proxies = self.mean(&Part::Processes(Side::Server), server::PROXIES);
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
@@ -111,6 +112,8 @@ impl<'a> Signals<'a> {
             | Part::Processes(Side::Generator)
             | Part::Sockets(Side::Generator)
             | Part::Cgroup(Side::Generator)
+            | Part::Lane(_)
+            | Part::Database
             | Part::Sessions
             | Part::Waits
             | Part::Locks
@@ -120,47 +123,70 @@ impl<'a> Signals<'a> {
         }
     }
 
-    fn find(&self, place: Option<&str>, part: &Part, metric: &str) -> Option<&'a Observed> {
+    fn find(&self, place: Option<&str>, part: &Part, metric: Metric) -> Option<&'a Observed> {
+        debug_assert!(metric.is_of(part), "`{}` is no metric of `{part}`", metric.name);
+        self.find_named(place, part, metric.name)
+    }
+
+    fn find_named(&self, place: Option<&str>, part: &Part, name: &str) -> Option<&'a Observed> {
         let is_it = |(component, observed): &&(Component, &'a Observed)| {
-            observed.metric == metric
+            observed.metric == name
                 && component.part == *part
                 && component.place.as_deref() == place
         };
         self.series.iter().find(is_it).map(|(_, observed)| *observed)
     }
 
-    fn series(&self, part: &Part, metric: &str) -> Option<&'a Observed> {
+    fn series(&self, part: &Part, metric: Metric) -> Option<&'a Observed> {
         self.find(self.place(part), part, metric)
+    }
+
+    fn series_named(&self, part: &Part, name: &str) -> Option<&'a Observed> {
+        self.find_named(self.place(part), part, name)
     }
 
     /// Returns the growth of a counter per second in the window; `None` if it was not read twice
     /// there.
-    pub(super) fn rate(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn rate(&self, part: &Part, metric: Metric) -> Option<f64> {
         rate(self.series(part, metric)?, &self.window)
     }
 
+    /// Returns the growth per second of a counter with a name of the server's.
+    pub(super) fn rate_named(&self, part: &Part, name: &str) -> Option<f64> {
+        rate(self.series_named(part, name)?, &self.window)
+    }
+
+    /// Returns the mean in the window of a gauge with a name of the server's.
+    pub(super) fn mean_named(&self, part: &Part, name: &str) -> Option<f64> {
+        mean(self.series_named(part, name)?, &self.window)
+    }
+
     /// Returns the growth of a counter in the window, between its readings there.
-    pub(super) fn grown(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn grown(&self, part: &Part, metric: Metric) -> Option<f64> {
         growth(self.series(part, metric)?, &self.window).map(|(by, _)| by)
     }
 
     /// Returns the growth of a counter per second on the host of the database.
-    pub(super) fn rate_at_server(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn rate_at_server(&self, part: &Part, metric: Metric) -> Option<f64> {
         rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
     }
 
     /// Returns the number of processors that a part used.
     pub(super) fn used_processors(&self, part: &Part) -> Option<f64> {
-        Some(self.rate(part, "user")? + self.rate(part, "system")?)
+        let [user, system] = match part {
+            Part::Role(_) => [role::USER, role::SYSTEM],
+            _ => [processes::USER, processes::SYSTEM],
+        };
+        Some(self.rate(part, user)? + self.rate(part, system)?)
     }
 
     /// Returns the mean of a gauge in the window.
-    pub(super) fn mean(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn mean(&self, part: &Part, metric: Metric) -> Option<f64> {
         mean(self.series(part, metric)?, &self.window)
     }
 
     /// Returns the mean of a gauge without the last reading, which is taken when all is over.
-    pub(super) fn mean_before_the_last(&self, part: &Part, metric: &str) -> Option<f64> {
+    pub(super) fn mean_before_the_last(&self, part: &Part, metric: Metric) -> Option<f64> {
         let observed = self.series(part, metric)?;
         let (last, _) = observed.points.last()?;
         mean(observed, &(self.window.start..self.window.end.min(*last)))
@@ -180,14 +206,20 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the mean number of sessions that a metric counts: per sample.
-    pub(super) fn per_sample(&self, part: &Part, metric: &str) -> Option<f64> {
-        let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0)?;
+    pub(super) fn per_sample(&self, part: &Part, metric: Metric) -> Option<f64> {
+        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
         Some(self.rate(part, metric).unwrap_or(0.0) / looks)
+    }
+
+    /// Returns the mean number of sessions that a name of the server's counts: per sample.
+    pub(super) fn per_sample_named(&self, part: &Part, name: &str) -> Option<f64> {
+        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0)?;
+        Some(self.rate_named(part, name).unwrap_or(0.0) / looks)
     }
 
     /// Returns all metrics of a part per sample, the most frequent first.
     pub(super) fn all_per_sample(&self, part: &Part) -> Vec<(&'a str, f64)> {
-        let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0);
+        let looks = self.rate(&Part::Sessions, sessions::LOOKS).filter(|looks| *looks > 0.0);
         let Some(looks) = looks else { return Vec::new() };
         let mut all: Vec<(&str, f64)> =
             self.rates(part).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
@@ -213,18 +245,18 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the growth per second of a counter of a component, on any host.
-    pub(super) fn rate_of(&self, component: &Component, metric: &str) -> Option<f64> {
+    pub(super) fn rate_of(&self, component: &Component, metric: Metric) -> Option<f64> {
         rate(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
     /// Returns the mean of a gauge of a component, on any host.
-    pub(super) fn mean_of(&self, component: &Component, metric: &str) -> Option<f64> {
+    pub(super) fn mean_of(&self, component: &Component, metric: Metric) -> Option<f64> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
     /// Returns the growth in the window of a counter that was zero when the observation began, and
     /// that is recorded only once it is large enough.
-    pub(super) fn grown_from_nothing(&self, component: &Component, metric: &str) -> Option<f64> {
+    pub(super) fn grown_from_nothing(&self, component: &Component, metric: Metric) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let points = &observed.points;
         let before = points.iter().rev().find(|(at, _)| *at <= self.window.start);
@@ -233,14 +265,14 @@ impl<'a> Signals<'a> {
     }
 
     /// Returns the last reading of a component in the window.
-    pub(super) fn last_of(&self, component: &Component, metric: &str) -> Option<f64> {
+    pub(super) fn last_of(&self, component: &Component, metric: Metric) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
         inside.or(observed.points.first()).map(|(_, value)| *value)
     }
 
     /// Returns the growth of a counter of a component, and the length of its period in seconds.
-    pub(super) fn growth_of(&self, component: &Component, metric: &str) -> Option<(f64, f64)> {
+    pub(super) fn growth_of(&self, component: &Component, metric: Metric) -> Option<(f64, f64)> {
         growth(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
@@ -256,7 +288,7 @@ impl<'a> Signals<'a> {
     /// Returns the busy fraction of each processor of the database's host.
     pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
         let processors = self.parts(|part| matches!(part, Part::Processor(_)));
-        let busy = processors.iter().filter_map(|part| self.rate_at_server(part, "busy"));
+        let busy = processors.iter().filter_map(|part| self.rate_at_server(part, processor::BUSY));
         let busy: Vec<f64> = busy.collect();
         (!busy.is_empty()).then_some(busy)
     }
@@ -265,7 +297,7 @@ impl<'a> Signals<'a> {
     /// was restarted.
     pub(super) fn resets(&self) -> usize {
         let is_reset = |(_, observed): &&(Component, &Observed)| {
-            is_counter(observed) && falls(observed, &self.window)
+            shows_restarts(observed) && falls(observed, &self.window)
         };
         self.series.iter().filter(is_reset).count()
     }
@@ -281,11 +313,16 @@ impl<'a> Signals<'a> {
     }
 }
 
-/// Metrics that only grow, unless they are reset.
-const COUNTERS: [&str; 4] = ["looks", "pg_stat_database.xact_commit", "status.questions", "user"];
+/// Counters that show the restart of the program that counts.
+const RESTARTED: [&str; 4] = [
+    sessions::LOOKS.name,
+    "pg_stat_database.xact_commit",
+    "status.questions",
+    processes::USER.name,
+];
 
-fn is_counter(observed: &Observed) -> bool {
-    COUNTERS.contains(&observed.metric.as_str())
+fn shows_restarts(observed: &Observed) -> bool {
+    RESTARTED.contains(&observed.metric.as_str())
 }
 
 /// Returns the points that cover a window: from the last not after its start to the first not
@@ -339,6 +376,8 @@ fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use record::metric::host;
+
     use super::*;
 
     fn observed(points: &[(u64, f64)]) -> Observed {
@@ -412,13 +451,13 @@ mod tests {
     #[test]
     fn a_load_is_judged_from_when_all_machines_were_looked_at() {
         let host = Component::parse("db1/host").unwrap();
-        let share = |load: &LoadEvidence| Signals::of_load(load).rate_of(&host, "user");
+        let share = |load: &LoadEvidence| Signals::of_load(load).rate_of(&host, host::USER);
         let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
         assert!(near(share(&loaded(0))) && near(share(&loaded(2))), "{:?}", share(&loaded(2)));
         assert_eq!(share(&loaded(3)), None);
         let generator = Part::Processes(Side::Generator);
         for load in [loaded(2), loaded(3)] {
-            assert!(near(Signals::of_load(&load).rate(&generator, "user")));
+            assert!(near(Signals::of_load(&load).rate(&generator, processes::USER)));
         }
     }
 

@@ -7,12 +7,10 @@
 //! running but cannot run, as the processes of the database had and wanted fewer processors.
 
 use record::Part;
+use record::metric::RUNNING;
 
 use super::LimiterInput;
 use super::database::WAIT_DECIDES;
-
-/// Wait name of a session that does not wait.
-pub(super) const RUNNING: &str = "cpu";
 
 /// Prefixes of waits with a known reason: the client, or a time that has to pass.
 const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
@@ -135,7 +133,7 @@ impl LimiterInput<'_, '_> {
     fn counted_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
         let times = counters.filter_map(|TimeCounter { metric, per_session, .. }| {
-            Some((*metric, self.signals.rate(&Part::Statistics, metric)? / per_session))
+            Some((*metric, self.signals.rate_named(&Part::Statistics, metric)? / per_session))
         });
         let times: Vec<(&str, f64)> = times.collect();
         let most = times.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -145,7 +143,7 @@ impl LimiterInput<'_, '_> {
         });
         let gauges = GAUGES.iter().filter(|(wait, _)| *wait == wanted);
         let at_once = gauges.filter_map(|(_, event)| {
-            Some(Waiting { sessions: self.signals.mean(&Part::Statistics, event)?, event })
+            Some(Waiting { sessions: self.signals.mean_named(&Part::Statistics, event)?, event })
         });
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
@@ -167,7 +165,7 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the sessions that samples show as running.
     fn shown_running(&self) -> Option<f64> {
-        self.signals.per_sample(&Part::Waits, RUNNING)
+        self.signals.per_sample_named(&Part::Waits, RUNNING)
     }
 
     /// Returns those of them that neither had nor wanted a processor; all if that is not known.

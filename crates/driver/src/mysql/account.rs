@@ -9,7 +9,7 @@
 use base::Nanos;
 
 use super::MysqlConnection;
-use crate::account::Count;
+use crate::account::{Count, Counter};
 use crate::{Connection, Table};
 
 /// Interval between readings of the counters, until other sessions no longer add to them.
@@ -76,22 +76,22 @@ impl MysqlConnection {
             false => texts,
         };
         let mut counts = vec![
-            Count::of("commits", "statements", commits),
-            Count::of("commits-of-assay", "statements", 0.0),
-            Count::of("statements", "statements", questions),
-            Count::of("statements-of-assay", "statements", least as f64),
-            Count::of("statements-of-assay-at-most", "statements", most as f64),
-            Count::of("counted-for", "s", uptime),
+            Count::of(Counter::Commits, "statements", commits),
+            Count::of(Counter::CommitsOfAssay, "statements", 0.0),
+            Count::of(Counter::Statements, "statements", questions),
+            Count::of(Counter::StatementsOfAssay, "statements", least as f64),
+            Count::of(Counter::StatementsOfAssayAtMost, "statements", most as f64),
+            Count::of(Counter::CountedFor, "s", uptime),
         ];
         let variables = self.query_text(CAPACITY).await.unwrap_or_default();
         let cycles = [
-            ("log-written", "bytes", number(&status, "Innodb_os_log_written")),
-            ("log-capacity", "bytes", capacity(&variables)),
-            ("purge-backlog", "transactions", number(&status, "Innodb_history_list_length")),
+            (Counter::LogWritten, "bytes", number(&status, "Innodb_os_log_written")),
+            (Counter::LogCapacity, "bytes", capacity(&variables)),
+            (Counter::PurgeBacklog, "transactions", number(&status, "Innodb_history_list_length")),
         ];
         let known = cycles
             .into_iter()
-            .filter_map(|(metric, unit, value)| Some(Count::of(metric, unit, value?)));
+            .filter_map(|(counter, unit, value)| Some(Count::of(counter, unit, value?)));
         counts.extend(known);
         Ok(counts)
     }

@@ -9,7 +9,7 @@
 use base::Nanos;
 
 use super::PostgresConnection;
-use crate::account::Count;
+use crate::account::{Count, Counter};
 use crate::{Connection, Table};
 
 /// First version that keeps its statistics in shared memory; they are therefore exact.
@@ -74,10 +74,10 @@ impl PostgresConnection {
             return Err("pg_stat_database has no row for this database".to_owned());
         };
         let mut counts = vec![
-            Count::of("commits", "transactions", commits),
-            Count::of("commits-of-assay", "transactions", own as f64),
-            Count::of("rollbacks", "transactions", rollbacks),
-            Count::of("counted-since", "s", since),
+            Count::of(Counter::Commits, "transactions", commits),
+            Count::of(Counter::CommitsOfAssay, "transactions", own as f64),
+            Count::of(Counter::Rollbacks, "transactions", rollbacks),
+            Count::of(Counter::CountedSince, "s", since),
         ];
         counts.extend(self.read_cycles(version).await);
         Ok(counts)
@@ -88,12 +88,12 @@ impl PostgresConnection {
         let mut counts = Vec::new();
         let told = self.query_text(checkpoints(version)).await.unwrap_or_default();
         if let [Some(timed), Some(requested)] = numbers(&told)[..] {
-            counts.push(Count::of("checkpoints-timed", "checkpoints", timed));
-            counts.push(Count::of("checkpoints-requested", "checkpoints", requested));
+            counts.push(Count::of(Counter::CheckpointsTimed, "checkpoints", timed));
+            counts.push(Count::of(Counter::CheckpointsRequested, "checkpoints", requested));
         }
         let told = self.query_text(LOG).await.unwrap_or_default();
         if let [Some(written)] = numbers(&told)[..] {
-            counts.push(Count::of("log-written", "bytes", written));
+            counts.push(Count::of(Counter::LogWritten, "bytes", written));
         }
         counts
     }

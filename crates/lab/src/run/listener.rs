@@ -12,7 +12,7 @@ use record::{INSERT_REASON_PREFIX, Load, Reading};
 use workload::Observe;
 
 use super::order::Order;
-use crate::account::{DATABASE, NO_STATISTICS};
+use crate::account::{DATABASE, NO_STATISTICS, metric_of};
 use crate::observation::{self, ObservationSink, Watches};
 
 /// The observers that are running: while a table is filled, or from time zero on.
@@ -105,8 +105,10 @@ impl RecordingListener {
         let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
         match account {
             Ok(counts) => {
-                let reading =
-                    |count: &Count| Reading::of(DATABASE, count.metric, count.unit, count.value);
+                let reading = |count: &Count| {
+                    let metric = metric_of(count.counter);
+                    Reading::of(DATABASE, metric.name, count.unit, count.value)
+                };
                 self.notes.readings(at, counts.iter().map(reading).collect());
             }
             Err(why) => self.notes.setting(NO_STATISTICS, why.as_str()),

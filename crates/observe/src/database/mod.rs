@@ -269,7 +269,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 let read = sampler.read(session, &mut self.tally, &mut self.sample).await;
                 for (name, sum) in driver.counters() {
                     let metric = format!("sqlite3_stmt_status.{name}");
-                    self.sample.read(&Part::Statistics, &metric, "", sum as f64);
+                    self.sample.read_named(&Part::Statistics, &metric, "", sum as f64);
                 }
                 self.tell_all();
                 if let Err(trouble) = read {

@@ -16,9 +16,10 @@ use std::collections::BTreeMap;
 
 use driver::{Connection, Table};
 use record::Part;
+use record::metric::{RUNNING, sessions};
 
 use super::session::{End, Question, Session, Trouble};
-use super::tally::{CPU, SessionObservation, Tally, Turn};
+use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::environment::Root;
 use crate::sample::Sample;
@@ -327,7 +328,7 @@ impl Mysql {
         tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
-            tally.add(&Part::Locks, &transaction.locked, "sessions", 1);
+            tally.add_named(&Part::Locks, &transaction.locked, 1);
         }
         if let Some(sql) = self.locks
             && transactions.values().any(|one| one.waits)
@@ -345,7 +346,7 @@ impl Mysql {
         let Some([name, sessions]) = columns(told, ["name", "sessions"]) else { return };
         for row in &told.rows {
             let table = self.own_name(text(row, name));
-            tally.add(&Part::Locks, &table, "sessions", number(row, sessions));
+            tally.add_named(&Part::Locks, &table, number(row, sessions));
         }
     }
 
@@ -414,7 +415,7 @@ impl Mysql {
             let is_locked = transaction.is_some_and(|one| one.waits);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // MySQL has no state for it. The socket shows it: such a statement empties it at once.
-            if wait == CPU && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
+            if wait == RUNNING && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
                 wait = RECEIVING_WAIT.to_owned();
             }
             if wait == RECEIVING_WAIT {
@@ -441,15 +442,15 @@ impl Mysql {
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
-        sample.read(&Part::Sessions, "most", "sessions", self.most as f64);
+        sample.read(&Part::Sessions, sessions::MOST, self.most as f64);
         let asked = Question { what: "statistics status", sql: &self.status, remedy: "" };
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let status = pairs(&told);
         for (name, value) in &status {
-            sample.read(&Part::Statistics, &format!("status.{name}"), "", *value);
+            sample.read_named(&Part::Statistics, &format!("status.{name}"), "", *value);
         }
         for work in self.working(&status) {
-            tally.add(&Part::Background, work, "looks", self.looks);
+            tally.add_named(&Part::Background, work, self.looks);
         }
         self.before = status;
         self.looks = 0;
@@ -461,8 +462,8 @@ impl Mysql {
                 let event = text(row, 0);
                 let seconds = text(row, 1).parse().unwrap_or_default();
                 let metric = |what: &str| format!("performance_schema.{event}.{what}");
-                sample.read(&Part::Statistics, &metric("waited"), "s", seconds);
-                sample.read(&Part::Statistics, &metric("count"), "", number(row, 2) as f64);
+                sample.read_named(&Part::Statistics, &metric("waited"), "s", seconds);
+                sample.read_named(&Part::Statistics, &metric("count"), "", number(row, 2) as f64);
             }
         }
         Ok(())
@@ -531,7 +532,7 @@ fn wait(state: &str) -> String {
     let is_in = |states: &[&str]| states.contains(&small.as_str());
     let lock = small.strip_prefix("waiting for ").and_then(|rest| rest.strip_suffix(" lock"));
     match lock {
-        _ if is_in(&WORKING) => CPU.to_owned(),
+        _ if is_in(&WORKING) => RUNNING.to_owned(),
         _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
         _ if is_in(&SENDING) => "Client:write".to_owned(),
         _ if is_in(&RECEIVING) => RECEIVING_WAIT.to_owned(),
@@ -697,7 +698,7 @@ mod tests {
             &["2|1|0|-", "4|0|0|-"],
         );
         assert_eq!((look.active, look.idle, look.idle_in_transaction), (0, 2, 1));
-        assert_eq!(theirs.waits.into_iter().collect::<Vec<_>>(), [(CPU.to_owned(), 1)]);
+        assert_eq!(theirs.waits.into_iter().collect::<Vec<_>>(), [(RUNNING.to_owned(), 1)]);
         assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
     }
 

@@ -11,9 +11,10 @@
 
 use driver::{Connection, Table};
 use record::Part;
+use record::metric::{RUNNING, sessions};
 
 use super::session::{End, Question, Session, Trouble};
-use super::tally::{CPU, SessionObservation, Tally, Turn};
+use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
 };
@@ -380,7 +381,7 @@ fn see_client(
         "active" | "fastpath function call" => {
             look.active += sessions;
             if wait.kind.is_empty() {
-                look.wait(CPU, sessions);
+                look.wait(RUNNING, sessions);
             } else {
                 look.wait(&format!("{}:{}", wait.kind, wait.event), sessions);
                 let statement = beginning(query, DoubleQuotes::Name);
@@ -420,7 +421,7 @@ fn count_locks(locks: &Table, tally: &mut Tally) {
     let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {
         let name = table_name(text(row, name));
-        tally.add(&Part::Locks, &name, "sessions", count(row, sessions));
+        tally.add_named(&Part::Locks, &name, count(row, sessions));
     }
 }
 
@@ -429,7 +430,7 @@ fn read_all(table: Table, sample: &mut Sample) {
     if let Some([most]) = columns(&table, ["max_connections"])
         && let Some(row) = table.rows.first()
     {
-        sample.read(&Part::Sessions, "most", "sessions", number(row, most) as f64);
+        sample.read(&Part::Sessions, sessions::MOST, number(row, most) as f64);
     }
     read_wide("pg_stat_database.all", &without(table, "max_connections"), sample);
 }

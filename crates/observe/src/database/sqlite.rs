@@ -61,7 +61,7 @@ impl Sqlite {
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
         let mut tell = |metric, unit, value: u64| {
-            sample.read(&Part::Statistics, metric, unit, value as f64);
+            sample.read_named(&Part::Statistics, metric, unit, value as f64);
         };
         if !self.has_log {
             if let Some(bytes) = self.bytes("") {
@@ -79,7 +79,7 @@ impl Sqlite {
         {
             for (place, metric) in ["page_count", "freelist_count"].into_iter().enumerate() {
                 let pages = number(row, place) as f64;
-                sample.read(&Part::Statistics, metric, "pages", pages);
+                sample.read_named(&Part::Statistics, metric, "pages", pages);
             }
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::Part;
+use record::metric::{RUNNING, sessions};
+use record::{Metric, Part};
 
 use crate::sample::Sample;
 use crate::scope::Scope;
@@ -133,9 +134,6 @@ impl ClientWaits {
     }
 }
 
-/// Name counted for an active session that does not wait.
-pub(super) const CPU: &str = "cpu";
-
 impl SessionObservation {
     /// Counts active sessions in a wait.
     pub(super) fn wait(&mut self, event: &str, sessions: u64) {
@@ -165,7 +163,7 @@ impl Tally {
             Whose::Program(_) => ours.turns.identified > 0,
             Whose::AllClients => false,
         };
-        ours.others = theirs.waits.get(CPU).copied().unwrap_or_default();
+        ours.others = theirs.waits.get(RUNNING).copied().unwrap_or_default();
         ours.background.append(&mut theirs.background);
         if !self.knows_ours {
             ours.turns.merge(theirs.turns);
@@ -180,8 +178,20 @@ impl Tally {
         self.add_look(&ours);
     }
 
-    /// Adds to a sum.
-    pub(super) fn add(&mut self, part: &Part, metric: &str, unit: &'static str, by: u64) {
+    /// Adds to a sum of sessions.
+    fn add_sessions(&mut self, metric: Metric, by: u64) {
+        debug_assert!(metric.is_of(&Part::Sessions), "{}", metric.name);
+        self.add(&Part::Sessions, metric.name, metric.unit, by);
+    }
+
+    /// Adds to a sum under a name that comes from the server.
+    pub(super) fn add_named(&mut self, part: &Part, name: &str, by: u64) {
+        debug_assert!(part.has_own_names(), "`{name}` of `{part}` has no name from a server");
+        let unit = if *part == Part::Background { "looks" } else { "sessions" };
+        self.add(part, name, unit, by);
+    }
+
+    fn add(&mut self, part: &Part, metric: &str, unit: &'static str, by: u64) {
         let key = (part.clone(), metric.to_owned());
         if let Some(counted) = self.sums.get_mut(&key) {
             counted.sum += by;
@@ -199,44 +209,44 @@ impl Tally {
             active, idle, idle_in_transaction, others, parallel_workers, ..
         } = look;
         let SessionObservation { waits, statements, background, .. } = look;
-        self.add(&Part::Sessions, "looks", "looks", 1);
+        self.add_sessions(sessions::LOOKS, 1);
         let seen = [
-            ("active", active),
-            ("idle", idle),
-            ("idle-in-transaction", idle_in_transaction),
-            ("others", others),
-            ("parallel-workers", parallel_workers),
+            (sessions::ACTIVE, active),
+            (sessions::IDLE, idle),
+            (sessions::IDLE_IN_TRANSACTION, idle_in_transaction),
+            (sessions::OTHERS, others),
+            (sessions::PARALLEL_WORKERS, parallel_workers),
         ];
-        for (metric, &sessions) in seen {
-            self.add(&Part::Sessions, metric, "sessions", sessions);
+        for (metric, &count) in seen {
+            self.add_sessions(metric, count);
         }
         if matches!(self.whose, Whose::Program(_)) {
             self.add_turns(look.turns);
         }
-        self.add(&Part::Waits, CPU, "sessions", 0);
-        for (event, &sessions) in waits {
-            self.add(&Part::Waits, event, "sessions", sessions);
+        self.add_named(&Part::Waits, RUNNING, 0);
+        for (event, &count) in waits {
+            self.add_named(&Part::Waits, event, count);
         }
         let mut most: Vec<(&String, &u64)> = statements.iter().collect();
         most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        for (statement, &sessions) in most.into_iter().take(STATEMENTS) {
-            self.add(&Part::Statements, statement, "sessions", sessions);
+        for (statement, &count) in most.into_iter().take(STATEMENTS) {
+            self.add_named(&Part::Statements, statement, count);
         }
         for work in background.keys() {
-            self.add(&Part::Background, work, "looks", 1);
+            self.add_named(&Part::Background, work, 1);
         }
     }
 
     fn add_turns(&mut self, turns: ClientWaits) {
-        for (metric, sessions) in [
-            ("identified", turns.identified),
-            ("nothing-waits", turns.nothing_waits),
-            ("unread-request", turns.unread_request),
-            ("unread-answer", turns.unread_answer),
-            ("spare", turns.spare),
-            ("paused", turns.paused),
+        for (metric, count) in [
+            (sessions::IDENTIFIED, turns.identified),
+            (sessions::NOTHING_WAITS, turns.nothing_waits),
+            (sessions::UNREAD_REQUEST, turns.unread_request),
+            (sessions::UNREAD_ANSWER, turns.unread_answer),
+            (sessions::SPARE, turns.spare),
+            (sessions::PAUSED, turns.paused),
         ] {
-            self.add(&Part::Sessions, metric, "sessions", sessions);
+            self.add_sessions(metric, count);
         }
     }
 
@@ -246,7 +256,7 @@ impl Tally {
         for ((part, metric), counted) in &mut self.sums {
             if !counted.is_told {
                 counted.is_told = true;
-                sample.read(part, metric, counted.unit, 0.0);
+                sample.push(part, metric, counted.unit, 0.0);
             }
         }
         sample
@@ -255,7 +265,7 @@ impl Tally {
     /// Adds all sums to a sample.
     pub(super) fn write(&self, sample: &mut Sample) {
         for ((part, metric), counted) in &self.sums {
-            sample.read(part, metric, counted.unit, counted.sum as f64);
+            sample.push(part, metric, counted.unit, counted.sum as f64);
         }
     }
 }
@@ -272,10 +282,10 @@ mod tests {
     #[test]
     fn what_is_seen_for_the_first_time_was_nothing_before() {
         let mut tally = Tally::default();
-        tally.add(&Part::Waits, "Lock:tuple", "sessions", 3);
+        tally.add_named(&Part::Waits, "Lock:tuple", 3);
         assert_eq!(told(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
         assert_eq!(told(&tally.begun()), []);
-        tally.add(&Part::Waits, "Lock:tuple", "sessions", 2);
+        tally.add_named(&Part::Waits, "Lock:tuple", 2);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
@@ -292,16 +302,16 @@ mod tests {
         let mut theirs =
             SessionObservation { active: 4, idle: 90, ..SessionObservation::default() };
         theirs.wait("Lock:tuple", 3);
-        theirs.wait(CPU, 1);
+        theirs.wait(RUNNING, 1);
         theirs.background.insert("vacuum: t".to_owned(), 1);
         let mut ours =
             SessionObservation { active: 2, parallel_workers: 1, ..SessionObservation::default() };
-        ours.wait(CPU, 2);
+        ours.wait(RUNNING, 2);
         let seen = |tally: &Tally| {
             let (sessions, waits) = (sums(tally, &Part::Sessions), sums(tally, &Part::Waits));
             let lock = waits.get("Lock:tuple").copied().unwrap_or_default();
             assert_eq!(sums(tally, &Part::Background).len(), 1);
-            [sessions["active"], sessions["idle"], sessions["others"], waits[CPU], lock]
+            [sessions["active"], sessions["idle"], sessions["others"], waits[RUNNING], lock]
         };
         let mut run = Tally::of(Whose::Ours);
         run.add_looks(ours.clone(), theirs.clone());
@@ -369,9 +379,9 @@ mod tests {
     fn names_have_an_end() {
         let mut tally = Tally::default();
         for name in 0..1_000 {
-            tally.add(&Part::Locks, &format!("t{name}"), "sessions", 1);
+            tally.add_named(&Part::Locks, &format!("t{name}"), 1);
         }
-        tally.add(&Part::Waits, "cpu", "sessions", 1);
+        tally.add_named(&Part::Waits, "cpu", 1);
         let mut sample = Sample::default();
         tally.write(&mut sample);
         let told = told(&sample);

@@ -271,7 +271,7 @@ pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
     for (name, value) in table.columns.iter().zip(row) {
         let value = value.as_deref().and_then(|value| value.parse::<f64>().ok());
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            sample.read(&Part::Statistics, &format!("{view}.{name}"), "", value);
+            sample.read_named(&Part::Statistics, &format!("{view}.{name}"), "", value);
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use record::Part;
+use record::metric::disk;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
@@ -117,18 +118,18 @@ fn tell(name: &str, done: &DiskCounters, sample: &mut Sample) {
     let part = Part::Disk(name.to_owned());
     let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
     let seconds = |ms: u64| ms as f64 / 1e3;
-    sample.read(&part, "reads", "operations", done.reads as f64);
-    sample.read(&part, "writes", "operations", done.writes as f64);
-    sample.read(&part, "read-bytes", "bytes", bytes(done.read_sectors));
-    sample.read(&part, "written-bytes", "bytes", bytes(done.written_sectors));
-    sample.read(&part, "read-time", "s", seconds(done.read_time));
-    sample.read(&part, "write-time", "s", seconds(done.write_time));
-    sample.read(&part, "busy", "s", seconds(done.busy));
-    sample.read(&part, "queue-time", "s", seconds(done.queue_time));
+    sample.read(&part, disk::READS, done.reads as f64);
+    sample.read(&part, disk::WRITES, done.writes as f64);
+    sample.read(&part, disk::READ_BYTES, bytes(done.read_sectors));
+    sample.read(&part, disk::WRITTEN_BYTES, bytes(done.written_sectors));
+    sample.read(&part, disk::READ_TIME, seconds(done.read_time));
+    sample.read(&part, disk::WRITE_TIME, seconds(done.write_time));
+    sample.read(&part, disk::BUSY, seconds(done.busy));
+    sample.read(&part, disk::QUEUE_TIME, seconds(done.queue_time));
     match done.flushes {
         Some((flushes, time)) => {
-            sample.read(&part, "flushes", "operations", flushes as f64);
-            sample.read(&part, "flush-time", "s", seconds(time));
+            sample.read(&part, disk::FLUSHES, flushes as f64);
+            sample.read(&part, disk::FLUSH_TIME, seconds(time));
         }
         None => sample.missing("disk flushes", "kernels report them from 5.5 on"),
     }

@@ -3,6 +3,7 @@
 //! files.
 
 use record::Part;
+use record::metric::host;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
@@ -43,7 +44,7 @@ impl Frequency {
 impl Source for Frequency {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         if let Some(mean) = self.mean(root) {
-            sample.read(&Part::Host, "frequency", "MHz", mean);
+            sample.read(&Part::Host, host::FREQUENCY, mean);
         }
     }
 }

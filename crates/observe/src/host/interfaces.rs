@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use record::Part;
+use record::metric::interface;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
@@ -47,7 +48,7 @@ impl Source for Interfaces {
             }
             tell(name, gone, sample);
             if let Some(speed) = self.speed(root, name) {
-                sample.read(&Part::Interface(name.to_owned()), "speed", "bytes/s", speed);
+                sample.read(&Part::Interface(name.to_owned()), interface::SPEED, speed);
             }
         }
     }
@@ -91,15 +92,15 @@ fn parse(line: &str) -> Option<(&str, InterfaceCounters)> {
 fn tell(name: &str, gone: InterfaceCounters, sample: &mut Sample) {
     let part = Part::Interface(name.to_owned());
     let found = [
-        ("received-bytes", "bytes", gone.received_bytes),
-        ("sent-bytes", "bytes", gone.sent_bytes),
-        ("received-packets", "packets", gone.received_packets),
-        ("sent-packets", "packets", gone.sent_packets),
-        ("dropped", "packets", gone.dropped),
-        ("errors", "packets", gone.errors),
+        (interface::RECEIVED_BYTES, gone.received_bytes),
+        (interface::SENT_BYTES, gone.sent_bytes),
+        (interface::RECEIVED_PACKETS, gone.received_packets),
+        (interface::SENT_PACKETS, gone.sent_packets),
+        (interface::DROPPED, gone.dropped),
+        (interface::ERRORS, gone.errors),
     ];
-    for (metric, unit, value) in found {
-        sample.read(&part, metric, unit, value as f64);
+    for (metric, value) in found {
+        sample.read(&part, metric, value as f64);
     }
 }
 

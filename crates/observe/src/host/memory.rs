@@ -1,16 +1,17 @@
 //! Memory use and paging of the machine: `/proc/meminfo` and `/proc/vmstat` (`proc_meminfo(5)`,
 //! `proc_vmstat(5)`).
 
-use record::Part;
+use record::metric::host;
+use record::{Metric, Part};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// Counters of `/proc/vmstat`, with the metric and the unit of each.
-const COUNTERS: [(&str, &str, &str); 3] = [
-    ("pswpin", "swapped-in", "pages"),
-    ("pswpout", "swapped-out", "pages"),
-    ("pgmajfault", "major-faults", "faults"),
+/// Counters of `/proc/vmstat`, with the metric of each.
+const COUNTERS: [(&str, Metric); 3] = [
+    ("pswpin", host::SWAPPED_IN),
+    ("pswpout", host::SWAPPED_OUT),
+    ("pgmajfault", host::MAJOR_FAULTS),
 ];
 
 /// Memory of the machine.
@@ -22,24 +23,25 @@ impl Source for Memory {
         let bytes = |name: &str| bytes(&text, name);
         let swapped = bytes("SwapTotal").zip(bytes("SwapFree"));
         let found = [
-            ("memory", bytes("MemTotal")),
-            ("available", bytes("MemAvailable")),
-            ("swap-used", swapped.map(|(total, free)| total.saturating_sub(free))),
-            ("dirty", bytes("Dirty")),
+            (host::MEMORY, bytes("MemTotal")),
+            (host::AVAILABLE, bytes("MemAvailable")),
+            (host::SWAP_USED, swapped.map(|(total, free)| total.saturating_sub(free))),
+            (host::DIRTY, bytes("Dirty")),
         ];
         for (metric, value) in found {
-            match value {
-                Some(value) => sample.read(&Part::Host, metric, "bytes", value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/meminfo does not have it"),
-            }
+            tell(metric, value, "/proc/meminfo does not have it", sample);
         }
         let text = root.text("proc/vmstat").unwrap_or_default();
-        for (name, metric, unit) in COUNTERS {
-            match number(&text, name) {
-                Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/vmstat does not have it"),
-            }
+        for (name, metric) in COUNTERS {
+            tell(metric, number(&text, name), "/proc/vmstat does not have it", sample);
         }
+    }
+}
+
+fn tell(metric: Metric, value: Option<u64>, why: &str, sample: &mut Sample) {
+    match value {
+        Some(value) => sample.read(&Part::Host, metric, value as f64),
+        None => sample.missing(format!("host {}", metric.name), why),
     }
 }
 

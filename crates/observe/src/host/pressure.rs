@@ -2,18 +2,19 @@
 //! `/proc/pressure/{cpu,memory,io}` (Linux, Documentation/accounting/psi.rst), in microseconds
 //! since boot.
 
-use record::Part;
+use record::metric::host;
+use record::{Metric, Part};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
 /// Files of `/proc/pressure`, with the line that is read and its metric.
-const LINES: [(&str, &str, &str); 5] = [
-    ("cpu", "some", "pressure-cpu"),
-    ("memory", "some", "pressure-memory"),
-    ("memory", "full", "pressure-memory-full"),
-    ("io", "some", "pressure-io"),
-    ("io", "full", "pressure-io-full"),
+const LINES: [(&str, &str, Metric); 5] = [
+    ("cpu", "some", host::PRESSURE_CPU),
+    ("memory", "some", host::PRESSURE_MEMORY),
+    ("memory", "full", host::PRESSURE_MEMORY_FULL),
+    ("io", "some", host::PRESSURE_IO),
+    ("io", "full", host::PRESSURE_IO_FULL),
 ];
 
 /// Resource pressure on the machine.
@@ -27,7 +28,7 @@ impl Source for Pressure {
             let text = text.unwrap_or_default();
             for (_, kind, metric) in LINES.iter().filter(|(of, _, _)| *of == file) {
                 if let Some(micros) = total(&text, kind) {
-                    sample.read(&Part::Host, metric, "s", micros as f64 / 1e6);
+                    sample.read(&Part::Host, *metric, micros as f64 / 1e6);
                     found += 1;
                 }
             }

@@ -3,6 +3,7 @@
 
 use record::Part;
 use record::environment::ProcessorShares;
+use record::metric::{host, processor};
 
 use super::scheduler;
 use crate::environment::Root;
@@ -126,23 +127,41 @@ impl Source for Processors {
 
 /// Reports the times of one line.
 fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
-    let mut second = |part: &Part, metric: &str, ticks: u64| {
-        sample.read(part, metric, "s", ticks as f64 / TICKS_PER_S);
+    let part = match whose {
+        Whose::All => Part::Host,
+        Whose::One(number) => Part::Processor(number),
     };
-    let (part, all) = match whose {
-        Whose::All => (Part::Host, "processors"),
-        Whose::One(number) => (Part::Processor(number), "total"),
+    let metrics = match whose {
+        Whose::All => [
+            host::PROCESSORS,
+            host::USER,
+            host::SYSTEM,
+            host::BUSY,
+            host::STOLEN,
+            host::IOWAIT,
+            host::SOFTIRQ,
+        ],
+        Whose::One(_) => [
+            processor::TOTAL,
+            processor::USER,
+            processor::SYSTEM,
+            processor::BUSY,
+            processor::STOLEN,
+            processor::IOWAIT,
+            processor::SOFTIRQ,
+        ],
     };
-    for (metric, ticks) in [
-        (all, ticks.total()),
-        ("user", ticks.user),
-        ("system", ticks.system),
-        ("busy", ticks.busy()),
-        ("stolen", ticks.stolen),
-        ("iowait", ticks.iowait),
-        ("softirq", ticks.softirq),
-    ] {
-        second(&part, metric, ticks);
+    let values = [
+        ticks.total(),
+        ticks.user,
+        ticks.system,
+        ticks.busy(),
+        ticks.stolen,
+        ticks.iowait,
+        ticks.softirq,
+    ];
+    for (metric, ticks) in metrics.into_iter().zip(values) {
+        sample.read(&part, metric, ticks as f64 / TICKS_PER_S);
     }
 }
 

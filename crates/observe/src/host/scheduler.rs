@@ -2,6 +2,7 @@
 //! `procs_blocked` of `/proc/stat` (`proc_stat(5)`).
 
 use record::Part;
+use record::metric::host;
 
 use crate::sample::Sample;
 
@@ -13,14 +14,17 @@ pub(super) fn tell(stat: &str, sample: &mut Sample) {
     // One of the running tasks is the thread that reads the file.
     let running = number("procs_running ").map(|tasks| tasks.saturating_sub(1));
     let found = [
-        ("run-queue", "tasks", running),
-        ("blocked", "tasks", number("procs_blocked ")),
-        ("context-switches", "switches", number("ctxt ")),
+        (host::RUN_QUEUE, running),
+        (host::BLOCKED, number("procs_blocked ")),
+        (host::CONTEXT_SWITCHES, number("ctxt ")),
     ];
-    for (metric, unit, value) in found {
+    for (metric, value) in found {
         match value {
-            Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
-            None => sample.missing(format!("host {metric}"), "/proc/stat does not have it"),
+            Some(value) => sample.read(&Part::Host, metric, value as f64),
+            None => {
+                let what = format!("host {}", metric.name);
+                sample.missing(what, "/proc/stat does not have it");
+            }
         }
     }
 }

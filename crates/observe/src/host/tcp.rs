@@ -1,14 +1,15 @@
 //! TCP segments sent and retransmitted: the two lines `Tcp:` of `/proc/net/snmp`
 //! (`proc_pid_net(5)`, RFC 1213: names, then values).
 
-use record::Part;
+use record::metric::host;
+use record::{Metric, Part};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
 /// Counters of the file, with the metric of each.
-const COUNTERS: [(&str, &str); 2] =
-    [("OutSegs", "tcp-segments"), ("RetransSegs", "tcp-retransmits")];
+const COUNTERS: [(&str, Metric); 2] =
+    [("OutSegs", host::TCP_SEGMENTS), ("RetransSegs", host::TCP_RETRANSMITS)];
 
 /// TCP statistics of the machine.
 pub(crate) struct Tcp;
@@ -18,8 +19,11 @@ impl Source for Tcp {
         let text = root.text("proc/net/snmp").unwrap_or_default();
         for (name, metric) in COUNTERS {
             match number(&text, name) {
-                Some(value) => sample.read(&Part::Host, metric, "segments", value as f64),
-                None => sample.missing(format!("host {metric}"), "/proc/net/snmp does not have it"),
+                Some(value) => sample.read(&Part::Host, metric, value as f64),
+                None => {
+                    let what = format!("host {}", metric.name);
+                    sample.missing(what, "/proc/net/snmp does not have it");
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use base::{Clock, Monotonic, Nanos, WallTime};
 use record::Part;
+use record::metric::host;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
@@ -35,7 +36,7 @@ impl Source for WallClock {
     fn look(&mut self, _root: &Root, sample: &mut Sample) {
         if let Some(distance) = distance() {
             let s = self.set_forward_s(distance);
-            sample.read(&Part::Host, "wall-clock", "s", s);
+            sample.read(&Part::Host, host::WALL_CLOCK, s);
         }
     }
 }

@@ -3,13 +3,11 @@
 //! thread ran, and the time that it was ready to run and waited for a processor, both in
 //! nanoseconds since it began.
 
-use record::Reading;
+use record::metric::lane;
+use record::{LANE_PREFIX, Metric, Reading};
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
-
-/// Prefix of the names of threads that make requests.
-const NAMES: &str = "lane-";
 
 /// Most threads that are read one by one.
 const MOST: usize = 64;
@@ -34,11 +32,12 @@ fn readings(root: &Root) -> Vec<Reading> {
 /// Reads one thread, if it makes requests.
 fn of_thread(root: &Root, task: &str) -> Option<[Reading; 2]> {
     let name = root.line(&format!("{TASKS}/{task}/comm"))?;
-    if !name.starts_with(NAMES) {
+    if !name.starts_with(LANE_PREFIX) {
         return None;
     }
     let (ran_s, waited_s) = parse(&root.line(&format!("{TASKS}/{task}/schedstat"))?)?;
-    Some([Reading::of(&name, "ran", "s", ran_s), Reading::of(&name, "waited", "s", waited_s)])
+    let reading = |metric: Metric, value: f64| Reading::of(&name, metric.name, metric.unit, value);
+    Some([reading(lane::RAN, ran_s), reading(lane::WAITED, waited_s)])
 }
 
 /// Parses the seconds that a thread ran and waited.

@@ -24,7 +24,8 @@ mod used;
 use std::collections::BTreeSet;
 
 use base::{Clock, Monotonic, Stamp};
-use record::{Part, Side};
+use record::metric::{generator, processes, role, server};
+use record::{Metric, Part, Side};
 
 use self::census::ProcessTree;
 use self::files::Files;
@@ -140,7 +141,7 @@ impl Source for Processes {
             let told = Told { side: Side::Server, used: self.server.used, since_s };
             match moment.processes {
                 // It has ended since the last sample, so only the number of processes is reported.
-                0 => told.read(sample, "processes", "processes", 0.0),
+                0 => told.read(sample, processes::PROCESSES, 0.0),
                 _ => told.tell(&files, &moment, sample),
             }
             let listeners: Vec<u32> =
@@ -148,7 +149,7 @@ impl Source for Processes {
             let proxies = proxies::count(&mut files, listeners.iter().copied());
             // Proxies that run beside the database itself are not counted.
             let proxies = if proxies == listeners.len() { proxies } else { 0 };
-            told.read(sample, "proxies", "processes", proxies as f64);
+            told.read(sample, server::PROXIES, proxies as f64);
             self.tell_roles(sample);
         }
         self.tell_others(&mut files, now, sample);
@@ -234,17 +235,17 @@ impl Processes {
         };
         if !group.numbers().is_empty() {
             let s = seconds(group.observing);
-            sample.read(&Part::Processes(Side::Generator), "observing", "s", s);
+            sample.read(&Part::Processes(Side::Generator), generator::OBSERVING, s);
         }
     }
 
     fn tell_roles(&self, sample: &mut Sample) {
         for (role, used) in &self.server.roles {
             let part = Part::Role((*role).to_owned());
-            sample.read(&part, "user", "s", seconds(used.user));
-            sample.read(&part, "system", "s", seconds(used.system));
-            sample.read(&part, "read-bytes", "bytes", used.read as f64);
-            sample.read(&part, "written-bytes", "bytes", used.written as f64);
+            sample.read(&part, role::USER, seconds(used.user));
+            sample.read(&part, role::SYSTEM, seconds(used.system));
+            sample.read(&part, role::READ_BYTES, used.read as f64);
+            sample.read(&part, role::WRITTEN_BYTES, used.written as f64);
         }
     }
 
@@ -286,17 +287,17 @@ struct Told {
 }
 
 impl Told {
-    fn read(&self, sample: &mut Sample, metric: &str, unit: &str, value: f64) {
-        sample.read(&Part::Processes(self.side), metric, unit, value);
+    fn read(&self, sample: &mut Sample, metric: Metric, value: f64) {
+        sample.read(&Part::Processes(self.side), metric, value);
     }
 
     fn tell(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
-        self.read(sample, "processes", "processes", moment.processes as f64);
-        self.read(sample, "threads", "threads", moment.threads as f64);
+        self.read(sample, processes::PROCESSES, moment.processes as f64);
+        self.read(sample, processes::THREADS, moment.threads as f64);
         let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
-        self.read(sample, "resident", "bytes", bytes);
+        self.read(sample, processes::RESIDENT, bytes);
         self.tell_used(moment.busiest.is_some(), sample);
-        self.read(sample, "major-faults", "faults", self.used.major_faults as f64);
+        self.read(sample, processes::MAJOR_FAULTS, self.used.major_faults as f64);
         self.tell_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
         self.tell_io(moment.tells_io, sample);
         self.tell_processors(files, moment, sample);
@@ -305,20 +306,20 @@ impl Told {
     fn tell_processors(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
         match processors(files.root, &moment.allowed) {
             0 => {}
-            count => self.read(sample, "processors", "processors", count as f64),
+            count => self.read(sample, processes::PROCESSORS, count as f64),
         }
     }
 
     /// The time waited for a processor is known only if threads are read.
     fn tell_used(&self, has_threads: bool, sample: &mut Sample) {
         let Used { user, system, waited, voluntary, involuntary, .. } = self.used;
-        self.read(sample, "user", "s", seconds(user));
-        self.read(sample, "system", "s", seconds(system));
+        self.read(sample, processes::USER, seconds(user));
+        self.read(sample, processes::SYSTEM, seconds(system));
         if has_threads {
-            self.read(sample, "waited", "s", seconds(waited));
+            self.read(sample, processes::WAITED, seconds(waited));
         }
-        self.read(sample, "voluntary-switches", "switches", voluntary as f64);
-        self.read(sample, "involuntary-switches", "switches", involuntary as f64);
+        self.read(sample, processes::VOLUNTARY_SWITCHES, voluntary as f64);
+        self.read(sample, processes::INVOLUNTARY_SWITCHES, involuntary as f64);
     }
 
     /// Reports the share of a processor that the busiest thread used.
@@ -327,7 +328,7 @@ impl Told {
         match busiest {
             Some(nanos) => {
                 let share = (seconds(nanos) / since_s).min(1.0);
-                self.read(sample, "busiest", "", share);
+                self.read(sample, processes::BUSIEST, share);
             }
             None => sample.missing(
                 format!("{} busiest and waited", self.side.name()),
@@ -338,8 +339,8 @@ impl Told {
 
     fn tell_io(&self, is_known: bool, sample: &mut Sample) {
         if is_known {
-            self.read(sample, "read-bytes", "bytes", self.used.read as f64);
-            self.read(sample, "written-bytes", "bytes", self.used.written as f64);
+            self.read(sample, processes::READ_BYTES, self.used.read as f64);
+            self.read(sample, processes::WRITTEN_BYTES, self.used.written as f64);
         } else {
             sample.missing(
                 format!("{} read-bytes", self.side.name()),

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Nanos, Stamp};
+use record::metric::{host, program};
 use record::{Component, Part};
 
 use super::files::Files;
@@ -201,7 +202,7 @@ impl Others {
     fn tell(&mut self, now: Stamp, sample: &mut Sample) {
         let since = *self.first.get_or_insert(now);
         let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
-        sample.read(&Part::Host, "other-programs", "s", seconds(self.total));
+        sample.read(&Part::Host, host::OTHER_PROGRAMS, seconds(self.total));
         let share = now.since(since).as_secs_f64() * LEAST_NAMED_SHARE;
         let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
         new.retain(|(name, ticks)| {
@@ -214,10 +215,10 @@ impl Others {
             let part = Part::Program(name.clone());
             let used = self.programs.get(name).copied().unwrap_or_default();
             let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
-            sample.read(&part, "used", "s", seconds(used));
-            sample.read(&part, "processes", "processes", of_it().count() as f64);
+            sample.read(&part, program::USED, seconds(used));
+            sample.read(&part, program::PROCESSES, of_it().count() as f64);
             if let Some((number, _)) = of_it().max_by_key(|(_, other)| other.counted) {
-                sample.read(&part, "pid", "", f64::from(*number));
+                sample.read(&part, program::PID, f64::from(*number));
             }
         }
     }
@@ -280,7 +281,7 @@ mod tests {
     /// Samples after the given number of seconds, in each of which the machine was fully busy.
     fn look(others: &mut Others, planted: &Planted, second: u64) -> Sample {
         let mut sample = Sample::default();
-        sample.read(&Part::Host, "busy", "s", second as f64);
+        sample.read(&Part::Host, host::BUSY, second as f64);
         let sides = Sides { own: OWN, numbers: [101, 102].into(), used_s: 0.0 };
         let now = Stamp::ZERO + Nanos::from_secs(1_000 * second);
         others.look(&mut Files::of(&planted.root), &sides, now, &mut sample);

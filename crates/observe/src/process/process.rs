@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use record::LANE_PREFIX;
+
 use super::files::Files;
 use super::roles;
 use super::stat::Stat;
@@ -19,9 +21,6 @@ const NAMING: u32 = 3;
 
 /// Prefix of the names of observing threads.
 const OBSERVERS: &str = "watch";
-
-/// Prefix of the names of threads that make requests.
-const LANES: &str = "lane-";
 
 /// Level of detail at which processes are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,7 +288,7 @@ impl Process {
     /// Returns the lists of processors that its threads may use; only of those that make requests,
     /// if there are any.
     pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
-        let is_lane = |thread: &Thread| thread.name.starts_with(LANES);
+        let is_lane = |thread: &Thread| thread.name.starts_with(LANE_PREFIX);
         let has_lanes = self.threads.values().any(is_lane);
         let those = self.threads.values().filter(move |thread| !has_lanes || is_lane(thread));
         let whole = self.threads.is_empty().then_some(self.allowed.as_str());

@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
+use record::metric;
 use record::{Component, Part};
 
 use self::clock::{ClockExchange, Reference};
@@ -240,7 +241,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     fn tell_offset(&self, echo: ClockExchange) {
         let offset_s = echo.offset_s(Reference::now());
         let mut sample = Sample::default();
-        sample.read(&Part::Host, "clock-offset", "s", offset_s);
+        sample.read(&Part::Host, metric::host::CLOCK_OFFSET, offset_s);
         if offset_s.abs() > FAR_APART_S {
             let side = if offset_s > 0.0 { "ahead of" } else { "behind" };
             let why = format!(

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Clock, Monotonic, Nanos};
+use record::metric::generator;
 use record::{Component, Part, Reading, Side};
 
 use super::clock::Reference;
@@ -73,7 +74,9 @@ fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
 fn of_the_machine(sample: Sample) -> Sample {
     let is_here = |name: &str| match Component::parse(name).map(|component| component.part) {
         Some(
-            Part::Processes(Side::Generator)
+            Part::Lane(_)
+            | Part::Database
+            | Part::Processes(Side::Generator)
             | Part::Sockets(Side::Generator)
             | Part::Cgroup(Side::Generator),
         )
@@ -96,7 +99,7 @@ fn of_the_machine(sample: Sample) -> Sample {
             | Part::Statistics,
         ) => true,
     };
-    let is_cost = |reading: &Reading| reading.series.metric == "observing";
+    let is_cost = |reading: &Reading| reading.series.metric == generator::OBSERVING.name;
     let is_told = |reading: &Reading| is_here(&reading.series.component) || is_cost(reading);
     let Sample { mut readings, mut missing } = sample;
     readings.retain(is_told);

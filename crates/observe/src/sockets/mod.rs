@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
+use record::metric::sockets;
 use record::{Part, Side};
 
 use self::connection::{Connection, Counted};
@@ -152,32 +153,32 @@ impl End {
     fn tell(&self, side: Side, sample: &mut Sample) {
         let part = Part::Sockets(side);
         let now = &self.now;
-        sample.read(&part, "connections", "connections", now.connections as f64);
-        sample.read(&part, "receive-queue", "bytes", now.receive_queue as f64);
-        sample.read(&part, "send-queue", "bytes", now.send_queue as f64);
-        sample.read(&part, "with-receive-queue", "connections", now.with_receive_queue as f64);
-        sample.read(&part, "with-send-queue", "connections", now.with_send_queue as f64);
+        sample.read(&part, sockets::CONNECTIONS, now.connections as f64);
+        sample.read(&part, sockets::RECEIVE_QUEUE, now.receive_queue as f64);
+        sample.read(&part, sockets::SEND_QUEUE, now.send_queue as f64);
+        sample.read(&part, sockets::WITH_RECEIVE_QUEUE, now.with_receive_queue as f64);
+        sample.read(&part, sockets::WITH_SEND_QUEUE, now.with_send_queue as f64);
         let times = [
-            ("busy", self.sum.busy),
-            ("receiver-limited", self.sum.receiver_limited),
-            ("buffer-limited", self.sum.buffer_limited),
-            ("round-trip", mean(&now.round_trips)),
-            ("round-trip-least", self.round_trip_least.map(u64::from)),
+            (sockets::BUSY, self.sum.busy),
+            (sockets::RECEIVER_LIMITED, self.sum.receiver_limited),
+            (sockets::BUFFER_LIMITED, self.sum.buffer_limited),
+            (sockets::ROUND_TRIP, mean(&now.round_trips)),
+            (sockets::ROUND_TRIP_LEAST, self.round_trip_least.map(u64::from)),
         ];
         for (metric, micros) in times {
             if let Some(micros) = micros {
-                sample.read(&part, metric, "s", micros as f64 / 1e6);
+                sample.read(&part, metric, micros as f64 / 1e6);
             }
         }
-        for (metric, unit, sum) in [
-            ("retransmits", "segments", self.sum.retransmits),
-            ("data-sent", "segments", self.sum.data_sent),
-            ("data-received", "segments", self.sum.data_received),
-            ("bytes-sent", "bytes", self.sum.bytes_sent),
-            ("bytes-received", "bytes", self.sum.bytes_received),
+        for (metric, sum) in [
+            (sockets::RETRANSMITS, self.sum.retransmits),
+            (sockets::DATA_SENT, self.sum.data_sent),
+            (sockets::DATA_RECEIVED, self.sum.data_received),
+            (sockets::BYTES_SENT, self.sum.bytes_sent),
+            (sockets::BYTES_RECEIVED, self.sum.bytes_received),
         ] {
             if let Some(sum) = sum {
-                sample.read(&part, metric, unit, sum as f64);
+                sample.read(&part, metric, sum as f64);
             }
         }
     }

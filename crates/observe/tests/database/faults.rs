@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use base::{Clock, Monotonic, Nanos, Seed, Target};
-use driver::{Connection, Count, Driver, Null, Simulated};
+use driver::{Connection, Count, Counter, Driver, Null, Simulated};
 use testbed::{Kind, Options, Server, shared};
 
 use crate::{Told, ask, for_user, in_real_time, mariadb, postgres};
@@ -84,9 +84,9 @@ fn sim() -> sim::Config {
 }
 
 /// Returns the growth of a count.
-fn growth(before: &[Count], after: &[Count], metric: &str) -> f64 {
+fn growth(before: &[Count], after: &[Count], counter: Counter) -> f64 {
     let value = |counts: &[Count]| {
-        counts.iter().find(|count| count.metric == metric).map_or(f64::NAN, |count| count.value)
+        counts.iter().find(|count| count.counter == counter).map_or(f64::NAN, |count| count.value)
     };
     value(after) - value(before)
 }
@@ -116,9 +116,9 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     server.sql("create extension pg_stat_statements").expect("it comes with the server");
     let driver = postgres(&server.url());
     let [before, after] = accounts_around_a_watch(&driver);
-    let own = growth(&before, &after, "commits-of-assay");
+    let own = growth(&before, &after, Counter::CommitsOfAssay);
     assert!(own > 15.0, "{own}");
-    assert_eq!(growth(&before, &after, "commits"), own);
+    assert_eq!(growth(&before, &after, Counter::Commits), own);
     let (watch, mut told) = Told::begin(&driver);
     told.until(|told| told.last("sessions", "looks") >= 2.0);
     assert!(told.last("statistics", "pg_stat_statements.") > 0.0);
@@ -138,9 +138,9 @@ fn mariadb_counts_the_observer_as_ours() {
     let server = Server::start(&options).expect("a server");
     let driver = mariadb(&server.url());
     let [before, after] = accounts_around_a_watch(&driver);
-    let own = growth(&before, &after, "statements-of-assay");
+    let own = growth(&before, &after, Counter::StatementsOfAssay);
     assert!(own > 20.0, "{own}");
-    assert_eq!(growth(&before, &after, "statements"), own);
+    assert_eq!(growth(&before, &after, Counter::Statements), own);
     let (watch, mut told) = Told::begin(&driver);
     told.until(|told| told.last("statistics", "performance_schema.wait/") > 0.0);
     watch.end();

@@ -1,0 +1,398 @@
+//! The metrics of observed components: one table with the name, unit and kind of each.
+//!
+//! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
+//! does not compile. Metrics whose names come from a server (waits, tables, its own statistics) are
+//! not in the table: see [`Part::has_own_names`]. The list in `docs/record.md` is made from
+//! [`GROUPS`].
+
+use crate::component::{Part, Side};
+
+/// A metric of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Name in records.
+    pub name: &'static str,
+    /// Unit of its values; empty for a fraction or a number.
+    pub unit: &'static str,
+    /// Course of its values.
+    pub kind: MetricKind,
+    /// Meaning of its values, for the documentation.
+    pub meaning: &'static str,
+}
+
+/// The course of a metric's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A sum that only grows, unless it is reset.
+    Counter,
+    /// A value at an instant.
+    Gauge,
+}
+
+impl MetricKind {
+    /// Returns the name of this kind in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+        }
+    }
+}
+
+/// The metrics of one kind of components.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Names of the components, as Markdown.
+    pub components: &'static str,
+    /// Their metrics.
+    pub metrics: &'static [Metric],
+}
+
+/// Defines a module of constants for each kind of components, and the table of all.
+macro_rules! metrics {
+    ($(
+        $(#[$doc:meta])*
+        $module:ident $components:literal {
+            $($constant:ident $kind:ident $name:literal $unit:literal $meaning:literal;)+
+        }
+    )+) => {
+        $(
+            $(#[$doc])*
+            pub mod $module {
+                use super::{Metric, MetricKind};
+
+                $(
+                    #[doc = concat!("`", $name, "`: ", $meaning, ".")]
+                    pub const $constant: Metric = Metric {
+                        name: $name,
+                        unit: $unit,
+                        kind: MetricKind::$kind,
+                        meaning: $meaning,
+                    };
+                )+
+
+                /// All metrics of these components.
+                pub const ALL: &[Metric] = &[$($constant),+];
+            }
+        )+
+
+        /// All metrics by component, in the order of the documentation.
+        pub const GROUPS: &[Group] =
+            &[$(Group { components: $components, metrics: $module::ALL }),+];
+    };
+}
+
+metrics! {
+    /// Metrics of a thread that makes requests.
+    lane "`lane-0`, `lane-1`, …" {
+        RAN Counter "ran" "s" "time for which this thread has run";
+        WAITED Counter "waited" "s" "time for which it was ready to run and had no processor";
+    }
+
+    /// Metrics of a whole machine.
+    host "`host`" {
+        PROCESSORS Counter "processors" "s" "time of all processors";
+        USER Counter "user" "s" "time of all processors in programs";
+        SYSTEM Counter "system" "s" "time in the kernel";
+        BUSY Counter "busy" "s" "time in which processors worked";
+        STOLEN Counter "stolen" "s" "time that a hypervisor gave to others";
+        IOWAIT Counter "iowait" "s" "idle time in which a task waited for a disk";
+        SOFTIRQ Counter "softirq" "s" "time in soft interrupts";
+        FREQUENCY Gauge "frequency" "MHz" "mean frequency of the processors, if known";
+        WALL_CLOCK Gauge "wall-clock" "s" "drift of the wall clock against the monotonic one";
+        RUN_QUEUE Gauge "run-queue" "tasks" "tasks that run or are ready to";
+        BLOCKED Gauge "blocked" "tasks" "tasks that wait for a disk";
+        CONTEXT_SWITCHES Counter "context-switches" "switches" "context switches";
+        PRESSURE_CPU Counter "pressure-cpu" "s"
+            "time in which some task lacked a processor (`/proc/pressure`)";
+        PRESSURE_MEMORY Counter "pressure-memory" "s" "time in which some task lacked memory";
+        PRESSURE_MEMORY_FULL Counter "pressure-memory-full" "s"
+            "time in which all tasks lacked memory";
+        PRESSURE_IO Counter "pressure-io" "s" "time in which some task waited for I/O";
+        PRESSURE_IO_FULL Counter "pressure-io-full" "s" "time in which all tasks waited for I/O";
+        MEMORY Gauge "memory" "bytes" "memory of the machine";
+        AVAILABLE Gauge "available" "bytes" "memory available to programs";
+        SWAP_USED Gauge "swap-used" "bytes" "swap in use";
+        DIRTY Gauge "dirty" "bytes" "memory that waits to be written to disks";
+        SWAPPED_IN Counter "swapped-in" "pages" "pages read from swap";
+        SWAPPED_OUT Counter "swapped-out" "pages" "pages written to swap";
+        MAJOR_FAULTS Counter "major-faults" "faults" "page faults that read from a disk";
+        TCP_SEGMENTS Counter "tcp-segments" "segments" "TCP segments sent";
+        TCP_RETRANSMITS Counter "tcp-retransmits" "segments" "TCP segments retransmitted";
+        OTHER_PROGRAMS Counter "other-programs" "s"
+            "processor time of the programs that are neither the load generator nor the database, \
+             since the first sample";
+        CLOCK_OFFSET Gauge "clock-offset" "s"
+            "lead of the clock of [another machine](observe.md#other-machines) over the load \
+             generator's; times of its samples are converted to the load generator's clock";
+    }
+
+    /// Metrics of one processor.
+    processor "`cpu 0`, `cpu 1`, …" {
+        TOTAL Counter "total" "s" "time of this processor";
+        USER Counter "user" "s" "time in programs";
+        SYSTEM Counter "system" "s" "time in the kernel";
+        BUSY Counter "busy" "s" "time in which it worked";
+        STOLEN Counter "stolen" "s" "time that a hypervisor gave to others";
+        IOWAIT Counter "iowait" "s" "idle time in which a task waited for a disk";
+        SOFTIRQ Counter "softirq" "s" "time in soft interrupts";
+    }
+
+    /// Metrics of a disk.
+    disk "`disk sda`, …" {
+        READS Counter "reads" "operations" "reads";
+        WRITES Counter "writes" "operations" "writes";
+        FLUSHES Counter "flushes" "operations" "flushes, which kernels report from 5.5 on";
+        READ_BYTES Counter "read-bytes" "bytes" "bytes read";
+        WRITTEN_BYTES Counter "written-bytes" "bytes" "bytes written";
+        READ_TIME Counter "read-time" "s" "times of all reads, added up";
+        WRITE_TIME Counter "write-time" "s" "times of all writes, added up";
+        FLUSH_TIME Counter "flush-time" "s" "times of all flushes, added up";
+        BUSY Counter "busy" "s" "time with at least one operation in flight";
+        QUEUE_TIME Counter "queue-time" "s" "times of all operations in flight, added up";
+    }
+
+    /// Metrics of a network interface.
+    interface "`interface eth0`, …" {
+        RECEIVED_BYTES Counter "received-bytes" "bytes" "bytes received";
+        SENT_BYTES Counter "sent-bytes" "bytes" "bytes sent";
+        RECEIVED_PACKETS Counter "received-packets" "packets" "packets received";
+        SENT_PACKETS Counter "sent-packets" "packets" "packets sent";
+        DROPPED Counter "dropped" "packets" "packets dropped, in either direction";
+        ERRORS Counter "errors" "packets" "packets with errors, in either direction";
+        SPEED Gauge "speed" "bytes/s" "speed of the link, if known";
+    }
+
+    /// Metrics of the processes of either side: of this process or of the observed program, and of
+    /// all processes of the database on this host.
+    processes "`generator`, `server`" {
+        PROCESSES Gauge "processes" "processes"
+            "processes of the load generator (or of the observed program), or of the database on \
+             this host";
+        THREADS Gauge "threads" "threads" "their threads";
+        USER Counter "user" "s"
+            "processor time in programs of all of them, including those that ended since the first \
+             sample";
+        SYSTEM Counter "system" "s" "the same in the kernel";
+        WAITED Counter "waited" "s" "time for which they were ready to run and had no processor";
+        BUSIEST Gauge "busiest" ""
+            "fraction of one processor that the busiest thread has had since the previous sample, \
+             0 to 1";
+        PROCESSORS Gauge "processors" "processors" "processors on which they may run";
+        RESIDENT Gauge "resident" "bytes" "memory in use";
+        READ_BYTES Counter "read-bytes" "bytes" "bytes read from disks";
+        WRITTEN_BYTES Counter "written-bytes" "bytes" "bytes written to disks";
+        VOLUNTARY_SWITCHES Counter "voluntary-switches" "switches"
+            "context switches of threads that began to wait";
+        INVOLUNTARY_SWITCHES Counter "involuntary-switches" "switches"
+            "context switches of threads that lost their processor";
+        MAJOR_FAULTS Counter "major-faults" "faults" "page faults that read from a disk";
+    }
+
+    /// Metrics of the load generator alone.
+    generator "`generator`" {
+        STALL Gauge "stall" "s"
+            "length of a stall of the process, from `at_s` on; only stalls of 10 ms or more";
+        OBSERVING Counter "observing" "s" "processor time of the sampling threads";
+    }
+
+    /// Metrics of the database's processes alone.
+    server "`server`" {
+        PROXIES Gauge "proxies" "processes"
+            "processes that accept the target's connections and have the name of a proxy \
+             (pgbouncer, pgpool, odyssey, pgcat, ProxySQL, MaxScale, MySQL Router, HAProxy, Envoy, \
+             nginx) or a tunnel (ssh, socat, stunnel, docker-proxy, rootlessport)";
+    }
+
+    /// Metrics of the server's processes that do one kind of background work.
+    role "`server checkpointer`, …" {
+        USER Counter "user" "s"
+            "processor time in programs of the processes that do one kind of background work";
+        SYSTEM Counter "system" "s" "the same in the kernel";
+        READ_BYTES Counter "read-bytes" "bytes" "bytes that they read from disks";
+        WRITTEN_BYTES Counter "written-bytes" "bytes" "bytes that they wrote to disks";
+    }
+
+    /// Metrics of the programs of one name that belong to neither side.
+    program "`program cc1plus`, …" {
+        USED Counter "used" "s"
+            "processor time of all processes of this name, including ended children, since the \
+             first sample; reported from 0.1 s and 1 % of a processor on, for at most 16 programs";
+        PROCESSES Gauge "processes" "processes" "number of them";
+        PID Gauge "pid" "" "the process that has used most";
+    }
+
+    /// Metrics of the connections between the two sides, as one of them sees them.
+    sockets "`sockets generator`, `sockets server`" {
+        CONNECTIONS Gauge "connections" "connections"
+            "connections between the two, as that side sees them";
+        RECEIVE_QUEUE Gauge "receive-queue" "bytes" "unread bytes in all of them";
+        SEND_QUEUE Gauge "send-queue" "bytes" "unsent bytes in all of them";
+        WITH_RECEIVE_QUEUE Gauge "with-receive-queue" "connections"
+            "connections with unread bytes";
+        WITH_SEND_QUEUE Gauge "with-send-queue" "connections" "connections with unsent bytes";
+        BUSY Counter "busy" "s"
+            "time in which a connection had unsent or unacknowledged data (`TCP_INFO`), added up";
+        RECEIVER_LIMITED Counter "receiver-limited" "s"
+            "time in which the other side's window limited it, added up";
+        BUFFER_LIMITED Counter "buffer-limited" "s"
+            "time in which its own buffer limited it, added up";
+        ROUND_TRIP Gauge "round-trip" "s" "mean of the connections' smoothed round trips";
+        ROUND_TRIP_LEAST Gauge "round-trip-least" "s" "shortest round trip of any connection";
+        RETRANSMITS Counter "retransmits" "segments" "segments retransmitted";
+        DATA_SENT Counter "data-sent" "segments" "segments with data, sent";
+        DATA_RECEIVED Counter "data-received" "segments" "segments with data, received";
+        BYTES_SENT Counter "bytes-sent" "bytes" "bytes acknowledged by the other side";
+        BYTES_RECEIVED Counter "bytes-received" "bytes" "bytes received from the other side";
+    }
+
+    /// Metrics of the control group of one side.
+    cgroup "`cgroup generator`, `cgroup server`" {
+        QUOTA Gauge "quota" "processors" "processors that the group may use, if limited";
+        THROTTLED Counter "throttled" "s" "time in which it was kept from running";
+        MEMORY Gauge "memory" "bytes" "memory in use, if limited";
+        MEMORY_LIMIT Gauge "memory-limit" "bytes" "memory that it may use, if limited";
+        PRESSURE_MEMORY Counter "pressure-memory" "s"
+            "time in which some task of the group lacked memory, if that is limited (version 2)";
+    }
+
+    /// Metrics of the database's sessions, added up over all samples of them.
+    sessions "`sessions`" {
+        LOOKS Counter "looks" "looks"
+            "samples of the database's sessions (10 per second); other counters divided by this \
+             one are means";
+        ACTIVE Counter "active" "sessions"
+            "sessions of this load generator that run a statement (of all clients, if none of them \
+             is its own, as when another program is observed)";
+        IDLE Counter "idle" "sessions" "those that wait for their client outside of a transaction";
+        IDLE_IN_TRANSACTION Counter "idle-in-transaction" "sessions"
+            "those that wait for their client within a transaction";
+        PARALLEL_WORKERS Counter "parallel-workers" "sessions" "parallel workers of PostgreSQL";
+        OTHERS Counter "others" "sessions"
+            "sessions of clients that are not this load generator's (PostgreSQL: of another \
+             `application_name`; MySQL and MariaDB: of another user) and that run a statement \
+             without waiting";
+        IDENTIFIED Counter "identified" "sessions"
+            "sessions whose client socket belongs to the observed program";
+        NOTHING_WAITS Counter "nothing-waits" "sessions"
+            "those of them that wait for the program with both sockets empty";
+        UNREAD_REQUEST Counter "unread-request" "sessions"
+            "those with a request in the server's socket";
+        UNREAD_ANSWER Counter "unread-answer" "sessions"
+            "those with an answer in the program's socket";
+        SPARE Counter "spare" "sessions"
+            "sessions that have been idle for 5 s; they are in no other count";
+        PAUSED Counter "paused" "sessions"
+            "sessions with both sockets empty, in the middle of a statement or for 4 to 8 ms since \
+             the last byte in either direction";
+        MOST Gauge "most" "sessions"
+            "largest number that the server admits (`max_connections`)";
+    }
+
+    /// Metrics that the server itself counted, read before the connections of the jobs were opened
+    /// and when they were closed.
+    database "`database`" {
+        COMMITS Counter "commits" "transactions or statements"
+            "commits by the server's own count, before the connections of the jobs were opened (at \
+             0) and when they were closed: PostgreSQL's transactions, the statements `commit` of \
+             MySQL and MariaDB";
+        ROLLBACKS Counter "rollbacks" "transactions" "PostgreSQL: transactions rolled back";
+        STATEMENTS Counter "statements" "statements" "MySQL and MariaDB: all statements";
+        COMMITS_OF_ASSAY Counter "commits-of-assay" "transactions or statements"
+            "Assay's own commits beside requests until then; only differences are meaningful";
+        STATEMENTS_OF_ASSAY Counter "statements-of-assay" "statements"
+            "Assay's own statements beside requests, at least";
+        STATEMENTS_OF_ASSAY_AT_MOST Counter "statements-of-assay-at-most" "statements"
+            "the same, at most";
+        COUNTED_SINCE Gauge "counted-since" "s" "start of the server's counters, since 1970";
+        COUNTED_FOR Gauge "counted-for" "s" "age of the server's counters";
+        CHECKPOINTS_TIMED Counter "checkpoints-timed" "checkpoints"
+            "PostgreSQL: checkpoints that were due";
+        CHECKPOINTS_REQUESTED Counter "checkpoints-requested" "checkpoints"
+            "PostgreSQL: checkpoints that were requested";
+        LOG_WRITTEN Counter "log-written" "bytes" "log written by the server";
+        LOG_CAPACITY Gauge "log-capacity" "bytes" "the server's capacity for the log";
+        PURGE_BACKLOG Gauge "purge-backlog" "transactions" "length of InnoDB's history list";
+    }
+}
+
+/// Name in [`Part::Waits`] of a session that does not wait.
+pub const RUNNING: &str = "cpu";
+
+/// Returns the metrics of a part, in one or two lists. A part whose metrics have names of their own
+/// has none.
+pub fn metrics_of(part: &Part) -> [&'static [Metric]; 2] {
+    match part {
+        Part::Lane(_) => [lane::ALL, &[]],
+        Part::Host => [host::ALL, &[]],
+        Part::Processor(_) => [processor::ALL, &[]],
+        Part::Disk(_) => [disk::ALL, &[]],
+        Part::Interface(_) => [interface::ALL, &[]],
+        Part::Processes(Side::Generator) => [processes::ALL, generator::ALL],
+        Part::Processes(Side::Server) => [processes::ALL, server::ALL],
+        Part::Role(_) => [role::ALL, &[]],
+        Part::Program(_) => [program::ALL, &[]],
+        Part::Sockets(_) => [sockets::ALL, &[]],
+        Part::Cgroup(_) => [cgroup::ALL, &[]],
+        Part::Sessions => [sessions::ALL, &[]],
+        Part::Database => [database::ALL, &[]],
+        Part::Waits | Part::Locks | Part::Statements | Part::Background | Part::Statistics => {
+            [&[], &[]]
+        }
+    }
+}
+
+impl Metric {
+    /// Returns true if this is a metric of a part.
+    pub fn is_of(self, part: &Part) -> bool {
+        metrics_of(part).into_iter().flatten().any(|metric| metric.name == self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_component_are_distinct() {
+        for part in [
+            Part::Lane(0),
+            Part::Host,
+            Part::Processor(0),
+            Part::Disk(String::new()),
+            Part::Interface(String::new()),
+            Part::Processes(Side::Generator),
+            Part::Processes(Side::Server),
+            Part::Role(String::new()),
+            Part::Program(String::new()),
+            Part::Sockets(Side::Server),
+            Part::Cgroup(Side::Server),
+            Part::Sessions,
+            Part::Database,
+        ] {
+            let all: Vec<&str> =
+                metrics_of(&part).into_iter().flatten().map(|metric| metric.name).collect();
+            let mut names = all.clone();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all.len(), "{part}: {all:?}");
+            assert!(!all.is_empty(), "{part}");
+        }
+    }
+
+    #[test]
+    fn metric_belongs_to_its_components_only() {
+        assert!(disk::QUEUE_TIME.is_of(&Part::Disk("sda".to_owned())));
+        assert!(generator::STALL.is_of(&Part::Processes(Side::Generator)));
+        assert!(!generator::STALL.is_of(&Part::Processes(Side::Server)));
+        assert!(!disk::QUEUE_TIME.is_of(&Part::Statistics));
+    }
+
+    #[test]
+    fn meanings_are_parts_of_a_table() {
+        for metric in GROUPS.iter().flat_map(|group| group.metrics) {
+            assert!(!metric.meaning.contains(['|', '\n']), "{}", metric.name);
+            assert!(!metric.meaning.ends_with('.'), "{}", metric.name);
+        }
+    }
+}
