@@ -153,8 +153,8 @@ pub trait Connection: Sized + 'static {
     /// isolation, memory), by name; a setting that cannot be read is `unknown`.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
-    /// Returns further facts about the server, by names that begin with [`DATABASE`]: settings that
-    /// differ from their defaults, replication, sizes.
+    /// Returns further facts about the server, by names that begin with
+    /// [`DATABASE`](crate::DATABASE): settings that differ from their defaults, replication, sizes.
     ///
     /// A fact that cannot be read is `unknown`. Secrets are never included.
     fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {
