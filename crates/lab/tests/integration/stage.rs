@@ -60,7 +60,7 @@ fn next_run_on_a_stage_finds_the_rows_of_the_previous_one() {
 
     match run(options(Prepare::Verify, true)) {
         Err(Error::Failed(Failed::Unsupported { reason, .. })) => {
-            assert!(reason.contains("rows instead of 5"), "{reason}");
+            assert!(reason.contains("rows; expected 5"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
