@@ -1,11 +1,11 @@
 //! The laboratory: runs plans against targets and reads their records.
 //!
-//! A [`Stage`] owns servers and drivers. [`run`](run()) runs one plan and leaves a record, [`run_on`]
-//! does so on a stage that other runs use too, [`load`] only fills the tables, and [`evidence()`]
-//! reads a record for the analysis. [`attach`](attach()) observes another program. [`examine`]
-//! checks machine and server before a run. [`selftest`] checks that the program measures correctly,
-//! and [`calibrate`] measures its own cost on this machine. The only `match` on the kind of target
-//! is here.
+//! A [`Stage`] owns servers and drivers. [`run`](run()) runs one plan and leaves a record;
+//! [`run_on`] does so on a stage that other runs use too, and [`load`] only fills the tables.
+//! [`evidence()`] reads a record for the analysis. [`attach`](attach()) observes another program.
+//! [`examine`] checks machine and server before a run. [`selftest`] checks that the program
+//! measures correctly, and [`calibrate`] measures its own cost on this machine. The only `match` on
+//! the kind of target is here.
 
 mod account;
 mod attach;

@@ -67,8 +67,8 @@ impl std::error::Error for TargetProblem {}
 /// Checks a target without contacting it: its kind has a driver, and its options exist and make
 /// sense.
 ///
-/// [`run`](crate::run()) begins with this, so `assay check` refuses the same targets as a run, in the
-/// same words.
+/// [`run`](crate::run()) begins with this, so `assay check` refuses the same targets as a run, in
+/// the same words.
 ///
 /// # Errors
 /// The URL is wrong, or cannot be run in virtual time.

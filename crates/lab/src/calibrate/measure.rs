@@ -47,8 +47,8 @@ pub struct CalibrationOptions {
     pub target: Option<Target>,
     /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
-    /// The path of this program; called with [`SERVER`](super::SERVER) and the name of a protocol, it must
-    /// [`serve`](super::serve).
+    /// The path of this program; called with [`SERVER`](super::SERVER) and the name of a protocol,
+    /// it must [`serve`](super::serve).
     pub program: PathBuf,
     /// The version of this program.
     pub version: String,
