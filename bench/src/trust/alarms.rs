@@ -123,11 +123,11 @@ impl Alarms {
         self.runs += 1;
         self.flagged += u64::from(is_objection(verdict.status()));
         for check in verdict.checks {
-            let judged = self.by_check.entry(check.name.to_owned()).or_default();
+            let judged = self.by_check.entry(check.name().to_owned()).or_default();
             judged.runs += u64::from(check.status != Status::NotPossible);
             if is_objection(check.status) {
                 judged.objections += 1;
-                self.objections.push(format!("{name}: {}: {}", check.name, check.explain));
+                self.objections.push(format!("{name}: {}: {:?}", check.name(), check.finding));
             }
         }
     }

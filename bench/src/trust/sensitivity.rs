@@ -99,10 +99,10 @@ impl Sensitivity {
         let verdict = summarize(evidence).verdict;
         self.runs += 1;
         for check in verdict.checks.iter().filter(|check| is_objection(check.status)) {
-            self.noticed += u64::from(check.name == self.check);
-            match self.by.iter_mut().find(|(name, _)| *name == check.name) {
+            self.noticed += u64::from(check.name() == self.check);
+            match self.by.iter_mut().find(|(name, _)| *name == check.name()) {
                 Some((_, count)) => *count += 1,
-                None => self.by.push((check.name, 1)),
+                None => self.by.push((check.name(), 1)),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use record::{Counts, Metric};
 
-use crate::evidence::Observed;
+use crate::observed::Observed;
 
 /// Counters of a server, and the answers to its jobs in the whole run, warm-up included.
 #[derive(Clone, Debug, Default)]

@@ -1,25 +1,127 @@
 //! A check, its status, and the verdict over all checks.
 
-use crate::remedy::remedy;
+use crate::finding::{Counter, Finding, Obstacle};
 
 /// A finding about one aspect of the measurement's credibility.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Name, as used by `assay explain` and the guide.
-    pub name: &'static str,
-    /// Finding.
+    /// Aspect that was judged.
+    pub kind: CheckKind,
+    /// Judgement.
     pub status: Status,
     /// Number that was judged.
     pub value: Option<f64>,
     /// Number that `value` was compared with.
     pub limit: Option<f64>,
     /// Unit of both.
-    pub unit: &'static str,
-    /// Finding in one sentence.
-    pub explain: String,
+    pub unit: Unit,
+    /// Facts behind the judgement.
+    pub finding: Finding,
 }
 
-/// Finding of a check, from harmless to grave.
+/// The aspects of credibility that are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckKind {
+    /// The run ended as intended and its record is complete.
+    Complete,
+    /// There are requests in the window.
+    Window,
+    /// Every request that came due has an outcome.
+    Balance,
+    /// As many requests came due as the schedules say.
+    Rate,
+    /// The same in each second.
+    EachSecond,
+    /// As many requests were sent as came due.
+    Achieved,
+    /// Poisson arrivals were as irregular as expected.
+    Arrivals,
+    /// Poisson arrivals were as far apart as expected.
+    Gaps,
+    /// Requests were sent at their intended times.
+    SendLag,
+    /// The process did not stall.
+    Stall,
+    /// Request threads did not wait for a processor.
+    ProcessorWait,
+    /// Request threads had time to spare.
+    GeneratorCpu,
+    /// The hypervisor took no processor time.
+    StolenTime,
+    /// Other programs used few processors.
+    OtherPrograms,
+    /// The load generator had headroom.
+    Ceiling,
+    /// Most of the service time is the database's.
+    Floor,
+    /// The clock was cheap and fine enough.
+    Clock,
+    /// The wall clock was not set.
+    WallClock,
+    /// The processors kept their frequency.
+    Frequency,
+    /// Requests did not arrive faster than they were answered.
+    Backlog,
+    /// The end of the warm-up was found.
+    WarmUp,
+    /// Response times did not drift.
+    Drift,
+    /// Response times did not change abruptly.
+    Step,
+    /// Times of closed jobs satisfy Little's law.
+    Little,
+    /// No requests failed unexpectedly.
+    Errors,
+    /// Results had the expected number of rows.
+    WrongResults,
+    /// The target was reachable all the time.
+    Outage,
+    /// As many connections were open as configured.
+    Connections,
+    /// All times were within the range of the histograms.
+    Overflow,
+    /// All files of the workload were read and written.
+    Files,
+    /// The server committed what it confirmed, and nothing else.
+    Commits,
+    /// Checkpoints of the server in the run; never an objection.
+    Checkpoints,
+}
+
+/// The unit of a judged number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// No unit, as there is no number.
+    None,
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Percent.
+    Percent,
+    /// Unsent requests in percent.
+    PercentUnsent,
+    /// Requests.
+    Requests,
+    /// Rejected requests.
+    RejectedRequests,
+    /// Standard deviations of a normal number.
+    StandardDeviations,
+    /// Standard errors of an estimate.
+    StandardErrors,
+    /// Reached limits.
+    Limits,
+    /// Files.
+    Files,
+    /// Times.
+    Times,
+    /// A counter of the server.
+    Counted(Counter),
+    /// Cycles.
+    Cycles,
+}
+
+/// Judgement of a check, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// The check could not be made here.
@@ -32,6 +134,104 @@ pub enum Status {
     Invalid,
 }
 
+impl CheckKind {
+    /// All checks, in the order of the verdict.
+    pub const ALL: [CheckKind; 32] = [
+        CheckKind::Complete,
+        CheckKind::Window,
+        CheckKind::Balance,
+        CheckKind::Rate,
+        CheckKind::EachSecond,
+        CheckKind::Achieved,
+        CheckKind::Arrivals,
+        CheckKind::Gaps,
+        CheckKind::SendLag,
+        CheckKind::Stall,
+        CheckKind::ProcessorWait,
+        CheckKind::GeneratorCpu,
+        CheckKind::StolenTime,
+        CheckKind::OtherPrograms,
+        CheckKind::Ceiling,
+        CheckKind::Floor,
+        CheckKind::Clock,
+        CheckKind::WallClock,
+        CheckKind::Frequency,
+        CheckKind::Backlog,
+        CheckKind::WarmUp,
+        CheckKind::Drift,
+        CheckKind::Step,
+        CheckKind::Little,
+        CheckKind::Errors,
+        CheckKind::WrongResults,
+        CheckKind::Outage,
+        CheckKind::Connections,
+        CheckKind::Overflow,
+        CheckKind::Files,
+        CheckKind::Commits,
+        CheckKind::Checkpoints,
+    ];
+
+    /// Returns the name in documents and in the guide.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckKind::Complete => "complete",
+            CheckKind::Window => "window",
+            CheckKind::Balance => "balance",
+            CheckKind::Rate => "rate",
+            CheckKind::EachSecond => "each-second",
+            CheckKind::Achieved => "achieved",
+            CheckKind::Arrivals => "arrivals",
+            CheckKind::Gaps => "gaps",
+            CheckKind::SendLag => "send-lag",
+            CheckKind::Stall => "stall",
+            CheckKind::ProcessorWait => "processor-wait",
+            CheckKind::GeneratorCpu => "generator-cpu",
+            CheckKind::StolenTime => "stolen-time",
+            CheckKind::OtherPrograms => "other-programs",
+            CheckKind::Ceiling => "ceiling",
+            CheckKind::Floor => "floor",
+            CheckKind::Clock => "clock",
+            CheckKind::WallClock => "wall-clock",
+            CheckKind::Frequency => "frequency",
+            CheckKind::Backlog => "backlog",
+            CheckKind::WarmUp => "warm-up",
+            CheckKind::Drift => "drift",
+            CheckKind::Step => "step",
+            CheckKind::Little => "little",
+            CheckKind::Errors => "errors",
+            CheckKind::WrongResults => "wrong-results",
+            CheckKind::Outage => "outage",
+            CheckKind::Connections => "connections",
+            CheckKind::Overflow => "overflow",
+            CheckKind::Files => "files",
+            CheckKind::Commits => "commits",
+            CheckKind::Checkpoints => "checkpoints",
+        }
+    }
+}
+
+impl Unit {
+    /// Returns the name in documents and reports; empty if there is no number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
+            Unit::Percent => "%",
+            Unit::PercentUnsent => "% unsent",
+            Unit::Requests => "requests",
+            Unit::RejectedRequests => "rejected requests",
+            Unit::StandardDeviations => "standard deviations",
+            Unit::StandardErrors => "standard errors",
+            Unit::Limits => "limits",
+            Unit::Files => "files",
+            Unit::Times => "times",
+            Unit::Counted(counter) => counter.name(),
+            Unit::Cycles => "cycles",
+        }
+    }
+}
+
 impl Status {
     /// Returns the word for this status in records and reports.
     pub fn name(self) -> &'static str {
@@ -42,44 +242,55 @@ impl Status {
             Status::Invalid => "invalid",
         }
     }
+
+    /// Returns true if a check with this status objects to the numbers.
+    pub fn objects(self) -> bool {
+        self > Status::Pass
+    }
 }
 
-impl Check {
-    /// Creates a passed check of a number against a limit.
-    pub fn new(name: &'static str, unit: &'static str, value: f64, limit: f64) -> Check {
-        Check {
-            name,
-            status: Status::Pass,
-            value: Some(value),
-            limit: Some(limit),
-            unit,
-            explain: String::new(),
-        }
+/// A check without its finding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    pub(crate) kind: CheckKind,
+    pub(crate) unit: Unit,
+    /// Number that was judged.
+    pub(crate) value: f64,
+    /// Number that `value` was compared with.
+    pub(crate) limit: f64,
+}
+
+impl Judged {
+    /// Adds the finding.
+    pub(crate) fn found(self, status: Status, finding: Finding) -> Check {
+        let Judged { kind, unit, value, limit } = self;
+        Check { kind, status, value: Some(value), limit: Some(limit), unit, finding }
+    }
+}
+
+impl CheckKind {
+    /// Begins a check of a number against a limit.
+    pub(crate) fn of(self, unit: Unit, value: f64, limit: f64) -> Judged {
+        Judged { kind: self, unit, value, limit }
     }
 
-    /// Creates a check that cannot be made here, with the reason.
-    pub fn not_possible(name: &'static str, why: impl Into<String>) -> Check {
+    /// Returns a check that cannot be made, with the reason.
+    pub(crate) fn not_possible(self, obstacle: impl Into<Obstacle>) -> Check {
         Check {
-            name,
+            kind: self,
             status: Status::NotPossible,
             value: None,
             limit: None,
-            unit: "",
-            explain: why.into(),
+            unit: Unit::None,
+            finding: Finding::NotPossible(obstacle.into()),
         }
     }
+}
 
-    /// Sets the status and the sentence.
-    pub fn found(self, status: Status, explain: impl Into<String>) -> Check {
-        Check { status, explain: explain.into(), ..self }
-    }
-
-    /// Returns the remedy if the check objects: an imperative without a period.
-    pub fn remedy(&self) -> Option<&'static str> {
-        match self.status {
-            Status::Suspect | Status::Invalid => remedy(self.name),
-            Status::NotPossible | Status::Pass => None,
-        }
+impl Check {
+    /// Returns the name of the check.
+    pub fn name(&self) -> &'static str {
+        self.kind.name()
     }
 }
 
@@ -91,7 +302,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns the gravest finding; a run without one is valid.
+    /// Returns the gravest status; a run without an objection is valid.
     pub fn status(&self) -> Status {
         let gravest = self.checks.iter().map(|check| check.status).max();
         gravest.unwrap_or(Status::NotPossible).max(Status::Pass)
@@ -117,15 +328,16 @@ mod tests {
     use super::*;
 
     fn verdict(statuses: &[Status]) -> &'static str {
-        let check = |status: &Status| Check::new("x", "", 0.0, 0.0).found(*status, "");
+        let judged = CheckKind::Overflow.of(Unit::Times, 0.0, 0.0);
+        let check = |status: &Status| judged.found(*status, Finding::Overflow { times: 0 });
         Verdict { checks: statuses.iter().map(check).collect() }.word()
     }
 
     #[test]
-    fn only_a_check_that_objects_has_a_remedy() {
-        let has_remedy = |status| Check::new("rate", "%", 2.0, 1.0).found(status, "").remedy();
-        assert!(has_remedy(Status::Suspect).is_some() && has_remedy(Status::Invalid).is_some());
-        assert_eq!(has_remedy(Status::Pass).or(has_remedy(Status::NotPossible)), None);
+    fn names_of_checks_differ() {
+        for (place, kind) in CheckKind::ALL.iter().enumerate() {
+            assert!(CheckKind::ALL[place + 1..].iter().all(|other| other.name() != kind.name()));
+        }
     }
 
     #[test]

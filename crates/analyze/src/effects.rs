@@ -5,7 +5,8 @@
 //! between two of its phases by the same measure.
 
 use crate::confidence::Estimate;
-use crate::phases::{Figure, PhaseFigures, PhaseName, PhaseSummary, SideEffects};
+use crate::disturbance::PhaseName;
+use crate::phases::{Figure, PhaseFigures, PhaseSummary, SideEffects};
 
 /// Fraction of the smaller value by which a figure must change to be reported.
 const WORTH: f64 = 0.2;

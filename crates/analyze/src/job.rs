@@ -6,7 +6,7 @@ use base::{Class, Code};
 use record::{Counts, Event, EventKind, JobIndex, Kind};
 use workload::Reconnect;
 
-use crate::checks::CheckInput;
+use crate::checks::input::CheckInput;
 use crate::distribution::Distribution;
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
 use crate::quiet::{Quiet, quiet};

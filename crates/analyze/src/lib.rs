@@ -6,22 +6,29 @@
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
 //! judges a machine and a server before a run.
+//!
+//! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
+//! and numbers, and `report` words them.
 
 mod account;
 mod backlog;
+mod change;
 mod check;
 mod checks;
 mod confidence;
 mod distribution;
+mod disturbance;
 pub mod doctor;
 mod effects;
 mod evidence;
+pub mod finding;
 mod job;
 mod limiter;
+mod observed;
+mod other_programs;
 mod phases;
 mod program;
 mod quiet;
-mod remedy;
 mod responses;
 mod slo;
 mod steps;
@@ -30,23 +37,26 @@ mod surroundings;
 mod warmup;
 
 pub use account::{Account, Answered};
-pub use check::{Check, Status, Verdict};
+pub use check::{Check, CheckKind, Status, Unit, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
+pub use disturbance::{Cause, Disturbance, Phase, PhaseName};
 pub use effects::Effect;
 pub use evidence::{
-    ClientSample, Evidence, Growth, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, Observed,
-    ROWS, Step,
+    ClientSample, Evidence, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, ROWS, Step,
 };
+pub use finding::{Finding, Obstacle};
 pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
-pub use limiter::{Component, Limiter, OtherProgram, SHORTEST_LOAD, Seen, Suspect};
+pub use limiter::finding as limiting;
+pub use limiter::{Component, Limiter, SHORTEST_LOAD, Seen, Suspect};
+pub use observed::{Growth, Observed};
+pub use other_programs::{OtherProgram, OtherPrograms};
 pub use phases::{
-    Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
-    PhaseSummary, SideEffects, StepOfJob, disturbances,
+    Change, Figure, MOST_DISTURBANCES, PhaseFigures, PhaseSummary, SideEffects, StepOfJob,
+    disturbances,
 };
 pub use program::ProgramSummary;
 pub use quiet::Quiet;
-pub use remedy::remedy;
 pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;

@@ -19,7 +19,9 @@ use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
 use crate::distribution::Quantile;
-use crate::evidence::{Evidence, JobEvidence, Observed, Step};
+use crate::disturbance::{Cause, Disturbance, Phase, PhaseName};
+use crate::evidence::{Evidence, JobEvidence, Step};
+use crate::observed::Observed;
 use crate::responses::{ResponseCollector, Responses};
 
 /// Maximum number of jobs with side effects, the first of the file. A file with more of them has no
@@ -28,50 +30,6 @@ pub const MOST_DISTURBANCES: usize = 20;
 
 /// Maximum number of kinds of background work with side effects, the most frequent first.
 const MOST_WORK: usize = 3;
-
-/// A source of side effects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Job with this index in the plan.
-    Job(usize),
-    /// Background work of the database, by the database's name for it.
-    Background(String),
-}
-
-/// An intermittent activity with the phases that it creates.
-#[derive(Clone, Debug)]
-pub struct Disturbance {
-    /// Source of the side effects.
-    pub cause: Cause,
-    /// Phases of the window, at least two.
-    pub phases: Vec<Phase>,
-    /// Indices of the other jobs with requests in at least two phases.
-    pub others: Vec<usize>,
-}
-
-/// A part of the window.
-#[derive(Clone, Debug)]
-pub struct Phase {
-    /// Name of the phase.
-    pub name: PhaseName,
-    /// Its steps in the order of time.
-    pub steps: Vec<Range<usize>>,
-    /// Response times of each of the other jobs.
-    pub responses: Vec<Responses>,
-}
-
-/// The phases of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PhaseName {
-    /// Until the step of the first intended start.
-    Before,
-    /// With a request in flight; if the job is no timetable, up to its last answer.
-    During,
-    /// Without a request in flight, between the first and the last of a timetable.
-    Between,
-    /// From the step after the last answer.
-    After,
-}
 
 /// Side effects of a job, or of background work, on the other jobs.
 #[derive(Clone, Debug, PartialEq)]
@@ -301,39 +259,11 @@ fn add_responses<E>(
 }
 
 impl Phase {
-    fn push(&mut self, step: usize) {
-        match self.steps.last_mut() {
-            Some(last) if last.end == step => last.end = step + 1,
-            _ => self.steps.push(step..step + 1),
-        }
-    }
-
-    fn contains(&self, step: usize) -> bool {
-        let place = self.steps.partition_point(|steps| steps.end <= step);
-        self.steps.get(place).is_some_and(|steps| steps.contains(&step))
-    }
-
     /// Returns the counts of a job's requests in the phase.
     fn counts(&self, job: &JobEvidence) -> Counts {
         let mut counts = Counts::default();
         self.steps.iter().for_each(|steps| counts.merge(&job.counts(steps.clone())));
         counts
-    }
-}
-
-impl PhaseName {
-    /// All phases, in the order of reports.
-    pub const ALL: [PhaseName; 4] =
-        [PhaseName::Before, PhaseName::During, PhaseName::Between, PhaseName::After];
-
-    /// Returns the word for it in documents and texts.
-    pub fn name(self) -> &'static str {
-        match self {
-            PhaseName::Before => "before",
-            PhaseName::During => "during",
-            PhaseName::Between => "between",
-            PhaseName::After => "after",
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use record::metric::sockets;
 use record::{Part, Side};
 
-use crate::evidence::{Evidence, Observed};
+use crate::evidence::Evidence;
+use crate::observed::Observed;
 
 /// The throughput of an observed program, as means over the time of its observation. `None` is
 /// unknown.

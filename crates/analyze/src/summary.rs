@@ -5,11 +5,14 @@ use record::metric::generator;
 use record::{Part, Side};
 
 use crate::check::Verdict;
-use crate::checks::CheckInput;
+use crate::checks;
+use crate::checks::input::CheckInput;
 use crate::effects::{self, Effect};
-use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
+use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
+use crate::limiter::finding::Unseen;
 use crate::limiter::{self, Limiter, Seen, Suspect};
+use crate::observed::Growth;
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
 
@@ -89,8 +92,8 @@ pub struct LoadSummary {
     pub limiter: Suspect,
     /// Observations of each component during the load.
     pub seen: Seen,
-    /// Sources that could not be observed during the load, each with the reason.
-    pub unseen: Vec<(String, String)>,
+    /// Sources that could not be observed during the load.
+    pub unseen: Vec<Unseen>,
     /// Reason why its rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
     /// Progress over time.
@@ -105,7 +108,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
     let jobs: Vec<JobSummary> =
         (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
     Summary {
-        verdict: findings.verdict(),
+        verdict: checks::verdict(&findings),
         window: Window {
             warmup_s,
             start_s: warmup_s,
@@ -183,7 +186,7 @@ fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
         seen: limiter::seen_of_load(findings, load),
-        unseen: load.unseen.clone(),
+        unseen: Unseen::reported(&load.unseen),
         fallback: load.fallback.clone(),
         points: load.points.clone(),
     }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use base::Nanos;
 use workload::{Job, Pacing};
 
-use crate::checks::step_at;
+use crate::change::step_at;
 
 /// Number of steps in a batch.
 const BATCH: usize = 5;
@@ -83,7 +83,7 @@ pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupE
 
 /// Returns true if a job has a constant load in a run of this length.
 pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
-    !varies(job) && !is_intermittent(job, Nanos::ZERO..length)
+    !varies(job) && runs_throughout(job, Nanos::ZERO..length)
 }
 
 /// Returns true if the rate of a job varies by intent.
@@ -91,13 +91,14 @@ pub(crate) fn varies(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Returns true if a job runs now and then, or does not cover the whole span.
-pub(crate) fn is_intermittent(job: &Job, span: Range<Nanos>) -> bool {
+/// Returns true if a job asks through the whole span, and not only now and then. Unlike an
+/// intermittent job, one that begins with the span or ends after it does so.
+pub(crate) fn runs_throughout(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start
         && job.stop.is_none_or(|stop| stop >= span.end)
         && job.count.is_none();
-    is_rare || !lasts
+    lasts && !is_rare
 }
 
 /// Returns the squared standard error of a mean, up to a factor, as if its parts were independent.

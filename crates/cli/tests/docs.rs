@@ -640,7 +640,8 @@ fn advice_on_each_check_begins_with_the_remedy_that_the_answer_prints() {
     let sections = sections(&text);
     assert!(!sections.is_empty());
     for (name, advice) in sections {
-        let remedy = analyze::remedy(name).unwrap_or_else(|| panic!("{name} has no remedy"));
+        let check = analyze::CheckKind::ALL.into_iter().find(|check| check.name() == name);
+        let remedy = report::remedy(check.unwrap_or_else(|| panic!("{name} is no check")));
         let rest = advice.strip_prefix(ADVICE).and_then(|advice| advice.strip_prefix(remedy));
         let is_whole = rest.is_some_and(|rest| rest.starts_with(['.', ':', ' ']));
         assert!(is_whole, "{name}: `{advice}` does not begin with `{remedy}`");

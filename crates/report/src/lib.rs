@@ -14,7 +14,9 @@ mod number;
 mod quiet;
 mod text;
 mod view;
+mod words;
 
 pub use json::{diagnosis_json, environment_json, json};
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{About, View};
+pub use words::remedy;

@@ -8,6 +8,8 @@ use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, UNKNOWN};
 use record::{End, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
+use crate::words;
+
 /// A run, ready to be reported.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -47,8 +49,8 @@ impl View {
     /// Returns the advice of a limiter; an observed program has options of its own.
     pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
         match self.watched() {
-            Some(_) => component.relief_of_program(),
-            None => component.relief(),
+            Some(_) => words::relief_of_program(component),
+            None => words::relief(component),
         }
     }
 

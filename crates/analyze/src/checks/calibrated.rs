@@ -5,8 +5,11 @@
 
 use record::Kind;
 
-use super::CheckInput;
-use crate::check::{Check, Status};
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{
+    CalibrationObstacle, CeilingUse, ClockCost, Finding, Floor, Headroom, JobObstacle, Obstacle,
+};
 use crate::surroundings::{Calibration, Route};
 
 /// Fraction of the load generator's ceiling that a schedule may use. The calibration was made at
@@ -25,20 +28,12 @@ const CLOCK_STEPS: f64 = 10.0;
 /// Minimum fraction of the ceiling at which it limits a closed job.
 const CEILING_LIMITS: f64 = 0.8;
 
-/// Load of a run on the load generator.
-pub(crate) struct Use {
-    /// Statements per second of the jobs whose route is calibrated.
-    per_s: f64,
-    /// Load as a fraction of the ceiling of the run's threads.
-    pub(crate) share: f64,
-}
-
 impl CheckInput<'_> {
     /// Returns the calibration of this machine, or the reason why there is none.
-    fn calibration(&self) -> Result<&Calibration, &'static str> {
+    fn calibration(&self) -> Result<&Calibration, Obstacle> {
         match (&self.evidence.surroundings.calibration, self.evidence.is_virtual) {
-            (_, true) => Err("time was simulated"),
-            (None, false) => Err("run `assay calibrate` once on this machine"),
+            (_, true) => Err(Obstacle::VirtualTime),
+            (None, false) => Err(CalibrationObstacle::NotCalibrated.into()),
             (Some(calibration), false) => Ok(calibration),
         }
     }
@@ -61,11 +56,11 @@ impl CheckInput<'_> {
     }
 
     /// Returns the load of the run on its threads; `None` if no job's route is calibrated.
-    pub(crate) fn used(&self) -> Option<Use> {
+    pub(crate) fn used(&self) -> Option<CeilingUse> {
         let calibration = self.calibration().ok()?;
         let window_s = self.evidence.window_length().as_secs_f64();
-        let threads = f64::from(self.evidence.threads.max(1));
-        let mut used: Option<Use> = None;
+        let threads = self.evidence.threads.max(1);
+        let mut used: Option<CeilingUse> = None;
         // The requests of a mix are those of its parts.
         let is_whole = |place: &usize| self.evidence.plan.jobs[*place].mix.is_empty();
         for place in (0..self.evidence.jobs.len()).filter(is_whole) {
@@ -74,55 +69,42 @@ impl CheckInput<'_> {
                 continue;
             };
             let per_s = self.statements_of(place) as f64 / window_s;
-            let sum = used.get_or_insert(Use { per_s: 0.0, share: 0.0 });
+            let headroom = Headroom::Enough;
+            let nothing = CeilingUse { per_s: 0.0, share: 0.0, threads, headroom };
+            let sum = used.get_or_insert(nothing);
             sum.per_s += per_s;
-            sum.share += per_s / (ceiling * threads);
+            sum.share += per_s / (ceiling * f64::from(threads));
         }
-        used
+        used.map(|used| CeilingUse {
+            headroom: self.headroom(used.share <= CEILING_ALLOWED),
+            ..used
+        })
     }
 
-    /// Returns a sentence and the share of the ceiling if the run uses all that its threads can
-    /// make.
-    pub(crate) fn limited_by_its_threads(&self) -> Option<(String, f64)> {
-        let used = self.used().filter(|used| used.share >= CEILING_LIMITS)?;
-        Some((self.in_words(&used), used.share))
+    /// Returns the meaning of the load generator having enough time to spare, or too little.
+    pub(super) fn headroom(&self, has_enough: bool) -> Headroom {
+        match (has_enough, self.places().any(|place| self.has_schedule(place))) {
+            (true, _) => Headroom::Enough,
+            (false, false) => Headroom::LimitsClosedJobs,
+            (false, true) => Headroom::DelaysRequests,
+        }
+    }
+
+    /// Returns the load of the run on its threads if they can make no more.
+    pub(crate) fn limited_by_its_threads(&self) -> Option<CeilingUse> {
+        self.used().filter(|used| used.share >= CEILING_LIMITS)
     }
 
     /// Checks that the load generator had headroom.
     pub(super) fn ceiling(&self) -> Check {
         let why = match self.calibration() {
             Err(why) => why,
-            Ok(_) => "no job asks a database of a kind that is calibrated",
+            Ok(_) => CalibrationObstacle::NoCalibratedRoute.into(),
         };
-        let Some(used) = self.used() else { return Check::not_possible("ceiling", why) };
+        let Some(used) = self.used() else { return CheckKind::Ceiling.not_possible(why) };
         let limit = CEILING_ALLOWED * 100.0;
-        let check = Check::new("ceiling", "%", used.share * 100.0, limit);
-        let sentence = self.in_words(&used);
-        let has_schedule = self.places().any(|place| self.has_schedule(place));
-        match (used.share <= CEILING_ALLOWED, has_schedule) {
-            (true, _) => check.found(Status::Pass, sentence),
-            (false, false) => check.found(
-                Status::Pass,
-                format!("{sentence}, which limits a closed job and does not falsify its times"),
-            ),
-            (false, true) => check.found(
-                Status::Suspect,
-                format!("{sentence}: requests that come close together wait for each other there"),
-            ),
-        }
-    }
-
-    fn in_words(&self, used: &Use) -> String {
-        let threads = match self.evidence.threads.max(1) {
-            1 => "a thread".to_owned(),
-            threads => format!("{threads} threads"),
-        };
-        format!(
-            "{:.0} statements/s are {} of the most that {threads} of the load generator made here \
-             when calibrated",
-            used.per_s,
-            percent(used.share)
-        )
+        let judged = CheckKind::Ceiling.of(Unit::Percent, used.share * 100.0, limit);
+        judged.found(used.headroom.status(), Finding::Ceiling(used))
     }
 
     /// Returns the service time at p50 of a job that uses a database, in nanoseconds.
@@ -135,7 +117,7 @@ impl CheckInput<'_> {
     /// Checks that most of the service time is the database's.
     pub(super) fn floor(&self) -> Check {
         let calibration = match self.calibration() {
-            Err(why) => return Check::not_possible("floor", why),
+            Err(why) => return CheckKind::Floor.not_possible(why),
             Ok(calibration) => calibration,
         };
         let of_job = |place: usize| {
@@ -144,64 +126,45 @@ impl CheckInput<'_> {
             Some((place, floor, floor / self.service_p50(place)?))
         };
         let jobs = (0..self.evidence.jobs.len()).filter_map(of_job);
-        let Some((place, floor, share)) = jobs.max_by(|a, b| a.2.total_cmp(&b.2)) else {
-            let why = "no job has a service time at a database of a kind that is calibrated";
-            return Check::not_possible("floor", why);
+        let Some((place, ns, share)) = jobs.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+            return CheckKind::Floor.not_possible(CalibrationObstacle::NoCalibratedService);
         };
-        let check = Check::new("floor", "%", share * 100.0, FLOOR_ALLOWED * 100.0);
-        let job = &self.evidence.plan.jobs[place].name;
-        let sentence = format!(
-            "a statement that does nothing takes {:.1} µs here, {} of the service time of [{job}] \
-             at p50",
-            floor / 1e3,
-            percent(share)
-        );
-        match share <= FLOOR_ALLOWED {
-            true => check.found(Status::Pass, sentence),
-            false => check.found(
-                Status::Suspect,
-                format!("{sentence}: most of that is the way to the database, and not its work"),
-            ),
-        }
+        let job = self.evidence.plan.jobs[place].name.clone();
+        let status = if share <= FLOOR_ALLOWED { Status::Pass } else { Status::Suspect };
+        let judged = CheckKind::Floor.of(Unit::Percent, share * 100.0, FLOOR_ALLOWED * 100.0);
+        judged.found(status, Finding::Floor(Floor { job, ns, share }))
     }
 
     /// Checks that the clock was cheap and fine enough for the times that it measured.
     pub(super) fn clock(&self) -> Check {
         let calibration = match self.calibration() {
-            Err(why) => return Check::not_possible("clock", why),
+            Err(why) => return CheckKind::Clock.not_possible(why),
             Ok(calibration) => calibration,
         };
         let figures = calibration.clock_cost_ns.zip(calibration.clock_resolution_ns);
-        let Some((cost, step)) = figures else {
-            return Check::not_possible("clock", "the calibration says nothing of the clock");
+        let Some((cost_ns, step_ns)) = figures else {
+            return CheckKind::Clock.not_possible(CalibrationObstacle::ClockNotCalibrated);
         };
         let is_null = |place: &usize| self.route(*place) == Some(Route::Null);
         let jobs = (0..self.evidence.jobs.len()).filter(|place| !is_null(place));
         let shortest = jobs.filter_map(|place| self.service_p50(place)).min_by(f64::total_cmp);
-        let Some(p50) = shortest else {
-            return Check::not_possible("clock", "no job has a service time at a database");
+        let Some(service_p50_ns) = shortest else {
+            return CheckKind::Clock.not_possible(JobObstacle::NoService);
         };
-        let share = cost / p50;
-        let check = Check::new("clock", "%", share * 100.0, CLOCK_COST_ALLOWED * 100.0);
-        let sentence = format!(
-            "reading the clock costs {cost:.0} ns and tells steps of {step:.0} ns, at a service \
-             time of {:.1} µs at p50",
-            p50 / 1e3
-        );
-        match share <= CLOCK_COST_ALLOWED && step * CLOCK_STEPS <= p50 {
-            true => check.found(Status::Pass, sentence),
-            false => check.found(
-                Status::Suspect,
-                format!("{sentence}: so short a time cannot be told from that of the clock"),
-            ),
-        }
+        let share = cost_ns / service_p50_ns;
+        let is_fine = share <= CLOCK_COST_ALLOWED && step_ns * CLOCK_STEPS <= service_p50_ns;
+        let status = if is_fine { Status::Pass } else { Status::Suspect };
+        let judged = CheckKind::Clock.of(Unit::Percent, share * 100.0, CLOCK_COST_ALLOWED * 100.0);
+        judged.found(status, Finding::Clock(ClockCost { cost_ns, step_ns, service_p50_ns }))
     }
 }
 
-/// Formats a fraction as a percentage.
-fn percent(share: f64) -> String {
-    match share * 100.0 {
-        small if small < 1.0 => "less than 1 %".to_owned(),
-        percent => format!("{percent:.0} %"),
+impl Headroom {
+    /// Returns the status of a check with this finding.
+    pub(super) fn status(self) -> Status {
+        match self {
+            Headroom::Enough | Headroom::LimitsClosedJobs => Status::Pass,
+            Headroom::DelaysRequests => Status::Suspect,
+        }
     }
 }

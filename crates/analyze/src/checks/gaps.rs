@@ -11,8 +11,10 @@ use hdrhistogram::Histogram;
 use record::Kind;
 use workload::{Pacing, Schedule};
 
-use super::{CheckInput, punctual};
-use crate::check::{Check, Status};
+use super::input::CheckInput;
+use super::punctual;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{self, Finding, JobObstacle};
 
 /// Value that A² exceeds once in a thousand times if the gaps are those of the process.
 const SIGNIFICANT: f64 = 6.0;
@@ -68,26 +70,17 @@ impl CheckInput<'_> {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
-            let why = format!(
-                "no job has Poisson arrivals at one rate of which {FEWEST} gaps were recorded"
-            );
-            return Check::not_possible("gaps", why);
+            return CheckKind::Gaps.not_possible(JobObstacle::FewGaps { fewest: FEWEST });
         };
-        let check = Check::new("gaps", "%", worst.part * 100.0, MATTERS * 100.0);
-        match worst.is_odd() {
-            false => {
-                let sentence = "arrivals came as far apart as those of a Poisson process";
-                check.found(Status::Pass, sentence)
-            }
+        let (status, finding) = match worst.is_odd() {
+            false => (Status::Pass, finding::Gaps::Poisson),
             true => {
-                let sentence = format!(
-                    "{:.0} % of the arrivals of [{name}] came closer together, or farther apart, \
-                     than those of a Poisson process",
-                    worst.part * 100.0
-                );
-                check.found(Status::Suspect, sentence)
+                let job = name.to_owned();
+                (Status::Suspect, finding::Gaps::Odd { job, share: worst.part })
             }
-        }
+        };
+        let judged = CheckKind::Gaps.of(Unit::Percent, worst.part * 100.0, MATTERS * 100.0);
+        judged.found(status, Finding::Gaps(finding))
     }
 
     fn gaps_of(&self, place: usize) -> Option<Gaps<'_>> {

@@ -8,9 +8,10 @@ use base::Nanos;
 use record::metric::{generator, host, lane};
 use record::{LANE_PREFIX, Metric, Part, Side};
 
-use super::CheckInput;
-use crate::check::{Check, Status};
-use crate::evidence::{Growth, Observed};
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{Finding, ObservationObstacle, Obstacle, ProcessorWait, Stalls, ThreadUse};
+use crate::observed::{Growth, Observed};
 
 /// Longest allowed stall of the process. A scheduler's time slice on a busy machine is a few
 /// milliseconds; longer stalls show in the quantiles of a run of usual length.
@@ -45,10 +46,10 @@ pub(crate) struct Lane<'a> {
 
 impl CheckInput<'_> {
     /// Returns the reason why there are no observations beside the requests; `None` if there are.
-    pub(super) fn reason_not_observed(&self) -> Option<&'static str> {
+    pub(super) fn reason_not_observed(&self) -> Option<Obstacle> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
-            (true, _) => Some("time was simulated"),
-            (false, true) => Some("the record says nothing of what went on beside the requests"),
+            (true, _) => Some(Obstacle::VirtualTime),
+            (false, true) => Some(Obstacle::NothingObserved),
             (false, false) => None,
         }
     }
@@ -56,7 +57,7 @@ impl CheckInput<'_> {
     /// Checks that the process did not stall.
     pub(super) fn stall(&self) -> Check {
         if let Some(why) = self.reason_not_observed() {
-            return Check::not_possible("stall", why);
+            return CheckKind::Stall.not_possible(why);
         }
         let window = self.evidence.window();
         let stalls = self.evidence.observed(&Part::Processes(Side::Generator), generator::STALL);
@@ -70,77 +71,48 @@ impl CheckInput<'_> {
         let longest = within.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
         let (at, length_s) = longest.unwrap_or((Nanos::ZERO, 0.0));
         let allowed = STALL_ALLOWED.as_secs_f64();
-        let check = Check::new("stall", "ms", length_s * 1e3, allowed * 1e3);
         let others = self.evidence.observed.iter().filter(|it| !it.is(generator::STALL));
         let last = others.filter_map(|it| it.points.last()).map(|(at, _)| *at).max();
         let did_last = last.is_some_and(|last| last + NOTICES_WITHIN >= window.end);
         if length_s <= allowed && !did_last {
-            return Check::not_possible("stall", "the thread that would notice did not last");
+            return CheckKind::Stall.not_possible(ObservationObstacle::WatcherEnded);
         }
+        let judged = CheckKind::Stall.of(Unit::Milliseconds, length_s * 1e3, allowed * 1e3);
         if length_s <= allowed {
-            return check.found(Status::Pass, "the load generator never stood still for long");
+            return judged.found(Status::Pass, Finding::Stall(Stalls::None));
         }
-        let more = match within.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {more} more times for less"),
-        };
-        let sentence = format!(
-            "the load generator or its machine, and not the database, stood still for {:.0} ms, \
-             {:.1} s after time zero{more}",
-            length_s * 1e3,
-            at.as_secs_f64()
-        );
         let window_s = self.evidence.window_length().as_secs_f64();
         let is_hopeless = length_s > window_s * STALL_HOPELESS;
-        check.found(if is_hopeless { Status::Invalid } else { Status::Suspect }, sentence)
+        let status = if is_hopeless { Status::Invalid } else { Status::Suspect };
+        let finding = Stalls::Longest { length_s, at, others: within.len() - 1 };
+        judged.found(status, Finding::Stall(finding))
     }
 
     /// Checks that request threads did not wait for a processor.
     pub(super) fn processor_wait(&self) -> Check {
         let Some((thread, share)) = self.largest_share(lane::WAITED) else {
-            return Check::not_possible("processor-wait", self.why_no_threads());
+            return CheckKind::ProcessorWait.not_possible(self.why_no_threads());
         };
-        let check = Check::new("processor-wait", "%", share * 100.0, WAIT_ALLOWED * 100.0);
-        let sentence = format!(
-            "thread {thread} could have run and waited for a processor for {:.1} % of the window",
-            share * 100.0
-        );
-        if share <= WAIT_ALLOWED {
-            return check.found(Status::Pass, sentence);
-        }
-        let who = match self.evidence.surroundings.has_database_here(&self.evidence.plan) {
-            Some(true) => {
-                "another program had it instead: perhaps the database, which is on the same host"
-            }
-            Some(false) => "something else on its host had it instead",
-            None => "the database or something else had it instead",
-        };
-        check.found(Status::Suspect, format!("{sentence}: {who}"))
+        let has_database_here = self.evidence.surroundings.has_database_here(&self.evidence.plan);
+        let finding = ProcessorWait { thread: thread.to_owned(), share, has_database_here };
+        let status = if share <= WAIT_ALLOWED { Status::Pass } else { Status::Suspect };
+        let judged =
+            CheckKind::ProcessorWait.of(Unit::Percent, share * 100.0, WAIT_ALLOWED * 100.0);
+        judged.found(status, Finding::ProcessorWait(finding))
     }
 
     /// Checks that request threads had time to spare.
     pub(super) fn generator_cpu(&self) -> Check {
         if self.evidence.spins {
-            let why = "with --spin a thread is busy whether it works or waits";
-            return Check::not_possible("generator-cpu", why);
+            return CheckKind::GeneratorCpu.not_possible(ObservationObstacle::Spinning);
         }
         let Some((thread, share)) = self.largest_share(lane::RAN) else {
-            return Check::not_possible("generator-cpu", self.why_no_threads());
+            return CheckKind::GeneratorCpu.not_possible(self.why_no_threads());
         };
-        let check = Check::new("generator-cpu", "%", share * 100.0, BUSY_ALLOWED * 100.0);
-        let sentence = format!("thread {thread} used {:.0} % of a processor", share * 100.0);
-        let has_schedule = self.places().any(|place| self.has_schedule(place));
-        match (share <= BUSY_ALLOWED, has_schedule) {
-            (true, _) => check.found(Status::Pass, sentence),
-            (false, true) => check.found(
-                Status::Suspect,
-                format!("{sentence}: the load generator may be what was measured"),
-            ),
-            (false, false) => check.found(
-                Status::Pass,
-                format!("{sentence}, which limits a closed job and does not falsify its times"),
-            ),
-        }
+        let headroom = self.headroom(share <= BUSY_ALLOWED);
+        let finding = ThreadUse { thread: thread.to_owned(), share, headroom };
+        let judged = CheckKind::GeneratorCpu.of(Unit::Percent, share * 100.0, BUSY_ALLOWED * 100.0);
+        judged.found(headroom.status(), Finding::GeneratorCpu(finding))
     }
 
     /// Returns the busiest request thread and its fraction of a processor, if it had hardly any
@@ -155,17 +127,15 @@ impl CheckInput<'_> {
         let growth = |metric| self.growth_of(self.evidence.observed(&Part::Host, metric)?);
         let stolen = growth(host::STOLEN).zip(growth(host::PROCESSORS));
         let Some((stolen, all)) = stolen.filter(|(_, all)| all.by > 0.0) else {
-            let why = self.reason_not_observed().unwrap_or("/proc/stat could not be read");
-            return Check::not_possible("stolen-time", why);
+            let why = self
+                .reason_not_observed()
+                .unwrap_or(ObservationObstacle::ProcessorsUnreadable.into());
+            return CheckKind::StolenTime.not_possible(why);
         };
         let share = stolen.by / all.by;
-        let check = Check::new("stolen-time", "%", share * 100.0, STOLEN_ALLOWED * 100.0);
-        let sentence = format!("{:.2} % of the processors' time was stolen", share * 100.0);
-        match share <= STOLEN_ALLOWED {
-            true => check.found(Status::Pass, sentence),
-            false => check
-                .found(Status::Suspect, format!("{sentence} by other machines of the same host")),
-        }
+        let status = if share <= STOLEN_ALLOWED { Status::Pass } else { Status::Suspect };
+        let judged = CheckKind::StolenTime.of(Unit::Percent, share * 100.0, STOLEN_ALLOWED * 100.0);
+        judged.found(status, Finding::StolenTime { share })
     }
 
     fn growth_of(&self, observed: &Observed) -> Option<Growth> {
@@ -204,12 +174,12 @@ impl CheckInput<'_> {
         all.filter(|observed| observed.component.starts_with(LANE_PREFIX))
     }
 
-    fn why_no_threads(&self) -> &'static str {
+    fn why_no_threads(&self) -> Obstacle {
         let was_read = || self.observed_lanes().next().is_some();
         match self.reason_not_observed() {
             Some(why) => why,
-            None if was_read() => "the run was too short: threads are looked at once a second",
-            None => "/proc/self/task/*/schedstat could not be read",
+            None if was_read() => ObservationObstacle::ThreadsReadOnce.into(),
+            None => ObservationObstacle::ThreadsUnreadable.into(),
         }
     }
 }

@@ -8,8 +8,9 @@ use base::Nanos;
 use record::{EventKind, Kind};
 use workload::{Pacing, Reconnect};
 
-use super::CheckInput;
-use crate::check::{Check, Status};
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{BusyClients, Finding, JobObstacle};
 
 /// Fraction of the clients that may be missing.
 const ALLOWED: f64 = 0.01;
@@ -36,19 +37,14 @@ impl<'a> CheckInput<'a> {
             let excess = |busy: &Busy<'_>| (busy.found - busy.clients).abs() / busy.allowed;
             excess(a).total_cmp(&excess(b))
         }) else {
-            let why =
-                "no closed job has clients that do nothing but ask, and pause for a known time";
-            return Check::not_possible("little", why);
+            return CheckKind::Little.not_possible(JobObstacle::NoBusyClients);
         };
         let percent = |clients_of_them: f64| clients_of_them / clients * 100.0;
         let difference = found - clients;
-        let check = Check::new("little", "%", percent(difference), percent(allowed));
-        let sentence = format!(
-            "by their times and numbers, the requests of [{name}] kept {found:.2} of {clients} \
-             clients busy"
-        );
         let status = if difference.abs() <= allowed { Status::Pass } else { Status::Suspect };
-        check.found(status, sentence)
+        let finding = BusyClients { job: name.to_owned(), busy: found, clients };
+        let judged = CheckKind::Little.of(Unit::Percent, percent(difference), percent(allowed));
+        judged.found(status, Finding::Little(finding))
     }
 
     fn busy(&self, place: usize) -> Option<Busy<'a>> {

@@ -4,9 +4,10 @@ use base::Nanos;
 use record::Part;
 use record::metric::host;
 
-use super::CheckInput;
-use crate::check::{Check, Status};
-use crate::evidence::Observed;
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{Finding, Frequencies, ObservationObstacle, Third, WallClock};
+use crate::observed::Observed;
 
 /// Largest allowed step of the wall clock, in seconds. Smaller steps do not matter for time stamps
 /// of whole seconds.
@@ -25,13 +26,14 @@ const SIGNIFICANT: f64 = 5.0;
 impl CheckInput<'_> {
     /// Checks that the wall clock was not set.
     pub(super) fn wall_clock(&self) -> Check {
+        let kind = CheckKind::WallClock;
         if let Some(why) = self.reason_not_observed() {
-            return Check::not_possible("wall-clock", why);
+            return kind.not_possible(why);
         }
         let steps =
             self.evidence.observed(&Part::Host, host::WALL_CLOCK).map(|clock| self.steps_of(clock));
         let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
-            return Check::not_possible("wall-clock", "the clocks could not be read side by side");
+            return kind.not_possible(ObservationObstacle::ClocksUnreadable);
         };
         let (mut at, mut largest) = (Nanos::ZERO, 0.0_f64);
         for (until, step) in steps {
@@ -39,19 +41,12 @@ impl CheckInput<'_> {
                 (at, largest) = (until, step);
             }
         }
-        let step_ms = largest.abs() * 1e3;
-        let check = Check::new("wall-clock", "ms", step_ms, STEP_ALLOWED_S * 1e3);
-        if largest.abs() <= STEP_ALLOWED_S {
-            return check.found(Status::Pass, "the wall clock went as the monotonic one did");
-        }
-        let direction = if largest > 0.0 { "forward" } else { "back" };
-        let sentence = format!(
-            "the wall clock was set {direction} by {step_ms:.0} ms, {:.0} s after time zero, or \
-             the machine was suspended: response times are of another clock, but time stamps, \
-             statements with `now()` and a database that sees the step are not",
-            at.as_secs_f64()
-        );
-        check.found(Status::Suspect, sentence)
+        let (status, finding) = match largest.abs() <= STEP_ALLOWED_S {
+            true => (Status::Pass, WallClock::Steady),
+            false => (Status::Suspect, WallClock::Set { by_s: largest, at }),
+        };
+        let judged = kind.of(Unit::Milliseconds, largest.abs() * 1e3, STEP_ALLOWED_S * 1e3);
+        judged.found(status, Finding::WallClock(finding))
     }
 
     /// Returns the changes between consecutive readings in the window, each with the time of the
@@ -65,44 +60,35 @@ impl CheckInput<'_> {
 
     /// Checks that the processors were equally fast in all thirds of the window.
     pub(super) fn frequency(&self) -> Check {
+        let kind = CheckKind::Frequency;
         if let Some(why) = self.reason_not_observed() {
-            return Check::not_possible("frequency", why);
+            return kind.not_possible(why);
         }
         let Some(observed) = self.evidence.observed(&Part::Host, host::FREQUENCY) else {
-            let why = "the system does not tell the processors' frequency";
-            return Check::not_possible("frequency", why);
+            return kind.not_possible(ObservationObstacle::FrequencyUnknown);
         };
         let Some([(earlier, from), (later, to)]) = self.most_different_thirds(observed) else {
-            let why = format!("a third of the window has fewer than {FEWEST_READINGS} readings");
-            return Check::not_possible("frequency", why);
+            return kind.not_possible(ObservationObstacle::FewReadings { fewest: FEWEST_READINGS });
         };
         let by = to.mean / from.mean - 1.0;
-        let check = Check::new("frequency", "%", by * 100.0, FREQUENCY_ALLOWED * 100.0);
-        let sentence = format!(
-            "the processors' mean frequency was {:.0} MHz in the {earlier} third of the window and \
-             {:.0} MHz in the {later}",
-            from.mean, to.mean
-        );
-        match from.has_become(to) {
-            false => check.found(Status::Pass, sentence),
-            true => {
-                check.found(Status::Suspect, format!("{sentence}: the same work took another time"))
-            }
-        }
+        let status = if from.has_become(to) { Status::Suspect } else { Status::Pass };
+        let judged = kind.of(Unit::Percent, by * 100.0, FREQUENCY_ALLOWED * 100.0);
+        let finding = Frequencies { earlier: (earlier, from.mean), later: (later, to.mean) };
+        judged.found(status, Finding::Frequency(finding))
     }
 
     /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
     /// with a material difference take precedence. `None` if a third has too few readings.
-    fn most_different_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
+    fn most_different_thirds(&self, observed: &Observed) -> Option<[(Third, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
         let begins = [window.start, window.start + third, window.end.saturating_sub(third)];
         let [first, middle, last] =
             begins.map(|begin| Sample::of(observed, begin, begin + third).filter(Sample::is_told));
-        let named = [("first", first?), ("middle", middle?), ("last", last?)];
+        let named = [(Third::First, first?), (Third::Middle, middle?), (Third::Last, last?)];
         let pairs = [[named[0], named[1]], [named[1], named[2]], [named[0], named[2]]];
-        let apart = |[(_, a), (_, b)]: &[(&str, Sample); 2]| (a.mean - b.mean).abs();
-        let matters = |[(_, a), (_, b)]: &[(&str, Sample); 2]| a.has_become(*b);
+        let apart = |[(_, a), (_, b)]: &[(Third, Sample); 2]| (a.mean - b.mean).abs();
+        let matters = |[(_, a), (_, b)]: &[(Third, Sample); 2]| a.has_become(*b);
         let order = |a: &_, b: &_| matters(a).cmp(&matters(b)).then(apart(a).total_cmp(&apart(b)));
         pairs.into_iter().max_by(order)
     }

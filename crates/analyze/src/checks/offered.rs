@@ -8,9 +8,10 @@ use std::ops::Range;
 use base::Nanos;
 use workload::{Arrival, Schedule};
 
-use super::CheckInput;
+use super::input::CheckInput;
 use crate::backlog::Arrivals;
-use crate::check::{Check, Status};
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{Finding, Irregularity, JobObstacle, RateDifference, Seconds, Sending};
 
 /// Relative differences of the rate beyond which a run is suspect or invalid.
 const RATE_SUSPECT: f64 = 0.01;
@@ -66,22 +67,17 @@ impl<'a> CheckInput<'a> {
         let Some(worst) = differences
             .max_by(|a, b| (a.by.abs() / a.allowed()).total_cmp(&(b.by.abs() / b.allowed())))
         else {
-            let why = "no job has a schedule that says how many requests are due";
-            return Check::not_possible("rate", why);
+            return CheckKind::Rate.not_possible(JobObstacle::NoSchedule);
         };
-        let percent = worst.by * 100.0;
-        let check = Check::new("rate", "%", percent, worst.allowed() * 100.0);
-        let sentence = format!(
-            "the requests of [{}] that came due differ by {percent:+.2} % from its schedule",
-            worst.name
-        );
+        let judged = CheckKind::Rate.of(Unit::Percent, worst.by * 100.0, worst.allowed() * 100.0);
+        let finding = RateDifference { job: worst.name.to_owned(), by: worst.by };
         let status = match worst.by.abs() {
             by if by <= worst.allowed() => Status::Pass,
             // Chance alone exceeds its limit now and then, but never twice the limit.
             by if by <= RATE_INVALID.max(2.0 * worst.chance) => Status::Suspect,
             _ => Status::Invalid,
         };
-        check.found(status, sentence)
+        judged.found(status, Finding::Rate(finding))
     }
 
     /// Returns the number of requests due in a span by the schedule; the job may be active in a
@@ -136,22 +132,17 @@ impl<'a> CheckInput<'a> {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
-            let why = "no job has a schedule that says how many requests are due in each second";
-            return Check::not_possible("each-second", why);
+            return CheckKind::EachSecond.not_possible(JobObstacle::NoScheduleOfSeconds);
         };
-        let check = Check::new("each-second", "standard deviations", worst.z, limit);
-        if !worst.is_odd(limit) {
-            let sentence = "as many requests came due in each second as the schedules say";
-            return check.found(Status::Pass, sentence);
-        }
-        let sentence = format!(
-            "the requests of [{}] that came due in the second from {} on differ by {:+.0} % from \
-             its schedule",
-            self.evidence.plan.jobs[*place].name,
-            worst.begin,
-            worst.by * 100.0,
-        );
-        check.found(Status::Suspect, sentence)
+        let (status, finding) = match worst.is_odd(limit) {
+            false => (Status::Pass, Seconds::AsScheduled),
+            true => {
+                let job = self.evidence.plan.jobs[*place].name.clone();
+                (Status::Suspect, Seconds::Odd { job, begin: worst.begin, by: worst.by })
+            }
+        };
+        let judged = CheckKind::EachSecond.of(Unit::StandardDeviations, worst.z, limit);
+        judged.found(status, Finding::EachSecond(finding))
     }
 
     /// Returns true if a schedule alone determines the requests that are due at any time.
@@ -182,33 +173,28 @@ impl<'a> CheckInput<'a> {
     /// waited for them were not sent. Jobs whose load exceeds the capacity are left to `backlog`,
     /// which says more.
     pub(super) fn achieved(&self) -> Check {
-        const NAME: &str = "achieved";
+        let not_possible = |why| CheckKind::Achieved.not_possible(why);
         let scheduled = || self.places().filter(|place| self.has_schedule(*place));
         if scheduled().next().is_none() {
-            return Check::not_possible(NAME, "no job has a schedule of arrivals");
+            return not_possible(JobObstacle::NoArrivals);
         }
         let mut waited_for = scheduled().filter(|place| self.was_waited_for(*place)).peekable();
         if waited_for.peek().is_none() {
-            let why = "the run did not wait for all requests, or a file did not have them";
-            return Check::not_possible(NAME, why);
+            return not_possible(JobObstacle::NotWaitedFor);
         }
         let keep_up = waited_for.filter(|place| !self.is_overloaded(*place));
         let shortfalls = keep_up.map(|place| self.shortfall(place));
         let key = |shortfall: &Shortfall| shortfall.share / shortfall.allowed;
         let Some(worst) = shortfalls.max_by(|a, b| key(a).total_cmp(&key(b))) else {
-            return Check::not_possible(NAME, "the offered load exceeds the capacity of every job");
+            return not_possible(JobObstacle::AllOverloaded);
         };
         let Shortfall { name, share, allowed } = worst;
-        let check = Check::new(NAME, "%", share * 100.0, allowed * 100.0);
-        if share <= allowed {
-            return check.found(Status::Pass, "as many requests were sent as came due");
-        }
-        let sentence = format!(
-            "{:.1} % of the requests of [{name}] that came due were never sent: its times are of \
-             the others",
-            share * 100.0
-        );
-        check.found(Status::Suspect, sentence)
+        let (status, finding) = match share <= allowed {
+            true => (Status::Pass, Sending::AllSent),
+            false => (Status::Suspect, Sending::Short { job: name.to_owned(), share }),
+        };
+        let judged = CheckKind::Achieved.of(Unit::Percent, share * 100.0, allowed * 100.0);
+        judged.found(status, Finding::Achieved(finding))
     }
 
     fn shortfall(&self, place: usize) -> Shortfall<'a> {
@@ -234,21 +220,18 @@ impl<'a> CheckInput<'a> {
         let Some((name, Dispersion { index, z })) =
             indices.max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()))
         else {
-            let why = format!(
-                "no job has Poisson arrivals at one rate, {FEWEST_PER_STEP} per second or more, \
-                 for {FEWEST_SECONDS} s"
-            );
-            return Check::not_possible("arrivals", why);
+            return CheckKind::Arrivals.not_possible(JobObstacle::NoPoissonArrivals {
+                per_s: FEWEST_PER_STEP,
+                seconds: FEWEST_SECONDS,
+            });
         };
         let limit = quantile_of_largest(SQUARED_QUANTILE, jobs);
-        let check = Check::new("arrivals", "standard deviations", z, limit);
-        let sentence = format!(
-            "the numbers of requests of [{name}] that came due in each second vary {index:.2} \
-             times as much as those of a Poisson process"
-        );
+        let judged = CheckKind::Arrivals.of(Unit::StandardDeviations, z, limit);
+        let finding = Irregularity { job: name.to_owned(), index };
         let [low, high] = DISPERSION;
         let is_odd = z.abs() > limit && !(low..=high).contains(&index);
-        check.found(if is_odd { Status::Suspect } else { Status::Pass }, sentence)
+        let status = if is_odd { Status::Suspect } else { Status::Pass };
+        judged.found(status, Finding::Arrivals(finding))
     }
 
     /// Returns true if requests of a job arrive at random at one rate through the whole window.

@@ -3,9 +3,10 @@
 use base::Nanos;
 use record::Kind;
 
-use super::CheckInput;
-use crate::check::{Check, Status};
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
 use crate::evidence::JobEvidence;
+use crate::finding::{self, Finding, JobObstacle, LatePart};
 
 /// Send lag at p99 that does not matter at any response time: even an idle machine is late to wake
 /// a thread now and then.
@@ -29,8 +30,8 @@ const HOPELESS: f64 = 5.0;
 /// Send lag of the requests of a job.
 struct Lag<'a> {
     job: &'a str,
-    /// Part of the requests, in words.
-    part: &'static str,
+    /// Part of the requests.
+    part: LatePart,
     ns: f64,
     limit_ns: f64,
     /// Multiple of the limit beyond which the result is INVALID.
@@ -58,13 +59,12 @@ impl<'a> CheckInput<'a> {
         let worst =
             lags.max_by(|a, b| a.status().cmp(&b.status()).then(a.ratio().total_cmp(&b.ratio())));
         let Some(lag) = worst else {
-            return Check::not_possible("send-lag", "no request was sent");
+            return CheckKind::SendLag.not_possible(JobObstacle::NothingSent);
         };
         let Lag { job, part, ns, limit_ns, .. } = lag;
-        let check = Check::new("send-lag", "ms", ns / 1e6, limit_ns / 1e6);
-        let sentence =
-            format!("{part} of the requests of [{job}] were sent {:.3} ms late or more", ns / 1e6);
-        check.found(lag.status(), sentence)
+        let judged = CheckKind::SendLag.of(Unit::Milliseconds, ns / 1e6, limit_ns / 1e6);
+        let finding = finding::Lag { job: job.to_owned(), part, ns };
+        judged.found(lag.status(), Finding::SendLag(finding))
     }
 }
 
@@ -78,7 +78,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
     Some([
         Lag {
             job,
-            part: "1 %",
+            part: LatePart::Hundredth,
             ns: at(0.99),
             limit_ns: of_most.max(ALLOWED.0 as f64),
             hopeless: HOPELESS,
@@ -86,7 +86,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
         // A large median lag never makes a run INVALID: its service times remain correct.
         Lag {
             job,
-            part: "half",
+            part: LatePart::Half,
             ns: at(0.5),
             limit_ns: share(0.5).max(ALLOWED_AT_MEDIAN.0 as f64),
             hopeless: f64::INFINITY,

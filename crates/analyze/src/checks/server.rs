@@ -4,14 +4,16 @@
 //! much of a failed request the server executed, so the client's number is a range: at least the
 //! confirmed statements, at most all that may have been executed.
 
-use base::units::grouped;
 use record::metric::{database, sessions};
 use record::{EndKind, Metric, Part};
 use workload::{Job, JobTarget, Reconnect};
 
-use super::CheckInput;
+use super::input::CheckInput;
 use crate::account::Answered;
-use crate::check::{Check, Status};
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{
+    Checkpoints, Commits, Compared, Counter, CounterObstacle, Coverage, Cycles, Finding, Obstacle,
+};
 
 /// Fraction of the server's count, and number per second, that may come from others. The servers'
 /// own work was seen to be below one per second.
@@ -37,75 +39,47 @@ const LITTLE_LOG: f64 = 1_048_576.0;
 /// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
 
-/// A counter of the server, with those of Assay's own traffic in it.
-struct Counter {
+/// The series of a counter of the server, with those of Assay's own traffic in it.
+struct Series {
     all: Metric,
     own: Metric,
     own_at_most: Option<Metric>,
 }
 
-const COMMITS: Counter =
-    Counter { all: database::COMMITS, own: database::COMMITS_OF_ASSAY, own_at_most: None };
-
-const STATEMENTS: Counter = Counter {
-    all: database::STATEMENTS,
-    own: database::STATEMENTS_OF_ASSAY,
-    own_at_most: Some(database::STATEMENTS_OF_ASSAY_AT_MOST),
-};
-
-/// A counter of the server beside the client's number.
-#[derive(Clone, Copy, Debug)]
-struct Compared {
-    what: &'static str,
-    /// Number that the server counted.
-    server: f64,
-    /// Number that Assay's own sessions caused beside the requests, at least and at most.
-    own: [f64; 2],
-    /// Number that requests caused, at least and at most.
-    told: [f64; 2],
+impl Series {
+    fn of(counter: Counter) -> Series {
+        match counter {
+            Counter::Commits => Series {
+                all: database::COMMITS,
+                own: database::COMMITS_OF_ASSAY,
+                own_at_most: None,
+            },
+            Counter::Statements => Series {
+                all: database::STATEMENTS,
+                own: database::STATEMENTS_OF_ASSAY,
+                own_at_most: Some(database::STATEMENTS_OF_ASSAY_AT_MOST),
+            },
+        }
+    }
 }
 
 impl Compared {
-    /// Returns the difference of the server's count from the possible range: negative if it is
-    /// below the minimum, positive if above the maximum.
-    fn difference(&self) -> f64 {
-        let [least, most] = [0, 1].map(|end| self.own[end] + self.told[end]);
-        match self.server {
-            server if server < least => server - least,
-            server if server > most => server - most,
-            _ => 0.0,
-        }
-    }
-
+    /// Returns the largest excess that may come from others in a run of this length.
     fn allowed(&self, length_s: f64) -> f64 {
         (self.server * STRANGE_SHARE).max(length_s * STRANGE_PER_S)
-    }
-
-    /// Describes the comparison in words.
-    fn sentence(&self) -> String {
-        let number = |number: f64| grouped(number.max(0.0) as u64);
-        let told = match self.told {
-            [least, most] if least == most => number(least),
-            [least, most] => format!("{} to {}", number(least), number(most)),
-        };
-        format!(
-            "the server counted {} {}; requests account for {told}, assay's own sessions for {}",
-            number(self.server),
-            self.what,
-            number(self.own[1])
-        )
     }
 }
 
 impl<'a> CheckInput<'a> {
     /// Checks that the server committed what it confirmed to the client, and nothing else.
     pub(super) fn commits(&self) -> Check {
+        let kind = CheckKind::Commits;
         if let Some(why) = self.reason_no_counters() {
-            return Check::not_possible("commits", why);
+            return kind.not_possible(why);
         }
         let compared = match self.compared() {
             Ok(compared) => compared,
-            Err(why) => return Check::not_possible("commits", why),
+            Err(why) => return kind.not_possible(why),
         };
         let length_s = self.evidence.account.read_at_s();
         let excess = |compared: &Compared| match compared.difference() {
@@ -114,61 +88,42 @@ impl<'a> CheckInput<'a> {
             more => more / compared.allowed(length_s),
         };
         let worst = compared.into_iter().max_by(|a, b| excess(a).total_cmp(&excess(b)));
-        let Some(worst) = worst else {
-            return Check::not_possible("commits", "the server counts nothing that is known here");
-        };
+        let Some(worst) = worst else { return kind.not_possible(CounterObstacle::NoKnownCounter) };
         let (difference, allowed) = (worst.difference(), worst.allowed(length_s));
-        let check = Check::new("commits", worst.what, difference, allowed);
-        let sentence = worst.sentence();
-        match difference {
-            missing if missing < 0.0 => check.found(
-                Status::Invalid,
-                format!(
-                    "{} {} are missing: {sentence}. The server or something before it answered \
-                     and did nothing",
-                    grouped(-missing as u64),
-                    worst.what
-                ),
-            ),
-            more if more > allowed && self.has_parallel_workers() => Check::not_possible(
-                "commits",
-                format!(
-                    "{sentence}: processes that help with a statement count as commits as well, \
-                     so that only commits that are missing would be noticed \
-                     (`max_parallel_workers_per_gather = 0` lets all be counted)"
-                ),
-            ),
-            more if more > allowed => check.found(
-                Status::Suspect,
-                format!(
-                    "{sentence}: something else worked in this database, or statements do more \
-                     than they say"
-                ),
-            ),
-            _ => check.found(Status::Pass, sentence),
-        }
+        let (status, finding) = match difference {
+            missing if missing < 0.0 => (Status::Invalid, Commits::Missing(worst)),
+            more if more > allowed && self.has_parallel_workers() => {
+                return kind.not_possible(CounterObstacle::ParallelWorkers(worst));
+            }
+            more if more > allowed => (Status::Suspect, Commits::Excess(worst)),
+            _ => (Status::Pass, Commits::Agree(worst)),
+        };
+        let judged = kind.of(Unit::Counted(worst.counter), difference, allowed);
+        judged.found(status, Finding::Commits(finding))
     }
 
     /// Counts the checkpoints in the run.
     pub(super) fn checkpoints(&self) -> Check {
+        let kind = CheckKind::Checkpoints;
         if let Some(why) = self.reason_no_counters() {
-            return Check::not_possible("checkpoints", why);
+            return kind.not_possible(why);
         }
         let account = &self.evidence.account;
-        let Some(written) = account.growth(database::LOG_WRITTEN) else {
-            let why = "the server does not show how much log it wrote";
-            return Check::not_possible("checkpoints", why);
+        let Some(written_bytes) = account.growth(database::LOG_WRITTEN) else {
+            return kind.not_possible(CounterObstacle::NoLogWritten);
         };
         let timed = account.growth(database::CHECKPOINTS_TIMED);
         let cycles = match timed.zip(account.growth(database::CHECKPOINTS_REQUESTED)) {
             Some((timed, requested)) => Cycles::Checkpoints { timed, requested },
             None => match account.ends(database::LOG_CAPACITY) {
-                Some((_, room)) if room > 0.0 => Cycles::Turns(written / room),
-                _ => return Check::not_possible("checkpoints", "the server does not count them"),
+                Some((_, room)) if room > 0.0 => Cycles::Turns(written_bytes / room),
+                _ => return kind.not_possible(CounterObstacle::CheckpointsUncounted),
             },
         };
-        let check = Check::new("checkpoints", "cycles", cycles.count(), ENOUGH_CYCLES);
-        check.found(Status::Pass, cycles.sentence(written))
+        let coverage = coverage(cycles, written_bytes);
+        let finding = Checkpoints { cycles, written_bytes, coverage };
+        let judged = kind.of(Unit::Cycles, cycles.count(), ENOUGH_CYCLES);
+        judged.found(Status::Pass, Finding::Checkpoints(finding))
     }
 
     /// Returns true if PostgreSQL was seen to use parallel workers.
@@ -179,32 +134,32 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the reason why the server's counters are unknown or meaningless; `None` if they can
     /// be judged.
-    fn reason_no_counters(&self) -> Option<String> {
+    fn reason_no_counters(&self) -> Option<Obstacle> {
         let account = &self.evidence.account;
         let plan = &self.evidence.plan;
         let mut targets = plan.counting_jobs().map(|place| plan.jobs[place].target);
         let first = targets.next();
         let is_one = targets.all(|target| Some(target) == first);
         let why = if self.evidence.is_virtual {
-            "time was simulated"
+            Obstacle::VirtualTime
         } else if first == Some(JobTarget::Programs) && is_one {
-            "programs were run, and nobody knows what they asked"
+            CounterObstacle::ProgramsRun.into()
         } else if !is_one {
-            "jobs ask several targets, which may be one server"
+            CounterObstacle::SeveralTargets.into()
         } else if let Some(why) = &account.refused {
-            return Some(format!("the server's account could not be read: {why}"));
+            CounterObstacle::AccountRefused(why.clone()).into()
         } else if account.counts.is_empty() {
-            "there is no account of a server; SQLite and simulated servers keep none"
+            CounterObstacle::NoAccount.into()
         } else if account.growth(database::COMMITS).is_none() {
-            "the server's account was not read behind the run"
+            CounterObstacle::AccountNotRead.into()
         } else if matches!(self.evidence.ended, None | Some(EndKind::InternalError)) {
-            "the run was cut off, and nobody knows what was open"
+            CounterObstacle::CutOff.into()
         } else if self.counters_were_reset() {
-            "the server was started again, or its statistics were reset, while the run went on"
+            CounterObstacle::CountersReset.into()
         } else {
             return None;
         };
-        Some(why.to_owned())
+        Some(why)
     }
 
     /// Returns true if the server's counters were reset between the readings.
@@ -223,37 +178,37 @@ impl<'a> CheckInput<'a> {
     /// Compares the server's counts with the client's.
     ///
     /// # Errors The reason why none can be compared.
-    fn compared(&self) -> Result<Vec<Compared>, String> {
+    fn compared(&self) -> Result<Vec<Compared>, CounterObstacle> {
         let Some(statements) = self.evidence.account.growth(database::STATEMENTS) else {
             // PostgreSQL counts every statement outside of a transaction as one.
-            let commits = self.compare(&COMMITS, &self.transactions()?);
+            let commits = self.compare(Counter::Commits, &self.transactions()?);
             return match commits.iter().find(|c| c.server == 0.0 && c.own[0] > 0.0) {
-                Some(_) => Err("the server's count does not grow".to_owned()),
+                Some(_) => Err(CounterObstacle::CounterStands),
                 None => Ok(commits),
             };
         };
         let mut compared = Vec::new();
         if let Ok(commits) = self.commit_statements() {
-            compared.extend(self.compare(&COMMITS, &commits));
+            compared.extend(self.compare(Counter::Commits, &commits));
         }
-        compared.extend(self.compare(&STATEMENTS, &self.statements()));
+        compared.extend(self.compare(Counter::Statements, &self.statements()));
         match statements == 0.0 {
-            true => Err("the server's count does not grow".to_owned()),
+            true => Err(CounterObstacle::CounterStands),
             false => Ok(compared),
         }
     }
 
     /// Compares a counter with the jobs' ranges.
-    fn compare(&self, counter: &Counter, told: &[[u64; 2]]) -> Vec<Compared> {
+    fn compare(&self, counter: Counter, told: &[[u64; 2]]) -> Vec<Compared> {
         let grown = |metric| self.evidence.account.growth(metric);
-        let own = grown(counter.own);
-        let most = counter.own_at_most.and_then(grown).or(own);
-        let (Some(server), Some(own), Some(most)) = (grown(counter.all), own, most) else {
+        let Series { all, own, own_at_most } = Series::of(counter);
+        let own = grown(own);
+        let most = own_at_most.and_then(grown).or(own);
+        let (Some(server), Some(own), Some(most)) = (grown(all), own, most) else {
             return Vec::new();
         };
-        let what = counter.all.name;
         let sum = |end: usize| told.iter().map(|told| told[end]).sum::<u64>() as f64;
-        vec![Compared { what, server, own: [own, most.max(own)], told: [sum(0), sum(1)] }]
+        vec![Compared { counter, server, own: [own, most.max(own)], requests: [sum(0), sum(1)] }]
     }
 
     /// Returns the jobs that have statements, each with its leader and its answers.
@@ -267,7 +222,7 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the range of transactions that each job caused, as PostgreSQL counts them.
-    fn transactions(&self) -> Result<Vec<[u64; 2]>, String> {
+    fn transactions(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
         let jobs = self.told().map(|(job, leader, told)| {
             is_plain(job)?;
             let each = job.statements.len() as u64;
@@ -289,7 +244,7 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
     /// pipelined transaction is committed in another way, unless it is too long for that.
-    fn commit_statements(&self) -> Result<Vec<[u64; 2]>, String> {
+    fn commit_statements(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
         let jobs = self.told().map(|(job, _, told)| {
             is_plain(job)?;
             Ok(match (job.transaction, job.pipeline) {
@@ -315,7 +270,7 @@ impl<'a> CheckInput<'a> {
 }
 
 /// Checks that the statements of a job neither begin nor end transactions.
-fn is_plain(job: &Job) -> Result<(), String> {
+fn is_plain(job: &Job) -> Result<(), CounterObstacle> {
     let odd = job.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);
         let is_known = word.is_some_and(|word| PLAIN.contains(&word.as_str()));
@@ -326,53 +281,19 @@ fn is_plain(job: &Job) -> Result<(), String> {
     });
     match odd.map(|statement| statement.first_word().unwrap_or("…")) {
         None => Ok(()),
-        Some(word) => Err(format!(
-            "[{}] has a statement (`{word} …`) of which nobody knows how often it commits",
-            job.name
-        )),
+        Some(word) => {
+            Err(CounterObstacle::UnknownCommits { job: job.name.clone(), word: word.to_owned() })
+        }
     }
 }
 
-/// Periodic background work of a server that writes.
-#[derive(Clone, Copy, Debug)]
-enum Cycles {
-    /// Checkpoints that were due, and requested ones.
-    Checkpoints { timed: f64, requested: f64 },
-    /// Number of times that the log was filled from end to end; before each reuse the changes in it
-    /// must have been written back.
-    Turns(f64),
-}
-
-impl Cycles {
-    fn count(self) -> f64 {
-        match self {
-            Cycles::Checkpoints { timed, requested } => timed + requested,
-            Cycles::Turns(turns) => turns,
-        }
-    }
-
-    fn sentence(self, written: f64) -> String {
-        let log = format!("{:.1} MB of log were written", written / 1e6);
-        if written < LITTLE_LOG {
-            return format!("{log}: the run wrote next to nothing that a checkpoint writes back");
-        }
-        let found = match self {
-            Cycles::Checkpoints { timed, requested } => {
-                let all = match (timed + requested) as u64 {
-                    0 => "no checkpoint".to_owned(),
-                    1 => "1 checkpoint".to_owned(),
-                    more => format!("{} checkpoints", grouped(more)),
-                };
-                format!("{all} began in the run, {requested:.0} of them before their time; {log}")
-            }
-            Cycles::Turns(turns) => format!("{log}, {turns:.2} times the room that it has"),
-        };
-        match self.count() < ENOUGH_CYCLES {
-            false => found,
-            true => format!(
-                "{found}: a run of several cycles also pays for what this one left to be written \
-                 back"
-            ),
-        }
+/// Returns the significance of the cycles of a run in which the server wrote this many bytes.
+fn coverage(cycles: Cycles, written_bytes: f64) -> Coverage {
+    if written_bytes < LITTLE_LOG {
+        Coverage::NothingToWrite
+    } else if cycles.count() < ENOUGH_CYCLES {
+        Coverage::FewCycles
+    } else {
+        Coverage::Representative
     }
 }

@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
-use super::CheckInput;
+use super::input::CheckInput;
 use crate::backlog::trend;
-use crate::check::{Check, Status};
+use crate::change::{Step, step_at};
+use crate::check::{Check, CheckKind, Status, Unit};
 use crate::distribution::Distribution;
-use crate::warmup::{Cut, WarmupEnd, is_intermittent, varies};
+use crate::finding::{Finding, JobObstacle, MedianChange, WarmUp};
+use crate::warmup::{Cut, WarmupEnd, runs_throughout, varies};
 
 /// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -44,7 +46,7 @@ struct Change<'a> {
 impl<'a> CheckInput<'a> {
     /// Checks that response times did not drift.
     pub(super) fn drift(&self) -> Check {
-        self.change("drift", DRIFT_MATTERS, |place, medians, _| {
+        self.change((CheckKind::Drift, Finding::Drift), DRIFT_MATTERS, |place, medians, _| {
             let name = self.evidence.plan.jobs[place].name.as_str();
             let trend = trend(medians)?;
             let mean = medians.iter().sum::<f64>() / medians.len() as f64;
@@ -55,7 +57,7 @@ impl<'a> CheckInput<'a> {
 
     /// Checks that response times did not change abruptly.
     pub(super) fn step(&self) -> Check {
-        self.change("step", STEP_MATTERS, |place, medians, parts| {
+        self.change((CheckKind::Step, Finding::Step), STEP_MATTERS, |place, medians, parts| {
             let name = self.evidence.plan.jobs[place].name.as_str();
             let Step { place, by, t } = largest_step(medians)?;
             let at_s = self.evidence.steps.start(parts[place].0.start).as_secs_f64();
@@ -66,12 +68,12 @@ impl<'a> CheckInput<'a> {
 
     fn change(
         &self,
-        name: &'static str,
+        (kind, finding): (CheckKind, fn(MedianChange) -> Finding),
         matters: f64,
         find: impl Fn(usize, &[f64], &[(Range<usize>, Distribution)]) -> Option<Change<'a>>,
     ) -> Check {
         if let Some(why) = self.why_not_steady() {
-            return Check::not_possible(name, why);
+            return kind.not_possible(why);
         }
         let changes =
             self.places().filter(|place| !self.is_overloaded(*place)).filter_map(|place| {
@@ -83,79 +85,51 @@ impl<'a> CheckInput<'a> {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
-            let why = format!(
-                "no job that keeps up has {FEWEST_REQUESTS} requests in each of {FEWEST_PARTS} \
-                 parts of the window"
-            );
-            return Check::not_possible(name, why);
+            return kind.not_possible(JobObstacle::FewRequests {
+                requests: FEWEST_REQUESTS,
+                parts: FEWEST_PARTS,
+            });
         };
-        let check = Check::new(name, "%", by * 100.0, matters * 100.0);
-        let percent = by * 100.0;
-        if is_chance || by.abs() <= matters {
-            return check.found(Status::Pass, "the median response time stayed what it was");
-        }
-        let sentence = match at_s {
-            None => format!(
-                "the median response time of [{job}] changed by {percent:+.1} % from the begin of \
-                 the window to its end"
-            ),
-            Some(at_s) => format!(
-                "the median response time of [{job}] changed by {percent:+.1} %, {at_s:.0} s after \
-                 time zero"
-            ),
+        let job = job.to_owned();
+        let change = match at_s {
+            _ if is_chance || by.abs() <= matters => MedianChange::None,
+            None => MedianChange::Gradual { job, by },
+            Some(at_s) => MedianChange::Abrupt { job, by, at_s },
         };
-        check.found(Status::Suspect, sentence)
+        let status = if change == MedianChange::None { Status::Pass } else { Status::Suspect };
+        kind.of(Unit::Percent, by * 100.0, matters * 100.0).found(status, finding(change))
     }
 
     /// Returns the reason why times may change by intent; `None` if there is none.
-    fn why_not_steady(&self) -> Option<&'static str> {
+    fn why_not_steady(&self) -> Option<JobObstacle> {
         let jobs = &self.evidence.plan.jobs;
-        if jobs.iter().any(|job| is_intermittent(job, self.evidence.window())) {
-            return Some("jobs come and go");
+        if jobs.iter().any(|job| !runs_throughout(job, self.evidence.window())) {
+            return Some(JobObstacle::IntermittentJobs);
         }
-        jobs.iter().any(varies).then_some("the rate varies by intent")
+        jobs.iter().any(varies).then_some(JobObstacle::VaryingRate)
     }
 
     /// Checks that the end of the warm-up was found, unless its length was given.
     pub(super) fn warm_up(&self) -> Check {
-        const NAME: &str = "warm-up";
-        let measured = "the run is measured from its begin";
-        let (seconds, run) = (self.evidence.steps.warmup(), self.evidence.end());
-        let check = Check::new(NAME, "s", seconds.as_secs_f64(), run.as_secs_f64() / 2.0);
-        match self.evidence.warmup {
-            WarmupEnd::Given => {
-                Check::not_possible(NAME, "its length was given, so it was not looked for")
-            }
-            WarmupEnd::TooShort => check.found(
-                Status::Suspect,
-                format!("the run ended before the end of its warm-up could be found: {measured}"),
-            ),
-            WarmupEnd::NoSteadyJob => check.found(
-                Status::Suspect,
-                format!("no job asked evenly from the begin to the end: {measured}"),
-            ),
+        let kind = CheckKind::WarmUp;
+        let (length, run) = (self.evidence.steps.warmup(), self.evidence.end());
+        let (status, finding) = match self.evidence.warmup {
+            WarmupEnd::Given => return kind.not_possible(JobObstacle::GivenWarmUp),
+            WarmupEnd::TooShort => (Status::Suspect, WarmUp::TooShort),
+            WarmupEnd::NoSteadyJob => (Status::Suspect, WarmUp::NoSteadyJob),
             WarmupEnd::Found(Cut { never_steady: Some(_), .. })
                 if self.overloaded().next().is_some() =>
             {
-                let sentence = "the offered load exceeds the capacity: there is no steady state";
-                check.found(Status::Suspect, sentence)
+                (Status::Suspect, WarmUp::Overloaded)
             }
-            WarmupEnd::Found(Cut { never_steady: Some(by), .. }) => check.found(
-                Status::Invalid,
-                format!(
-                    "there was no steady state: the second half of the run differs from the first \
-                     by {:+.1} %",
-                    by * 100.0
-                ),
-            ),
-            WarmupEnd::Found(Cut { steps: 0, .. }) => {
-                check.found(Status::Pass, format!("the run was steady at once: {measured}"))
+            WarmupEnd::Found(Cut { never_steady: Some(by), .. }) => {
+                (Status::Invalid, WarmUp::NeverSteady { by })
             }
-            WarmupEnd::Found(_) => check.found(
-                Status::Pass,
-                format!("the first {seconds} are less steady than the rest, and not measured"),
-            ),
-        }
+            WarmupEnd::Found(Cut { steps: 0, .. }) => (Status::Pass, WarmUp::SteadyAtOnce),
+            WarmupEnd::Found(_) => (Status::Pass, WarmUp::Found { length }),
+        };
+        let judged = kind.of(Unit::Seconds, length.as_secs_f64(), run.as_secs_f64() / 2.0);
+        judged.found(status, Finding::WarmUp(finding))
     }
 }
 
@@ -172,47 +146,11 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
     parts.iter().map(median).collect()
 }
 
-/// A change between two parts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
-    /// Index of the first part after the step.
-    pub(crate) place: usize,
-    /// Change relative to the mean before it.
-    pub(crate) by: f64,
-    /// Change in its own standard errors.
-    pub(crate) t: f64,
-}
-
 /// Returns the step with the largest |t| by Student's t.
 fn largest_step(parts: &[f64]) -> Option<Step> {
     let places = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
     places.map(|place| step_at(parts, place)).max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
-
-/// Compares the means before and after a position.
-pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
-    let (before, behind) = parts.split_at(place);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let squares = |part: &[f64]| {
-        let mean = mean(part);
-        part.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
-    };
-    let difference = mean(behind) - mean(before);
-    let freedom = parts.len() as f64 - 2.0;
-    let variance = (squares(before) + squares(behind)) / freedom;
-    let error = (variance * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64)).sqrt();
-    let t = match difference {
-        0.0 => 0.0,
-        // A step without any scatter is not chance; the clamp keeps t finite and printable.
-        difference => (difference / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
-    };
-    // A change from zero has no relative size.
-    let by = if mean(before) > 0.0 { difference / mean(before) } else { difference.signum() };
-    Step { place, by, t }
-}
-
-/// t of a perfect step.
-const PERFECT: f64 = 1e6;
 
 /// Returns the t that chance seldom exceeds with this number of parts.
 fn significant(parts: usize) -> f64 {
@@ -224,6 +162,7 @@ mod tests {
     use base::{Seed, Stream};
 
     use super::*;
+    use crate::change::PERFECT;
 
     /// Returns independent, nearly normal numbers around 1 with this deviation.
     fn scatter(run: u64, parts: usize, deviation: f64) -> Vec<f64> {

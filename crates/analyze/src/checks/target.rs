@@ -6,8 +6,9 @@ use base::Nanos;
 use record::{Event, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
-use super::CheckInput;
-use crate::check::{Check, Status};
+use super::input::CheckInput;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{self, Finding, Outages};
 
 /// Fraction of its connections that a job may lack on average. A connection that is reopened at
 /// once is hardly ever missing at the end of a second.
@@ -33,19 +34,15 @@ impl<'a> CheckInput<'a> {
         let outages = self.outages();
         let away: Nanos =
             outages.iter().map(|outage| outage.end.saturating_sub(outage.start)).sum();
-        let check = Check::new("outage", "s", away.as_secs_f64(), 0.0);
+        let judged = CheckKind::Outage.of(Unit::Seconds, away.as_secs_f64(), 0.0);
         let Some(first) = outages.first() else {
-            return check.found(Status::Pass, "the target was reachable all the time");
+            return judged.found(Status::Pass, Finding::Outage(Outages::None));
         };
         let began = |event: &&Event| event.kind == EventKind::OutageBegan;
         let reason = self.evidence.events.iter().filter(began).min_by_key(|event| event.at);
-        let sentence = format!(
-            "for up to {:.1} s, first {:.1} s after time zero, {}",
-            away.as_secs_f64(),
-            first.start.as_secs_f64(),
-            reason.map_or("the target refused connections", |event| event.text.as_str())
-        );
-        check.found(Status::Suspect, sentence)
+        let text = reason.map(|event| event.text.clone());
+        let finding = Outages::Some { length: away, first: first.start, text };
+        judged.found(Status::Suspect, Finding::Outage(finding))
     }
 
     /// Returns the outages of the target. Each lane reports them for itself and for each server of
@@ -86,19 +83,23 @@ impl<'a> CheckInput<'a> {
         let missing = fewest.as_ref().map_or(0.0, Connections::missing);
         let events = self.evidence.events.iter();
         let limits: Vec<_> = events.filter(|e| e.kind == EventKind::ConnectionLimit).collect();
+        let kind = CheckKind::Connections;
         if let Some(event) = limits.first() {
-            let check = Check::new("connections", "limits", limits.len() as f64, 0.0);
-            return check.found(Status::Suspect, event.text.clone());
+            let finding = finding::Connections::Limited { text: event.text.clone() };
+            let judged = kind.of(Unit::Limits, limits.len() as f64, 0.0);
+            return judged.found(Status::Suspect, Finding::Connections(finding));
         }
-        let check = Check::new("connections", "%", missing * 100.0, MISSING_ALLOWED * 100.0);
-        match fewest {
-            Some(Connections { job, asked, open }) if missing > MISSING_ALLOWED => check.found(
-                Status::Suspect,
-                format!("of the {asked} connections of [{job}] {open:.1} were open on average"),
-            ),
-            Some(_) => check.found(Status::Pass, "as many connections were open as were asked for"),
-            None => check.found(Status::Pass, "the target accepted every connection"),
-        }
+        let (status, finding) = match fewest {
+            Some(Connections { job, asked, open }) if missing > MISSING_ALLOWED => {
+                let job = job.to_owned();
+                let missing = finding::Connections::Missing { job, configured: asked, open };
+                (Status::Suspect, missing)
+            }
+            Some(_) => (Status::Pass, finding::Connections::AllOpen),
+            None => (Status::Pass, finding::Connections::AllAccepted),
+        };
+        let judged = kind.of(Unit::Percent, missing * 100.0, MISSING_ALLOWED * 100.0);
+        judged.found(status, Finding::Connections(finding))
     }
 
     /// Returns the connections of a job that keeps a fixed number of them for its whole duration.

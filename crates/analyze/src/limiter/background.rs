@@ -3,10 +3,13 @@
 use record::metric::{processes, role, sessions};
 use record::{Metric, Part, Side};
 
+use super::component::Component;
 use super::demand::LoadSource;
-use super::suspect::{number, percent};
-use super::{Component, LimiterInput, Suspect};
-use crate::phases::{Figure, PhaseName, is_intermittent};
+use super::finding::{BackgroundWork, LimiterFinding};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
+use crate::disturbance::PhaseName;
+use crate::phases::{Figure, is_intermittent};
 
 /// Fraction of the window that the work must last to limit the result.
 const GOES_ON: f64 = 0.2;
@@ -34,7 +37,7 @@ impl LimiterInput<'_, '_> {
             let other_sessions = is_told.then(|| self.other_sessions()).flatten();
             return [other_sessions, self.named_work(found)].into_iter().flatten().collect();
         }
-        let found = [self.other_sessions(), self.named_work(found), self.job_that_comes_and_goes()];
+        let found = [self.other_sessions(), self.named_work(found), self.intermittent_work()];
         found.into_iter().flatten().collect()
     }
 
@@ -49,15 +52,12 @@ impl LimiterInput<'_, '_> {
         }
         let work = self.work_in_the_background();
         let work = work.filter(|(_, share)| *share >= GOES_ON);
-        let what = work.map_or(String::new(), |(name, share)| {
-            format!("; `{name}` went on for {} of the window", percent(share))
+        let finding = LimiterFinding::Background(BackgroundWork::OtherSessions {
+            sessions: others,
+            processors: may,
+            work: work.map(|(name, share)| (name.to_owned(), share)),
         });
-        let because = format!(
-            "{others:.1} sessions of others were at work all the time, on {} processors of the \
-             database, which are full{what}",
-            number(may)
-        );
-        let suspect = Suspect::new(Component::BackgroundTask, share, because)
+        let suspect = Suspect::new(Component::BackgroundTask, share, finding)
             .with("sessions_of_others_active", others)
             .with("processors", may)
             .with("wanted_processors", wants * may);
@@ -84,14 +84,13 @@ impl LimiterInput<'_, '_> {
         let written = bytes_of(processes::WRITTEN_BYTES) + bytes_of(processes::READ_BYTES);
         let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
         let is_it = (lacks_cpu && takes_cpu >= TAKES) || (lacks_disk && takes_bytes >= TAKES);
-        let because = format!(
-            "`{name}` went on for {} of the window; work in the background took {} of the \
-             processor time of the database and {} of its bytes from and to disks",
-            percent(share),
-            percent(takes_cpu),
-            percent(takes_bytes)
-        );
-        let suspect = Suspect::new(Component::BackgroundTask, share, because)
+        let finding = LimiterFinding::Background(BackgroundWork::Named {
+            name: name.to_owned(),
+            share,
+            cpu_share: takes_cpu,
+            bytes_share: takes_bytes,
+        });
+        let suspect = Suspect::new(Component::BackgroundTask, share, finding)
             .with("background_cpu_share", takes_cpu)
             .with("background_bytes_share", takes_bytes)
             .with("share_of_window", share);
@@ -125,7 +124,7 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns a suspect if an intermittent job clearly reduces the throughput of closed jobs.
-    fn job_that_comes_and_goes(&self) -> Option<Suspect> {
+    fn intermittent_work(&self) -> Option<Suspect> {
         let findings = self.findings;
         let length_s = findings.evidence.window_length().as_secs_f64();
         self.side_effects.iter().find_map(|effects| {
@@ -139,17 +138,14 @@ impl LimiterInput<'_, '_> {
             if share < GOES_ON || change.to > change.from * LEFT {
                 return None;
             }
-            let name = match effects.is_background {
-                true => format!("the database's {}", effects.job),
-                false => format!("[{}]", effects.job),
-            };
-            let because = format!(
-                "while {name} was at work, [{}] had {} instead of {} answers per second",
-                change.job,
-                number(change.to),
-                number(change.from)
-            );
-            let suspect = Suspect::new(Component::BackgroundTask, share, because)
+            let finding = LimiterFinding::Background(BackgroundWork::Intermittent {
+                cause: effects.job.clone(),
+                is_background: effects.is_background,
+                job: change.job.clone(),
+                with_per_s: change.to,
+                without_per_s: change.from,
+            });
+            let suspect = Suspect::new(Component::BackgroundTask, share, finding)
                 .with("throughput_with_it_per_s", change.to)
                 .with("throughput_without_it_per_s", change.from)
                 .with("share_of_window", share);

@@ -92,128 +92,9 @@ impl Component {
         }
     }
 
-    /// Returns the limiter as the beginning of a sentence.
-    pub fn lead(self) -> &'static str {
-        match self {
-            Component::NotSaturated => "Not saturated",
-            Component::Concurrency => "The number of clients limited the result",
-            Component::Connections => "The number of connections limited the result",
-            Component::GeneratorCpu => "The load generator lacked a processor",
-            Component::GeneratorThread => "The load generator limited the result",
-            Component::GeneratorInput => "The source of the requests limited the result",
-            Component::NetworkBandwidth => "The bandwidth of the network limited the result",
-            Component::NetworkLatency => "The latency of the network limited the result",
-            Component::DatabaseCpu => "The processors of the database limited the result",
-            Component::DatabaseSingleCore => "One processor of the database limited the result",
-            Component::DatabaseLocks => "Locks of the database limited the result",
-            Component::DatabaseFlush => "Making commits safe limited the result",
-            Component::DatabaseDisk => "The disks of the database limited the result",
-            Component::DatabaseMemory => "The memory of the database limited the result",
-            Component::BackgroundTask => "Work in the background limited the result",
-            Component::OtherPrograms => "Other programs limited the result",
-            Component::Cgroup => "A limit of a control group limited the result",
-            Component::Proxy => "The proxy limited the result",
-            Component::Unknown => "What limited the result is unknown",
-        }
-    }
-
-    /// Returns a measure that would move the limit; `None` if nothing limits or the limiter is
-    /// unknown.
-    pub fn relief(self) -> Option<&'static str> {
-        match self {
-            Component::NotSaturated | Component::Unknown => None,
-            Component::Concurrency => Some("more clients would raise the throughput"),
-            Component::Connections => {
-                Some("more connections, in the server and in each pool before it, would raise it")
-            }
-            Component::GeneratorCpu => Some(
-                "give the load generator a processor that nobody else uses: --cpus, or another \
-                 machine",
-            ),
-            Component::GeneratorThread => {
-                Some("more threads (--threads), or more processors for the load generator")
-            }
-            Component::GeneratorInput => {
-                Some("a faster source, or a client that does not hold itself back")
-            }
-            Component::NetworkBandwidth => {
-                Some("fewer bytes per request, or a faster link, would raise it")
-            }
-            Component::NetworkLatency => Some(
-                "more clients, fewer round trips per request, or a shorter way would raise the \
-                 throughput",
-            ),
-            Component::DatabaseCpu => {
-                Some("cheaper statements, or more processors for the database")
-            }
-            Component::DatabaseSingleCore => {
-                Some("spread the work over more sessions, or make the statement cheaper")
-            }
-            Component::DatabaseLocks => Some(
-                "shorter transactions, or work that is spread over more rows: more clients only \
-                 wait",
-            ),
-            Component::DatabaseFlush => Some(
-                "a disk that flushes faster, more work per commit, or more clients that commit \
-                 together",
-            ),
-            Component::DatabaseDisk => {
-                Some("a faster disk, or more memory for what is read again and again")
-            }
-            Component::DatabaseMemory => Some("more memory, or smaller buffers on this machine"),
-            Component::BackgroundTask => {
-                Some("do that work at another time, more slowly, or in smaller portions")
-            }
-            Component::OtherPrograms => Some(
-                "end these programs, or give the database and the load generator processors that \
-                 these may not use",
-            ),
-            Component::Cgroup => Some("a higher quota (cpu.max, or cpu.cfs_quota_us)"),
-            Component::Proxy => Some("more processes of the proxy, or none between"),
-        }
-    }
-
-    /// Returns the measure for an observed program, which has options of its own.
-    pub fn relief_of_program(self) -> Option<&'static str> {
-        match self {
-            Component::Concurrency => {
-                Some("more sessions of the program, or more work in each request, would raise it")
-            }
-            Component::GeneratorCpu => {
-                Some("a processor that only the program uses, or another machine for it")
-            }
-            Component::GeneratorThread => {
-                Some("more threads or processes of the program, if it can have them")
-            }
-            Component::GeneratorInput => {
-                Some("a faster source of the program, or fewer and shorter pauses in it")
-            }
-            Component::NetworkLatency => {
-                Some("more sessions of the program, fewer round trips, or a shorter way")
-            }
-            other => other.relief(),
-        }
-    }
-
-    /// Returns the measure for the load of a table, which is done by writers from one thread.
-    pub fn relief_of_load(self) -> Option<&'static str> {
-        match self {
-            Component::Concurrency => {
-                Some("more writers, or more rows in a commit, would raise it")
-            }
-            Component::GeneratorThread => {
-                Some("columns that cost less to make, or a faster processor")
-            }
-            Component::NetworkBandwidth => Some("fewer bytes in a row, or a faster link"),
-            Component::NetworkLatency => {
-                Some("more rows in a commit, more writers, or a shorter way")
-            }
-            Component::DatabaseFlush => {
-                Some("more rows in a commit, more writers, or a disk that flushes faster")
-            }
-            Component::DatabaseSingleCore => Some("more writers would raise it"),
-            other => other.relief(),
-        }
+    /// Returns true if a component limits, and is known.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Component::NotSaturated | Component::Unknown)
     }
 }
 
@@ -222,18 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_component_has_words_of_its_own() {
+    fn every_component_has_a_name_of_its_own() {
         for (place, one) in Component::ALL.iter().enumerate() {
-            for other in &Component::ALL[place + 1..] {
-                assert_ne!(one.name(), other.name());
-                assert_ne!(one.lead(), other.lead());
-            }
-            let is_known = !matches!(one, Component::NotSaturated | Component::Unknown);
-            assert_eq!(one.relief().is_some(), is_known, "{one:?}");
-            assert_eq!(one.relief_of_load().is_some(), is_known, "{one:?}");
-            let of_program = one.relief_of_program();
-            assert_eq!(of_program.is_some(), is_known, "{one:?}");
-            assert!(of_program.is_none_or(|text| !text.contains("--")), "{one:?}");
+            assert!(Component::ALL[place + 1..].iter().all(|other| other.name() != one.name()));
         }
     }
 }

@@ -4,9 +4,11 @@ use record::metric::sockets;
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
 
+use super::component::Component;
 use super::demand::{LoadSource, clients};
-use super::suspect::percent;
-use super::{Component, LimiterInput, Suspect};
+use super::finding::{ConnectionLimit, LimiterFinding};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
 
 /// Minimum fraction of the requests under way without a session for them to count as waiting for
 /// one.
@@ -53,8 +55,9 @@ impl LimiterInput<'_, '_> {
         let job = &self.findings.evidence.jobs[place];
         let spent = |kind| job.histogram(kind).map_or(0.0, |it| it.mean() * it.len() as f64);
         let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
-        let because = format!("requests wait while {}", event.text);
-        let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), because)
+        let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
+        let finding = LimiterFinding::Connections(finding);
+        let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), finding)
             .with_any("offered_per_s", self.findings.offered_per_s(place))
             .with("waiting_share_of_response_time", waited / all.max(1.0));
         Some(suspect.with_any("connections", self.most_connections(place)))
@@ -67,9 +70,10 @@ impl LimiterInput<'_, '_> {
             let clients = clients(&self.findings.evidence.plan.jobs[place].pacing);
             let connections = self.most_connections(place)?;
             let without = 1.0 - connections / clients.max(1.0);
-            let because =
-                format!("of {clients} clients {connections} ask anything: {}", event.text);
-            let suspect = Suspect::new(Component::Connections, without, because)
+            let text = event.text.clone();
+            let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
+            let finding = LimiterFinding::Connections(finding);
+            let suspect = Suspect::new(Component::Connections, without, finding)
                 .with("clients", clients)
                 .with("connections", connections);
             (without > 0.0).then_some(suspect)
@@ -98,12 +102,8 @@ impl LimiterInput<'_, '_> {
         if in_flight < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 {
             return None;
         }
-        let because = format!(
-            "{in_flight:.0} requests under way share {sessions:.0} {} of the database: a pool \
-             between the two keeps the others waiting",
-            if sessions < 1.5 { "session" } else { "sessions" }
-        );
-        let suspect = Suspect::new(Component::Connections, share, because)
+        let finding = LimiterFinding::Connections(ConnectionLimit::Pool { in_flight, sessions });
+        let suspect = Suspect::new(Component::Connections, share, finding)
             .with("requests_in_flight", in_flight)
             .with("sessions", sessions)
             .with("sessions_active", active);
@@ -122,13 +122,10 @@ impl LimiterInput<'_, '_> {
         if connections < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 || is_free {
             return None;
         }
-        let because = format!(
-            "{connections:.0} connections of the program share {sessions:.1} sessions of the \
-             database, which are at work for {} of the time: a pool between the two keeps the \
-             others waiting",
-            percent(active / sessions)
-        );
-        let suspect = Suspect::new(Component::Connections, share, because)
+        let active_share = active / sessions;
+        let finding = ConnectionLimit::PoolOfProgram { connections, sessions, active_share };
+        let finding = LimiterFinding::Connections(finding);
+        let suspect = Suspect::new(Component::Connections, share, finding)
             .with("connections", connections)
             .with("sessions", sessions)
             .with("sessions_active", active);

@@ -3,14 +3,13 @@
 use record::metric::{cgroup, disk, host, processes, sessions};
 use record::{Metric, Part, Side};
 
+use super::component::Component;
 use super::demand::LoadSource;
-use super::suspect::{number, percent};
-use super::waits::{Wait, Waiting};
-use super::{Component, LimiterInput, Suspect};
+use super::finding::{LimiterFinding, MemoryLimit, WaitingSessions, Waits};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
+use super::waits::{WAIT_DECIDES, Wait, Waiting};
 use crate::surroundings::Place;
-
-/// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
-pub(super) const WAIT_DECIDES: f64 = 0.4;
 
 /// Fraction of the requests' time for which an observed program has sessions at work, up to which
 /// the switches between program and database do not count as part of the requests.
@@ -71,14 +70,12 @@ impl LimiterInput<'_, '_> {
         let share = self.share_of_requests(waiting);
         let tables = self.signals.all_per_sample(&Part::Locks);
         let statements = self.signals.all_per_sample(&Part::Statements);
-        let table = tables.first().map_or(String::new(), |(name, _)| format!(" of table {name}"));
-        let statement =
-            statements.first().map_or(String::new(), |(text, _)| format!(", most with `{text}`"));
-        let because = format!(
-            "{waiting:.1} of {:.1} active sessions wait for locks{table} ({event}){statement}",
-            self.active().unwrap_or(0.0)
-        );
-        let suspect = Suspect::new(Component::DatabaseLocks, share, because)
+        let finding = LimiterFinding::Waits(Waits::Locks {
+            sessions: self.waiting_sessions(waiting, event),
+            table: tables.first().map(|(name, _)| (*name).to_owned()),
+            statement: statements.first().map(|(text, _)| (*text).to_owned()),
+        });
+        let suspect = Suspect::new(Component::DatabaseLocks, share, finding)
             .with("sessions_that_wait_for_locks", waiting)
             .with_any("sessions_active", self.active());
         let suspect = tables.iter().take(3).fold(suspect, |suspect, (name, mean)| {
@@ -87,14 +84,16 @@ impl LimiterInput<'_, '_> {
         (share >= WAIT_DECIDES).then_some(suspect)
     }
 
+    fn waiting_sessions(&self, waiting: f64, event: &str) -> WaitingSessions {
+        let active = self.active().unwrap_or(0.0);
+        WaitingSessions { waiting, active, event: event.to_owned() }
+    }
+
     fn flush(&self) -> Option<Suspect> {
         let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Flush)?;
         let share = self.share_of_requests(waiting);
-        let because = format!(
-            "{waiting:.1} of {:.1} active sessions wait until what they commit is safe ({event})",
-            self.active().unwrap_or(0.0)
-        );
-        let suspect = Suspect::new(Component::DatabaseFlush, share, because)
+        let finding = LimiterFinding::Waits(Waits::Flush(self.waiting_sessions(waiting, event)));
+        let suspect = Suspect::new(Component::DatabaseFlush, share, finding)
             .with("sessions_that_wait_for_flushes", waiting)
             .with_any("sessions_active", self.active());
         let suspect = self.with_busiest_disk(suspect);
@@ -104,11 +103,8 @@ impl LimiterInput<'_, '_> {
     fn disk(&self) -> Option<Suspect> {
         let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Disk)?;
         let share = self.share_of_requests(waiting);
-        let because = format!(
-            "{waiting:.1} of {:.1} active sessions wait for the disk ({event})",
-            self.active().unwrap_or(0.0)
-        );
-        let suspect = Suspect::new(Component::DatabaseDisk, share, because)
+        let finding = LimiterFinding::Waits(Waits::Disk(self.waiting_sessions(waiting, event)));
+        let suspect = Suspect::new(Component::DatabaseDisk, share, finding)
             .with("sessions_that_wait_for_disks", waiting)
             .with_any("sessions_active", self.active());
         let suspect = self.with_busiest_disk(suspect);
@@ -155,13 +151,8 @@ impl LimiterInput<'_, '_> {
         let group = Part::Cgroup(Side::Server);
         let lacked = self.signals.rate(&group, cgroup::PRESSURE_MEMORY)?;
         let limit = self.signals.mean(&group, cgroup::MEMORY_LIMIT)?;
-        let because = format!(
-            "tasks of the control group of the server lacked memory for {} of the time: it may \
-             have {} MB",
-            percent(lacked),
-            number(limit / 1e6)
-        );
-        let suspect = Suspect::new(Component::DatabaseMemory, lacked, because)
+        let finding = LimiterFinding::Memory(MemoryLimit::Group { lacked, limit_bytes: limit });
+        let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)
             .with("group_pressure_memory_share", lacked)
             .with("group_memory_limit_bytes", limit)
             .with_any("group_memory_bytes", self.signals.mean(&group, cgroup::MEMORY));
@@ -178,12 +169,8 @@ impl LimiterInput<'_, '_> {
             .signals
             .rate(&Part::Processes(Side::Server), processes::MAJOR_FAULTS)
             .unwrap_or(0.0);
-        let because = format!(
-            "tasks lacked memory for {} of the time; {} pages per second came back from swap",
-            percent(lacked),
-            number(swapped)
-        );
-        let suspect = Suspect::new(Component::DatabaseMemory, lacked, because)
+        let finding = LimiterFinding::Memory(MemoryLimit::Host { lacked, swapped_per_s: swapped });
+        let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)
             .with("pressure_memory_share", lacked)
             .with("swapped_in_pages_per_s", swapped)
             .with("major_faults_per_s", faults);

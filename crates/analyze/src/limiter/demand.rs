@@ -3,7 +3,7 @@
 use record::Kind;
 use workload::{JobTarget, Pacing, Plan};
 
-use crate::checks::CheckInput;
+use crate::checks::input::CheckInput;
 use crate::evidence::{LoadEvidence, Step};
 
 /// Clients of closed jobs, and their requests in the window.

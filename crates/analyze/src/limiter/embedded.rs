@@ -4,10 +4,12 @@ use record::metric::processes;
 use record::{Part, Side};
 use workload::{JobTarget, Piece};
 
-use super::database::WAIT_DECIDES;
+use super::component::Component;
 use super::demand::LoadSource;
-use super::suspect::number;
-use super::{Component, LimiterInput, Suspect};
+use super::finding::{EmbeddedWait, LimiterFinding, Waits};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
+use super::waits::WAIT_DECIDES;
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
@@ -33,17 +35,13 @@ impl LimiterInput<'_, '_> {
         }
         // The holder of the lock runs, unless it waits for its flush itself.
         let one_runs = self.database_cpu()? + waited >= HOLDER_RUNS;
-        let (component, what) = match (self.writes(), in_flight >= 1.5 && one_runs) {
-            (true, true) => (Component::DatabaseLocks, "for the one that writes"),
-            (true, false) => (Component::DatabaseFlush, "until what it wrote is safe"),
-            (false, _) => (Component::DatabaseDisk, "for the disk"),
+        let (component, wait) = match (self.writes(), in_flight >= 1.5 && one_runs) {
+            (true, true) => (Component::DatabaseLocks, EmbeddedWait::Writer),
+            (true, false) => (Component::DatabaseFlush, EmbeddedWait::Flush),
+            (false, _) => (Component::DatabaseDisk, EmbeddedWait::Disk),
         };
-        let because = format!(
-            "of {} requests under way {} neither run nor lack a processor: they wait {what}",
-            number(in_flight),
-            number(still)
-        );
-        let suspect = Suspect::new(component, share, because)
+        let finding = LimiterFinding::Waits(Waits::Embedded { in_flight, still, wait });
+        let suspect = Suspect::new(component, share, finding)
             .with("requests_in_flight", in_flight)
             .with("requests_that_stand_still", still);
         Some(self.with_busiest_disk(suspect))

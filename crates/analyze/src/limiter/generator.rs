@@ -3,9 +3,11 @@
 use record::metric::processes;
 use record::{Part, Side};
 
+use super::component::Component;
 use super::demand::LoadSource;
-use super::suspect::percent;
-use super::{Component, LimiterInput, Suspect};
+use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
 
 /// Minimum fraction of the window for which a thread without spare time ran or was runnable.
 pub(super) const FULL: f64 = 0.8;
@@ -66,34 +68,30 @@ impl LimiterInput<'_, '_> {
         if lane.waited < KEPT_WAITING || wanted < full || is_database {
             return None;
         }
-        let because = format!(
-            "its thread {} ran for {} of the window and waited for a processor for {}: something \
-             else had it",
-            lane.name,
-            percent(lane.ran),
-            percent(lane.waited)
-        );
-        let suspect = Suspect::new(Component::GeneratorCpu, wanted, because);
+        let finding = LimiterFinding::Generator(GeneratorLimit::ThreadWaits {
+            thread: lane.name.to_owned(),
+            ran: lane.ran,
+            waited: lane.waited,
+        });
+        let suspect = Suspect::new(Component::GeneratorCpu, wanted, finding);
         Some(suspect.with("ran_share", lane.ran).with("waited_share", lane.waited))
     }
 
     /// Returns a suspect if a thread runs all the time, also in an overloaded open job.
     fn full_thread(&self) -> Option<Suspect> {
-        let (because, name, share) = match self.findings.limited_by_its_threads() {
-            Some((because, share)) => (because, "share_of_ceiling", share),
+        let (use_of_thread, name, share) = match self.findings.limited_by_its_threads() {
+            Some(used) => (FullThread::Ceiling(used), "share_of_ceiling", used.share),
             None => {
                 let (thread, share) = self.findings.busy_thread()?;
-                let because = format!("its thread {thread} used {} of a processor", percent(share));
-                (because, "share_of_processor", share)
+                let thread = thread.to_owned();
+                (FullThread::Processor { thread, share }, "share_of_processor", share)
             }
         };
-        let lanes = self.findings.lanes().count();
+        let threads = self.findings.lanes().count();
         let idle = self.findings.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
-        let because = match idle {
-            0 => because,
-            _ => format!("{because}, while {idle} of {lanes} threads had time to spare"),
-        };
-        Some(Suspect::new(Component::GeneratorThread, share, because).with(name, share))
+        let finding = GeneratorLimit::ThreadFull { use_of_thread, idle, threads };
+        let finding = LimiterFinding::Generator(finding);
+        Some(Suspect::new(Component::GeneratorThread, share, finding).with(name, share))
     }
 
     /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
@@ -103,13 +101,11 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let idle = 1.0 - demand.fed_in_flight / demand.fed_clients;
-        let because = format!(
-            "its {} clients have nothing to ask for {} of the time: what they read comes too \
-             slowly",
-            demand.fed_clients,
-            percent(idle)
-        );
-        let suspect = Suspect::new(Component::GeneratorInput, idle, because)
+        let finding = LimiterFinding::Generator(GeneratorLimit::SlowFeed {
+            clients: demand.fed_clients,
+            idle_share: idle,
+        });
+        let suspect = Suspect::new(Component::GeneratorInput, idle, finding)
             .with("clients", demand.fed_clients)
             .with("requests_in_flight", demand.fed_in_flight);
         (idle >= STARVED).then_some(suspect)

@@ -8,12 +8,15 @@ use base::Nanos;
 use record::metric::{generator, processes, sockets};
 use record::{Part, Side};
 
+use super::component::Component;
 use super::demand::{Demand, LoadSource};
+use super::finding::{GeneratorLimit, Inconclusive, LimiterFinding, NetworkLimit, Saturation};
 use super::generator::{FULL, KEPT_WAITING};
+use super::input::LimiterInput;
+use super::seen::Seen;
 use super::signals::Signals;
-use super::suspect::{number, percent};
-use super::{Component, LimiterInput, Seen, Suspect};
-use crate::checks::CheckInput;
+use super::suspect::Suspect;
+use crate::checks::input::CheckInput;
 use crate::evidence::LoadEvidence;
 
 /// Shortest load with a limiter. Observation begins when a load is known to last, and within this
@@ -36,20 +39,20 @@ const UNREAD: f64 = 0.2;
 
 /// Names the limiter of the load of a table.
 pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Suspect {
-    let unknown = |why: &str| Suspect::new(Component::Unknown, 1.0, why);
+    let unknown = |why| Suspect::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why));
     if findings.evidence.is_virtual {
-        return unknown("time was simulated");
+        return unknown(Inconclusive::VirtualTime);
     }
     if load.took < SHORTEST_LOAD {
-        return unknown("it was too short to tell");
+        return unknown(Inconclusive::ShortLoad);
     }
     if load.observed.is_empty() {
-        return unknown("nothing was observed meanwhile");
+        return unknown(Inconclusive::NothingObserved);
     }
     let demand = Demand::of_load(&findings.evidence.plan, load);
     let scene =
         LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
-    scene.ranked("a load takes what it can get").swap_remove(0)
+    scene.ranked(Saturation::Load).swap_remove(0)
 }
 
 /// Returns the observations of each component while a table was filled.
@@ -89,23 +92,15 @@ impl LimiterInput<'_, '_> {
         let ran = self.loader_share()?;
         let waited = self.loader_waited();
         if ran >= LOADS_FULLY {
-            let because = format!(
-                "the thread that makes and sends the rows used {} of a processor",
-                percent(ran)
-            );
-            let suspect = Suspect::new(Component::GeneratorThread, ran, because);
+            let finding = LimiterFinding::Generator(GeneratorLimit::LoaderFull { ran });
+            let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
             return Some(suspect.with("share_of_processor", ran));
         }
         if waited < KEPT_WAITING || ran + waited < FULL || self.processors().is_some() {
             return None;
         }
-        let because = format!(
-            "the thread that makes and sends the rows ran for {} of the time and waited for a \
-             processor for {}: something else had it",
-            percent(ran),
-            percent(waited)
-        );
-        let suspect = Suspect::new(Component::GeneratorCpu, ran + waited, because);
+        let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });
+        let suspect = Suspect::new(Component::GeneratorCpu, ran + waited, finding);
         Some(suspect.with("ran_share", ran).with("waited_share", waited))
     }
 
@@ -132,13 +127,9 @@ impl LimiterInput<'_, '_> {
         if waiting < UNSENT * writers || !is_ready || self.database_has_time() == Some(false) {
             return None;
         }
-        let because = format!(
-            "of {} connections that rows are written to {} have some that wait for room on the \
-             way, and the database waits for them",
-            number(writers),
-            number(waiting)
-        );
-        let suspect = Suspect::new(Component::NetworkBandwidth, waiting / writers, because)
+        let finding = NetworkLimit::RowsWait { connections: writers, waiting };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkBandwidth, waiting / writers, finding)
             .with("connections_with_unsent_rows", waiting)
             .with_any("connections_with_unread_rows", unread)
             .with_any("sessions_at_work", at_work);

@@ -15,7 +15,9 @@ mod connections;
 mod database;
 mod demand;
 mod embedded;
+pub mod finding;
 mod generator;
+mod input;
 mod load;
 mod network;
 mod others;
@@ -26,16 +28,17 @@ mod signals;
 mod suspect;
 mod waits;
 
-use crate::checks::CheckInput;
+use crate::checks::input::CheckInput;
 use crate::phases::SideEffects;
 use demand::{Closed, Demand, LoadSource};
+use finding::{Asking, Concurrency, Inconclusive, LimiterFinding, Saturation, Unseen};
+use input::LimiterInput;
 use signals::Signals;
 
 pub use component::Component;
 pub use load::SHORTEST_LOAD;
 pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
-pub use others::OtherProgram;
-pub(crate) use others::{OtherPrograms, other_programs, sees_database};
+pub(crate) use others::{other_programs, sees_database};
 pub use seen::Seen;
 pub use suspect::Suspect;
 
@@ -44,24 +47,16 @@ pub use suspect::Suspect;
 pub struct Limiter {
     /// Limiting component.
     pub component: Component,
-    /// Reason in one sentence.
-    pub because: String,
+    /// Facts behind it.
+    pub finding: LimiterFinding,
     /// Numbers behind it: names and values.
     pub evidence: Vec<(String, f64)>,
     /// Everything that was found to hinder the requests, the limiter first.
     pub ranked: Vec<Suspect>,
     /// Observations of each component, whatever the limiter is.
     pub seen: Seen,
-    /// Sources that could not be observed, each with the reason.
-    pub unseen: Vec<(String, String)>,
-}
-
-/// Input of the analysis.
-struct LimiterInput<'f, 'a> {
-    findings: &'f CheckInput<'a>,
-    signals: Signals<'a>,
-    demand: Demand,
-    side_effects: &'f [SideEffects],
+    /// Sources that could not be observed, or not in full.
+    pub unseen: Vec<Unseen>,
 }
 
 /// Conclusion from a run about the available capacity.
@@ -69,36 +64,35 @@ enum Outcome {
     /// Every job got what it was offered.
     Satisfied,
     /// The run took what it could get, or asked for more; with the reason.
-    Saturating(&'static str),
+    Saturating(Saturation),
     /// The run does not say; with the reason.
-    Inconclusive(&'static str),
+    Inconclusive(Inconclusive),
 }
 
 /// Names the limiter.
 pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> Limiter {
     let signals = Signals::of(findings.evidence);
-    let mut unseen = findings.evidence.unseen.clone();
+    let mut unseen = Unseen::reported(&findings.evidence.unseen);
     if signals.resets() > 0 {
-        let why = "they began anew in the window: the server, or its statistics, were reset";
-        unseen.push(("counters".to_owned(), why.to_owned()));
+        unseen.push(Unseen::CountersReset);
     }
     let scene = LimiterInput { demand: Demand::of(findings), findings, signals, side_effects };
     let ranked = match scene.outcome() {
         Outcome::Satisfied => vec![scene.satisfaction()],
         Outcome::Saturating(why) => {
-            let contradiction = scene.contradiction();
-            unseen.extend(contradiction.map(|why| ("sessions that seem to run".to_owned(), why)));
+            unseen.extend(scene.contradiction().map(Unseen::Contradiction));
             scene.ranked(why)
         }
-        Outcome::Inconclusive(why) => vec![Suspect::new(Component::Unknown, 1.0, why)],
+        Outcome::Inconclusive(why) => {
+            vec![Suspect::new(Component::Unknown, 1.0, LimiterFinding::Inconclusive(why))]
+        }
     };
-    let Suspect { component, because, evidence, .. } = ranked[0].clone();
-    let is_named = component.relief().is_some();
+    let Suspect { component, finding, evidence, .. } = ranked[0].clone();
     Limiter {
         component,
-        because,
+        finding,
         evidence,
-        ranked: if is_named { ranked } else { Vec::new() },
+        ranked: if component.is_known() { ranked } else { Vec::new() },
         seen: scene.seen(),
         unseen,
     }
@@ -111,24 +105,21 @@ impl LimiterInput<'_, '_> {
         let has_schedules = places().all(|place| findings.has_schedule(place));
         let asks = self.demand.by == LoadSource::Jobs;
         if !asks && !findings.evidence.loads.is_empty() {
-            Outcome::Inconclusive("no requests were made: what limited each load is told with it")
+            Outcome::Inconclusive(Inconclusive::LoadsOnly)
         } else if !asks {
-            Outcome::Saturating("another program asked what it wanted")
+            Outcome::Saturating(Saturation::Program)
         } else if findings.overloaded().next().is_some() {
-            Outcome::Saturating("requests arrive faster than they are answered")
+            Outcome::Saturating(Saturation::Overload)
         } else if findings.window_is_empty() && has_schedules {
-            Outcome::Inconclusive("there were no requests")
+            Outcome::Inconclusive(Inconclusive::NoRequests)
         } else if places().any(|place| findings.fails(place)) {
-            Outcome::Inconclusive("a request that fails says nothing of what the target can do")
+            Outcome::Inconclusive(Inconclusive::FailingRequests)
         } else if !has_schedules {
-            Outcome::Saturating("a closed job takes what it can get")
+            Outcome::Saturating(Saturation::ClosedJob)
         } else if findings.some_unsent() {
-            Outcome::Inconclusive("some requests were never sent")
+            Outcome::Inconclusive(Inconclusive::UnsentRequests)
         } else if places().any(|place| findings.trend(place).is_none()) {
-            Outcome::Inconclusive(
-                "the window is too short to tell whether requests arrive faster than they are \
-                 answered",
-            )
+            Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {
             Outcome::Satisfied
         }
@@ -138,23 +129,20 @@ impl LimiterInput<'_, '_> {
     fn satisfaction(&self) -> Suspect {
         let jobs = 0..self.findings.evidence.jobs.len();
         let offered: f64 = jobs.filter_map(|place| self.findings.offered_per_s(place)).sum();
-        let because = "every open job was answered at the rate at which requests arrived";
-        Suspect::new(Component::NotSaturated, 1.0, because)
+        Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
             .with("offered_per_s", offered)
             .with("answered_per_s", self.findings.ended_per_s())
     }
 
-    fn unknown(&self, why: &str) -> Suspect {
-        let seen = match self.signals.sees_server() {
-            true => "nothing that was observed is full",
-            false => "no component of the database was observed",
-        };
-        Suspect::new(Component::Unknown, 1.0, format!("{why}, and {seen}"))
+    fn unknown(&self, why: Saturation) -> Suspect {
+        let sees_server = self.signals.sees_server();
+        let finding = LimiterFinding::NothingFull { why, sees_server };
+        Suspect::new(Component::Unknown, 1.0, finding)
     }
 
     /// Returns everything that hinders the requests, the largest first; at least an unknown
     /// limiter.
-    fn ranked(&self, why: &str) -> Vec<Suspect> {
+    fn ranked(&self, why: Saturation) -> Vec<Suspect> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());
         ranked.extend(self.database());
@@ -188,23 +176,13 @@ impl LimiterInput<'_, '_> {
         if !is_idle || !is_asked || self.waits_for_something() {
             return None;
         }
-        let (who, what) = match self.demand.by {
-            LoadSource::Load if clients == 1.0 => {
-                ("one writer commits a batch at a time", "batches")
-            }
-            LoadSource::Load => {
-                (&*format!("{clients} writers commit a batch at a time"), "batches")
-            }
-            _ if clients == 1.0 => ("one client asks one request at a time", "requests"),
-            _ => (&*format!("{clients} clients ask one request at a time"), "requests"),
+        let asking = match self.demand.by {
+            LoadSource::Load => Asking::Writers,
+            LoadSource::Jobs | LoadSource::Program => Asking::Clients,
         };
-        let because = format!(
-            "{who}, which takes {} ms, and nothing that was seen is full: {} {what} per second \
-             keep {in_flight:.1} busy",
-            suspect::number(service_s * 1e3),
-            suspect::number(per_s)
-        );
-        let suspect = Suspect::new(Component::Concurrency, 1.0, because)
+        let finding = Concurrency { asking, clients, service_s, per_s, in_flight };
+        let finding = LimiterFinding::Concurrency(finding);
+        let suspect = Suspect::new(Component::Concurrency, 1.0, finding)
             .with("clients", clients)
             .with("requests_in_flight", in_flight)
             .with("service_ms", service_s * 1e3)

@@ -3,8 +3,10 @@
 use record::metric::{interface, sockets};
 use record::{Part, Side};
 
-use super::suspect::{number, percent};
-use super::{Component, LimiterInput, Suspect};
+use super::component::Component;
+use super::finding::{LimiterFinding, NetworkLimit};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
 use crate::surroundings::Place;
 
 /// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
@@ -104,12 +106,9 @@ impl LimiterInput<'_, '_> {
         });
         let (part, rate, speed) = used.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
         let share = rate / speed;
-        let because = format!(
-            "{part} carried {} MB/s, {} of what its link can",
-            number(rate / 1e6),
-            percent(share)
-        );
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
+        let finding = NetworkLimit::Link { interface: part.clone(), bytes_per_s: rate, share };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
             .with("bytes_per_s", rate)
             .with("link_bytes_per_s", speed);
         // A speed that is exceeded is wrong: tunnels report made-up speeds.
@@ -146,12 +145,10 @@ impl LimiterInput<'_, '_> {
         if share < UNSENT || !is_read {
             return None;
         }
-        let because = format!(
-            "of {:.1} requests under way {sending:.1} have an answer that waits for room on the \
-             way",
-            self.demand.in_flight
-        );
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
+        let finding =
+            NetworkLimit::AnswersWait { in_flight: self.demand.in_flight, waiting: sending };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
             .with("requests_in_flight", self.demand.in_flight)
             .with("answers_that_wait_to_be_sent", sending)
             .with("service_ms", self.demand.service_s * 1e3);
@@ -176,13 +173,9 @@ impl LimiterInput<'_, '_> {
         if mean < SHORTEST || mean < QUEUED * least || share < LATENCY {
             return None;
         }
-        let because = format!(
-            "what the server sends takes {} ms to be acknowledged, and {} ms if nothing else is on \
-             the way: answers queue there",
-            number(mean * 1e3),
-            number(least * 1e3)
-        );
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
+        let finding = NetworkLimit::AnswersQueue { mean_s: mean, least_s: least };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
             .with("server_round_trip_ms", mean * 1e3)
             .with("server_round_trip_least_ms", least * 1e3)
             .with("service_ms", self.demand.service_s * 1e3);
@@ -199,16 +192,9 @@ impl LimiterInput<'_, '_> {
         if least < SHORTEST || share < LATENCY {
             return None;
         }
-        let what = match trips {
-            trips if trips < 1.5 => "a round trip takes".to_owned(),
-            trips => format!("{trips:.0} round trips take"),
-        };
-        let because = format!(
-            "{what} {} ms of the {} ms of a request",
-            number(least * trips * 1e3),
-            number(service_s * 1e3)
-        );
-        let suspect = Suspect::new(Component::NetworkLatency, share, because)
+        let finding = NetworkLimit::RoundTrips { trips, round_trip_s: least, service_s };
+        let finding = LimiterFinding::Network(finding);
+        let suspect = Suspect::new(Component::NetworkLatency, share, finding)
             .with("round_trip_least_ms", least * 1e3)
             .with("statements_per_request", trips)
             .with("service_ms", service_s * 1e3);
@@ -231,20 +217,18 @@ impl LimiterInput<'_, '_> {
         if share < ON_THE_WAY || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
             return None;
         }
-        let because = format!(
-            "of {} requests under way {} are not with the database, whose sessions idle, and each \
-             takes {} ms: they are on the way, or with a program that stands on it",
-            number(self.demand.in_flight),
-            number(share * self.demand.in_flight),
-            number(self.demand.service_s * 1e3)
-        );
+        let finding = LimiterFinding::Network(NetworkLimit::OnTheWay {
+            in_flight: self.demand.in_flight,
+            missing: share * self.demand.in_flight,
+            service_s: self.demand.service_s,
+        });
         // The time may be due to the latency or to the size of the answers; with many packets it is
         // the size.
         let component = match self.demand.received_bytes >= MANY_PACKETS {
             true => Component::NetworkBandwidth,
             false => Component::NetworkLatency,
         };
-        let suspect = Suspect::new(component, share, because)
+        let suspect = Suspect::new(component, share, finding)
             .with("requests_in_flight", self.demand.in_flight)
             .with("bytes_of_an_answer", self.demand.received_bytes)
             .with("sessions_idle", idle)

@@ -3,12 +3,15 @@
 use record::metric::{host, processes, program};
 use record::{Component as Observed, Part, Side};
 
+use super::component::Component;
 use super::demand::LoadSource;
+use super::finding::LimiterFinding;
+use super::input::LimiterInput;
 use super::processors::CPU_FULL;
 use super::signals::Signals;
-use super::suspect::number;
-use super::{Component, LimiterInput, Suspect};
+use super::suspect::Suspect;
 use crate::evidence::Evidence;
+use crate::other_programs::{OtherProgram, OtherPrograms};
 
 /// Fraction of a machine's processors that other programs must use to limit the result.
 const TAKES: f64 = 0.35;
@@ -16,79 +19,12 @@ const TAKES: f64 = 0.35;
 /// Fraction of the requests' time for which a processor must be lacking.
 const LACKED: f64 = 0.1;
 
-/// Largest number of programs that a sentence names.
-const NAMED: usize = 3;
-
 /// Fraction of a processor below which a program is not named.
 const WORTH_A_NAME: f64 = 0.01;
 
 /// Names of programs that may be the database itself, if it is behind another program or was not
 /// found.
 const DATABASES: [&str; 4] = ["postgres", "postmaster", "mariadbd", "mysqld"];
-
-/// A program of neither side: all processes of one name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OtherProgram {
-    /// Name of its processes.
-    pub name: String,
-    /// Host on which it runs; `None` is the load generator's.
-    pub host: Option<String>,
-    /// Mean number of processors that it used.
-    pub processors: f64,
-    /// Number of its processes in the last sample.
-    pub processes: u64,
-    /// Process that used most.
-    pub pid: Option<u64>,
-}
-
-/// The programs of neither side on one host.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OtherPrograms {
-    /// Host; `None` is the load generator's.
-    host: Option<String>,
-    /// Mean number of processors that they used.
-    pub(crate) used: f64,
-    /// Processors of the host.
-    pub(crate) processors: f64,
-    /// Programs that used most, the largest first.
-    pub(crate) programs: Vec<OtherProgram>,
-}
-
-impl OtherPrograms {
-    /// Returns the fraction of the host's processors that they used.
-    pub(crate) fn share(&self) -> f64 {
-        self.used / self.processors.max(f64::MIN_POSITIVE)
-    }
-
-    /// Returns the number of processors that they used, in words, with the names of the largest.
-    pub(crate) fn in_words(&self) -> String {
-        let host =
-            self.host.as_deref().map_or("the machine".to_owned(), |host| format!("`{host}`"));
-        let named: Vec<String> =
-            self.programs.iter().take(NAMED).map(OtherProgram::in_words).collect();
-        let named =
-            if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
-        format!(
-            "other programs used {} of the {} processors of {host}{named}",
-            number(self.used),
-            number(self.processors)
-        )
-    }
-}
-
-impl OtherProgram {
-    /// Returns its name, the processors that it used, and its process, in words.
-    pub fn in_words(&self) -> String {
-        let OtherProgram { name, processors, processes, pid, .. } = self;
-        let pid = pid.map(|pid| format!("pid {pid}"));
-        let which = match (pid, *processes) {
-            (Some(pid), 0 | 1) => format!(" ({pid})"),
-            (Some(pid), all) => format!(" ({all} processes, most by {pid})"),
-            (None, _) => String::new(),
-        };
-        format!("`{name}` {}{which}", number(*processors))
-    }
-}
 
 /// Returns the programs of neither side in the window of a run: on the load generator's host, and
 /// on the database's host if the database was identified there.
@@ -161,15 +97,17 @@ impl LimiterInput<'_, '_> {
         if others.share() < TAKES || !is_full || lacked < LACKED {
             return None;
         }
-        let because = format!("{}, and requests lacked them", others.in_words());
-        let suspect = Suspect::new(Component::OtherPrograms, others.share(), because)
+        let finding = LimiterFinding::OtherPrograms(others.clone());
+        let suspect = Suspect::new(Component::OtherPrograms, others.share(), finding)
             .with("processors_of_other_programs", others.used)
             .with("processors", others.processors)
             .with_any("busy_processors_share", self.busy_share());
-        let named = others.programs.iter().take(NAMED);
-        Some(named.fold(suspect, |suspect, OtherProgram { name, processors, .. }| {
-            suspect.with(&format!("processors_of_{name}"), *processors)
-        }))
+        Some(others.largest().iter().fold(
+            suspect,
+            |suspect, OtherProgram { name, processors, .. }| {
+                suspect.with(&format!("processors_of_{name}"), *processors)
+            },
+        ))
     }
 
     /// Returns the mean number of threads of both sides that were runnable and had no processor.

@@ -3,10 +3,12 @@
 use record::metric::{cgroup, host, processes, sessions};
 use record::{Part, Side};
 
-use super::database::WAIT_DECIDES;
+use super::component::Component;
 use super::demand::LoadSource;
-use super::suspect::{number, percent};
-use super::{Component, LimiterInput, Suspect};
+use super::finding::{LimiterFinding, ProcessorLimit};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
+use super::waits::WAIT_DECIDES;
 
 /// Minimum utilisation at which processors are full. The rest is lost between two tasks by the
 /// kernel's scheduler.
@@ -98,15 +100,9 @@ impl LimiterInput<'_, '_> {
         if throttled < THROTTLED && !uses_all {
             return None;
         }
-        let because = format!(
-            "the control group of the {} was kept from running {} s in every second: it may use {} \
-             processors, and used {}",
-            side.name(),
-            number(throttled),
-            number(quota),
-            number(used)
-        );
-        let suspect = Suspect::new(Component::Cgroup, share, because)
+        let finding = ProcessorLimit::Throttled { side, throttled, quota, used };
+        let finding = LimiterFinding::Processors(finding);
+        let suspect = Suspect::new(Component::Cgroup, share, finding)
             .with("throttled_s_per_s", throttled)
             .with("quota_processors", quota)
             .with("used_processors", used);
@@ -133,15 +129,15 @@ impl LimiterInput<'_, '_> {
         if !is_full {
             return None;
         }
-        let because = format!(
-            "its processes used {} of the {} processors that they may use, and would have used {}",
-            number(used),
-            number(may),
-            number(wants * may)
-        );
+        let finding = LimiterFinding::Processors(ProcessorLimit::Full {
+            used,
+            may_use: may,
+            wanted: wants * may,
+            is_starved: false,
+        });
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
         let component = self.or_proxy(Component::DatabaseCpu);
-        let suspect = Suspect::new(component, share, because)
+        let suspect = Suspect::new(component, share, finding)
             .with("used_processors", used)
             .with("processors", may)
             .with("wanted_processors", wants * may)
@@ -176,14 +172,13 @@ impl LimiterInput<'_, '_> {
         if all.is_some_and(|all| all - used - generator < generator) {
             return None;
         }
-        let because = format!(
-            "its processes used {} of the {} processors that they may use, and would have used \
-             {}: something else had them",
-            number(used),
-            number(may),
-            number(used + waited)
-        );
-        let suspect = Suspect::new(Component::DatabaseCpu, share, because)
+        let finding = LimiterFinding::Processors(ProcessorLimit::Full {
+            used,
+            may_use: may,
+            wanted: used + waited,
+            is_starved: true,
+        });
+        let suspect = Suspect::new(Component::DatabaseCpu, share, finding)
             .with("used_processors", used)
             .with("processors", may)
             .with("wanted_processors", used + waited)
@@ -219,14 +214,10 @@ impl LimiterInput<'_, '_> {
         if busiest < THREAD_FULL * given || may < 1.5 || used / may >= CPU_FULL * given {
             return None;
         }
-        let because = format!(
-            "one of its threads used {} of a processor, while of {} it used {}",
-            percent(busiest),
-            number(may),
-            number(used)
-        );
+        let finding = ProcessorLimit::OneThread { share: busiest, may_use: may, used };
+        let finding = LimiterFinding::Processors(finding);
         let component = self.or_proxy(Component::DatabaseSingleCore);
-        let suspect = Suspect::new(component, busiest, because)
+        let suspect = Suspect::new(component, busiest, finding)
             .with("busiest_thread_share", busiest)
             .with("used_processors", used)
             .with("processors", may)

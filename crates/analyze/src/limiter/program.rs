@@ -8,9 +8,11 @@
 use record::metric::{processes, sessions, sockets};
 use record::{Part, Side};
 
+use super::component::Component;
+use super::finding::{LimiterFinding, Pause, ProgramLimit, Sockets};
 use super::generator::{FULL, KEPT_WAITING};
-use super::suspect::{number, percent};
-use super::{Component, LimiterInput, Suspect};
+use super::input::LimiterInput;
+use super::suspect::Suspect;
 
 /// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
 const PAUSES: f64 = 0.5;
@@ -101,17 +103,12 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let (_, ran) = self.program_cpu()?;
-        let (component, what) = match ran >= FULL * absent {
-            true => (Component::GeneratorThread, "its processes were busy in between"),
-            false => (Component::GeneratorInput, "it does not ask more"),
-        };
-        let because = format!(
-            "the program used a session of the database for {} of the time, and {} processors: \
-             {what}",
-            percent(sessions),
-            number(ran)
-        );
-        let suspect = Suspect::new(component, absent, because).with("sessions", sessions);
+        let is_busy = ran >= FULL * absent;
+        let component =
+            if is_busy { Component::GeneratorThread } else { Component::GeneratorInput };
+        let finding = ProgramLimit::Absent { sessions, processors: ran, is_busy };
+        let finding = LimiterFinding::Program(finding);
+        let suspect = Suspect::new(component, absent, finding).with("sessions", sessions);
         Some(suspect.with("ran_share", ran))
     }
 
@@ -129,8 +126,8 @@ impl LimiterInput<'_, '_> {
 
     fn full_program(&self) -> Option<Suspect> {
         let share = self.generator_share().filter(|share| *share >= FULL)?;
-        let because = format!("a thread of the program used {} of a processor", percent(share));
-        let suspect = Suspect::new(Component::GeneratorThread, share, because);
+        let finding = LimiterFinding::Program(ProgramLimit::ThreadFull { share });
+        let suspect = Suspect::new(Component::GeneratorThread, share, finding);
         Some(suspect.with("share_of_processor", share))
     }
 
@@ -151,12 +148,8 @@ impl LimiterInput<'_, '_> {
         if waited.min(share) < KEPT_WAITING || !(is_full || lacks) || is_database {
             return None;
         }
-        let because = format!(
-            "the program ran for {} of the time and waited for a processor for {}",
-            percent(ran),
-            percent(waited)
-        );
-        let suspect = Suspect::new(Component::GeneratorCpu, share, because);
+        let finding = LimiterFinding::Program(ProgramLimit::Waits { ran, waited });
+        let suspect = Suspect::new(Component::GeneratorCpu, share, finding);
         Some(suspect.with("ran_share", ran).with("waited_share", waited))
     }
 
@@ -164,13 +157,14 @@ impl LimiterInput<'_, '_> {
     /// and nothing in the sockets waits to be read by either side.
     fn pausing_program(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        let (component, what) = sessions.reason()?;
-        let all = sessions.all;
-        let waiting = sessions.waiting();
-        let because =
-            format!("of {} sessions of the database {} {what}", number(all), number(waiting));
+        let (component, pause) = sessions.reason()?;
+        let finding = LimiterFinding::Program(ProgramLimit::Pauses {
+            sessions: sessions.all,
+            waiting: sessions.waiting(),
+            pause,
+        });
         let limited = self.signals.rate(&Part::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
-        let suspect = Suspect::new(component, sessions.share(), because)
+        let suspect = Suspect::new(component, sessions.share(), finding)
             .with("server_sockets_limited_by_receiver", limited.unwrap_or(0.0));
         Some(sessions.with_evidence(suspect))
     }
@@ -250,13 +244,11 @@ impl LimiterInput<'_, '_> {
         if !is_one || share < decides || !runs || may < ONE_SESSION || self.program_pauses() {
             return None;
         }
-        let because = format!(
-            "one session of the database was at work for {} of the time, and waited for the \
-             program for {}",
-            percent(running / sessions.all),
-            percent((sessions.idle + sessions.receiving) / sessions.all)
-        );
-        let suspect = Suspect::new(Component::DatabaseSingleCore, share, because)
+        let finding = LimiterFinding::Program(ProgramLimit::OneSession {
+            at_work: running / sessions.all,
+            waiting: (sessions.idle + sessions.receiving) / sessions.all,
+        });
+        let suspect = Suspect::new(Component::DatabaseSingleCore, share, finding)
             .with("used_processors", ran)
             .with("processors", may)
             .with_any("sessions_active", self.active());
@@ -274,50 +266,42 @@ impl LimiterInput<'_, '_> {
         if !has_time || self.waits_for_something() {
             return None;
         }
-        let pause = match sessions.pause_s() {
-            Some(pause_s) => format!(
-                "wait for the next request, which comes {} ms after the last answer",
-                number(pause_s * 1e3)
-            ),
-            None => "wait for the next request".to_owned(),
-        };
         let waiting = sessions.idle + sessions.receiving;
-        let because = format!(
-            "of {} sessions of the database {} are at work and {} {pause}: no more are asked at \
-             once",
-            number(sessions.all),
-            number((sessions.all - waiting).max(0.0)),
-            number(waiting),
-        );
-        Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, because)))
+        let finding = LimiterFinding::Program(ProgramLimit::FewSessions {
+            sessions: sessions.all,
+            at_work: (sessions.all - waiting).max(0.0),
+            waiting,
+            pause_s: sessions.pause_s(),
+        });
+        Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, finding)))
     }
 
     /// Returns a suspect if the processors are full and one side has to wait for them, if no other
     /// suspect was found.
     pub(super) fn starved_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        let (lacked, component) = self.starved_threads()?;
+        let (lacked, side) = self.starved_threads()?;
         if lacked < LACKED * self.asked_sessions()? || !self.is_host_full() {
             return None;
         }
-        let who = if component == Component::DatabaseCpu { "the database" } else { "the program" };
-        let because = format!(
-            "the processors are full, and threads of {who} waited for one for {} s in every second",
-            number(lacked)
-        );
-        let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), because)
+        let component = match side {
+            Side::Server => Component::DatabaseCpu,
+            Side::Generator => Component::GeneratorCpu,
+        };
+        let finding = LimiterFinding::Program(ProgramLimit::Starved { side, waited: lacked });
+        let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), finding)
             .with("waited_share", lacked)
             .with_any("busy_processors_share", self.busy_share());
         Some(sessions.with_evidence(suspect))
     }
 
     /// Returns the mean number of threads without a processor on the side that has more of them.
-    fn starved_threads(&self) -> Option<(f64, Component)> {
+    fn starved_threads(&self) -> Option<(f64, Side)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);
         Some(match by_database >= by_program {
-            true => (by_database, Component::DatabaseCpu),
-            false => (by_program, Component::GeneratorCpu),
+            true => (by_database, Side::Server),
+            false => (by_program, Side::Generator),
         })
     }
 
@@ -385,25 +369,19 @@ impl ProgramSessions {
 
     /// Returns the component that they wait for, and the reason; `None` if they do not wait, or if
     /// the database may be the reason.
-    fn reason(&self) -> Option<(Component, String)> {
+    fn reason(&self) -> Option<(Component, Pause)> {
         if self.sending >= self.all * PAUSES {
             return Some(self.cause_of_unread_answers());
         }
         if self.receiving.min(self.unsent_by_program) >= self.all * PAUSES {
-            let what = "wait for rows that wait for room on the way";
-            return Some((Component::NetworkBandwidth, what.to_owned()));
+            return Some((Component::NetworkBandwidth, Pause::RowsOnTheWay));
         }
         let is_far = self.pause_s().is_some_and(|pause_s| {
             pause_s > QUICK_S && pause_s <= QUICK_ROUND_TRIPS * self.round_trip_s
         });
         if is_far && self.idle >= self.all * PAUSES_ON_AVERAGE {
-            let what = format!(
-                "wait for the next request, which comes {} ms after the last answer: a round trip \
-                 takes {} ms",
-                number(self.pause_s()? * 1e3),
-                number(self.round_trip_s * 1e3)
-            );
-            return Some((Component::NetworkLatency, what));
+            let (pause_s, round_trip_s) = (self.pause_s()?, self.round_trip_s);
+            return Some((Component::NetworkLatency, Pause::RoundTrip { pause_s, round_trip_s }));
         }
         let decides = if self.paused.is_some() { PAUSES } else { PAUSES_ON_AVERAGE };
         if self.share() < decides || self.may_have_unread_requests() {
@@ -430,41 +408,28 @@ impl ProgramSessions {
         lacks || unread > self.all * (1.0 - PAUSES_ON_AVERAGE)
     }
 
-    /// Describes the evidence in the sessions and sockets that the program pauses.
-    fn pausing(&self) -> String {
-        let what = match self.receiving > self.idle {
-            true => format!("wait within a statement for the program's rows ({})", self.event),
-            false => "have nothing to do".to_owned(),
-        };
+    /// Returns the evidence in the sessions and sockets that the program pauses.
+    fn pausing(&self) -> Pause {
         let sockets = match (self.nothing_waits, self.unread_by_server, self.unread_by_program) {
             (Some(nothing), _, _) if self.sees_sockets() => {
                 let waiting = (self.idle + self.receiving).max(f64::MIN_POSITIVE);
-                format!(
-                    ", and for {} of that time their sockets hold nothing, no request at the \
-                     server and no answer at the program",
-                    percent((nothing / waiting).min(1.0))
-                )
+                Sockets::Empty { share: (nothing / waiting).min(1.0) }
             }
-            (_, Some(server), Some(program)) => format!(
-                ", while {} requests wait in sockets of the server and {} answers in those of the \
-                 program",
-                number(server),
-                number(program)
-            ),
-            _ => String::new(),
+            (_, Some(requests), Some(answers)) => Sockets::Holding { requests, answers },
+            _ => Sockets::Unseen,
         };
-        format!("{what}{sockets}: the program does not ask more")
+        let rows = (self.receiving > self.idle).then_some(self.event);
+        Pause::NothingAsked { rows, sockets }
     }
 
     /// Returns the component that does not take answers, the program or the network: an answer that
     /// has arrived and is unread waits for the program.
-    fn cause_of_unread_answers(&self) -> (Component, String) {
+    fn cause_of_unread_answers(&self) -> (Component, Pause) {
         let is_there = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
-        let (component, what) = match is_there {
-            true => (Component::GeneratorInput, "wait for the program to read its answers"),
-            false => (Component::NetworkBandwidth, "have answers that wait for room on the way"),
-        };
-        (component, what.to_owned())
+        match is_there {
+            true => (Component::GeneratorInput, Pause::UnreadAnswers),
+            false => (Component::NetworkBandwidth, Pause::AnswersOnTheWay),
+        }
     }
 
     fn with_evidence(&self, suspect: Suspect) -> Suspect {

@@ -3,8 +3,8 @@
 use record::metric::{disk, host, processes};
 use record::{Part, Side};
 
-use super::LimiterInput;
-use super::others::OtherProgram;
+use super::input::LimiterInput;
+use crate::other_programs::OtherProgram;
 
 /// Largest number of waits that are listed.
 const WAITS: usize = 5;

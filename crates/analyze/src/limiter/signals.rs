@@ -7,7 +7,8 @@ use base::Nanos;
 use record::metric::{processes, processor, role, server, sessions};
 use record::{Component, Metric, Part, Side};
 
-use crate::evidence::{Evidence, LoadEvidence, Observed};
+use crate::evidence::{Evidence, LoadEvidence};
+use crate::observed::Observed;
 
 /// The readings in the window of a run.
 pub(super) struct Signals<'a> {

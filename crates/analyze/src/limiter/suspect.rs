@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Component;
+use super::component::Component;
+use super::finding::LimiterFinding;
 
 /// A component that takes the time of requests, or has no more to give.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,16 +13,15 @@ pub struct Suspect {
     /// Fraction of the window in which it was full, or of the requests' time that was spent there,
     /// 0 to 1.
     pub share: f64,
-    /// Reason in one sentence.
-    pub because: String,
+    /// Facts behind the suspicion.
+    pub finding: LimiterFinding,
     /// Numbers behind it: names and values.
     pub evidence: Vec<(String, f64)>,
 }
 
 impl Suspect {
-    pub(super) fn new(component: Component, share: f64, because: impl Into<String>) -> Suspect {
-        let because = because.into();
-        Suspect { component, share: share.clamp(0.0, 1.0), because, evidence: Vec::new() }
+    pub(super) fn new(component: Component, share: f64, finding: LimiterFinding) -> Suspect {
+        Suspect { component, share: share.clamp(0.0, 1.0), finding, evidence: Vec::new() }
     }
 
     /// Adds a number as evidence.
@@ -52,28 +52,13 @@ impl Suspect {
     }
 }
 
-/// Formats a number for a sentence, with as many digits as needed.
-pub(super) fn number(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 0.1 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
-}
-
-/// Formats a share in percent, for a sentence.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_explains_others_comes_first() {
-        let of = |component, share| Suspect::new(component, share, "so");
+        let of = |component, share| Suspect::new(component, share, LimiterFinding::Satisfied);
         let mut all = [
             of(Component::DatabaseCpu, 0.9),
             of(Component::DatabaseLocks, 0.95),

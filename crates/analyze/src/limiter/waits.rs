@@ -9,8 +9,11 @@
 use record::Part;
 use record::metric::RUNNING;
 
-use super::LimiterInput;
-use super::database::WAIT_DECIDES;
+use super::finding::Contradiction;
+use super::input::LimiterInput;
+
+/// Minimum fraction of the requests' time in a wait for the wait to be the limiter.
+pub(super) const WAIT_DECIDES: f64 = 0.4;
 
 /// Prefixes of waits with a known reason: the client, or a time that has to pass.
 const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
@@ -198,22 +201,21 @@ impl LimiterInput<'_, '_> {
             .map(|all| (all - self.all_hidden()).max(0.0))
     }
 
-    /// Describes the contradiction between the sessions that the database shows as running and the
+    /// Returns the contradiction between the sessions that the database shows as running and the
     /// processors that they used; `None` if it is small.
-    pub(super) fn contradiction(&self) -> Option<String> {
+    pub(super) fn contradiction(&self) -> Option<Contradiction> {
         let unexplained = self.unexplained()?;
         let active = self.active()?;
         if unexplained < CONTRADICTION || unexplained < CONTRADICTION_SHARE * active {
             return None;
         }
-        Some(format!(
-            "the database shows {:.1} of {active:.1} active sessions as running, and its processes \
-             used {:.1} processors and waited for {:.1}: {unexplained:.1} sessions wait for \
-             something that has no name, or run on another host",
-            self.running()?,
-            self.database_cpu()?,
-            self.database_waited().unwrap_or(0.0)
-        ))
+        Some(Contradiction {
+            running: self.running()?,
+            active,
+            used: self.database_cpu()?,
+            waited: self.database_waited().unwrap_or(0.0),
+            unexplained,
+        })
     }
 
     /// Returns the waits of the active sessions with the mean number of sessions, the largest

@@ -1,11 +1,15 @@
 //! Checks against the calibration of the machine, and for changes of the machine during a run.
 
-use analyze::{Asked, Component, Evidence, Place, Status, summarize};
+use analyze::finding::{
+    CalibrationObstacle, CeilingUse, Headroom, ProcessorWait, Third, WallClock,
+};
+use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
+use analyze::{Asked, Check, Component, Evidence, Finding, Obstacle, Place, Status, summarize};
 use base::Nanos;
 use record::Kind;
 
 use crate::support::{
-    CHECKS, OPEN, add_times, answered, check, grow, only, read_as, set_times, steady, used,
+    CHECKS, OPEN, add_times, answered, check, grow, near, only, read_as, set_times, steady, used,
 };
 
 /// A closed job with as many clients as its requests keep busy.
@@ -30,13 +34,16 @@ fn a_rate_near_what_the_threads_can_make_is_said_so() {
     }
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 800.0);
-    let found = check("ceiling", &evidence);
-    let words = "1000 statements/s are 62 % of the most that 2 threads of the load generator made \
-                 here when calibrated";
-    assert!(found.explain.starts_with(words), "{found:?}");
-    set_ceiling(&mut evidence, 1e6);
-    let found = check("ceiling", &evidence);
-    assert!(found.explain.contains("are less than 1 % of the most"), "{found:?}");
+    let CeilingUse { per_s, share, threads, headroom } = ceiling(&check("ceiling", &evidence));
+    assert!(near(per_s, 1_000.0) && near(share, 0.625), "{per_s} {share}");
+    assert_eq!((threads, headroom), (2, Headroom::DelaysRequests));
+}
+
+fn ceiling(check: &Check) -> CeilingUse {
+    match check.finding {
+        Finding::Ceiling(used) => used,
+        _ => panic!("{check:?}"),
+    }
 }
 
 #[test]
@@ -52,12 +59,18 @@ fn a_closed_job_at_the_ceiling_is_limited_and_not_doubted() {
     let mut evidence = steady(CLOSED);
     set_ceiling(&mut evidence, 650.0);
     let found = only("ceiling", Status::Pass, &evidence);
-    assert!(found.explain.contains("limits a closed job"), "{found:?}");
+    assert_eq!(ceiling(&found).headroom, Headroom::LimitsClosedJobs);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     set_ceiling(&mut evidence, 620.0);
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.component, Component::GeneratorThread);
-    assert!(limiter.because.contains("81 % of the most that 2 threads"), "{limiter:?}");
+    let LimiterFinding::Generator(GeneratorLimit::ThreadFull { use_of_thread, .. }) =
+        &limiter.finding
+    else {
+        panic!("{limiter:?}");
+    };
+    let of_ceiling = |it: &CeilingUse| near(it.share, 0.806) && it.threads == 2;
+    assert!(matches!(use_of_thread, FullThread::Ceiling(it) if of_ceiling(it)), "{limiter:?}");
     // A job with a schedule got what it asked for.
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 620.0);
@@ -73,9 +86,9 @@ fn a_service_time_that_is_mostly_the_way_is_said_so() {
     }
     let mut evidence = steady(OPEN);
     set_times(&mut evidence, 0, Kind::Service, 0.040, 50_000);
-    let words = "a statement that does nothing takes 25.0 µs here, 62 % of the service time of \
-                 [read] at p50: most of that is the way to the database, and not its work";
-    assert_eq!(check("floor", &evidence).explain, words);
+    let Finding::Floor(floor) = check("floor", &evidence).finding else { panic!("no floor") };
+    assert_eq!((floor.job.as_str(), floor.ns), ("read", 25e3));
+    assert!(near(floor.share, 0.625), "{floor:?}");
 }
 
 #[test]
@@ -100,17 +113,15 @@ fn without_a_calibration_it_is_said_how_there_is_one() {
     evidence.surroundings.calibration = None;
     for name in CALIBRATED {
         let found = only(name, Status::NotPossible, &evidence);
-        assert_eq!(found.explain, "run `assay calibrate` once on this machine");
+        let missing = Obstacle::Calibration(CalibrationObstacle::NotCalibrated);
+        assert_eq!(found.finding, Finding::NotPossible(missing));
     }
     // In virtual time the calibration of the machine means nothing.
     let mut evidence = steady(OPEN);
     evidence.is_virtual = true;
     for name in CALIBRATED.into_iter().chain(["wall-clock", "frequency"]) {
         let found = check(name, &evidence);
-        assert_eq!(
-            (found.status, found.explain.as_str()),
-            (Status::NotPossible, "time was simulated")
-        );
+        assert_eq!(found.finding, Finding::NotPossible(Obstacle::VirtualTime));
     }
 }
 
@@ -150,8 +161,8 @@ fn a_wall_clock_that_is_set_is_said_so() {
     only("wall-clock", Status::Pass, &evidence);
     let mut evidence = steady(OPEN);
     read_as(&mut evidence, "wall-clock", at(30.0, -0.35));
-    let words = "the wall clock was set back by 350 ms, 30 s after time zero";
-    assert!(check("wall-clock", &evidence).explain.starts_with(words));
+    let back = WallClock::Set { by_s: -0.35, at: Nanos::from_secs(30) };
+    assert_eq!(check("wall-clock", &evidence).finding, Finding::WallClock(back));
 }
 
 #[test]
@@ -168,7 +179,9 @@ fn processors_that_are_slower_for_a_while_are_said_so() {
     let mut evidence = steady(OPEN);
     read_as(&mut evidence, "frequency", |s| if (28.0..42.0).contains(&s) { 2_000.0 } else { 3e3 });
     let found = only("frequency", Status::Suspect, &evidence);
-    assert!(found.explain.contains("MHz in the middle third"), "{found:?}");
+    let Finding::Frequency(frequencies) = found.finding else { panic!("{found:?}") };
+    let thirds = [frequencies.earlier.0, frequencies.later.0];
+    assert!(thirds.contains(&Third::Middle), "{frequencies:?}");
 }
 
 #[test]
@@ -195,17 +208,21 @@ fn a_machine_that_does_not_tell_is_said_so() {
 
 #[test]
 fn processor_wait_names_the_likely_user_by_database_location() {
-    for (place, words) in [
-        (Place::Inside, "another program had it instead: perhaps the database, which is on"),
-        (Place::ThisHost, "another program had it instead: perhaps the database, which is on"),
-        (Place::Elsewhere, "something else on its host had it"),
-        (Place::Unknown, "the database or something else had it"),
+    for (place, expected) in [
+        (Place::Inside, Some(true)),
+        (Place::ThisHost, Some(true)),
+        (Place::Elsewhere, Some(false)),
+        (Place::Unknown, None),
     ] {
         let mut evidence = steady(OPEN);
         evidence.surroundings.main.place = place;
         grow(&mut evidence, "lane-0", "waited", 0.06);
         let found = only("processor-wait", Status::Suspect, &evidence);
-        assert!(found.explain.contains(words), "{found:?}");
+        let Finding::ProcessorWait(ProcessorWait { thread, has_database_here, .. }) = found.finding
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!((thread.as_str(), has_database_here), ("lane-0", expected));
     }
     // A database on the same host raises no doubt as long as neither waits.
     let mut evidence = steady(OPEN);

@@ -1,7 +1,10 @@
 //! Each check on both sides of each of its thresholds: one planted fault, one check that detects
 //! it.
 
-use analyze::{Evidence, Status, summarize};
+use analyze::finding::{
+    Completeness, Connections, Failures, Files, LatePart, Outages, Requests, RunEnd, WrongResults,
+};
+use analyze::{Check, Evidence, Finding, Status, summarize};
 use base::{Class, Code, Nanos};
 use record::{EndKind, EventKind, Kind};
 
@@ -44,38 +47,40 @@ fn a_run_without_a_fault_passes_every_check() {
         }
         let summary = summarize(&evidence);
         assert_eq!(summary.verdict.word(), "VALID");
-        let of = |status| summary.verdict.with(status).map(|c| c.name).collect::<Vec<_>>();
+        let of =
+            |status| summary.verdict.with(status).map(|check| check.name()).collect::<Vec<_>>();
         assert_eq!(of(Status::NotPossible), impossible);
         assert_eq!(of(Status::Pass).len(), CHECKS.len() - impossible.len(), "{summary:?}");
     }
 }
 
+/// Returns the end of a run by the check `complete`.
+#[track_caller]
+fn end_of(check: Check) -> (RunEnd, Option<Nanos>) {
+    match check.finding {
+        Finding::Complete(Completeness::Ended { end, at, unread_plan: None }) => (end, at),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn complete_tells_how_a_run_ended() {
-    for (ended, status, words) in [
-        (Some(EndKind::Completed), Status::Pass, "the run ended by itself"),
-        (Some(EndKind::Interrupted), Status::Suspect, "the user ended the run after 30.0 s"),
-        (Some(EndKind::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
-        (Some(EndKind::TargetLost), Status::Suspect, "the target was not reachable any more"),
-        (Some(EndKind::FileFailed), Status::Suspect, "a file that failed ended the run after 30.0"),
-        (Some(EndKind::RecorderFailed), Status::Invalid, "could not be written any longer after"),
-        (Some(EndKind::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
-        (
-            Some(EndKind::InternalError),
-            Status::Invalid,
-            "a mistake in assay itself ended the run after 30.0 s",
-        ),
-        (
-            None,
-            Status::Suspect,
-            "the run was killed, or is still running: its record ends after 30.0 s",
-        ),
+    for (ended, status, end) in [
+        (Some(EndKind::Completed), Status::Pass, RunEnd::Completed { exhausted: None }),
+        (Some(EndKind::Interrupted), Status::Suspect, RunEnd::Interrupted),
+        (Some(EndKind::StoppedByError), Status::Suspect, RunEnd::StoppedByError),
+        (Some(EndKind::TargetLost), Status::Suspect, RunEnd::TargetLost),
+        (Some(EndKind::FileFailed), Status::Suspect, RunEnd::FileFailed),
+        (Some(EndKind::RecorderFailed), Status::Invalid, RunEnd::RecorderFailed),
+        (Some(EndKind::QueueFull), Status::Invalid, RunEnd::QueueFull { job: None }),
+        (Some(EndKind::InternalError), Status::Invalid, RunEnd::InternalError),
+        (None, Status::Suspect, RunEnd::Killed { open: 0 }),
     ] {
         let mut evidence = steady(OPEN);
         evidence.ended = ended;
         end_at(&mut evidence, Nanos::from_secs(30));
         let check = only("complete", status, &evidence);
-        assert!(check.explain.contains(words), "{check:?}");
+        assert_eq!(end_of(check.clone()), (end, Some(Nanos::from_secs(30))));
         assert_eq!((check.value, check.limit), (Some(30.0), Some(60.0)));
     }
 }
@@ -86,10 +91,10 @@ fn complete_names_the_queue_that_ended_the_run() {
     evidence.ended = Some(EndKind::QueueFull);
     evidence.events.push(event(30_000, Some(1), EventKind::QueueFull, "1000 requests wait"));
     end_at(&mut evidence, Nanos::from_secs(30));
-    let name = &evidence.plan.jobs[1].name;
-    let words = format!("the queue of [{name}] was full after 30.0 s, which ended the run");
+    let job = Some(evidence.plan.jobs[1].name.clone());
     let complete = check("complete", &evidence);
-    assert_eq!((complete.status, complete.explain), (Status::Invalid, words));
+    assert_eq!(complete.status, Status::Invalid);
+    assert_eq!(end_of(complete), (RunEnd::QueueFull { job }, Some(Nanos::from_secs(30))));
     assert_eq!(summarize(&evidence).verdict.word(), "INVALID");
 }
 
@@ -98,7 +103,9 @@ fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
     let file = "warmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
     let mut evidence = steady(file);
     evidence.ended = Some(EndKind::Interrupted);
-    assert_eq!(only("complete", Status::Pass, &evidence).limit, None);
+    let check = only("complete", Status::Pass, &evidence);
+    assert_eq!(check.limit, None);
+    assert_eq!(end_of(check).0, RunEnd::EndedByUser);
     evidence.ended = None;
     only("complete", Status::Suspect, &evidence);
 }
@@ -107,18 +114,15 @@ fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
 fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
     end_at(&mut evidence, Nanos::ZERO);
-    for (ended, words) in [
-        (Some(EndKind::Interrupted), "the user ended the run before its jobs began"),
-        (
-            None,
-            "the run was killed, or is still running: its record ends before its first second was \
-             recorded",
-        ),
-        (Some(EndKind::TargetLost), "the target was lost before the jobs of the run began"),
+    for (ended, end) in [
+        (Some(EndKind::Interrupted), RunEnd::Interrupted),
+        (None, RunEnd::Killed { open: 0 }),
+        (Some(EndKind::TargetLost), RunEnd::TargetLost),
     ] {
         evidence.ended = ended;
         let check = check("complete", &evidence);
-        assert_eq!((check.status, check.explain.as_str()), (Status::Suspect, words));
+        assert_eq!(check.status, Status::Suspect);
+        assert_eq!(end_of(check), (end, None));
         assert_eq!(summarize(&evidence).verdict.word(), "INVALID", "there is no result");
     }
 }
@@ -130,9 +134,8 @@ fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
     end_at(&mut evidence, Nanos::ZERO);
     evidence.ended = Some(EndKind::RecorderFailed);
     let check = check("complete", &evidence);
-    let words = "the record could not be written any longer before its first second was recorded: \
-                 the run was ended";
-    assert_eq!((check.status, check.explain.as_str()), (Status::Invalid, words));
+    assert_eq!(check.status, Status::Invalid);
+    assert_eq!(end_of(check), (RunEnd::RecorderFailed, None));
 }
 
 #[test]
@@ -140,31 +143,34 @@ fn a_record_with_parts_missing_is_not_complete_however_the_run_ended() {
     let mut evidence = steady(OPEN);
     let text = "lane 0 handed over faster than the record could be written: 3 parts are missing";
     evidence.events.push(event(59_000, None, EventKind::RecorderFailed, text));
-    assert_eq!(only("complete", Status::Invalid, &evidence).explain, text);
+    let missing = Completeness::PartsMissing { text: text.to_owned() };
+    let check = only("complete", Status::Invalid, &evidence);
+    assert_eq!(check.finding, Finding::Complete(missing));
 }
 
 #[test]
 fn complete_says_how_many_requests_were_open_when_the_run_was_killed() {
-    let explain = |open: u64| {
+    for open in [0, 1, 40] {
         let mut evidence = steady(OPEN);
         evidence.ended = None;
         turn_bad(&mut evidence, 0, 59, [0, 0, open]);
-        only("complete", Status::Suspect, &evidence).explain
-    };
-    assert!(explain(0).ends_with("its record ends after 60.0 s"));
-    assert!(explain(1).ends_with(", when 1 request was open, which counts as unsent"));
-    assert!(explain(40).ends_with(", when 40 requests were open, which count as unsent"));
+        let check = only("complete", Status::Suspect, &evidence);
+        assert_eq!(end_of(check), (RunEnd::Killed { open }, Some(Nanos::from_secs(60))));
+    }
 }
 
 #[test]
 fn a_window_without_a_request_is_invalid() {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].steps.truncate(FIRST);
-    assert_eq!(check("window", &evidence).status, Status::Invalid);
+    let empty = check("window", &evidence);
+    let none = Finding::Window(Requests::None { has_warmup: true });
+    assert_eq!((empty.status, empty.finding), (Status::Invalid, none));
     evidence.jobs[0].steps.push(answered(1));
     let check = check("window", &evidence);
     assert_eq!((check.status, check.value), (Status::Pass, Some(1.0)));
-    assert_eq!(check.explain, "1 requests in 50.0 s");
+    let one = Requests::Scheduled { requests: 1, length: Nanos::from_secs(50) };
+    assert_eq!(check.finding, Finding::Window(one));
 }
 
 #[test]
@@ -239,7 +245,10 @@ fn the_median_of_the_send_lag_may_be_a_tenth_of_that_of_the_response_time() {
         (0.15, 0.16, Status::Suspect),
     ] {
         let found = only("send-lag", status, &late(lag, response));
-        let of_half = found.explain.starts_with("half of the requests of [read] were sent ");
+        let of_half = matches!(
+            &found.finding,
+            Finding::SendLag(it) if it.part == LatePart::Half && it.job == "read"
+        );
         assert!(of_half || status == Status::Pass, "{found:?}");
     }
 }
@@ -273,7 +282,7 @@ fn send_lag_is_that_of_the_job_that_suffers_most() {
     let mut evidence = steady(MIXED);
     set_times(&mut evidence, 1, Kind::SendLag, 1.0, MEASURED);
     let check = only("send-lag", Status::Suspect, &evidence);
-    assert!(check.explain.contains("[write]"), "{check:?}");
+    assert!(matches!(&check.finding, Finding::SendLag(it) if it.job == "write"), "{check:?}");
 }
 
 #[test]
@@ -318,7 +327,8 @@ fn one_wrong_result_makes_a_run_invalid() {
         evidence
     };
     let found = only("wrong-results", Status::Invalid, &wrong(&expecting));
-    assert_eq!(found.explain, "a result of [read] had another number of rows");
+    let one = WrongResults::Some { job: "read".to_owned(), results: 1 };
+    assert_eq!(found.finding, Finding::WrongResults(one));
     only("wrong-results", Status::Pass, &wrong(&format!("{expecting}error = rows\n")));
 }
 
@@ -339,7 +349,8 @@ fn a_job_that_fails_does_not_hide_behind_a_busier_one() {
     evidence.jobs[1].steps[30] = answered(20);
     turn_bad(&mut evidence, 1, 30, [20, 0, 0]);
     let check = only("errors", Status::Invalid, &evidence);
-    assert_eq!(check.explain, "20 of the 20 requests of [write] failed unexpectedly");
+    let all = Failures::Some { job: "write".to_owned(), failed: 20, scheduled: 20 };
+    assert_eq!(check.finding, Finding::Errors(all));
     assert_eq!(check.value, Some(100.0));
 }
 
@@ -355,7 +366,9 @@ fn an_outage_makes_a_run_suspect() {
     let evidence = away(&[(20_000, Began), (21_500, Ended), (30_000, Began), (30_500, Ended)]);
     let check = only("outage", Status::Suspect, &evidence);
     assert_eq!(check.value, Some(2.0));
-    assert!(check.explain.contains("for up to 2.0 s, first 20.0 s after"), "{check:?}");
+    let (length, first) = (Nanos::from_secs(2), Nanos::from_secs(20));
+    let outages = Outages::Some { length, first, text: Some(String::new()) };
+    assert_eq!(check.finding, Finding::Outage(outages));
 }
 
 #[test]
@@ -391,7 +404,8 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
     let text = "3 connections are the limit: too many connections";
     evidence.events.push(event(10, Some(0), EventKind::ConnectionLimit, text));
     let check = only("connections", Status::Suspect, &evidence);
-    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+    let limited = Finding::Connections(Connections::Limited { text: text.to_owned() });
+    assert_eq!((check.value, check.finding), (Some(1.0), limited));
 }
 
 #[test]
@@ -403,8 +417,8 @@ fn a_closed_job_without_its_connections_makes_a_run_suspect() {
     only("connections", Status::Pass, &evidence);
     evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
     let check = only("connections", Status::Suspect, &evidence);
-    let expected = "of the 4 connections of [write] 3.5 were open on average";
-    assert_eq!(check.explain, expected);
+    let missing = Connections::Missing { job: "write".to_owned(), configured: 4, open: 3.5 };
+    assert_eq!(check.finding, Finding::Connections(missing));
     // The connections were not counted.
     evidence.jobs[1].steps.iter_mut().for_each(|step| step.connections = None);
     only("connections", Status::Pass, &evidence);
@@ -438,7 +452,8 @@ fn a_file_that_failed_makes_a_run_invalid() {
     let text = "the results file `found.csv` of [read] could not be written";
     evidence.events.push(event(10, Some(0), EventKind::FileFailed, text));
     let check = only("files", Status::Invalid, &evidence);
-    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+    let failed = Finding::Files(Files::Failed { text: text.to_owned() });
+    assert_eq!((check.value, check.finding), (Some(1.0), failed));
 }
 
 #[test]
@@ -446,7 +461,8 @@ fn a_pipe_that_may_have_been_cut_off_makes_a_run_suspect() {
     let mut evidence = steady(OPEN);
     let text = "the file `pipe` of [read] ended within a line";
     evidence.events.push(event(10, Some(0), EventKind::FileCutOff, text));
-    assert_eq!(only("files", Status::Suspect, &evidence).explain, text);
+    let cut_off = Finding::Files(Files::CutOff { text: text.to_owned() });
+    assert_eq!(only("files", Status::Suspect, &evidence).finding, cut_off);
 }
 
 #[test]
@@ -454,8 +470,8 @@ fn complete_names_the_file_that_ended_a_mix() {
     let mut evidence = steady(OPEN);
     let text = "the file `a.csv` of [write] has no more records, which ended the mix [both]";
     evidence.events.push(event(10, Some(0), EventKind::FileExhausted, text));
-    let expected = format!("the run ended by itself: {text}");
-    assert_eq!(only("complete", Status::Pass, &evidence).explain, expected);
+    let (end, _) = end_of(only("complete", Status::Pass, &evidence));
+    assert_eq!(end, RunEnd::Completed { exhausted: Some(text.to_owned()) });
 }
 
 #[test]
@@ -472,7 +488,7 @@ fn without_a_job_only_completeness_can_be_judged() {
     let evidence = nothing("duration = 60s\n[load t]\nrows = 10\ncolumns = a: row()\n");
     let verdict = summarize(&evidence).verdict;
     assert_eq!(verdict.word(), "VALID");
-    let passed: Vec<&str> = verdict.with(Status::Pass).map(|check| check.name).collect();
+    let passed: Vec<&str> = verdict.with(Status::Pass).map(|check| check.name()).collect();
     assert_eq!(passed, ["complete"]);
     assert_eq!(verdict.with(Status::NotPossible).count(), CHECKS.len() - 1);
 }
@@ -487,7 +503,7 @@ fn the_worst_of_several_faults_is_the_verdict() {
     evidence.jobs[0].steps[20].counts.overflows = 1;
     let verdict = summarize(&evidence).verdict;
     assert_eq!(verdict.word(), "INVALID");
-    let names = |status| verdict.with(status).map(|check| check.name).collect::<Vec<_>>();
+    let names = |status| verdict.with(status).map(|check| check.name()).collect::<Vec<_>>();
     assert_eq!(names(Status::Invalid), ["overflow"]);
     assert_eq!(names(Status::Suspect), ["complete"]);
     assert_eq!(

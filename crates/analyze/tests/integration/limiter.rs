@@ -1,23 +1,35 @@
 //! The limiter of a run by observations of the generator alone.
 
+use analyze::limiting::{
+    ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
+};
 use analyze::{Component, Evidence, Surroundings, summarize};
 use record::EventKind;
 
-use crate::support::{MIXED, OPEN, PER_S, answer_only, event, grow, nothing, steady, turn_bad};
+use crate::support::{
+    MIXED, OPEN, PER_S, answer_only, event, grow, near, nothing, steady, turn_bad,
+};
 
 #[track_caller]
-fn check(evidence: &Evidence, component: Component, because: &str) {
+fn check(evidence: &Evidence, component: Component, finding: LimiterFinding) {
     let limiter = summarize(evidence).limiter;
-    assert_eq!((limiter.component, limiter.because.as_str()), (component, because));
+    assert_eq!((limiter.component, limiter.finding), (component, finding));
 }
 
-const UNOBSERVED: &str = "and no component of the database was observed";
+#[track_caller]
+fn is_inconclusive(evidence: &Evidence, reason: Inconclusive) {
+    check(evidence, Component::Unknown, LimiterFinding::Inconclusive(reason));
+}
+
+/// Returns the finding of a run whose database was not observed.
+fn unobserved(why: Saturation) -> LimiterFinding {
+    LimiterFinding::NothingFull { why, sees_server: false }
+}
 
 #[test]
 fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
     let evidence = steady(OPEN);
-    let because = "every open job was answered at the rate at which requests arrived";
-    check(&evidence, Component::NotSaturated, because);
+    check(&evidence, Component::NotSaturated, LimiterFinding::Satisfied);
     let numbers = summarize(&evidence).limiter.evidence;
     let expected = [("offered_per_s".to_owned(), 1_000.0), ("answered_per_s".to_owned(), 1_000.0)];
     assert_eq!(numbers, expected);
@@ -27,19 +39,16 @@ fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
 fn what_limits_an_overloaded_or_a_closed_job_is_not_known() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S / 2);
-    let because = format!("requests arrive faster than they are answered, {UNOBSERVED}");
-    check(&evidence, Component::Unknown, &because);
-    let because = format!("a closed job takes what it can get, {UNOBSERVED}");
-    check(&steady(MIXED), Component::Unknown, &because);
-    check(&nothing(OPEN), Component::Unknown, "there were no requests");
+    check(&evidence, Component::Unknown, unobserved(Saturation::Overload));
+    check(&steady(MIXED), Component::Unknown, unobserved(Saturation::ClosedJob));
+    is_inconclusive(&nothing(OPEN), Inconclusive::NoRequests);
 }
 
 #[test]
 fn a_target_that_fails_is_not_called_unsaturated() {
     let mut evidence = steady(OPEN);
     (10..60).for_each(|second| turn_bad(&mut evidence, 0, second, [11, 0, 0]));
-    let because = "a request that fails says nothing of what the target can do";
-    check(&evidence, Component::Unknown, because);
+    is_inconclusive(&evidence, Inconclusive::FailingRequests);
 }
 
 /// An accepted timeout is no answer either.
@@ -61,9 +70,7 @@ fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
 fn a_window_too_short_for_a_trend_does_not_say_that_nothing_is_limited() {
     let mut evidence = steady("duration = 4s\n[read]\nquery = select 1\nrate = 1000\n");
     answer_only(&mut evidence, 0, 0, PER_S / 2);
-    let because =
-        "the window is too short to tell whether requests arrive faster than they are answered";
-    check(&evidence, Component::Unknown, because);
+    is_inconclusive(&evidence, Inconclusive::ShortWindow);
 }
 
 #[test]
@@ -76,15 +83,14 @@ fn connections_limit_the_job_that_waits_for_them() {
         answer_only(&mut evidence, overloaded, 0, PER_S / 2);
         evidence
     };
-    let because = format!("requests wait while {text}");
-    check(&limited(Some(0), 0), Component::Connections, &because);
-    check(&limited(None, 1), Component::Connections, &because);
-    let because = format!("requests arrive faster than they are answered, {UNOBSERVED}");
-    check(&limited(Some(0), 1), Component::Unknown, &because);
+    let waits = ConnectionLimit::RequestsWait { text: text.to_owned() };
+    let waits = LimiterFinding::Connections(waits);
+    check(&limited(Some(0), 0), Component::Connections, waits.clone());
+    check(&limited(None, 1), Component::Connections, waits);
+    check(&limited(Some(0), 1), Component::Unknown, unobserved(Saturation::Overload));
     let mut evidence = steady(OPEN);
     evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
-    let because = "every open job was answered at the rate at which requests arrived";
-    check(&evidence, Component::NotSaturated, because);
+    check(&evidence, Component::NotSaturated, LimiterFinding::Satisfied);
 }
 
 #[test]
@@ -94,7 +100,9 @@ fn clients_that_got_no_connection_ask_nothing() {
     let mut evidence = steady(closed);
     evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(8));
-    check(&evidence, Component::Connections, &format!("of 20 clients 8 ask anything: {text}"));
+    let (clients, connections, text) = (20.0, 8.0, text.to_owned());
+    let without = ConnectionLimit::ClientsWithout { clients, connections, text };
+    check(&evidence, Component::Connections, LimiterFinding::Connections(without));
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.ranked[0].share, 0.6);
     let numbers = [("clients".to_owned(), 20.0), ("connections".to_owned(), 8.0)];
@@ -111,9 +119,18 @@ fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {
     let mut evidence = steady(closed);
     evidence.surroundings = Surroundings::default();
     grow(&mut evidence, "lane-1", "ran", 0.97);
-    let because =
-        "its thread lane-1 used 97 % of a processor, while 1 of 2 threads had time to spare";
-    check(&evidence, Component::GeneratorThread, because);
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.component, Component::GeneratorThread);
+    let LimiterFinding::Generator(GeneratorLimit::ThreadFull { use_of_thread, idle, threads }) =
+        limiter.finding
+    else {
+        panic!("{:?}", limiter.finding);
+    };
+    assert_eq!((idle, threads), (1, 2));
+    let FullThread::Processor { thread, share } = use_of_thread else {
+        panic!("{use_of_thread:?}");
+    };
+    assert!(thread == "lane-1" && near(share, 0.97), "{thread} {share}");
     grow(&mut evidence, "lane-1", "ran", 0.5);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     grow(&mut evidence, "lane-1", "ran", 0.97);

@@ -1,9 +1,13 @@
 //! The limiter of the load of a table: evidence for each component, made by hand.
 
+use analyze::limiting::{
+    Asking, EmbeddedWait, GeneratorLimit, Inconclusive, LimiterFinding as F, NetworkLimit,
+    ProcessorLimit, Saturation, Waits,
+};
 use analyze::{Asked, Component, Evidence, LoadEvidence, Route, Suspect, summarize};
 use base::Nanos;
 
-use crate::support::{is_explained, nothing, replace_readings};
+use crate::support::{is_explained, near, nothing, replace_readings};
 
 /// Four writers, 1,000 rows in a commit.
 const LOADED: &str = "
@@ -82,10 +86,10 @@ fn limiter(evidence: &Evidence) -> Suspect {
 }
 
 #[track_caller]
-fn names(evidence: &Evidence, component: Component, words: &str) {
+fn names(evidence: &Evidence, component: Component, is_it: impl Fn(&F) -> bool) {
     let limiter = limiter(evidence);
     assert_eq!(limiter.component, component, "{limiter:?}");
-    assert!(limiter.because.contains(words), "{}", limiter.because);
+    assert!(is_it(&limiter.finding), "{:?}", limiter.finding);
     assert!(!limiter.evidence.is_empty());
     for (name, _) in &limiter.evidence {
         assert!(is_explained(name), "the guide does not say what {name} is made of");
@@ -94,41 +98,68 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
 
 #[test]
 fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
-    names(&loading(), Component::Concurrency, "4 writers commit a batch at a time");
+    names!(
+        &loading(),
+        Component::Concurrency,
+        F::Concurrency(it) if it.asking == Asking::Writers && it.clients == 4.0
+    );
     // If all rows are one batch, the other writers have nothing to do.
     let all_at_once = LOADED.replace("writers = 4", "writers = 4\nbatch = 1000000");
-    let words = "one writer commits a batch at a time, which takes 8300 ms, and nothing that was \
-                 seen is full: 0.12 batches per second";
-    names(&loading_as(&all_at_once), Component::Concurrency, words);
+    names(&loading_as(&all_at_once), Component::Concurrency, |finding| match finding {
+        F::Concurrency(it) => {
+            it.asking == Asking::Writers
+                && it.clients == 1.0
+                && near(it.service_s, 8.3)
+                && near(it.per_s, 0.1205)
+        }
+        _ => false,
+    });
 }
 
 #[test]
 fn the_thread_that_makes_the_rows_is_named_when_it_is_full() {
     let mut evidence = loading();
     plant(&mut evidence, "generator", "user", 0.85);
-    names(&evidence, Component::GeneratorThread, "95 % of a processor");
+    names!(
+        &evidence,
+        Component::GeneratorThread,
+        F::Generator(GeneratorLimit::LoaderFull { ran }) if near(*ran, 0.95)
+    );
     // The cost of observing is not the thread's work.
     plant(&mut evidence, "generator", "observing", 0.5);
     assert_ne!(limiter(&evidence).component, Component::GeneratorThread);
     // The thread lacks a processor that something else uses.
     let mut evidence = loading();
     plant(&mut evidence, "generator", "waited", 0.6);
-    names(&evidence, Component::GeneratorCpu, "waited for a processor for 60 %");
+    names!(
+        &evidence,
+        Component::GeneratorCpu,
+        F::Generator(GeneratorLimit::LoaderWaits { waited, .. }) if near(*waited, 0.6)
+    );
 }
 
 #[test]
 fn what_the_database_lacks_is_named() {
     let mut evidence = loading();
     plant(&mut evidence, "server", "user", 1.8);
-    names(&evidence, Component::DatabaseCpu, "1.90 of the 2.00 processors");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { used, may_use, .. })
+            if near(*used, 1.9) && near(*may_use, 2.0)
+    );
     let mut evidence = loading();
     plant(&mut evidence, "server", "user", 0.9);
     hold(&mut evidence, "server", "busiest", 0.97);
-    names(&evidence, Component::DatabaseSingleCore, "97 % of a processor");
+    names!(
+        &evidence,
+        Component::DatabaseSingleCore,
+        F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.97)
+    );
     let mut evidence = loading();
     plant(&mut evidence, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut evidence, "waits", "IO:WALSync", 30.0);
-    names(&evidence, Component::DatabaseFlush, "until what they commit is safe");
+    names!(&evidence, Component::DatabaseFlush, F::Waits(Waits::Flush(_)));
 }
 
 #[test]
@@ -141,24 +172,33 @@ fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
     // If sessions wait for rows, something on the network does not read them.
     plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
     plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
-    names(&narrow, Component::NetworkBandwidth, "wait for room on the way");
+    names!(&narrow, Component::NetworkBandwidth, F::Network(NetworkLimit::RowsWait { .. }));
     // A closed window is the same evidence.
     hold(&mut narrow, "sockets generator", "with-send-queue", 0.4);
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     plant(&mut narrow, "sockets generator", "receiver-limited", 3.2);
-    names(&narrow, Component::NetworkBandwidth, "3.20 have some");
+    names!(
+        &narrow,
+        Component::NetworkBandwidth,
+        F::Network(NetworkLimit::RowsWait { waiting, .. }) if near(*waiting, 3.2)
+    );
     // If the sessions are not seen, the unread rows of the database are the evidence.
     narrow.loads[0].observed.retain(|it| !["sessions", "waits"].contains(&&*it.component));
     assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
     hold(&mut narrow, "sockets server", "with-receive-queue", 0.2);
-    names(&narrow, Component::NetworkBandwidth, "wait for room on the way");
+    names!(&narrow, Component::NetworkBandwidth, F::Network(NetworkLimit::RowsWait { .. }));
     // 1,000 batches by four writers take 33 ms each.
     let mut long = loading();
     plant(&mut long, "sessions", "active", 5.0);
     plant(&mut long, "sessions", "idle", 35.0);
     plant(&mut long, "waits", "Timeout:PgSleep", 0.0);
     hold(&mut long, "sockets generator", "round-trip-least", 0.02);
-    names(&long, Component::NetworkLatency, "20.0 ms of the 33.2 ms");
+    names!(
+        &long,
+        Component::NetworkLatency,
+        F::Network(NetworkLimit::RoundTrips { round_trip_s, service_s, .. })
+            if near(*round_trip_s, 0.02) && near(*service_s, 0.033_2)
+    );
 }
 
 #[test]
@@ -168,7 +208,7 @@ fn a_writer_that_makes_rows_is_not_on_the_way() {
     plant(&mut evidence, "sessions", "idle", 17.5);
     plant(&mut evidence, "waits", "Timeout:PgSleep", 0.5);
     // Neither the session nor the thread is at work, so the rows are on the network.
-    names(&evidence, Component::NetworkLatency, "whose sessions idle");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
     // The thread lacks a processor.
     plant(&mut evidence, "generator", "waited", 0.35);
     assert_ne!(limiter(&evidence).component, Component::NetworkLatency);
@@ -188,10 +228,18 @@ fn a_database_inside_of_the_generator_waits_for_its_flushes() {
     evidence.surroundings.main = sqlite;
     evidence.loads[0].observed.retain(|it| ["generator", "server"].contains(&&*it.component));
     hold(&mut evidence, "server", "busiest", 0.1);
-    names(&evidence, Component::DatabaseFlush, "until what it wrote is safe");
+    names!(
+        &evidence,
+        Component::DatabaseFlush,
+        F::Waits(Waits::Embedded { wait: EmbeddedWait::Flush, .. })
+    );
     // The active one of four writers keeps the others waiting.
     plant(&mut evidence, "server", "user", 0.7);
-    names(&evidence, Component::DatabaseLocks, "for the one that writes");
+    names!(
+        &evidence,
+        Component::DatabaseLocks,
+        F::Waits(Waits::Embedded { wait: EmbeddedWait::Writer, .. })
+    );
     // If it is busy half of the time and its waits are short, more writers would not help.
     plant(&mut evidence, "server", "user", 0.5);
     plant(&mut evidence, "server", "waited", 2.3);
@@ -201,22 +249,21 @@ fn a_database_inside_of_the_generator_waits_for_its_flushes() {
 
 #[test]
 fn of_what_was_not_watched_or_was_over_at_once_nothing_is_named() {
-    let is_unknown = |evidence: &Evidence, words: &str| {
+    let is_unknown = |evidence: &Evidence, expected: F| {
         let limiter = limiter(evidence);
-        assert_eq!(limiter.component, Component::Unknown, "{limiter:?}");
-        assert!(limiter.because.contains(words), "{}", limiter.because);
+        assert_eq!((limiter.component, limiter.finding), (Component::Unknown, expected));
     };
     let mut evidence = loading();
     evidence.loads[0].took = Nanos::from_millis(999);
-    is_unknown(&evidence, "too short");
+    is_unknown(&evidence, F::Inconclusive(Inconclusive::ShortLoad));
     let mut evidence = loading();
     evidence.is_virtual = true;
-    is_unknown(&evidence, "simulated");
+    is_unknown(&evidence, F::Inconclusive(Inconclusive::VirtualTime));
     let mut evidence = loading();
     evidence.loads[0].observed.retain(|it| it.component == "generator");
-    is_unknown(&evidence, "no component of the database was observed");
+    is_unknown(&evidence, F::NothingFull { why: Saturation::Load, sees_server: false });
     evidence.loads[0].observed.clear();
-    is_unknown(&evidence, "nothing was observed");
+    is_unknown(&evidence, F::Inconclusive(Inconclusive::NothingObserved));
 }
 
 #[test]

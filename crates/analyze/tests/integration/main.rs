@@ -2,6 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+/// Asserts that a component is named, with a finding of this pattern.
+macro_rules! names {
+    ($evidence:expr, $component:expr, $finding:pat $(if $guard:expr)? $(,)?) => {
+        names($evidence, $component, |finding| matches!(finding, $finding $(if $guard)?))
+    };
+}
+
 mod calibrated;
 mod checks;
 mod limiter;

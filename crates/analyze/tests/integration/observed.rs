@@ -1,9 +1,14 @@
 //! The limiter of a run by observations: evidence for each component, made by hand.
 
+use analyze::limiting::{
+    Asking, BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
+    LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Unseen, Waits,
+};
 use analyze::{Asked, Component, Evidence, Place, Route, Surroundings, summarize};
 use base::Nanos;
+use record::Side;
 
-use crate::support::{OPEN, grow, is_explained, replace_readings, steady};
+use crate::support::{OPEN, grow, is_explained, near, replace_readings, steady};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -52,11 +57,12 @@ pub(crate) fn watched() -> Evidence {
     evidence
 }
 
+/// Asserts that a component is named, with a finding that `is_it` accepts.
 #[track_caller]
-pub(crate) fn names(evidence: &Evidence, component: Component, words: &str) {
+pub(crate) fn names(evidence: &Evidence, component: Component, is_it: impl Fn(&F) -> bool) {
     let limiter = summarize(evidence).limiter;
     assert_eq!(limiter.component, component, "{limiter:?}");
-    assert!(limiter.because.contains(words), "{}", limiter.because);
+    assert!(is_it(&limiter.finding), "{:?}", limiter.finding);
     assert_eq!(limiter.ranked[0].component, component);
     assert!(!limiter.evidence.is_empty());
     for (name, _) in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
@@ -64,16 +70,34 @@ pub(crate) fn names(evidence: &Evidence, component: Component, words: &str) {
     }
 }
 
+/// Returns the wait or counter that a finding names.
+fn event_of(finding: &F) -> Option<&str> {
+    match finding {
+        F::Waits(
+            Waits::Locks { sessions, .. } | Waits::Flush(sessions) | Waits::Disk(sessions),
+        ) => Some(&sessions.event),
+        _ => None,
+    }
+}
+
 #[test]
 fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
-    names(&watched(), Component::Concurrency, "2 clients ask one request at a time");
+    names!(
+        &watched(),
+        Component::Concurrency,
+        F::Concurrency(it) if it.asking == Asking::Clients && it.clients == 2.0
+    );
     // If the processes of a database are not seen, its sessions show if they run.
     let mut far = watched();
     far.observed.retain(|it| it.component != "server");
     plant(&mut far, "waits", "cpu", 14.0);
     assert_eq!(summarize(&far).limiter.component, Component::Unknown);
     plant(&mut far, "waits", "cpu", 2.0);
-    names(&far, Component::Concurrency, "2 clients ask one request at a time");
+    names!(
+        &far,
+        Component::Concurrency,
+        F::Concurrency(it) if it.asking == Asking::Clients && it.clients == 2.0
+    );
     // The process that accepts the connections is idle while sessions run: it is only a tunnel.
     let mut tunnel = watched();
     plant(&mut tunnel, "waits", "cpu", 14.0);
@@ -100,20 +124,41 @@ fn an_open_job_that_gets_what_it_asks_is_limited_by_nothing_that_is_seen() {
 fn full_processors_of_the_database_are_named() {
     let mut evidence = watched();
     plant(&mut evidence, "server", "user", 1.7);
-    names(&evidence, Component::DatabaseCpu, "1.80 of the 2.00 processors");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { used, may_use, .. })
+            if near(*used, 1.8) && near(*may_use, 2.0)
+    );
     // One processor is full while the other idles.
     plant(&mut evidence, "server", "user", 0.85);
     hold(&mut evidence, "server", "busiest", 0.95);
-    names(&evidence, Component::DatabaseSingleCore, "95 % of a processor");
+    names!(
+        &evidence,
+        Component::DatabaseSingleCore,
+        F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.95)
+    );
     // A proxy that accepts the connections is not the database.
     hold(&mut evidence, "server", "proxies", 1.0);
-    names(&evidence, Component::Proxy, "95 % of a processor");
+    names!(
+        &evidence,
+        Component::Proxy,
+        F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.95)
+    );
     hold(&mut evidence, "server", "proxies", 0.0);
     // If it may use only that one, its processors are full.
     hold(&mut evidence, "server", "processors", 1.0);
-    names(&evidence, Component::DatabaseCpu, "of the 1.00 processors");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { may_use, .. }) if near(*may_use, 1.0)
+    );
     hold(&mut evidence, "server", "proxies", 1.0);
-    names(&evidence, Component::Proxy, "of the 1.00 processors");
+    names!(
+        &evidence,
+        Component::Proxy,
+        F::Processors(ProcessorLimit::Full { may_use, .. }) if near(*may_use, 1.0)
+    );
     // Stolen time was available to no one.
     hold(&mut evidence, "server", "proxies", 0.0);
     hold(&mut evidence, "server", "processors", 2.0);
@@ -121,7 +166,11 @@ fn full_processors_of_the_database_are_named() {
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseSingleCore);
     plant(&mut evidence, "host", "processors", 2.0);
     plant(&mut evidence, "host", "stolen", 0.2);
-    names(&evidence, Component::DatabaseSingleCore, "80 % of a processor");
+    names!(
+        &evidence,
+        Component::DatabaseSingleCore,
+        F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.8)
+    );
 }
 
 #[test]
@@ -131,14 +180,22 @@ fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_
     plant(&mut evidence, "server", "waited", 1.5);
     plant(&mut evidence, "cpu 0", "busy", 0.98);
     plant(&mut evidence, "cpu 1", "busy", 0.99);
-    names(&evidence, Component::DatabaseCpu, "would have used 2.60");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { wanted, is_starved: false, .. }) if near(*wanted, 2.6)
+    );
     // The database does not fill the processors: something else does.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
     // Neither the database nor the generator uses them, so more clients might not help.
     plant(&mut evidence, "generator", "user", 0.04);
     plant(&mut evidence, "server", "user", 0.4);
-    names(&evidence, Component::DatabaseCpu, "something else had them");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { is_starved: true, .. })
+    );
     plant(&mut evidence, "server", "waited", 0.2);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
 }
@@ -148,13 +205,21 @@ fn a_thread_of_the_generator_that_has_no_processor_is_named() {
     let mut evidence = watched();
     grow(&mut evidence, "lane-0", "ran", 0.5);
     grow(&mut evidence, "lane-0", "waited", 0.45);
-    names(&evidence, Component::GeneratorCpu, "waited for a processor for 45 %");
+    names!(
+        &evidence,
+        Component::GeneratorCpu,
+        F::Generator(GeneratorLimit::ThreadWaits { waited, .. }) if near(*waited, 0.45)
+    );
     // It wanted less than all, but the requests are not in the database either.
     grow(&mut evidence, "lane-0", "ran", 0.2);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     plant(&mut evidence, "sessions", "active", 4.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
-    names(&evidence, Component::GeneratorCpu, "ran for 20 %");
+    names!(
+        &evidence,
+        Component::GeneratorCpu,
+        F::Generator(GeneratorLimit::ThreadWaits { ran, .. }) if near(*ran, 0.2)
+    );
     plant(&mut evidence, "sessions", "active", 14.0);
     grow(&mut evidence, "lane-0", "ran", 0.5);
     // The database wants all of them, and they are full: it is what lacks processors.
@@ -172,7 +237,14 @@ fn locks_are_named_with_their_table() {
     plant(&mut evidence, "waits", "Lock:tuple", 12.0);
     plant(&mut evidence, "locks", "public.account", 12.0);
     plant(&mut evidence, "statements", "update account set", 12.0);
-    names(&evidence, Component::DatabaseLocks, "of table public.account (Lock:tuple)");
+    names!(
+        &evidence,
+        Component::DatabaseLocks,
+        F::Waits(Waits::Locks { sessions, table: Some(table), statement: Some(statement) })
+            if sessions.event == "Lock:tuple"
+                && table == "public.account"
+                && statement == "update account set"
+    );
     plant(&mut evidence, "waits", "Lock:tuple", 6.0);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseLocks);
 }
@@ -184,11 +256,15 @@ fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
     plant(&mut evidence, "waits", "IO:WALSync", 6.0);
     plant(&mut evidence, "waits", "LWLock:WALWrite", 6.0);
     plant(&mut evidence, "disk vda", "busy", 0.9);
-    names(&evidence, Component::DatabaseFlush, "until what they commit is safe");
+    names!(&evidence, Component::DatabaseFlush, F::Waits(Waits::Flush(_)));
     plant(&mut evidence, "waits", "IO:WALSync", 0.0);
     plant(&mut evidence, "waits", "LWLock:WALWrite", 0.0);
     plant(&mut evidence, "waits", "IO:DataFileRead", 12.0);
-    names(&evidence, Component::DatabaseDisk, "IO:DataFileRead");
+    names!(
+        &evidence,
+        Component::DatabaseDisk,
+        F::Waits(Waits::Disk(sessions)) if sessions.event == "IO:DataFileRead"
+    );
     for (metric, per_s) in [
         ("busy", 0.9),
         ("reads", 390.0),
@@ -218,9 +294,13 @@ fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 9.0);
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 1.5);
-    names(&evidence, Component::DatabaseDisk, "innodb_data_pending_reads");
+    names!(
+        &evidence,
+        Component::DatabaseDisk,
+        F::Waits(Waits::Disk(sessions)) if sessions.event == "status.innodb_data_pending_reads"
+    );
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
-    names(&evidence, Component::Concurrency, "nothing that was seen is full");
+    names!(&evidence, Component::Concurrency, F::Concurrency(_));
     // Reads ahead for a running session are no waits of it.
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
     plant(&mut evidence, "server", "user", 0.9);
@@ -247,26 +327,32 @@ fn times_that_a_database_adds_up_find_waits_that_looks_do_not_show() {
         plant(&mut evidence, "waits", "cpu", 14.0);
         assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
         plant(&mut evidence, "statistics", metric, per_s);
-        names(&evidence, component, metric);
+        names(&evidence, component, |finding| event_of(finding) == Some(metric));
         // Sessions that really run do not wait: the counters include others' waits.
         plant(&mut evidence, "server", "user", 1.2);
         assert_ne!(summarize(&evidence).limiter.component, component, "{metric}");
         // If the processes are not seen, the counter is trusted.
         evidence.observed.retain(|it| it.component != "server");
-        names(&evidence, component, metric);
+        names(&evidence, component, |finding| event_of(finding) == Some(metric));
     }
     // An unfinished wait is not in the time yet.
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 14.0);
     hold(&mut evidence, "statistics", "status.innodb_row_lock_current_waits", 1.2);
-    names(&evidence, Component::DatabaseLocks, "1.2 of 1.4 active sessions wait for locks");
+    names!(
+        &evidence,
+        Component::DatabaseLocks,
+        F::Waits(Waits::Locks { sessions, .. })
+            if near(sessions.waiting, 1.19) && near(sessions.active, 1.4)
+    );
     // Waits that samples show are not counted twice.
     plant(&mut evidence, "waits", "cpu", 4.0);
     plant(&mut evidence, "waits", "Lock:row", 10.0);
-    names(
+    names!(
         &evidence,
         Component::DatabaseLocks,
-        "1.2 of 1.4 active sessions wait for locks (Lock:row)",
+        F::Waits(Waits::Locks { sessions, .. })
+            if sessions.event == "Lock:row" && (sessions.waiting - 1.2).abs() < 0.05
     );
 }
 
@@ -291,13 +377,14 @@ fn sessions_that_seem_to_run_without_a_processor_are_reported() {
     plant(&mut evidence, "waits", "cpu", 14.0);
     let limiter = summarize(&evidence).limiter;
     let told = |limiter: &analyze::Limiter| {
-        let seems = |(what, _): &&(String, String)| what == "sessions that seem to run";
-        limiter.unseen.iter().find(seems).map(|(_, why)| why.clone())
+        limiter.unseen.iter().find_map(|unseen| match unseen {
+            Unseen::Contradiction(contradiction) => Some(*contradiction),
+            Unseen::Reported { .. } | Unseen::CountersReset => None,
+        })
     };
-    let words = "the database shows 1.4 of 1.4 active sessions as running, and its processes used \
-                 0.2 processors and waited for 0.0: 1.2 sessions wait for something that has no \
-                 name, or run on another host";
-    assert_eq!(told(&limiter).as_deref(), Some(words));
+    let Contradiction { running, active, used, waited, unexplained } = told(&limiter).unwrap();
+    assert!(near(running, 1.4) && near(active, 1.4) && near(used, 0.2), "{limiter:?}");
+    assert!(near(waited, 0.01) && near(unexplained, 1.19), "{limiter:?}");
     let unexplained = limiter.seen.waits.iter().find(|(name, _)| name == "unexplained");
     assert!(unexplained.is_some_and(|(_, sessions)| (sessions - 1.19).abs() < 1e-6));
     // Sessions that a counter explains, or that lacked a processor, are not unexplained.
@@ -330,9 +417,12 @@ fn crowded() -> Evidence {
 #[test]
 fn other_programs_that_take_the_processors_are_named() {
     let mut evidence = crowded();
-    let words = "other programs used 1.60 of the 2.00 processors of the machine: `stress` 1.50 (2 \
-                 processes, most by pid 4711), and requests lacked them";
-    names(&evidence, Component::OtherPrograms, words);
+    names!(
+        &evidence,
+        Component::OtherPrograms,
+        F::OtherPrograms(others)
+            if near(others.used, 1.6) && near(others.processors, 2.0) && others.host.is_none()
+    );
     let program = &summarize(&evidence).limiter.seen.programs[0];
     assert_eq!((program.name.as_str(), program.processes, program.pid), ("stress", 2, Some(4_711)));
     // Nothing lacks a processor.
@@ -354,7 +444,12 @@ fn other_programs_that_take_the_processors_are_named() {
 fn a_database_behind_a_proxy_is_no_other_program() {
     let mut evidence = crowded();
     plant(&mut evidence, "program postgres", "used", 1.3);
-    names(&evidence, Component::OtherPrograms, "`stress` 1.50");
+    names!(
+        &evidence,
+        Component::OtherPrograms,
+        F::OtherPrograms(others)
+            if others.programs[0].name == "stress" && near(others.programs[0].processors, 1.5)
+    );
     hold(&mut evidence, "server", "proxies", 1.0);
     assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
 }
@@ -377,10 +472,20 @@ fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     plant(&mut evidence, "cgroup server", "throttled", 0.4);
     plant(&mut evidence, "server", "user", 0.4);
     plant(&mut evidence, "server", "waited", 2.0);
-    names(&evidence, Component::Cgroup, "it may use 0.50 processors");
+    names!(
+        &evidence,
+        Component::Cgroup,
+        F::Processors(ProcessorLimit::Throttled { side: Side::Server, quota, .. })
+            if near(*quota, 0.5)
+    );
     // It is a small part of very many processors, and yet all that it may use.
     hold(&mut evidence, "server", "processors", 64.0);
-    names(&evidence, Component::Cgroup, "it may use 0.50 processors");
+    names!(
+        &evidence,
+        Component::Cgroup,
+        F::Processors(ProcessorLimit::Throttled { side: Side::Server, quota, .. })
+            if near(*quota, 0.5)
+    );
     plant(&mut evidence, "cgroup server", "throttled", 0.05);
     plant(&mut evidence, "server", "user", 0.3);
     assert_ne!(summarize(&evidence).limiter.component, Component::Cgroup);
@@ -406,36 +511,49 @@ fn answers(evidence: &mut Evidence, bytes: u64) {
 fn a_long_way_and_a_narrow_one_are_told_apart() {
     let mut evidence = watched();
     far_away(&mut evidence, 1.3, 1.2);
-    names(&evidence, Component::NetworkLatency, "1.20 ms of the 1.60 ms");
+    names!(
+        &evidence,
+        Component::NetworkLatency,
+        F::Network(NetworkLimit::RoundTrips { trips, round_trip_s, service_s })
+            if near(*trips, 1.0) && near(*round_trip_s, 0.001_2) && near(*service_s, 0.001_6)
+    );
     // The mean alone means nothing: acknowledgements are sent with answers.
     far_away(&mut evidence, 1.3, 0.1);
     plant(&mut evidence, "sessions", "idle", 1.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
     hold(&mut evidence, "sockets server", "with-send-queue", 1.2);
-    names(&evidence, Component::NetworkBandwidth, "1.2 have an answer that waits for room");
+    names!(
+        &evidence,
+        Component::NetworkBandwidth,
+        F::Network(NetworkLimit::AnswersWait { waiting, .. }) if near(*waiting, 1.2)
+    );
     // The client does not read the answers.
     hold(&mut evidence, "sockets generator", "with-receive-queue", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
     // No socket shows it, and yet the database's sessions idle with requests under way.
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
-    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
     // The answers are in a queue between the two ends.
     hold(&mut evidence, "sockets server", "round-trip-least", 0.000_1);
     hold(&mut evidence, "sockets server", "round-trip", 0.000_9);
     // Short answers are acknowledged with the next request.
     answers(&mut evidence, 1_000);
-    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
     answers(&mut evidence, 50_000);
-    names(&evidence, Component::NetworkBandwidth, "0.90 ms to be acknowledged");
+    names!(
+        &evidence,
+        Component::NetworkBandwidth,
+        F::Network(NetworkLimit::AnswersQueue { mean_s, .. }) if near(*mean_s, 0.000_9)
+    );
     grow(&mut evidence, "lane-0", "waited", 0.6);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
     grow(&mut evidence, "lane-0", "waited", 0.0);
     hold(&mut evidence, "sockets server", "round-trip", 0.000_3);
-    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
     hold(&mut evidence, "sockets server", "round-trip", 0.001_6);
     hold(&mut evidence, "sockets server", "round-trip-least", 0.001_5);
-    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
     hold(&mut evidence, "sockets server", "round-trip", 0.0);
     // Requests that arrived and are unread are in the database, which lacks a processor.
     hold(&mut evidence, "sockets server", "with-receive-queue", 1.5);
@@ -453,7 +571,14 @@ fn a_full_link_is_named() {
     hold(&mut evidence, "interface eth0", "speed", 125e6);
     plant(&mut evidence, "interface eth0", "sent-bytes", 1e6);
     plant(&mut evidence, "interface eth0", "received-bytes", 118e6);
-    names(&evidence, Component::NetworkBandwidth, "interface eth0 carried 118 MB/s, 94 %");
+    names!(
+        &evidence,
+        Component::NetworkBandwidth,
+        F::Network(NetworkLimit::Link { interface, bytes_per_s, share })
+            if interface.to_string() == "interface eth0"
+                && near(*bytes_per_s, 118e6)
+                && near(*share, 0.944)
+    );
     // A tunnel's speed is made up; and requests in the database are not on a link.
     hold(&mut evidence, "interface eth0", "speed", 1.25e6);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
@@ -475,7 +600,12 @@ fn few_sessions_behind_many_requests_are_a_pool() {
     (0..9).for_each(|_| service.add(&more).unwrap());
     plant(&mut evidence, "sessions", "active", 19.0);
     plant(&mut evidence, "sessions", "idle", 1.0);
-    names(&evidence, Component::Connections, "16 requests under way share 2 sessions");
+    names!(
+        &evidence,
+        Component::Connections,
+        F::Connections(ConnectionLimit::Pool { in_flight, sessions })
+            if near(*in_flight, 16.0) && near(*sessions, 2.0)
+    );
     // A request that first connects has no session for a part of its time.
     evidence.plan.jobs[0].reconnect = workload::Reconnect::PerTransaction;
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
@@ -493,7 +623,12 @@ fn a_round_trip_counts_once_for_each_statement() {
     (0..4).for_each(|number| {
         evidence.jobs[0].window.push((record::Kind::Statement(number), service.clone()));
     });
-    names(&evidence, Component::NetworkLatency, "4 round trips take 1.00 ms of the 1.60 ms");
+    names!(
+        &evidence,
+        Component::NetworkLatency,
+        F::Network(NetworkLimit::RoundTrips { trips, round_trip_s, service_s })
+            if near(*trips, 4.0) && near(*round_trip_s, 0.000_25) && near(*service_s, 0.001_6)
+    );
 }
 
 /// Sessions of a database on another machine idle for want of a processor while requests wait in
@@ -507,7 +642,7 @@ fn a_far_database_whose_processors_are_not_seen_is_not_blamed_on_the_way() {
     plant(&mut evidence, "waits", "cpu", 40.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
     plant(&mut evidence, "waits", "cpu", 1.0);
-    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));
 }
 
 #[test]
@@ -520,7 +655,11 @@ fn of_several_hosts_with_a_server_it_is_the_one_that_has_more_to_do() {
         hold(&mut evidence, &format!("{host}/server"), "processes", 9.0);
         hold(&mut evidence, &format!("{host}/server"), "processors", 2.0);
     }
-    names(&evidence, Component::DatabaseCpu, "used 1.85 of the 2.00 processors");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { used, .. }) if near(*used, 1.85)
+    );
 }
 
 /// Above a number of threads their processor waits are not read.
@@ -531,7 +670,11 @@ fn a_full_host_lacks_processors_also_if_nobody_knows_who_waited() {
     plant(&mut evidence, "server", "user", 1.4);
     plant(&mut evidence, "cpu 0", "busy", 0.95);
     plant(&mut evidence, "cpu 1", "busy", 0.95);
-    names(&evidence, Component::DatabaseCpu, "used 1.50 of the 2.00 processors");
+    names!(
+        &evidence,
+        Component::DatabaseCpu,
+        F::Processors(ProcessorLimit::Full { used, .. }) if near(*used, 1.5)
+    );
     plant(&mut evidence, "cpu 0", "busy", 0.8);
     plant(&mut evidence, "cpu 1", "busy", 0.8);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
@@ -557,37 +700,60 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
     let mut evidence = watched();
     plant(&mut evidence, "server", "user", 1.8);
     plant(&mut evidence, "server", "waited", 0.8);
-    names(&evidence, Component::DatabaseCpu, "processors");
+    names!(&evidence, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
     plant(&mut evidence, "sessions", "others", 15.0);
-    names(&evidence, Component::BackgroundTask, "1.5 sessions of others");
+    names!(
+        &evidence,
+        Component::BackgroundTask,
+        F::Background(BackgroundWork::OtherSessions { sessions, work: None, .. })
+            if near(*sessions, 1.5)
+    );
     plant(&mut evidence, "background", "vacuum: old", 9.0);
-    names(&evidence, Component::BackgroundTask, "full; `vacuum: old` went on for 90 %");
+    names!(
+        &evidence,
+        Component::BackgroundTask,
+        F::Background(BackgroundWork::OtherSessions { work: Some((name, share)), .. })
+            if name == "vacuum: old" && near(*share, 0.9)
+    );
     plant(&mut evidence, "background", "vacuum: old", 0.0);
     plant(&mut evidence, "sessions", "others", 1.0);
     plant(&mut evidence, "background", "autovacuum: account", 8.0);
     plant(&mut evidence, "server", "written-bytes", 1e6);
     plant(&mut evidence, "server", "read-bytes", 1e6);
     plant(&mut evidence, "server autovacuum worker", "user", 0.9);
-    names(&evidence, Component::BackgroundTask, "`autovacuum: account` went on for 80 %");
+    names!(
+        &evidence,
+        Component::BackgroundTask,
+        F::Background(BackgroundWork::Named { name, share, .. })
+            if name == "autovacuum: account" && near(*share, 0.8)
+    );
     // The background work of others is not its work.
     plant(&mut evidence, "background", "autovacuum: account", 0.0);
     plant(&mut evidence, "background", "checkpoint", 9.0);
-    names(&evidence, Component::DatabaseCpu, "processors");
+    names!(&evidence, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
     plant(&mut evidence, "background", "checkpoint", 0.0);
     plant(&mut evidence, "background", "autovacuum: account", 8.0);
     // It is present but takes hardly anything.
     plant(&mut evidence, "server autovacuum worker", "user", 0.1);
-    names(&evidence, Component::DatabaseCpu, "processors");
+    names!(&evidence, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
 }
 
 #[test]
 fn memory_that_is_lacking_is_named() {
     let mut evidence = watched();
     plant(&mut evidence, "host", "pressure-memory", 0.3);
-    names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
+    names!(
+        &evidence,
+        Component::DatabaseMemory,
+        F::Memory(MemoryLimit::Host { lacked, .. }) if near(*lacked, 0.3)
+    );
     // If the database's host is not observed, its memory is not the limiter.
     evidence.surroundings.main.place = Place::Elsewhere;
-    names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
+    names!(
+        &evidence,
+        Component::DatabaseMemory,
+        F::Memory(MemoryLimit::Host { lacked, .. }) if near(*lacked, 0.3)
+    );
     evidence.observed.retain(|it| it.component != "server");
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseMemory);
 }
@@ -598,10 +764,11 @@ fn memory_that_a_control_group_lacks_is_named() {
     hold(&mut evidence, "cgroup server", "memory-limit", 512e6);
     hold(&mut evidence, "cgroup server", "memory", 511e6);
     plant(&mut evidence, "cgroup server", "pressure-memory", 0.25);
-    names(
+    names!(
         &evidence,
         Component::DatabaseMemory,
-        "lacked memory for 25 % of the time: it may have 512",
+        F::Memory(MemoryLimit::Group { lacked, limit_bytes })
+            if near(*lacked, 0.25) && near(*limit_bytes, 512e6)
     );
     // A full memory limit alone means nothing: the kernel uses free memory as a file cache.
     plant(&mut evidence, "cgroup server", "pressure-memory", 0.05);
@@ -623,13 +790,29 @@ fn embedded(workload: &str, cpu: f64) -> Evidence {
 #[test]
 fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
     let reads = "duration = 60s\nwarmup = 10s\n[a]\nquery = select 1\nconcurrency = 2\n";
-    names(&embedded(reads, 0.2), Component::DatabaseDisk, "for the disk");
+    names!(
+        &embedded(reads, 0.2),
+        Component::DatabaseDisk,
+        F::Waits(Waits::Embedded { wait: EmbeddedWait::Disk, .. })
+    );
     let writes = "duration = 60s\nwarmup = 10s\n[a]\nquery = insert into t values (1)\n\
                   concurrency = 2\n";
-    names(&embedded(writes, 0.7), Component::DatabaseLocks, "for the one that writes");
+    names!(
+        &embedded(writes, 0.7),
+        Component::DatabaseLocks,
+        F::Waits(Waits::Embedded { wait: EmbeddedWait::Writer, .. })
+    );
     // The holder of the lock does not run either.
-    names(&embedded(writes, 0.2), Component::DatabaseFlush, "until what it wrote is safe");
-    names(&embedded(reads, 0.93), Component::DatabaseSingleCore, "93 % of a processor");
+    names!(
+        &embedded(writes, 0.2),
+        Component::DatabaseFlush,
+        F::Waits(Waits::Embedded { wait: EmbeddedWait::Flush, .. })
+    );
+    names!(
+        &embedded(reads, 0.93),
+        Component::DatabaseSingleCore,
+        F::Processors(ProcessorLimit::OneThread { share, .. }) if near(*share, 0.93)
+    );
 }
 
 #[test]
@@ -638,7 +821,7 @@ fn a_source_that_is_too_slow_is_named() {
                concurrency = 8\n";
     let mut evidence = watched();
     evidence.plan = steady(fed).plan;
-    names(&evidence, Component::GeneratorInput, "what they read comes too slowly");
+    names!(&evidence, Component::GeneratorInput, F::Generator(GeneratorLimit::SlowFeed { .. }));
     // Thinking clients idle by intent, not for lack of input.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
@@ -649,8 +832,9 @@ fn what_could_not_be_seen_is_passed_on_and_a_restart_is_noticed() {
     let mut evidence = watched();
     evidence.unseen = vec![("sessions".to_owned(), "no permission".to_owned())];
     let limiter = summarize(&evidence).limiter;
-    assert_eq!(limiter.unseen, evidence.unseen);
+    let (what, why) = ("sessions".to_owned(), "no permission".to_owned());
+    assert_eq!(limiter.unseen, [Unseen::Reported { what, why }]);
     reading(&mut evidence, "sessions", "looks", |s| if s < 30.0 { 100.0 + s } else { s });
     let limiter = summarize(&evidence).limiter;
-    assert!(limiter.unseen.iter().any(|(what, why)| what == "counters" && why.contains("reset")));
+    assert!(limiter.unseen.contains(&Unseen::CountersReset));
 }

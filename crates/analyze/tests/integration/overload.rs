@@ -1,11 +1,12 @@
 //! Loads beyond the capacity, and loads that only look like it.
 
-use analyze::{Evidence, Status, Step, summarize};
+use analyze::finding::{Backlog, JobObstacle};
+use analyze::{Evidence, Finding, Obstacle, Status, Step, Unit, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts, EndKind, EventKind};
 use sim::{Config, Hints, Server, Service};
 
-use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, only, steady, turn_bad};
+use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, near, only, steady, turn_bad};
 
 /// First second of the window, and one in its middle.
 const FIRST: usize = 10;
@@ -17,14 +18,19 @@ fn a_backlog_that_grows_makes_a_run_suspect_and_withholds_its_response_times() {
     answer_only(&mut evidence, 0, 0, PER_S * 9 / 10);
     let check = only("backlog", Status::Suspect, &evidence);
     assert!(check.value > check.limit, "{check:?}");
-    assert!(check.explain.contains("exceeds the capacity for [read]"), "{check:?}");
+    assert_eq!(check.finding, grows("read"));
     assert!(summarize(&evidence).jobs[0].exceeds_capacity);
+}
+
+fn grows(job: &str) -> Finding {
+    Finding::Backlog(Backlog::Grows { jobs: vec![job.to_owned()] })
 }
 
 #[test]
 fn a_backlog_that_does_not_grow_is_none_of_it() {
     let mut evidence = steady(OPEN);
-    assert_eq!(only("backlog", Status::Pass, &evidence).explain, "the backlog did not grow");
+    let check = only("backlog", Status::Pass, &evidence);
+    assert_eq!(check.finding, Finding::Backlog(Backlog::Stable));
     evidence.jobs[0].steps[FIRST - 1].ends.completed -= 900;
     only("backlog", Status::Pass, &evidence);
     assert!(!summarize(&evidence).jobs[0].exceeds_capacity);
@@ -37,7 +43,7 @@ fn a_backlog_may_grow_by_as_much_as_does_not_matter() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S - 8);
     let check = only("backlog", Status::Pass, &evidence);
-    assert_eq!(check.explain, "the backlog grew by less than matters");
+    assert_eq!(check.finding, Finding::Backlog(Backlog::Immaterial));
     answer_only(&mut evidence, 0, 0, PER_S - 10);
     only("backlog", Status::Suspect, &evidence);
 }
@@ -72,8 +78,10 @@ fn a_queue_that_was_full_is_overloaded() {
     let mut evidence = steady(OPEN);
     turn_bad(&mut evidence, 0, MIDDLE, [0, 1, 0]);
     let check = only("backlog", Status::Suspect, &evidence);
-    assert!(check.explain.contains("[read]"), "{check:?}");
-    assert_eq!((check.value, check.limit, check.unit), (Some(1.0), Some(0.0), "rejected requests"));
+    let full = Backlog::QueuesFull { jobs: vec!["read".to_owned()] };
+    assert_eq!(check.finding, Finding::Backlog(full));
+    assert_eq!((check.value, check.limit), (Some(1.0), Some(0.0)));
+    assert_eq!(check.unit, Unit::RejectedRequests);
     let mut evidence = steady(OPEN);
     turn_bad(&mut evidence, 0, FIRST - 1, [0, 1, 0]);
     only("backlog", Status::Pass, &evidence);
@@ -133,7 +141,7 @@ fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
     let mut evidence = steady(&two);
     answer_only(&mut evidence, 1, 0, 500);
     let check = only("backlog", Status::Suspect, &evidence);
-    assert!(check.explain.contains("for [other]:"), "{check:?}");
+    assert_eq!(check.finding, grows("other"));
     let exceeds: Vec<bool> =
         summarize(&evidence).jobs.iter().map(|job| job.exceeds_capacity).collect();
     assert_eq!(exceeds, [false, true]);
@@ -150,7 +158,8 @@ fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
     };
     only("backlog", Status::Suspect, &short(5));
     let check = only("backlog", Status::NotPossible, &short(4));
-    assert_eq!(check.explain, "requests arrive in fewer than 5 intervals");
+    let few = Obstacle::Jobs(JobObstacle::FewIntervals { fewest: 5 });
+    assert_eq!(check.finding, Finding::NotPossible(few));
 }
 
 /// Four seconds are too few for a slope, and enough to leave requests behind.
@@ -167,8 +176,11 @@ fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     assert_eq!(check_of(&fewer), Status::NotPossible);
     only("achieved", Status::Suspect, &fewer);
     let found = only("backlog", Status::Suspect, &left(4, 201));
-    assert!(found.explain.contains("for [read]: 5 % of the requests were never"), "{found:?}");
-    assert_eq!((found.limit, found.unit), (Some(5.0), "% unsent"));
+    assert_eq!((found.limit, found.unit), (Some(5.0), Unit::PercentUnsent));
+    let Finding::Backlog(Backlog::Unsent { jobs, share }) = found.finding else {
+        panic!("{found:?}");
+    };
+    assert!(jobs == ["read"] && near(share, 0.05025), "{jobs:?} {share}");
     let summary = summarize(&left(4, 201));
     assert!(summary.jobs[0].exceeds_capacity);
     assert_eq!(summary.limiter.component.name(), "unknown");

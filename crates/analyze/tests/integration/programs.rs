@@ -1,9 +1,14 @@
 //! The limiter of an observed program, by the waits of its sessions and the contents of both sides'
 //! sockets.
 
+use analyze::limiting::{
+    BackgroundWork, ConnectionLimit, LimiterFinding as F, Pause, ProcessorLimit, ProgramLimit,
+    Sockets, Waits,
+};
 use analyze::{Component, Evidence, summarize};
 
 use crate::observed::{hold, names, plant, watched};
+use crate::support::near;
 
 /// Returns the evidence of an observed program: there are no jobs.
 fn observed_program() -> Evidence {
@@ -66,12 +71,15 @@ fn self_throttling_loader(wait: &str) -> Evidence {
 fn self_throttling_loader_is_named_with_its_session_and_both_sockets() {
     for wait in ["Client:ClientRead", "Client:read"] {
         let evidence = self_throttling_loader(wait);
-        names(&evidence, Component::GeneratorInput, "of 1.00 sessions of the database 0.98 wait");
-        let because = summarize(&evidence).limiter.because;
-        let session = format!("wait within a statement for the program's rows ({wait})");
-        let sockets = "for 99 % of that time their sockets hold nothing, no request at the server \
-                       and no answer at the program";
-        assert!(because.contains(&session) && because.contains(sockets), "{because}");
+        names(&evidence, Component::GeneratorInput, |finding| {
+            let F::Program(ProgramLimit::Pauses { sessions, waiting, pause }) = finding else {
+                return false;
+            };
+            let Pause::NothingAsked { rows, sockets: Sockets::Empty { share } } = *pause else {
+                return false;
+            };
+            near(*sessions, 1.0) && near(*waiting, 0.98) && rows == Some(wait) && near(share, 0.99)
+        });
     }
 }
 
@@ -80,10 +88,18 @@ fn self_throttling_loader_is_named_while_others_take_the_processors() {
     let mut evidence = self_throttling_loader("Client:ClientRead");
     plant(&mut evidence, "cpu 0", "busy", 0.99);
     plant(&mut evidence, "cpu 1", "busy", 0.99);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
     // A program that has no processor for most of that time does not throttle itself.
     plant(&mut evidence, "generator", "waited", 0.7);
-    names(&evidence, Component::GeneratorCpu, "waited for a processor for 70 %");
+    names!(
+        &evidence,
+        Component::GeneratorCpu,
+        F::Program(ProgramLimit::Waits { waited, .. }) if near(*waited, 0.7)
+    );
 }
 
 #[test]
@@ -92,7 +108,11 @@ fn loader_whose_rows_wait_for_the_network_does_not_throttle_itself() {
     plant(&mut evidence, "sessions", "nothing-waits", 0.5);
     plant(&mut evidence, "sessions", "paused", 0.5);
     hold(&mut evidence, "sockets generator", "with-send-queue", 0.9);
-    names(&evidence, Component::NetworkBandwidth, "wait for room on the way");
+    names!(
+        &evidence,
+        Component::NetworkBandwidth,
+        F::Program(ProgramLimit::Pauses { pause: Pause::RowsOnTheWay, .. })
+    );
 }
 
 /// Returns a loader that sleeps 50 ms after every 200 inserts: 0.31 ms between an answer and the
@@ -116,11 +136,24 @@ fn batches() -> Evidence {
 
 #[test]
 fn pauses_between_batches_are_added_up_and_not_averaged() {
-    names(&batches(), Component::GeneratorInput, "have nothing to do, and for 98 %");
+    names!(
+        &batches(),
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses {
+            pause: Pause::NothingAsked { rows: None, sockets: Sockets::Empty { share } },
+            ..
+        })
+            if near(*share, 0.975)
+    );
     // The same mean, without one long pause.
     let mut quick = batches();
     plant(&mut quick, "sessions", "paused", 0.2);
-    names(&quick, Component::Concurrency, "which comes 0.31 ms after the last answer");
+    names!(
+        &quick,
+        Component::Concurrency,
+        F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
+            if near(*pause_s, 0.000_31)
+    );
     // Unread requests and answers are no pause of the program.
     let mut starved = batches();
     for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
@@ -150,13 +183,17 @@ fn one_session_that_waits_for_flushes_is_named() {
     plant(&mut evidence, "waits", "IO:WALSync", 3.8);
     plant(&mut evidence, "sockets generator", "data-sent", 900.0);
     plant(&mut evidence, "sockets generator", "data-received", 900.0);
-    names(&evidence, Component::DatabaseFlush, "IO:WALSync");
+    names!(
+        &evidence,
+        Component::DatabaseFlush,
+        F::Waits(Waits::Flush(sessions)) if sessions.event == "IO:WALSync"
+    );
     // If most of the time passes between the requests, a flush that takes a tenth is no limiter.
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 8.0);
     plant(&mut evidence, "waits", "cpu", 1.0);
     plant(&mut evidence, "waits", "IO:WALSync", 1.0);
-    names(&evidence, Component::Concurrency, "no more are asked at once");
+    names!(&evidence, Component::Concurrency, F::Program(ProgramLimit::FewSessions { .. }));
 }
 
 #[test]
@@ -172,9 +209,17 @@ fn program_that_connects_for_each_statement_is_named_by_the_time_in_between() {
     };
     seen(&mut evidence, looks);
     plant(&mut evidence, "waits", "IO:WALSync", 0.5);
-    names(&evidence, Component::GeneratorInput, "a session of the database for 7 % of the time");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Absent { sessions, is_busy: false, .. }) if near(*sessions, 0.07)
+    );
     plant(&mut evidence, "generator", "user", 0.85);
-    names(&evidence, Component::GeneratorThread, "its processes were busy in between");
+    names!(
+        &evidence,
+        Component::GeneratorThread,
+        F::Program(ProgramLimit::Absent { is_busy: true, .. })
+    );
     // There may be hidden sessions.
     evidence.unseen = vec![("sessions of others".to_owned(), "no permission".to_owned())];
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorThread);
@@ -186,7 +231,12 @@ fn program_behind_a_pool_without_a_free_session_lacks_connections() {
     plant(&mut evidence, "sessions", "active", 18.0);
     plant(&mut evidence, "sessions", "idle", 2.0);
     hold(&mut evidence, "sockets generator", "connections", 24.0);
-    names(&evidence, Component::Connections, "24 connections of the program share 2.0 sessions");
+    names!(
+        &evidence,
+        Component::Connections,
+        F::Connections(ConnectionLimit::PoolOfProgram { connections, sessions, .. })
+            if near(*connections, 24.0) && near(*sessions, 2.0)
+    );
     // A pool with sessions to spare is not the limiter.
     plant(&mut evidence, "sessions", "active", 10.0);
     plant(&mut evidence, "sessions", "idle", 10.0);
@@ -210,7 +260,7 @@ fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
     plant(&mut evidence, "waits", "IO:DataFileExtend", 1.0);
     plant(&mut evidence, "server", "user", 0.6);
     hold(&mut evidence, "server", "busiest", 0.7);
-    names(&evidence, Component::DatabaseSingleCore, "one session of the database was at work for");
+    names!(&evidence, Component::DatabaseSingleCore, F::Program(ProgramLimit::OneSession { .. }));
     // A session that lacks a processor would gain nothing from a faster one.
     plant(&mut evidence, "server", "waited", 0.5);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseSingleCore);
@@ -232,24 +282,28 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
     plant(&mut busy, "server", "user", 1.8);
     plant(&mut busy, "server", "waited", 3.0);
     plant(&mut busy, "sessions", "others", 27.0);
-    names(&busy, Component::BackgroundTask, "2.7 sessions of others were at work");
+    names!(
+        &busy,
+        Component::BackgroundTask,
+        F::Background(BackgroundWork::OtherSessions { sessions, .. }) if near(*sessions, 2.7)
+    );
     let mut throttled = self_throttling_loader("Client:ClientRead");
     plant(&mut throttled, "sessions", "others", 27.0);
     plant(&mut throttled, "server", "user", 1.8);
     plant(&mut throttled, "server", "waited", 0.3);
     hold(&mut throttled, "server", "busiest", 0.95);
-    names(&throttled, Component::GeneratorInput, "does not ask more");
+    names!(
+        &throttled,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
     // Half of the pauses suffices while the sessions of others fill the processors.
     plant(&mut throttled, "sessions", "paused", 6.0);
-    names(&throttled, Component::GeneratorInput, "does not ask more");
-}
-
-#[test]
-fn remedies_for_a_program_name_no_option_of_a_run() {
-    for component in Component::ALL {
-        let relief = component.relief_of_program();
-        assert!(relief.is_none_or(|it| !it.contains("--")), "{component:?}: {relief:?}");
-    }
+    names!(
+        &throttled,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
 }
 
 #[test]
@@ -281,25 +335,52 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
     // Its sockets say more than the statistics of a database that counts transactions.
     let commits = "pg_stat_database.all.xact_commit";
     plant(&mut evidence, "statistics", commits, 9_000.0);
-    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    names!(
+        &evidence,
+        Component::Concurrency,
+        F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
+            if near(*pause_s, 0.000_1)
+    );
     plant(&mut evidence, "statistics", commits, 20.0);
     let (sent, received) = ("data-sent", "data-received");
     let program = "sockets generator";
     plant(&mut evidence, program, sent, 9_000.0);
     plant(&mut evidence, program, received, 90.0);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
     plant(&mut evidence, program, received, 12_000.0);
     // A request that is under way in each sample is no wait for the program.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
-    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    names!(
+        &evidence,
+        Component::Concurrency,
+        F::Program(ProgramLimit::FewSessions { pause_s: Some(pause_s), .. })
+            if near(*pause_s, 0.000_1)
+    );
     // Ten milliseconds are a pause, unless round trips take most of them.
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
     plant(&mut evidence, program, sent, 90.0);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
     hold(&mut evidence, "sockets generator", "round-trip-least", 0.005);
-    names(&evidence, Component::NetworkLatency, "which comes 10.0 ms after the last answer");
+    names!(
+        &evidence,
+        Component::NetworkLatency,
+        F::Program(ProgramLimit::Pauses { pause: Pause::RoundTrip { pause_s, .. }, .. })
+            if near(*pause_s, 0.01)
+    );
     hold(&mut evidence, "sockets generator", "round-trip-least", 0.003);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { .. }, .. })
+    );
     // It would ask more if it had a processor.
     let mut crowded = evidence.clone();
     plant(&mut crowded, "cpu 0", "busy", 0.9);
@@ -307,7 +388,11 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
     assert_eq!(summarize(&crowded).limiter.component, Component::Unknown);
     // A full thread has nothing to spare, independently of idle sessions.
     hold(&mut evidence, "generator", "busiest", 0.81);
-    names(&evidence, Component::GeneratorThread, "81 %");
+    names!(
+        &evidence,
+        Component::GeneratorThread,
+        F::Program(ProgramLimit::ThreadFull { share }) if near(*share, 0.81)
+    );
 }
 
 #[test]
@@ -316,24 +401,45 @@ fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 18.0);
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
-    names(&evidence, Component::GeneratorInput, "have nothing to do");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::NothingAsked { rows: None, .. }, .. })
+    );
     plant(&mut evidence, "waits", "Client:ClientWrite", 18.0);
     plant(&mut evidence, "sessions", "active", 19.0);
     plant(&mut evidence, "sessions", "idle", 1.0);
-    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::UnreadAnswers, .. })
+    );
     evidence.observed.retain(|it| it.component != "waits");
     plant(&mut evidence, "waits", "Client:write", 18.0);
-    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    names!(
+        &evidence,
+        Component::GeneratorInput,
+        F::Program(ProgramLimit::Pauses { pause: Pause::UnreadAnswers, .. })
+    );
     hold(&mut evidence, "generator", "busiest", 0.97);
-    names(&evidence, Component::GeneratorThread, "97 %");
+    names!(
+        &evidence,
+        Component::GeneratorThread,
+        F::Program(ProgramLimit::ThreadFull { share }) if near(*share, 0.97)
+    );
     // The sessions of others say nothing about the program's.
     let mut beside = observed_program();
     plant(&mut beside, "sessions", "active", 20.0);
     plant(&mut beside, "sessions", "idle", 900.0);
     assert_eq!(summarize(&beside).limiter.component, Component::GeneratorInput);
     hold(&mut beside, "sockets generator", "connections", 2.0);
-    names(&beside, Component::Concurrency, "of 2.00 sessions of the database 2.00 are at work");
+    names!(
+        &beside,
+        Component::Concurrency,
+        F::Program(ProgramLimit::FewSessions { sessions, at_work, .. })
+            if near(*sessions, 2.0) && near(*at_work, 2.0)
+    );
     let mut busy = observed_program();
     plant(&mut busy, "server", "user", 1.8);
-    names(&busy, Component::DatabaseCpu, "processors");
+    names!(&busy, Component::DatabaseCpu, F::Processors(ProcessorLimit::Full { .. }));
 }

@@ -1,6 +1,9 @@
 //! Checks of a server's own counters, with planted faults.
 
-use analyze::{Account, Answered, Check, Evidence, Observed, Status};
+use analyze::finding::{
+    Checkpoints, Commits, Compared, Counter, CounterObstacle, Coverage, Cycles,
+};
+use analyze::{Account, Answered, Check, Evidence, Finding, Observed, Obstacle, Status, Unit};
 use base::Nanos;
 use record::{Balance, Counts, EndKind};
 
@@ -76,10 +79,14 @@ fn one_lost_commit_is_enough() {
         only("commits", status, &postgres(READ, vec![answered(ALL, 1)], commits));
     }
     let found = check("commits", &postgres(READ, vec![answered(ALL, 1)], ALL + 6));
-    let words = "1 commits are missing: the server counted 60,006 commits; requests account for \
-                 60,000, assay's own sessions for 7";
-    assert!(found.explain.starts_with(words), "{found:?}");
-    assert_eq!((found.value, found.unit), (Some(-1.0), "commits"));
+    let compared = Compared {
+        counter: Counter::Commits,
+        server: 60_006.0,
+        own: [7.0, 7.0],
+        requests: [60_000.0, 60_000.0],
+    };
+    assert_eq!(found.finding, Finding::Commits(Commits::Missing(compared)));
+    assert_eq!((found.value, found.unit), (Some(-1.0), Unit::Counted(Counter::Commits)));
 }
 
 #[test]
@@ -96,7 +103,10 @@ fn commits_of_parallel_workers_are_nobody_elses() {
     only("commits", Status::Suspect, &seen(2 * ALL, 0.0));
     only("commits", Status::NotPossible, &seen(2 * ALL, 3.0));
     let found = check("commits", &seen(2 * ALL, 3.0));
-    assert!(found.explain.contains("max_parallel_workers_per_gather"), "{found:?}");
+    let is_it = |obstacle: &Obstacle| {
+        matches!(obstacle, Obstacle::Counters(CounterObstacle::ParallelWorkers(_)))
+    };
+    assert!(matches!(&found.finding, Finding::NotPossible(it) if is_it(it)), "{found:?}");
     only("commits", Status::Pass, &seen(ALL + 7, 3.0));
     only("commits", Status::Invalid, &seen(ALL + 6, 3.0));
 }
@@ -153,7 +163,11 @@ fn what_failed_may_have_been_committed_or_not() {
     assert_eq!(found(ALL - 1_000 + 7).status, Status::Pass);
     assert_eq!(found(ALL + 7).status, Status::Pass);
     assert_eq!(found(ALL - 1_000 + 6).status, Status::Invalid);
-    assert!(found(ALL + 7).explain.contains("requests account for 59,000 to "));
+    let Finding::Commits(Commits::Agree(compared)) = found(ALL + 7).finding else {
+        panic!("{:?}", found(ALL + 7));
+    };
+    assert_eq!(compared.requests[0], 59_000.0);
+    assert!(compared.requests[1] > 59_000.0, "{compared:?}");
     // An attempt that was retried has failed as well.
     let retried = vec![told(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
     assert_eq!(check("commits", &postgres(READ, retried, ALL + 7 + 500)).status, Status::Pass);
@@ -174,13 +188,12 @@ fn what_is_sent_at_once_is_committed_without_the_word() {
     only("commits", Status::Invalid, &mariadb(&workload, jobs(), 3 * ALL + 2, 0));
 }
 
-/// Asserts that the check is not possible, for a reason that contains these words.
+/// Asserts that the check is not possible, for this reason.
 #[track_caller]
-fn is_not_possible(evidence: &Evidence, words: &str) {
+fn is_not_possible(evidence: &Evidence, why: CounterObstacle) {
+    let expected = Finding::NotPossible(Obstacle::Counters(why));
     for name in ["commits", "checkpoints"] {
-        let found = check(name, evidence);
-        assert_eq!(found.status, Status::NotPossible, "{found:?}");
-        assert!(found.explain.contains(words), "{found:?}");
+        assert_eq!(check(name, evidence).finding, expected);
     }
 }
 
@@ -189,39 +202,42 @@ fn an_account_that_cannot_be_had_is_said_so() {
     let right = || postgres(READ, vec![answered(ALL, 1)], ALL + 7);
     let mut simulated = right();
     simulated.is_virtual = true;
-    is_not_possible(&simulated, "time was simulated");
-    is_not_possible(&steady(READ), "SQLite");
+    let virtual_time = Finding::NotPossible(Obstacle::VirtualTime);
+    assert_eq!(check("commits", &simulated).finding, virtual_time);
+    assert_eq!(check("checkpoints", &simulated).finding, virtual_time);
+    is_not_possible(&steady(READ), CounterObstacle::NoAccount);
     let mut refused = steady(READ);
-    refused.account.refused = Some("permission denied".to_owned());
-    is_not_possible(&refused, "could not be read: permission denied");
+    let why = "permission denied".to_owned();
+    refused.account.refused = Some(why.clone());
+    is_not_possible(&refused, CounterObstacle::AccountRefused(why));
     let mut once = right();
     once.account.counts.iter_mut().for_each(|count| count.points.truncate(1));
-    is_not_possible(&once, "behind the run");
+    is_not_possible(&once, CounterObstacle::AccountNotRead);
     let mut killed = right();
     killed.ended = None;
-    is_not_possible(&killed, "cut off");
+    is_not_possible(&killed, CounterObstacle::CutOff);
     killed.ended = Some(EndKind::InternalError);
-    is_not_possible(&killed, "cut off");
+    is_not_possible(&killed, CounterObstacle::CutOff);
     let two = format!(
         "{READ}target = other\n[target other]\nurl = postgres://h/d\n[more]\nquery = select 2\n\
          rate = 1000\narrival = uniform\n"
     );
     let mut several = steady(&two);
     several.account = right().account;
-    is_not_possible(&several, "several targets");
+    is_not_possible(&several, CounterObstacle::SeveralTargets);
 }
 
 #[test]
 fn a_server_that_counts_anew_is_not_blamed() {
     let mut shrunk = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
     shrunk.account.counts[0].points[1].1 = 99.0;
-    is_not_possible(&shrunk, "started again");
+    is_not_possible(&shrunk, CounterObstacle::CountersReset);
     let mut restarted = postgres(READ, vec![answered(ALL, 1)], 100);
     restarted.account.counts[2].points[1].1 = 35.0;
-    is_not_possible(&restarted, "started again");
+    is_not_possible(&restarted, CounterObstacle::CountersReset);
     let mut younger = mariadb(READ, vec![answered(ALL, 1)], 100, 0);
     younger.account.counts[5].points[1].1 = 50.0;
-    is_not_possible(&younger, "started again");
+    is_not_possible(&younger, CounterObstacle::CountersReset);
 }
 
 #[test]
@@ -234,8 +250,11 @@ fn statements_that_may_commit_by_themselves_are_not_counted() {
         let mut evidence = steady(&workload);
         evidence.account = postgres(READ, vec![answered(ALL, 1)], 2 * ALL).account;
         let found = check("commits", &evidence);
-        assert_eq!(found.status, Status::NotPossible, "{statement}: {found:?}");
-        assert!(found.explain.contains("[read]"), "{found:?}");
+        let unknown = |obstacle: &CounterObstacle| matches!(obstacle, CounterObstacle::UnknownCommits { job, .. } if job == "read");
+        let Finding::NotPossible(Obstacle::Counters(obstacle)) = &found.finding else {
+            panic!("{statement}: {found:?}");
+        };
+        assert!(unknown(obstacle), "{statement}: {found:?}");
         // MariaDB counts what was sent, independently of its effect.
         evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).account;
         assert_eq!(check("commits", &evidence).status, Status::Pass, "{statement}");
@@ -261,31 +280,31 @@ fn checkpoints(timed: f64, requested: f64, written: f64) -> Check {
 fn a_run_without_a_checkpoint_is_told_so_and_not_suspected() {
     let none = checkpoints(0.0, 0.0, 50e6);
     assert_eq!((none.value, none.limit), (Some(0.0), Some(2.0)));
-    assert!(none.explain.starts_with("no checkpoint began in the run"), "{none:?}");
-    assert!(none.explain.contains("a run of several cycles"), "{none:?}");
-    let one = checkpoints(1.0, 0.0, 50e6);
-    assert!(one.explain.starts_with("1 checkpoint began in the run, 0 of them"), "{one:?}");
-    assert!(one.explain.contains("a run of several cycles"), "{one:?}");
-    let several = checkpoints(1.0, 2.0, 50e6);
-    assert!(several.explain.starts_with("3 checkpoints began in the run, 2 of them"));
-    assert!(!several.explain.contains("several cycles"), "{several:?}");
-    let idle = checkpoints(0.0, 0.0, 1e5);
-    assert!(idle.explain.contains("next to nothing"), "{idle:?}");
+    for (timed, requested, written_bytes, coverage) in [
+        (0.0, 0.0, 50e6, Coverage::FewCycles),
+        (1.0, 0.0, 50e6, Coverage::FewCycles),
+        (1.0, 2.0, 50e6, Coverage::Representative),
+        (0.0, 0.0, 1e5, Coverage::NothingToWrite),
+    ] {
+        let cycles = Cycles::Checkpoints { timed, requested };
+        let expected = Checkpoints { cycles, written_bytes, coverage };
+        let found = checkpoints(timed, requested, written_bytes);
+        assert_eq!(found.finding, Finding::Checkpoints(expected));
+    }
 }
 
 #[test]
 fn where_there_are_no_checkpoints_the_turns_of_the_log_are_counted() {
     let mut evidence = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 0);
-    is_not_possible_for_checkpoints(&evidence, "how much log");
+    let unknown = only("checkpoints", Status::NotPossible, &evidence);
+    let why = Obstacle::Counters(CounterObstacle::NoLogWritten);
+    assert_eq!(unknown.finding, Finding::NotPossible(why));
     let counted = [("log-written", 0.0, 250e6), ("log-capacity", 100e6, 100e6)];
     evidence.account.counts.extend(account(READ, Vec::new(), &counted).account.counts);
     let found = only("checkpoints", Status::Pass, &evidence);
     assert_eq!(found.value, Some(2.5));
-    assert!(found.explain.contains("2.50 times the room"), "{found:?}");
-}
-
-#[track_caller]
-fn is_not_possible_for_checkpoints(evidence: &Evidence, words: &str) {
-    let found = only("checkpoints", Status::NotPossible, evidence);
-    assert!(found.explain.contains(words), "{found:?}");
+    let cycles = Cycles::Turns(2.5);
+    let coverage = Coverage::Representative;
+    let expected = Checkpoints { cycles, written_bytes: 250e6, coverage };
+    assert_eq!(found.finding, Finding::Checkpoints(expected));
 }

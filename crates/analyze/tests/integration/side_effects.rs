@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use analyze::limiting::{BackgroundWork, LimiterFinding};
 use analyze::{
     Change, Component, Evidence, Figure, PhaseName, SideEffects, Step, StepOfJob, disturbances,
     summarize,
@@ -10,7 +11,7 @@ use base::{Seed, Stream};
 use hdrhistogram::Histogram;
 use record::{Balance, Kind};
 
-use crate::support::{answered, nothing, turn_bad};
+use crate::support::{answered, near, nothing, turn_bad};
 
 /// Traffic for 90 s, and a clean-up at 30 s.
 const ONCE: &str = "duration = 90s\n[read]\nquery = select 1\nrate = 100\n[clean-up]\nquery = \
@@ -147,8 +148,18 @@ fn work_of_the_database_that_takes_what_others_lack_is_their_limiter() {
     let run = at_work(slowed("concurrency = 2", ""), "purge", purging);
     let limiter = summarize(&run.evidence()).limiter;
     assert_eq!(limiter.component, Component::BackgroundTask);
-    let because = "while the database's purge was at work, [read] had 10.0 instead of 100 answers";
-    assert!(limiter.because.starts_with(because), "{}", limiter.because);
+    let LimiterFinding::Background(BackgroundWork::Intermittent {
+        cause,
+        is_background,
+        job,
+        with_per_s,
+        without_per_s,
+    }) = limiter.finding
+    else {
+        panic!("{:?}", limiter.finding);
+    };
+    assert_eq!((cause.as_str(), is_background, job.as_str()), ("purge", true, "read"));
+    assert!(near(with_per_s, 10.0) && near(without_per_s, 100.0), "{with_per_s} {without_per_s}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Checks of rate, evenness and steady state: runs with one planted fault.
 
-use analyze::{Cut, Evidence, Status, WarmupEnd};
+use analyze::finding::{Gaps, JobObstacle, MedianChange, Seconds, WarmUp};
+use analyze::{Cut, Evidence, Finding, Obstacle, Status, WarmupEnd};
+use base::Nanos;
 use record::{EventKind, Kind};
 
 use crate::support::{
-    MIXED, OPEN, PER_S, add_times, answer_only, answered, check, event, only, set_medians,
+    MIXED, OPEN, PER_S, add_times, answer_only, answered, check, event, near, only, set_medians,
     set_times, steady, turn_bad,
 };
 
@@ -41,8 +43,8 @@ fn fewer_or_more_requests_than_the_schedule_says_are_noticed() {
     assert_eq!(of_poisson(987), Status::Pass);
     assert_eq!(of_poisson(985), Status::Suspect);
     let found = check("rate", &counted(OPEN, &[980]));
-    let words = "the requests of [read] that came due differ by -2.00 % from its schedule";
-    assert_eq!(found.explain, words);
+    let Finding::Rate(difference) = found.finding else { panic!("{found:?}") };
+    assert!(difference.job == "read" && near(difference.by, -0.02), "{difference:?}");
 }
 
 #[test]
@@ -74,9 +76,10 @@ fn a_second_that_has_too_much_or_too_little_is_noticed() {
     evidence.jobs[0].steps[30] = answered(PER_S - 100);
     evidence.jobs[0].steps[31] = answered(PER_S + 100);
     let found = only("each-second", Status::Suspect, &evidence);
-    let words = "the requests of [read] that came due in the second from 31s on differ by +10 % \
-                 from its schedule";
-    assert_eq!(found.explain, words);
+    let Finding::EachSecond(Seconds::Odd { job, begin, by }) = found.finding else {
+        panic!("{found:?}");
+    };
+    assert!(job == "read" && begin == Nanos::from_secs(31) && near(by, 0.1), "{begin} {by}");
     let seconds = |pair| check("each-second", &counted(POISSON, pair)).status;
     assert_eq!(seconds(&[1_100, 900]), Status::Pass);
     assert_eq!(seconds(&[1_200, 800]), Status::Suspect);
@@ -125,25 +128,32 @@ fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
         add_times(&mut evidence, 0, Kind::Gap, ms, count);
     }
     let found = only("gaps", Status::Suspect, &evidence);
-    assert!(found.explain.contains("of the arrivals of [read] came closer together"), "{found:?}");
+    let is_odd = |gaps: &Gaps| matches!(gaps, Gaps::Odd { job, .. } if job == "read");
+    assert!(matches!(&found.finding, Finding::Gaps(gaps) if is_odd(gaps)), "{found:?}");
     evidence.plan = counted(OPEN, &[1]).plan;
     assert_eq!(check("gaps", &evidence).status, Status::NotPossible);
 }
 
 #[test]
 fn the_end_of_a_warm_up_is_said_or_doubted() {
-    for (warmup, status, words) in [
-        (WarmupEnd::Given, Status::NotPossible, "its length was given"),
-        (WarmupEnd::TooShort, Status::Suspect, "the run ended before the end of its warm-up"),
-        (WarmupEnd::NoSteadyJob, Status::Suspect, "no job asked evenly"),
-        (found(0, None), Status::Pass, "the run was steady at once"),
-        (found(10, None), Status::Pass, "the first 10s are less steady than the rest"),
-        (found(30, Some(-0.07)), Status::Invalid, "there was no steady state: the second half of"),
+    let length = Nanos::from_secs(10);
+    let given = Finding::NotPossible(Obstacle::Jobs(JobObstacle::GivenWarmUp));
+    for (warmup, status, finding) in [
+        (WarmupEnd::Given, Status::NotPossible, given),
+        (WarmupEnd::TooShort, Status::Suspect, Finding::WarmUp(WarmUp::TooShort)),
+        (WarmupEnd::NoSteadyJob, Status::Suspect, Finding::WarmUp(WarmUp::NoSteadyJob)),
+        (found(0, None), Status::Pass, Finding::WarmUp(WarmUp::SteadyAtOnce)),
+        (found(10, None), Status::Pass, Finding::WarmUp(WarmUp::Found { length })),
+        (
+            found(30, Some(-0.07)),
+            Status::Invalid,
+            Finding::WarmUp(WarmUp::NeverSteady { by: -0.07 }),
+        ),
     ] {
         let mut evidence = steady(OPEN);
         evidence.warmup = warmup;
         let check = only("warm-up", status, &evidence);
-        assert!(check.explain.contains(words), "{check:?}");
+        assert_eq!(check.finding, finding);
     }
 }
 
@@ -155,7 +165,7 @@ fn an_overload_has_no_end_of_its_warm_up() {
     evidence.warmup = found(30, Some(0.8));
     let check = check("warm-up", &evidence);
     assert_eq!(check.status, Status::Suspect, "{check:?}");
-    assert!(check.explain.contains("exceeds the capacity"), "{check:?}");
+    assert_eq!(check.finding, Finding::WarmUp(WarmUp::Overloaded));
 }
 
 fn found(steps: usize, never_steady: Option<f64>) -> WarmupEnd {
@@ -178,8 +188,10 @@ fn a_drift_and_a_step_are_told_from_scatter() {
         let [drift, step] = ["drift", "step"].map(|check_name| check(check_name, &evidence));
         found.push((name, drift.status, step.status));
         if name == "step of 5 %" {
-            assert!(step.explain.contains("[read] changed by +"), "{step:?}");
-            assert!(step.explain.ends_with("%, 40 s after time zero"), "{step:?}");
+            let Finding::Step(MedianChange::Abrupt { job, by, at_s }) = step.finding else {
+                panic!("{step:?}");
+            };
+            assert!(job == "read" && by > 0.0 && at_s == 40.0, "{job} {by} {at_s}");
         }
     }
     use Status::{Pass, Suspect};
@@ -198,15 +210,15 @@ fn a_drift_and_a_step_are_told_from_scatter() {
 #[test]
 fn where_times_may_change_by_intent_nobody_looks_for_it() {
     for (more, why) in [
-        ("[clean]\nquery = delete from t\nevery = 7s\n", "jobs come and go"),
-        ("[late]\nquery = select 2\nrate = 5\nstart = 30s\n", "jobs come and go"),
-        ("[wave]\nquery = select 2\nrate = sine(10, 5, 10s)\n", "the rate varies by intent"),
+        ("[clean]\nquery = delete from t\nevery = 7s\n", JobObstacle::IntermittentJobs),
+        ("[late]\nquery = select 2\nrate = 5\nstart = 30s\n", JobObstacle::IntermittentJobs),
+        ("[wave]\nquery = select 2\nrate = sine(10, 5, 10s)\n", JobObstacle::VaryingRate),
     ] {
         let mut evidence = steady(&format!("{OPEN}{more}"));
         set_medians(&mut evidence, 0, |part| if part < 10 { 1.0 } else { 2.0 });
         for name in ["drift", "step"] {
             let found = check(name, &evidence);
-            assert_eq!((found.status, &*found.explain), (Status::NotPossible, why));
+            assert_eq!(found.finding, Finding::NotPossible(Obstacle::Jobs(why)));
         }
     }
     let mut few = steady(OPEN);

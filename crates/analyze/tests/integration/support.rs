@@ -226,6 +226,11 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
     Event { at: Nanos::from_millis(at_ms), job: job.map(JobIndex), kind, text: text.to_owned() }
 }
 
+/// Returns true if a number is the expected one to within half a percent.
+pub(crate) fn near(number: f64, expected: f64) -> bool {
+    (number - expected).abs() <= 0.005 * expected.abs()
+}
+
 /// Names of the checks in their order.
 pub(crate) const CHECKS: [&str; 32] = [
     "complete",
@@ -266,23 +271,23 @@ pub(crate) const CHECKS: [&str; 32] = [
 #[track_caller]
 pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     let Summary { verdict, .. } = summarize(evidence);
-    let names: Vec<&str> = verdict.checks.iter().map(|check| check.name).collect();
+    let names: Vec<&str> = verdict.checks.iter().map(|check| check.name()).collect();
     assert_eq!(names, CHECKS);
     for check in &verdict.checks {
-        match check.name == name {
+        match check.name() == name {
             true => assert_eq!(check.status, status, "{check:?}"),
             false => assert!(check.status <= Status::Pass, "{check:?}"),
         }
         assert!(check.value.is_none_or(f64::is_finite), "{check:?}");
     }
-    verdict.checks.into_iter().find(|check| check.name == name).unwrap()
+    verdict.checks.into_iter().find(|check| check.name() == name).unwrap()
 }
 
 /// Returns the finding of a check.
 #[track_caller]
 pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     let checks = summarize(evidence).verdict.checks;
-    checks.into_iter().find(|check| check.name == name).unwrap()
+    checks.into_iter().find(|check| check.name() == name).unwrap()
 }
 
 /// Replaces the readings of a metric by those at some times.

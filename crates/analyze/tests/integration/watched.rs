@@ -1,9 +1,10 @@
 //! Checks of the observations beside the requests, with planted faults.
 
-use analyze::{Asked, Evidence, Place, Status};
+use analyze::finding::{ObservationObstacle, Stalls};
+use analyze::{Asked, Evidence, Finding, Obstacle, Place, Status};
 use base::Nanos;
 
-use crate::support::{OPEN, check, grow, only, replace_readings, stand_still, steady};
+use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_still, steady};
 
 /// A closed job with as many clients as its requests keep busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
@@ -28,9 +29,9 @@ fn a_generator_that_stood_still_is_said_so() {
     let mut evidence = steady(OPEN);
     stand_still(&mut evidence, &[(12.0, 0.012), (27.4, 0.3), (30.0, 0.02)]);
     let found = check("stall", &evidence);
-    let words = "the load generator or its machine, and not the database, stood still for 300 ms, \
-                 27.4 s after time zero, and 2 more times for less";
-    assert_eq!((found.explain.as_str(), found.value), (words, Some(300.0)));
+    let at = Nanos::from_millis(27_400);
+    let longest = Finding::Stall(Stalls::Longest { length_s: 0.3, at, others: 2 });
+    assert_eq!((found.finding, found.value), (longest, Some(300.0)));
 }
 
 #[test]
@@ -39,7 +40,11 @@ fn threads_that_waited_for_a_processor_are_said_so() {
         let mut evidence = steady(OPEN);
         grow(&mut evidence, "lane-1", "waited", share);
         let found = only("processor-wait", status, &evidence);
-        assert!(found.explain.starts_with("thread lane-1 could have run"), "{found:?}");
+        let is_it = |thread: &str| thread == "lane-1";
+        assert!(
+            matches!(&found.finding, Finding::ProcessorWait(it) if is_it(&it.thread)),
+            "{found:?}"
+        );
     }
 }
 
@@ -95,10 +100,17 @@ fn other_programs_that_use_the_processors_make_a_run_suspect() {
         only("other-programs", status, &crowded("db1/", used));
     }
     let found = check("other-programs", &crowded("", 0.3));
-    let words = "other programs used 0.30 of the 2.00 processors of the machine: `cc1plus` 0.22, \
-                 `sh` 0.075 (3 processes, most by pid 3): what they took was not measured";
-    assert_eq!((found.explain.as_str(), found.value.map(f64::round)), (words, Some(15.0)));
-    assert!(check("other-programs", &crowded("db1/", 0.3)).explain.contains("of `db1`"));
+    assert_eq!(found.value.map(f64::round), Some(15.0));
+    let Finding::OtherPrograms(others) = found.finding else { panic!("{found:?}") };
+    assert!(near(others.used, 0.3) && near(others.processors, 2.0), "{others:?}");
+    let named: Vec<_> = others.largest().iter().map(|it| (it.name.as_str(), it.pid)).collect();
+    assert_eq!(named, [("cc1plus", None), ("sh", Some(3))]);
+    let there = check("other-programs", &crowded("db1/", 0.3));
+    let host = |finding: Finding| match finding {
+        Finding::OtherPrograms(others) => others.host,
+        _ => None,
+    };
+    assert_eq!((others.host, host(there.finding)), (None, Some("db1".to_owned())));
 }
 
 #[test]
@@ -132,32 +144,31 @@ fn missing_observations_make_checks_not_possible() {
     blind.observed.clear();
     for name in names {
         let found = check(name, &simulated);
-        assert_eq!((found.status, &*found.explain), (Status::NotPossible, "time was simulated"));
+        assert_eq!(found.finding, Finding::NotPossible(Obstacle::VirtualTime));
         let found = check(name, &blind);
-        assert_eq!(found.status, Status::NotPossible, "{found:?}");
-        assert!(found.explain.contains("beside the requests"), "{found:?}");
+        assert_eq!(found.finding, Finding::NotPossible(Obstacle::NothingObserved));
     }
+    let lacks = |name, evidence: &Evidence, obstacle| {
+        let expected = Finding::NotPossible(Obstacle::Observation(obstacle));
+        assert_eq!(check(name, evidence).finding, expected);
+    };
     // A system that reports one thing and not another.
     let mut half = steady(OPEN);
     half.observed.retain(|observed| observed.component == "host");
-    assert!(check("processor-wait", &half).explain.contains("schedstat"));
+    lacks("processor-wait", &half, ObservationObstacle::ThreadsUnreadable);
     half.observed.retain(|observed| observed.metric != "stolen");
-    assert!(check("stolen-time", &half).explain.contains("/proc/stat"));
+    lacks("stolen-time", &half, ObservationObstacle::ProcessorsUnreadable);
     // A thread that ended in the middle.
     let mut gone = steady(OPEN);
     gone.observed.iter_mut().for_each(|observed| observed.points.truncate(30));
-    let found = check("stall", &gone);
-    assert_eq!(found.status, Status::NotPossible);
-    assert!(found.explain.contains("did not last"), "{found:?}");
+    lacks("stall", &gone, ObservationObstacle::WatcherEnded);
     // Its samples until then count.
     stand_still(&mut gone, &[(20.0, 5.0)]);
     assert_eq!(check("stall", &gone).status, Status::Invalid);
     // One sample has no growth.
     let mut short = steady(OPEN);
     short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));
-    let found = check("generator-cpu", &short);
-    assert_eq!(found.status, Status::NotPossible);
-    assert!(found.explain.contains("too short"), "{found:?}");
+    lacks("generator-cpu", &short, ObservationObstacle::ThreadsReadOnce);
     let at = short.observed[0].points[0].0;
     assert_eq!(at, Nanos::ZERO);
 }

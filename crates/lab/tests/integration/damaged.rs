@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use analyze::finding::Completeness;
+use analyze::{CheckKind, Finding};
 use archive::Archive;
 use base::Nanos;
 use record::EndKind;
@@ -79,9 +81,12 @@ fn record_whose_plan_cannot_be_read_shows_its_measurements_with_a_note() {
         assert_eq!(summary.jobs[0].counts.balance.scheduled(), 10);
         assert!(summary.jobs[0].response.count > 0);
         assert_eq!(summary.verdict.word(), "SUSPECT");
-        let complete = summary.verdict.checks.iter().find(|check| check.name == "complete");
-        let explain = &complete.unwrap().explain;
-        assert!(explain.contains("the plan in the record cannot be read"), "{explain}");
+        let mut checks = summary.verdict.checks.iter();
+        let complete = checks.find(|check| check.kind == CheckKind::Complete).unwrap();
+        let Finding::Complete(Completeness::Ended { unread_plan, .. }) = &complete.finding else {
+            panic!("{complete:?}");
+        };
+        assert_eq!(unread_plan.as_ref(), Some(&why));
         assert!(lab::end_of_warmup(&archive).is_ok());
     }
 }

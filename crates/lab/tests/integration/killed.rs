@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use analyze::{Evidence, Summary};
+use analyze::finding::{Completeness, RunEnd};
+use analyze::{Evidence, Finding, Summary};
 use base::Nanos;
 use record::{EndKind, Kind, LateBatch};
 
@@ -94,11 +95,12 @@ fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_ha
     assert_eq!(probes, [(1.0, 20 + FLOOD), (3.0, 16)]);
 
     assert_eq!(check(&summary, "balance").0, "pass");
-    let (status, sentence) = check(&summary, "complete");
+    let (status, finding) = check(&summary, "complete");
     assert_eq!(status, "suspect");
-    let expected = "the run was killed, or is still running: its record ends after 5.0 s, \
-                    when 10 requests were open, which count as unsent";
-    assert_eq!(sentence, expected);
+    let end = RunEnd::Killed { open: 10 };
+    let at = Some(Nanos::from_secs(5));
+    let expected = Completeness::Ended { end, at, unread_plan: None };
+    assert_eq!(finding, Finding::Complete(expected));
     // The late answers exceed the scheduled rate.
     assert_eq!(check(&summary, "rate").0, "invalid");
     assert_eq!(summary.verdict.word(), "INVALID");

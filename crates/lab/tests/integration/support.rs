@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use analyze::{Evidence, Summary, summarize};
+use analyze::{Evidence, Finding, Summary, summarize};
 use archive::{Archive, Recorder, RecorderOutlet};
 use base::{Nanos, Seed, Stamp, Target, WallTime};
 use record::{
@@ -154,10 +154,10 @@ pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
     (evidence, summary)
 }
 
-/// Returns status and sentence of a check.
-pub(crate) fn check(summary: &Summary, name: &str) -> (&'static str, String) {
-    let check = summary.verdict.checks.iter().find(|check| check.name == name).unwrap();
-    (check.status.name(), check.explain.clone())
+/// Returns status and finding of a check.
+pub(crate) fn check(summary: &Summary, name: &str) -> (&'static str, Finding) {
+    let check = summary.verdict.checks.iter().find(|check| check.name() == name).unwrap();
+    (check.status.name(), check.finding.clone())
 }
 
 /// The seed of the plan in all tests.

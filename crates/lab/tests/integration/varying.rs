@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use analyze::{Evidence, Status, Summary};
+use analyze::{CheckKind, Evidence, Status, Summary};
 use base::Target;
 use engine::{NoListener, Options, Stop};
 use lab::{Order, RecordPlace, run};
@@ -46,7 +46,7 @@ fn never_alarms(rate: &str, target: &str) {
     for seed in 0..200 {
         let (_, summary) = measure(rate, seed, 1, target);
         for check in summary.verdict.checks {
-            if check.name == "rate" && check.status == Status::Suspect {
+            if check.kind == CheckKind::Rate && check.status == Status::Suspect {
                 by_chance += 1;
             } else {
                 assert!(check.status <= Status::Pass, "{rate} {seed}: {check:?}");
@@ -85,8 +85,8 @@ fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
 fn an_overload_at_the_end_of_a_ramp_is_noticed() {
     for seed in 0..20 {
         let (_, summary) = measure("ramp(150, 350, 20s)", seed, 1, SINGLE);
-        let (status, explain) = check(&summary, "backlog");
-        assert_eq!(status, "suspect", "{seed}: {explain}");
+        let (status, finding) = check(&summary, "backlog");
+        assert_eq!(status, "suspect", "{seed}: {finding:?}");
         assert!(summary.jobs[0].exceeds_capacity);
     }
 }
@@ -96,8 +96,8 @@ fn an_overload_at_the_end_of_a_ramp_is_noticed() {
 fn an_overload_in_the_peak_of_a_sine_is_a_wait_and_no_growth() {
     for seed in 0..20 {
         let (evidence, summary) = measure("sine(150, 100, 20s)\nconcurrency = 1", seed, 1, SINGLE);
-        let (status, explain) = check(&summary, "backlog");
-        assert_eq!(status, "pass", "{seed}: {explain}");
+        let (status, finding) = check(&summary, "backlog");
+        assert_eq!(status, "pass", "{seed}: {finding:?}");
         let waits = evidence.jobs[0].histogram(Kind::Wait).unwrap();
         let longest = waits.max() as f64 / 1e9;
         assert!((0.5..2.5).contains(&longest), "{seed}: {longest} s");

@@ -1,10 +1,12 @@
 //! The limiter and the observations of each component in `assay.summary/1`.
 
+use analyze::limiting;
 use analyze::{OtherProgram, Seen, Suspect};
 use serde::Serialize;
 
 use super::v1::finite;
 use crate::view::View;
+use crate::words;
 
 #[derive(Serialize)]
 pub(super) struct LimiterOf {
@@ -59,7 +61,7 @@ impl LimiterOf {
         let limiter = &view.summary.limiter;
         LimiterOf {
             component: limiter.component.name(),
-            because: limiter.because.clone(),
+            because: words::because(&limiter.finding),
             evidence: numbers(&limiter.evidence),
             relief: view.relief(limiter.component),
             ranked: limiter.ranked.iter().map(|it| SuspectOf::of(it, view)).collect(),
@@ -74,7 +76,7 @@ impl SuspectOf {
         SuspectOf {
             component: suspect.component.name(),
             share: suspect.share,
-            because: suspect.because.clone(),
+            because: words::because(&suspect.finding),
             evidence: numbers(&suspect.evidence),
             relief: view.relief(suspect.component),
         }
@@ -98,8 +100,11 @@ impl ProgramOf {
     }
 }
 
-pub(super) fn unseen(unseen: &[(String, String)]) -> Vec<Unseen> {
-    let one = |(what, why): &(String, String)| Unseen { what: what.clone(), why: why.clone() };
+pub(super) fn unseen(unseen: &[limiting::Unseen]) -> Vec<Unseen> {
+    let one = |unseen: &limiting::Unseen| Unseen {
+        what: words::source(unseen).to_owned(),
+        why: words::reason(unseen).into_owned(),
+    };
     unseen.iter().map(one).collect()
 }
 

@@ -18,6 +18,7 @@ use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
 use crate::quiet::{Warning, warning};
 use crate::view::{View, client_cpu};
+use crate::words;
 
 /// Name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
@@ -363,13 +364,13 @@ impl VerdictOf {
 impl CheckOf {
     fn of(check: &Check) -> CheckOf {
         CheckOf {
-            name: check.name,
+            name: check.name(),
             status: check.status.name(),
             value: check.value.and_then(finite),
             limit: check.limit.and_then(finite),
-            unit: check.unit,
-            explain: check.explain.clone(),
-            remedy: check.remedy(),
+            unit: check.unit.name(),
+            explain: words::sentence_of(check),
+            remedy: words::remedy_of(check),
         }
     }
 }
@@ -651,9 +652,9 @@ impl Load {
             client_cpu_s: client_cpu(load).map(|cpu| cpu.as_secs_f64()),
             server_cpu_s: load.server_cpu.map(|cpu| cpu.as_secs_f64()),
             limiter: load.limiter.component.name(),
-            because: load.limiter.because.clone(),
+            because: words::because(&load.limiter.finding),
             evidence: numbers(&load.limiter.evidence),
-            relief: load.limiter.component.relief_of_load(),
+            relief: words::relief_of_load(load.limiter.component),
             seen: SeenOf::of(&load.seen),
             unseen: unseen(&load.unseen),
             fallback: load.fallback.clone(),

@@ -15,6 +15,7 @@ use crate::text::seen;
 use crate::text::side_effects;
 use crate::text::unseen;
 use crate::view::View;
+use crate::words;
 
 /// Number of times below which p99 is the largest of them, and is called that.
 const ENOUGH_FOR_P99: u64 = 100;
@@ -306,8 +307,8 @@ fn write_findings(page: &mut Page, verdict: &Verdict) {
     let mut lines = Vec::new();
     for status in [Status::Invalid, Status::Suspect] {
         for check in verdict.with(status) {
-            lines.push(Line::new(check.name, explained(check)).in_tone(tone(status)));
-            let remedy = check.remedy().map(|remedy| format!("What to do: {remedy}"));
+            lines.push(Line::new(check.name(), explained(check)).in_tone(tone(status)));
+            let remedy = words::remedy_of(check).map(|remedy| format!("What to do: {remedy}"));
             lines.extend(remedy.map(Line::remark));
         }
     }
@@ -327,14 +328,15 @@ pub(super) fn write_not_possible(page: &mut Page, view: &View) {
 
 /// Returns the checks that could not be made: those with the same reason on one line.
 fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(&Check, Vec<&str>)> = Vec::new();
     for check in verdict.with(Status::NotPossible) {
-        match reasons.iter_mut().find(|(reason, _)| *reason == check.explain) {
-            Some((_, names)) => names.push(check.name),
-            None => reasons.push((&check.explain, vec![check.name])),
+        match reasons.iter_mut().find(|(known, _)| known.finding == check.finding) {
+            Some((_, names)) => names.push(check.name()),
+            None => reasons.push((check, vec![check.name()])),
         }
     }
-    reasons.into_iter().map(|(reason, names)| {
+    reasons.into_iter().map(|(check, names)| {
+        let reason = words::sentence_of(check);
         let line = match names.as_slice() {
             [name] => Line::new(*name, reason),
             names => Line::new(
@@ -348,7 +350,8 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
 
 /// Returns the sentence of a check, with the value and the limit if it was exceeded.
 fn explained(check: &Check) -> String {
-    let number = |value: f64| match (trimmed(&significant(value)), check.unit) {
+    let sentence = words::sentence_of(check);
+    let number = |value: f64| match (trimmed(&significant(value)), check.unit.name()) {
         (number, "") => number.to_owned(),
         (number, unit) => format!("{number} {unit}"),
     };
@@ -356,31 +359,33 @@ fn explained(check: &Check) -> String {
         // A limit of zero says only that there must be none, and the sentence has the number.
         (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
             let (value, limit) = (number(value), number(limit));
-            format!("{} ({value}; accepted up to {limit})", check.explain)
+            format!("{sentence} ({value}; accepted up to {limit})")
         }
-        (_, _) => check.explain.clone(),
+        (_, _) => sentence,
     }
 }
 
 fn write_limiter(page: &mut Page, view: &View) {
     let limiter = &view.summary.limiter;
-    page.sentence(Tone::Strong, limiter.component.lead(), &format!(": {}", limiter.because));
+    let because = words::because(&limiter.finding);
+    page.sentence(Tone::Strong, words::lead(limiter.component), &format!(": {because}"));
     if let Some(relief) = view.relief(limiter.component) {
         page.note(&format!("What would help: {relief}."));
     }
     for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
         let share = percent(suspect.share);
-        page.note(&format!("Also, {share}: {} ({}).", suspect.because, suspect.component.name()));
+        let because = words::because(&suspect.finding);
+        page.note(&format!("Also, {share}: {because} ({}).", suspect.component.name()));
     }
     if limiter.component == Component::Unknown {
         seen::write(page, &limiter.seen);
     }
     let (needed, others): (Vec<_>, Vec<_>) =
-        limiter.unseen.iter().partition(|(what, _)| unseen::is_always_reported(view, what));
-    for (what, why) in needed {
-        page.note(&format!("Not all was seen of {what}: {why}."));
+        limiter.unseen.iter().partition(|it| unseen::is_always_reported(view, words::source(it)));
+    for it in needed {
+        page.note(&format!("Not all was seen of {}: {}.", words::source(it), words::reason(it)));
     }
-    let names: Vec<&str> = others.iter().map(|(what, _)| what.as_str()).collect();
+    let names: Vec<&str> = others.into_iter().map(words::source).collect();
     if limiter.component == Component::Unknown && !names.is_empty() {
         page.note(&format!("Not seen: {}.", names.join(", ")));
     }

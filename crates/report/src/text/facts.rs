@@ -1,6 +1,6 @@
 //! The run, its events and its resource usage: enough to repeat it.
 
-use analyze::{Check, Status};
+use analyze::{Check, CheckKind, Status};
 use base::units::grouped;
 use record::environment::is_environment_fact;
 use record::{Event, EventKind, INSERT_REASON_PREFIX};
@@ -10,6 +10,7 @@ use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
 use crate::text::page::{Line, Page, columns};
 use crate::view::{About, View};
+use crate::words;
 
 /// Maximum number of listed events; the record has all.
 const EVENTS: usize = 20;
@@ -119,10 +120,11 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
         let what = "of one core for looking at the machine and the database";
         lines.push(Line::new("observing", format!("{} {what}", percent(share))));
     }
-    let is_told = |check: &&Check| check.name == "checkpoints" && check.status == Status::Pass;
+    let is_told =
+        |check: &&Check| check.kind == CheckKind::Checkpoints && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_told) {
         // No number can show events that did not occur in the run.
-        lines.push(Line::new(check.name, check.explain.as_str()));
+        lines.push(Line::new(check.name(), words::sentence_of(check)));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
         settings_of_servers(about).partition(|(name, _)| is_environment_fact(name));

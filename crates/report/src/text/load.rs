@@ -12,6 +12,7 @@ use crate::text::seen;
 use crate::text::table::{Align, Table};
 use crate::text::unseen;
 use crate::view::{View, client_cpu};
+use crate::words;
 
 /// Writes a line for each table.
 pub(super) fn write(page: &mut Page, view: &View) {
@@ -67,8 +68,8 @@ fn write_fallback(page: &mut Page, load: &LoadSummary) {
 /// Writes the limiter of a load that was long enough to have one.
 fn write_limiter(page: &mut Page, load: &LoadSummary) {
     let component = load.limiter.component;
-    let because = &load.limiter.because;
-    if let Some(relief) = component.relief_of_load() {
+    let because = words::because(&load.limiter.finding);
+    if let Some(relief) = words::relief_of_load(component) {
         let lead = format!("{} was limited by {}", load.table, component.name());
         page.sentence(Tone::Plain, &lead, &format!(": {because}; {relief}"));
     } else if load.took >= SHORTEST_LOAD {
@@ -86,8 +87,9 @@ fn write_unseen(page: &mut Page, view: &View) {
     let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for load in long {
         let news = load.unseen.iter().filter(|one| !of_run.contains(one));
-        for (what, why) in news.filter(|(what, _)| unseen::is_always_reported(view, what)) {
-            tables.entry((what, why)).or_default().push(&load.table);
+        for it in news.filter(|it| unseen::is_always_reported(view, words::source(it))) {
+            let key = (words::source(it), words::reason(it));
+            tables.entry(key).or_default().push(&load.table);
         }
     }
     for ((what, why), tables) in tables {

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use analyze::ErrorSummary;
+use analyze::finding::Completeness;
+use analyze::limiting::{ConnectionLimit, LimiterFinding};
+use analyze::{ErrorSummary, Finding};
 use base::{Class, Code};
 use jsonschema::Validator;
 use proptest::collection::vec;
@@ -53,8 +55,10 @@ fn view_of(texts: &[String; TEXTS]) -> View {
         text: Some(message),
     };
     job.slos[0].text = check.clone();
-    view.summary.verdict.checks[0].explain = check.clone();
-    view.summary.limiter.because = check;
+    let missing = Completeness::PartsMissing { text: check.clone() };
+    view.summary.verdict.checks[0].finding = Finding::Complete(missing);
+    let wait = ConnectionLimit::RequestsWait { text: check };
+    view.summary.limiter.finding = LimiterFinding::Connections(wait);
     view
 }
 

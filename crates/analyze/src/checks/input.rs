@@ -1,0 +1,208 @@
+//! Input of the checks: the evidence, its sums over the window, and questions that several checks
+//! ask of them.
+
+use base::Code;
+use record::{Counts, EndKind, EventKind};
+
+use crate::backlog::{Arrivals, Trend, trend, trend_of_varying};
+use crate::evidence::{Evidence, JobEvidence};
+
+/// Fraction of unexpected errors beyond which a run is invalid.
+pub(super) const ERRORS_INVALID: f64 = 0.01;
+
+/// Fraction of a job's requests that may stay unsent after the run has waited for them.
+pub(super) const UNSENT_ALLOWED: f64 = 0.05;
+
+/// Input of the checks: the evidence, and its sums over the window.
+pub(crate) struct CheckInput<'a> {
+    pub(crate) evidence: &'a Evidence,
+    /// Counts by job.
+    pub(crate) counts: Vec<Counts>,
+}
+
+/// State at the ends of consecutive intervals.
+#[derive(Default)]
+struct Backlog {
+    /// Requests that had come due and not ended.
+    open: Vec<f64>,
+    /// Requests that came due in each of these intervals and in all before.
+    arrivals: Vec<f64>,
+}
+
+impl<'a> CheckInput<'a> {
+    pub(crate) fn new(evidence: &'a Evidence) -> CheckInput<'a> {
+        let window = evidence.steps.window();
+        let counts = evidence.jobs.iter().map(|job| job.counts(window.clone())).collect();
+        CheckInput { evidence, counts }
+    }
+
+    /// Returns the jobs that count every request once.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = (&'a str, &'a JobEvidence, &Counts)> {
+        self.places().map(|place| {
+            let name = self.evidence.plan.jobs[place].name.as_str();
+            (name, &self.evidence.jobs[place], &self.counts[place])
+        })
+    }
+
+    /// Returns the indices of the jobs that count every request once. A part of a mix is judged
+    /// with it.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + Clone {
+        let plan = &self.evidence.plan;
+        let known = self.evidence.jobs.len();
+        (0..known).filter(|place| plan.pacing_index_of(*place) == *place)
+    }
+
+    /// Returns the counts of all jobs together.
+    pub(super) fn all(&self) -> Counts {
+        let mut all = Counts::default();
+        self.jobs().for_each(|(.., counts)| all.merge(counts));
+        all
+    }
+
+    pub(crate) fn window_is_empty(&self) -> bool {
+        self.all().balance.scheduled() == 0
+    }
+
+    /// Returns true if there are requests that the generator never sent.
+    pub(crate) fn some_unsent(&self) -> bool {
+        self.all().balance.unsent() > 0
+    }
+
+    /// Returns the requests per second that ended in the window, answered or not.
+    pub(crate) fn ended_per_s(&self) -> f64 {
+        let window = self.evidence.steps.window();
+        let ended: u64 = self
+            .jobs()
+            .map(|(_, job, _)| job.ends(window.clone()))
+            .map(|ends| ends.completed + ends.errors)
+            .sum();
+        ended as f64 / self.evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns the errors of a job that it does not accept. Requests of an overloaded job that were
+    /// still in flight when the drain ended belong to its backlog and are not errors. The same
+    /// applies to requests in flight when the user interrupted the run, unless the job completed
+    /// fewer than that: then it hung already.
+    pub(super) fn unexpected(&self, place: usize) -> u64 {
+        self.failed(place).saturating_sub(self.counts[place].accepted_errors)
+    }
+
+    /// Returns the errors of a job including those that it accepts.
+    fn failed(&self, place: usize) -> u64 {
+        let counts = &self.counts[place];
+        let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
+        let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)
+            && drained <= counts.balance.completed();
+        let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
+        counts.balance.errors().saturating_sub(drained)
+    }
+
+    pub(super) fn error_rate(&self, place: usize) -> f64 {
+        self.share(place, self.unexpected(place))
+    }
+
+    /// Returns a number of requests as a fraction of the job's scheduled ones.
+    pub(super) fn share(&self, place: usize, requests: u64) -> f64 {
+        requests as f64 / self.counts[place].balance.scheduled().max(1) as f64
+    }
+
+    /// Returns true if so many requests of a job failed that the rest says little of the target.
+    /// Accepted errors count too, as they were not answered either.
+    pub(crate) fn fails(&self, place: usize) -> bool {
+        self.share(place, self.failed(place)) > ERRORS_INVALID
+    }
+
+    /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
+    /// run ended before most of its requests were sent.
+    pub(crate) fn is_overloaded(&self, place: usize) -> bool {
+        let place = self.evidence.plan.pacing_index_of(place);
+        let Some(counts) = self.counts.get(place) else { return false };
+        // A backlog that built up after the target was lost says nothing of its capacity.
+        let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
+        !is_lost
+            && self.has_schedule(place)
+            && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
+    }
+
+    /// Returns true if the backlog of a job grew through the window.
+    pub(super) fn grows(&self, place: usize) -> bool {
+        let job = &self.evidence.plan.jobs[place];
+        let arrivals = Arrivals::of(job, self.counts[place].arrivals);
+        self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals))
+    }
+
+    /// Returns true if too many requests of a job were still in line after the run had waited for
+    /// them.
+    pub(super) fn leaves_unsent(&self, place: usize) -> bool {
+        self.was_waited_for(place)
+            && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
+    }
+
+    /// Returns true if the run has waited for all requests of a job: it completed, and no file that
+    /// failed kept requests back.
+    pub(super) fn was_waited_for(&self, place: usize) -> bool {
+        let leader = |job: usize| self.evidence.plan.pacing_index_of(job);
+        let lacks_input = self.evidence.events.iter().any(|event| {
+            event.kind == EventKind::FileFailed
+                && event.job.is_some_and(|job| leader(job.0.into()) == place)
+        });
+        self.evidence.ended == Some(EndKind::Completed) && !lacks_input
+    }
+
+    /// Returns the trend of a job's backlog; `None` if it has no schedule or the window is too
+    /// short.
+    pub(crate) fn trend(&self, place: usize) -> Option<Trend> {
+        let job = self.evidence.jobs.get(place)?;
+        let (schedule, _) = self.evidence.plan.jobs[place].arrivals()?;
+        let Backlog { open, arrivals } = self.backlog(job);
+        match schedule.varies() {
+            true => trend_of_varying(&open, &arrivals),
+            false => trend(&open),
+        }
+    }
+
+    /// Returns the requests per second that the schedule of a job offers in the window.
+    pub(crate) fn offered_per_s(&self, place: usize) -> Option<f64> {
+        let (from, until) = (self.evidence.steps.warmup(), self.evidence.end());
+        self.evidence.plan.offered_per_s(place, from, Some(until))
+    }
+
+    /// Returns true if requests of the job arrive independently of its answers.
+    pub(crate) fn has_schedule(&self, place: usize) -> bool {
+        self.evidence.plan.leader(place).has_arrivals()
+    }
+
+    /// Returns the names of the overloaded jobs.
+    pub(crate) fn overloaded(&self) -> impl Iterator<Item = &'a str> {
+        let places = self.places().filter(|place| self.is_overloaded(*place));
+        places.map(|place| self.evidence.plan.jobs[place].name.as_str())
+    }
+
+    /// Returns the number of due but unended requests at the end of each step of the window in
+    /// which the job's schedule lasted. Later steps are left out, as a backlog shrinks after the
+    /// last arrival.
+    fn backlog(&self, job: &JobEvidence) -> Backlog {
+        let window = self.evidence.steps.window();
+        let mut open = 0i64;
+        let mut backlog = Backlog::default();
+        let (mut began, mut lasted) = (false, 0);
+        for (place, step) in job.range(0..window.end).enumerate() {
+            let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
+            open += step.counts.arrivals as i64 - ended as i64;
+            backlog.arrivals.push(step.counts.arrivals as f64);
+            if place < window.start {
+                continue;
+            }
+            let arrives = step.counts.arrivals > 0;
+            began |= arrives || open > 0;
+            if began {
+                backlog.open.push(open as f64);
+            }
+            lasted = if arrives { backlog.open.len() } else { lasted };
+        }
+        let behind = backlog.open.len() - lasted;
+        backlog.open.truncate(lasted);
+        backlog.arrivals.truncate(backlog.arrivals.len() - behind);
+        backlog
+    }
+}

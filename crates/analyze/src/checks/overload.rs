@@ -1,0 +1,66 @@
+//! Check that requests did not arrive faster than they were answered.
+
+use super::input::{CheckInput, UNSENT_ALLOWED};
+use crate::backlog::INTERVALS;
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::finding::{Backlog, Finding, JobObstacle};
+
+impl CheckInput<'_> {
+    /// Checks that requests did not arrive faster than they were answered.
+    pub(super) fn backlog_check(&self) -> Check {
+        let scheduled = self.places().filter(|place| self.has_schedule(*place));
+        if scheduled.clone().count() == 0 {
+            return CheckKind::Backlog.not_possible(JobObstacle::NoArrivals);
+        }
+        let steepest = scheduled
+            .filter_map(|place| self.trend(place))
+            .max_by(|a, b| (a.t / a.limit).total_cmp(&(b.t / b.limit)));
+        if let Some(check) = self.rejected_check().or_else(|| self.unsent_check()) {
+            return check;
+        }
+        let overloaded: Vec<String> = self.overloaded().map(str::to_owned).collect();
+        let (status, finding) = match steepest {
+            _ if !overloaded.is_empty() => (Status::Suspect, Backlog::Grows { jobs: overloaded }),
+            None => {
+                return CheckKind::Backlog
+                    .not_possible(JobObstacle::FewIntervals { fewest: INTERVALS });
+            }
+            Some(trend) if trend.is_significant() => (Status::Pass, Backlog::Immaterial),
+            Some(_) => (Status::Pass, Backlog::Stable),
+        };
+        Check {
+            kind: CheckKind::Backlog,
+            status,
+            value: steepest.map(|trend| trend.t),
+            limit: steepest.map(|trend| trend.limit),
+            unit: Unit::StandardErrors,
+            finding: Finding::Backlog(finding),
+        }
+    }
+
+    /// Returns a finding if requests were rejected.
+    fn rejected_check(&self) -> Option<Check> {
+        let rejected = Some(self.all().balance.rejected()).filter(|rejected| *rejected > 0)?;
+        let full = self.jobs().filter(|(.., counts)| counts.balance.rejected() > 0);
+        let jobs = full.map(|(name, ..)| name.to_owned()).collect();
+        let judged = CheckKind::Backlog.of(Unit::RejectedRequests, rejected as f64, 0.0);
+        Some(judged.found(Status::Suspect, Finding::Backlog(Backlog::QueuesFull { jobs })))
+    }
+
+    /// Returns a finding if jobs left too many requests unsent and no backlog grew.
+    fn unsent_check(&self) -> Option<Check> {
+        let places = || self.places().filter(|place| self.has_schedule(*place));
+        if places().any(|place| self.grows(place)) {
+            return None;
+        }
+        let jobs: Vec<String> = places()
+            .filter(|place| self.leaves_unsent(*place))
+            .map(|place| self.evidence.plan.jobs[place].name.clone())
+            .collect();
+        let shares = places().map(|place| self.share(place, self.counts[place].balance.unsent()));
+        let share = shares.max_by(f64::total_cmp).filter(|_| !jobs.is_empty())?;
+        let judged =
+            CheckKind::Backlog.of(Unit::PercentUnsent, share * 100.0, UNSENT_ALLOWED * 100.0);
+        Some(judged.found(Status::Suspect, Finding::Backlog(Backlog::Unsent { jobs, share })))
+    }
+}

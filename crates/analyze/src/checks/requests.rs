@@ -1,0 +1,128 @@
+//! Checks of the requests and their outcomes.
+
+use base::{Class, Nanos};
+use record::EventKind;
+
+use super::input::{CheckInput, ERRORS_INVALID};
+use crate::check::{Check, CheckKind, Status, Unit};
+use crate::evidence::Step;
+use crate::finding::{Failures, Files, Finding, JobObstacle, Outcomes, Requests, WrongResults};
+
+/// Fraction of unexpected errors beyond which a run is suspect.
+const ERRORS_SUSPECT: f64 = 0.001;
+
+impl CheckInput<'_> {
+    /// Checks that there are requests in the window.
+    pub(super) fn window(&self) -> Check {
+        let requests = self.all().balance.scheduled();
+        let judged = CheckKind::Window.of(Unit::Requests, requests as f64, 1.0);
+        let (status, finding) = match requests {
+            0 => {
+                let has_warmup = self.evidence.steps.warmup() != Nanos::ZERO;
+                (Status::Invalid, Requests::None { has_warmup })
+            }
+            requests => {
+                let length = self.evidence.window_length();
+                (Status::Pass, Requests::Scheduled { requests, length })
+            }
+        };
+        judged.found(status, Finding::Window(finding))
+    }
+
+    /// Checks that every request that came due has an outcome.
+    pub(super) fn balance(&self) -> Check {
+        let all = self.all();
+        // Summed step by step, so one too many does not hide another that was lost.
+        let window = self.evidence.steps.window();
+        let steps = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
+        let lost: u64 = steps
+            .map(|Step { counts, .. }| counts.arrivals.abs_diff(counts.balance.scheduled()))
+            .sum();
+        let outcomes = Outcomes {
+            due: all.arrivals,
+            completed: all.balance.completed(),
+            errors: all.balance.errors(),
+            rejected: all.balance.rejected(),
+            unsent: all.balance.unsent(),
+        };
+        let status = if lost == 0 { Status::Pass } else { Status::Invalid };
+        let judged = CheckKind::Balance.of(Unit::Requests, lost as f64, 0.0);
+        judged.found(status, Finding::Balance(outcomes))
+    }
+
+    /// Checks that no requests failed unexpectedly. The job with the largest error rate counts: one
+    /// that fails completely must not hide behind a busier one.
+    pub(super) fn errors(&self) -> Check {
+        let rates = (0..self.counts.len()).map(|place| (place, self.error_rate(place)));
+        let Some((place, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return CheckKind::Errors.not_possible(JobObstacle::NothingRequested);
+        };
+        let finding = match self.unexpected(place) {
+            0 => Failures::None,
+            failed => Failures::Some {
+                job: self.evidence.plan.jobs[place].name.clone(),
+                failed,
+                scheduled: self.counts[place].balance.scheduled(),
+            },
+        };
+        let status = match rate {
+            rate if rate <= ERRORS_SUSPECT => Status::Pass,
+            rate if rate <= ERRORS_INVALID => Status::Suspect,
+            _ => Status::Invalid,
+        };
+        let judged = CheckKind::Errors.of(Unit::Percent, rate * 100.0, ERRORS_SUSPECT * 100.0);
+        judged.found(status, Finding::Errors(finding))
+    }
+
+    /// Checks that results had the number of rows that the workload expects.
+    pub(super) fn wrong_results(&self) -> Check {
+        let plan = &self.evidence.plan;
+        let is_asked = |place: &usize| plan.jobs[*place].expect_rows.is_some();
+        let asked: Vec<usize> = (0..self.evidence.jobs.len()).filter(is_asked).collect();
+        if asked.is_empty() {
+            return CheckKind::WrongResults.not_possible(JobObstacle::NoExpectedRows);
+        }
+        let wrong = |place: usize| {
+            let failures = self.evidence.jobs[place].failures.iter();
+            let unexpected = failures.filter(|(class, code, _)| {
+                *class == Class::WrongResult && !plan.jobs[place].accepted.contains(code)
+            });
+            unexpected.map(|(.., count)| count).sum::<u64>()
+        };
+        let counts = asked.into_iter().map(|place| (wrong(place), place));
+        let (results, place) = counts.max().unwrap_or_default();
+        let judged = CheckKind::WrongResults.of(Unit::Requests, results as f64, 0.0);
+        let (status, finding) = match results {
+            0 => (Status::Pass, WrongResults::None),
+            results => {
+                let job = plan.jobs[place].name.clone();
+                (Status::Invalid, WrongResults::Some { job, results })
+            }
+        };
+        judged.found(status, Finding::WrongResults(finding))
+    }
+
+    /// Checks that all files of the workload were read and written. Requests that a failed file
+    /// left out were not sent, or are not known.
+    pub(super) fn files(&self) -> Check {
+        let events = self.evidence.events.iter();
+        let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();
+        let mut events = self.evidence.events.iter();
+        let doubt = events.find(|event| event.kind == EventKind::FileCutOff);
+        let (status, finding) = match (faults.first(), doubt) {
+            (Some(event), _) => (Status::Invalid, Files::Failed { text: event.text.clone() }),
+            (None, Some(event)) => (Status::Suspect, Files::CutOff { text: event.text.clone() }),
+            (None, None) => (Status::Pass, Files::Whole),
+        };
+        let judged = CheckKind::Files.of(Unit::Files, faults.len() as f64, 0.0);
+        judged.found(status, Finding::Files(finding))
+    }
+
+    /// Checks that all times were within the range of the histograms.
+    pub(super) fn overflow(&self) -> Check {
+        let times = self.all().overflows;
+        let status = if times == 0 { Status::Pass } else { Status::Invalid };
+        let judged = CheckKind::Overflow.of(Unit::Times, times as f64, 0.0);
+        judged.found(status, Finding::Overflow { times })
+    }
+}

@@ -1,0 +1,81 @@
+//! The phases of a window that an intermittent activity creates.
+
+use std::ops::Range;
+
+use crate::responses::Responses;
+
+/// A source of side effects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Job with this index in the plan.
+    Job(usize),
+    /// Background work of the database, by the database's name for it.
+    Background(String),
+}
+
+/// An intermittent activity with the phases that it creates.
+#[derive(Clone, Debug)]
+pub struct Disturbance {
+    /// Source of the side effects.
+    pub cause: Cause,
+    /// Phases of the window, at least two.
+    pub phases: Vec<Phase>,
+    /// Indices of the other jobs with requests in at least two phases.
+    pub others: Vec<usize>,
+}
+
+/// A part of the window.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// Name of the phase.
+    pub name: PhaseName,
+    /// Its steps in the order of time.
+    pub steps: Vec<Range<usize>>,
+    /// Response times of each of the other jobs.
+    pub responses: Vec<Responses>,
+}
+
+/// The phases of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseName {
+    /// Until the step of the first intended start.
+    Before,
+    /// With a request in flight; if the job is no timetable, up to its last answer.
+    During,
+    /// Without a request in flight, between the first and the last of a timetable.
+    Between,
+    /// From the step after the last answer.
+    After,
+}
+
+impl Phase {
+    /// Adds a step after those that it has.
+    pub(crate) fn push(&mut self, step: usize) {
+        match self.steps.last_mut() {
+            Some(last) if last.end == step => last.end = step + 1,
+            _ => self.steps.push(step..step + 1),
+        }
+    }
+
+    /// Returns true if a step belongs to it.
+    pub(crate) fn contains(&self, step: usize) -> bool {
+        let place = self.steps.partition_point(|steps| steps.end <= step);
+        self.steps.get(place).is_some_and(|steps| steps.contains(&step))
+    }
+}
+
+impl PhaseName {
+    /// All phases, in the order of reports.
+    pub const ALL: [PhaseName; 4] =
+        [PhaseName::Before, PhaseName::During, PhaseName::Between, PhaseName::After];
+
+    /// Returns the word for it in documents and texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            PhaseName::Before => "before",
+            PhaseName::During => "during",
+            PhaseName::Between => "between",
+            PhaseName::After => "after",
+        }
+    }
+}

@@ -1,0 +1,819 @@
+//! Findings of the checks: facts and numbers, without words.
+//!
+//! [`Finding`] has a variant for each check; a check that cannot be made has an [`Obstacle`]. The
+//! sentences are made in `report`. Shares are fractions, 0 to 1; jobs and threads go by their names.
+
+use base::Nanos;
+
+use crate::other_programs::OtherPrograms;
+
+/// The finding of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// The check could not be made.
+    NotPossible(Obstacle),
+    /// End of the run and state of its record.
+    Complete(Completeness),
+    /// Requests of the window.
+    Window(Requests),
+    /// Outcomes of the requests that came due.
+    Balance(Outcomes),
+    /// Difference of the arrivals from the schedule.
+    Rate(RateDifference),
+    /// Difference of the arrivals from the schedule in single seconds.
+    EachSecond(Seconds),
+    /// Requests that came due and were not sent.
+    Achieved(Sending),
+    /// Irregularity of the arrivals per second.
+    Arrivals(Irregularity),
+    /// Gaps between arrivals.
+    Gaps(Gaps),
+    /// Delay of sending.
+    SendLag(Lag),
+    /// Stalls of the process.
+    Stall(Stalls),
+    /// Processor wait of a request thread.
+    ProcessorWait(ProcessorWait),
+    /// Processor time of a request thread.
+    GeneratorCpu(ThreadUse),
+    /// Fraction of the processors' time that the hypervisor took.
+    StolenTime {
+        /// Stolen fraction.
+        share: f64,
+    },
+    /// Processors used by other programs.
+    OtherPrograms(OtherPrograms),
+    /// Load as a fraction of the most that the load generator can make.
+    Ceiling(CeilingUse),
+    /// Service time of an empty statement.
+    Floor(Floor),
+    /// Cost and resolution of the clock.
+    Clock(ClockCost),
+    /// Steps of the wall clock.
+    WallClock(WallClock),
+    /// Frequency of the processors.
+    Frequency(Frequencies),
+    /// Growth of the backlog.
+    Backlog(Backlog),
+    /// End of the warm-up.
+    WarmUp(WarmUp),
+    /// Gradual change of the response time.
+    Drift(MedianChange),
+    /// Abrupt change of the response time.
+    Step(MedianChange),
+    /// Clients that were busy by Little's law.
+    Little(BusyClients),
+    /// Unexpected errors.
+    Errors(Failures),
+    /// Results with a wrong number of rows.
+    WrongResults(WrongResults),
+    /// Loss of the target.
+    Outage(Outages),
+    /// Connections that were not open.
+    Connections(Connections),
+    /// Times beyond the range of the histograms.
+    Overflow {
+        /// Number of such times.
+        times: u64,
+    },
+    /// Files of the workload.
+    Files(Files),
+    /// Commits or statements that the server counted.
+    Commits(Commits),
+    /// Checkpoints of the server in the run.
+    Checkpoints(Checkpoints),
+}
+
+/// The reason why a check cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Obstacle {
+    /// There is no job.
+    NoJob,
+    /// Time was simulated.
+    VirtualTime,
+    /// The record has no observations beside the requests.
+    NothingObserved,
+    /// Jobs or requests that a check cannot judge.
+    Jobs(JobObstacle),
+    /// Observations that a check lacks.
+    Observation(ObservationObstacle),
+    /// Figures of the calibration that a check lacks.
+    Calibration(CalibrationObstacle),
+    /// Counters of the server that a check cannot judge.
+    Counters(CounterObstacle),
+}
+
+/// Jobs or requests that a check cannot judge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JobObstacle {
+    /// No job has a schedule with a known number of due requests.
+    NoSchedule,
+    /// No job has a schedule with a known number of due requests in each second.
+    NoScheduleOfSeconds,
+    /// No job has a schedule of arrivals.
+    NoArrivals,
+    /// The run did not wait for all requests, or a file did not have them.
+    NotWaitedFor,
+    /// The offered load exceeds the capacity of every job.
+    AllOverloaded,
+    /// No job has Poisson arrivals at one rate for long enough.
+    NoPoissonArrivals {
+        /// Least arrivals per second.
+        per_s: f64,
+        /// Least number of seconds.
+        seconds: usize,
+    },
+    /// No job with Poisson arrivals has enough recorded gaps.
+    FewGaps {
+        /// Least number of gaps.
+        fewest: u64,
+    },
+    /// No request was sent.
+    NothingSent,
+    /// Nothing was requested.
+    NothingRequested,
+    /// No job has a service time at a database.
+    NoService,
+    /// Requests arrive in too few intervals for a trend.
+    FewIntervals {
+        /// Least number of intervals.
+        fewest: usize,
+    },
+    /// The length of the warm-up was given.
+    GivenWarmUp,
+    /// A job does not run all the time.
+    IntermittentJobs,
+    /// The rate of a job varies by intent.
+    VaryingRate,
+    /// No job that keeps up has enough requests in each part of the window.
+    FewRequests {
+        /// Least number of requests in a part.
+        requests: u64,
+        /// Number of parts.
+        parts: usize,
+    },
+    /// No closed job has clients that only ask and pause for a known time.
+    NoBusyClients,
+    /// No job has an expected number of rows.
+    NoExpectedRows,
+}
+
+/// Observations that a check lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ObservationObstacle {
+    /// The thread that notices stalls ended before the window did.
+    WatcherEnded,
+    /// Request threads spin, so they are always busy.
+    Spinning,
+    /// Times of the threads could not be read.
+    ThreadsUnreadable,
+    /// The run was too short for two readings of its threads.
+    ThreadsReadOnce,
+    /// Times of the processors could not be read.
+    ProcessorsUnreadable,
+    /// Of several targets on this machine, only the main one is distinguished from other programs.
+    SeveralTargetsHere,
+    /// The processes of the database could not be distinguished from other programs.
+    DatabaseNotIdentified,
+    /// The run was too short, or the processes of the machine could not be read.
+    ProgramsUnreadable,
+    /// The two clocks could not be read together.
+    ClocksUnreadable,
+    /// The system does not report the processors' frequency.
+    FrequencyUnknown,
+    /// A third of the window has too few readings of the frequency.
+    FewReadings {
+        /// Least number of readings.
+        fewest: usize,
+    },
+}
+
+/// Figures of the calibration that a check lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CalibrationObstacle {
+    /// The load generator was not calibrated on this machine.
+    NotCalibrated,
+    /// No job uses a database of a calibrated kind.
+    NoCalibratedRoute,
+    /// No job has a service time at a database of a calibrated kind.
+    NoCalibratedService,
+    /// The calibration has no figures of the clock.
+    ClockNotCalibrated,
+}
+
+/// Counters of the server that a check cannot judge.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CounterObstacle {
+    /// Jobs run programs, whose statements are unknown.
+    ProgramsRun,
+    /// Jobs use several targets, which may be one server.
+    SeveralTargets,
+    /// The counters of the server could not be read; the reason of the server.
+    AccountRefused(String),
+    /// There are no counters of a server.
+    NoAccount,
+    /// The counters of the server were not read after the run.
+    AccountNotRead,
+    /// The run was cut off, so open requests are unknown.
+    CutOff,
+    /// The server was restarted, or its counters were reset, during the run.
+    CountersReset,
+    /// The server has no counter that is known here.
+    NoKnownCounter,
+    /// The counter of the server does not grow.
+    CounterStands,
+    /// A job has a statement whose number of commits is unknown.
+    UnknownCommits {
+        /// Name of the job.
+        job: String,
+        /// First word of the statement.
+        word: String,
+    },
+    /// Parallel workers of PostgreSQL count as commits as well.
+    ParallelWorkers(Compared),
+    /// The server does not report the amount of log that it wrote.
+    NoLogWritten,
+    /// The server does not count checkpoints.
+    CheckpointsUncounted,
+}
+
+/// Completeness of a run and its record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Completeness {
+    /// Parts of the record are missing.
+    PartsMissing {
+        /// Text of the recorder's event.
+        text: String,
+    },
+    /// The run ended.
+    Ended {
+        /// Way in which it ended.
+        end: RunEnd,
+        /// Time of the end; `None` if no second of its jobs is in the record.
+        at: Option<Nanos>,
+        /// Reason why the plan in the record could not be read, if it could not.
+        unread_plan: Option<String>,
+    },
+}
+
+/// Way in which a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunEnd {
+    /// By itself.
+    Completed {
+        /// Text of the event of an exhausted file that ended it.
+        exhausted: Option<String>,
+    },
+    /// By the user, as it has no duration.
+    EndedByUser,
+    /// By the user, before its duration was over.
+    Interrupted,
+    /// By an error.
+    StoppedByError,
+    /// With a lost target.
+    TargetLost,
+    /// By a file that failed.
+    FileFailed,
+    /// By a record that could not be written any longer.
+    RecorderFailed,
+    /// By a full queue.
+    QueueFull {
+        /// Name of the job with the queue that was full first; `None` if it is unknown.
+        job: Option<String>,
+    },
+    /// By a panic in Assay itself.
+    InternalError,
+    /// Killed, or still running.
+    Killed {
+        /// Number of requests that were open.
+        open: u64,
+    },
+}
+
+/// Requests of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Requests {
+    /// No request was scheduled.
+    None {
+        /// True if there was a warm-up before the window.
+        has_warmup: bool,
+    },
+    /// Some requests were scheduled.
+    Scheduled {
+        /// Number of requests.
+        requests: u64,
+        /// Length of the window.
+        length: Nanos,
+    },
+}
+
+/// Requests by outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Requests that came due.
+    pub due: u64,
+    /// Completed requests.
+    pub completed: u64,
+    /// Requests that ended in errors.
+    pub errors: u64,
+    /// Rejected requests.
+    pub rejected: u64,
+    /// Unsent requests.
+    pub unsent: u64,
+}
+
+/// Difference of a job's arrivals from its schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RateDifference {
+    /// Name of the job.
+    pub job: String,
+    /// Relative difference.
+    pub by: f64,
+}
+
+/// Arrivals in single seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seconds {
+    /// All seconds are as scheduled.
+    AsScheduled,
+    /// A second differs from the schedule.
+    Odd {
+        /// Name of the job.
+        job: String,
+        /// Begin of the second, since time zero.
+        begin: Nanos,
+        /// Relative difference.
+        by: f64,
+    },
+}
+
+/// Sending of the requests that came due.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sending {
+    /// As many requests were sent as came due.
+    AllSent,
+    /// Some requests were never sent.
+    Short {
+        /// Name of the job.
+        job: String,
+        /// Fraction of its requests that was not sent.
+        share: f64,
+    },
+}
+
+/// Irregularity of the arrivals per second of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Irregularity {
+    /// Name of the job.
+    pub job: String,
+    /// Variance divided by the mean: 1 for a Poisson process.
+    pub index: f64,
+}
+
+/// Gaps between the arrivals of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gaps {
+    /// The gaps are those of a Poisson process.
+    Poisson,
+    /// The gaps are not those of a Poisson process.
+    Odd {
+        /// Name of the job.
+        job: String,
+        /// Fraction of gaps that are too short or too long.
+        share: f64,
+    },
+}
+
+/// Send lag of the latest requests of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lag {
+    /// Name of the job.
+    pub job: String,
+    /// Part of its requests.
+    pub part: LatePart,
+    /// Least lag of that part, in nanoseconds.
+    pub ns: f64,
+}
+
+/// Part of the requests with the largest send lag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatePart {
+    /// One of a hundred.
+    Hundredth,
+    /// Every second one.
+    Half,
+}
+
+/// Stalls of the load generator's process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stalls {
+    /// None was long.
+    None,
+    /// At least one was too long.
+    Longest {
+        /// Length of the longest, in seconds.
+        length_s: f64,
+        /// Begin of it, since time zero.
+        at: Nanos,
+        /// Number of other stalls.
+        others: usize,
+    },
+}
+
+/// The request thread that waited longest for a processor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessorWait {
+    /// Name of the thread.
+    pub thread: String,
+    /// Fraction of the window in which it waited.
+    pub share: f64,
+    /// True if a database is on the same machine; `None` if that is unknown.
+    pub has_database_here: Option<bool>,
+}
+
+/// The request thread that used most processor time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadUse {
+    /// Name of the thread.
+    pub thread: String,
+    /// Used fraction of a processor.
+    pub share: f64,
+    /// Meaning of that for the result.
+    pub headroom: Headroom,
+}
+
+/// Time that the load generator had to spare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headroom {
+    /// Enough.
+    Enough,
+    /// Too little, and all jobs are closed: their rate is limited, their times are right.
+    LimitsClosedJobs,
+    /// Too little for requests that follow a schedule.
+    DelaysRequests,
+}
+
+/// Load as a fraction of the most that the load generator can make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CeilingUse {
+    /// Statements per second of the jobs whose route is calibrated.
+    pub per_s: f64,
+    /// Load as a fraction of the ceiling of the threads.
+    pub share: f64,
+    /// Number of threads.
+    pub threads: u16,
+    /// Meaning of that for the result.
+    pub headroom: Headroom,
+}
+
+/// Service time of an empty statement beside that of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Floor {
+    /// Name of the job.
+    pub job: String,
+    /// Service time of an empty statement at p50, in nanoseconds.
+    pub ns: f64,
+    /// The same as a fraction of the job's service time at p50.
+    pub share: f64,
+}
+
+/// Cost and resolution of the clock beside the shortest service time at p50.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClockCost {
+    /// Cost of a reading, in nanoseconds.
+    pub cost_ns: f64,
+    /// Smallest step, in nanoseconds.
+    pub step_ns: f64,
+    /// Service time at p50, in nanoseconds.
+    pub service_p50_ns: f64,
+}
+
+/// Steps of the wall clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WallClock {
+    /// It went as the monotonic clock did.
+    Steady,
+    /// It was set, or the machine was suspended.
+    Set {
+        /// Largest step, in seconds; negative if it was set back.
+        by_s: f64,
+        /// Time of that step, since time zero.
+        at: Nanos,
+    },
+}
+
+/// Mean frequencies of the processors in the two thirds of the window that differ most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frequencies {
+    /// Earlier third, and its frequency in MHz.
+    pub earlier: (Third, f64),
+    /// Later third, and its frequency in MHz.
+    pub later: (Third, f64),
+}
+
+/// A third of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Third {
+    /// The first.
+    First,
+    /// The second.
+    Middle,
+    /// The third.
+    Last,
+}
+
+/// Growth of the backlog of jobs with a schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Backlog {
+    /// The backlog did not grow.
+    Stable,
+    /// It grew beyond chance, but immaterially.
+    Immaterial,
+    /// Queues were full.
+    QueuesFull {
+        /// Names of the jobs with rejected requests.
+        jobs: Vec<String>,
+    },
+    /// It grew.
+    Grows {
+        /// Names of the overloaded jobs.
+        jobs: Vec<String>,
+    },
+    /// Too many requests were never sent.
+    Unsent {
+        /// Names of the jobs that left them unsent.
+        jobs: Vec<String>,
+        /// Largest unsent fraction.
+        share: f64,
+    },
+}
+
+/// Result of looking for the end of the warm-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WarmUp {
+    /// The run ended too early.
+    TooShort,
+    /// No job had a constant load.
+    NoSteadyJob,
+    /// There is no steady state, as the offered load exceeds the capacity.
+    Overloaded,
+    /// There was no steady state.
+    NeverSteady {
+        /// Relative difference of the second half of the run from the first.
+        by: f64,
+    },
+    /// The run was steady from its begin.
+    SteadyAtOnce,
+    /// The warm-up has an end.
+    Found {
+        /// Length of the warm-up.
+        length: Nanos,
+    },
+}
+
+/// Change of the median response time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MedianChange {
+    /// There was none beyond chance, or an immaterial one.
+    None,
+    /// The median changed from the begin of the window to its end.
+    Gradual {
+        /// Name of the job.
+        job: String,
+        /// Relative change.
+        by: f64,
+    },
+    /// The median changed at a moment.
+    Abrupt {
+        /// Name of the job.
+        job: String,
+        /// Relative change.
+        by: f64,
+        /// Time of the change, in seconds after time zero.
+        at_s: f64,
+    },
+}
+
+/// Clients of a closed job that were busy or pausing on average.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BusyClients {
+    /// Name of the job.
+    pub job: String,
+    /// Mean number of busy clients.
+    pub busy: f64,
+    /// Configured clients.
+    pub clients: f64,
+}
+
+/// Unexpected errors of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failures {
+    /// There were none.
+    None,
+    /// Some requests failed.
+    Some {
+        /// Name of the job.
+        job: String,
+        /// Requests that failed unexpectedly.
+        failed: u64,
+        /// Scheduled requests.
+        scheduled: u64,
+    },
+}
+
+/// Results with a wrong number of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WrongResults {
+    /// There were none.
+    None,
+    /// Some results of a job were wrong.
+    Some {
+        /// Name of the job.
+        job: String,
+        /// Number of wrong results.
+        results: u64,
+    },
+}
+
+/// Loss of the target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outages {
+    /// The target was reachable all the time.
+    None,
+    /// The target was lost at least once.
+    Some {
+        /// Duration of all outages together.
+        length: Nanos,
+        /// Begin of the first one, since time zero.
+        first: Nanos,
+        /// Text of the first event of an outage.
+        text: Option<String>,
+    },
+}
+
+/// Connections of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Connections {
+    /// The target accepted every connection.
+    AllAccepted,
+    /// As many connections were open as configured.
+    AllOpen,
+    /// Fewer connections were open than configured.
+    Missing {
+        /// Name of the job.
+        job: String,
+        /// Configured connections.
+        configured: u32,
+        /// Mean number of open ones.
+        open: f64,
+    },
+    /// The target limited the number of connections.
+    Limited {
+        /// Text of the first event of a limit.
+        text: String,
+    },
+}
+
+/// Files of the workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Files {
+    /// Every file was read and written.
+    Whole,
+    /// The last record of a pipe may be incomplete.
+    CutOff {
+        /// Text of the event.
+        text: String,
+    },
+    /// A file failed.
+    Failed {
+        /// Text of the event.
+        text: String,
+    },
+}
+
+/// Comparison of a counter of the server with the answers of the client.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Commits {
+    /// The two agree.
+    Agree(Compared),
+    /// The server counted fewer.
+    Missing(Compared),
+    /// The server counted more.
+    Excess(Compared),
+}
+
+/// A counter of the server beside the client's number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// Counter.
+    pub counter: Counter,
+    /// Number that the server counted.
+    pub server: f64,
+    /// Number that Assay's own sessions caused beside the requests, at least and at most.
+    pub own: [f64; 2],
+    /// Number that requests caused, at least and at most.
+    pub requests: [f64; 2],
+}
+
+/// A counter of the server that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Committed transactions.
+    Commits,
+    /// Executed statements.
+    Statements,
+}
+
+/// Periodic background work of a server that writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checkpoints {
+    /// Cycles of that work in the run.
+    pub cycles: Cycles,
+    /// Log that the server wrote in the run, in bytes.
+    pub written_bytes: f64,
+    /// Significance of these cycles for the numbers of the run.
+    pub coverage: Coverage,
+}
+
+/// Cycles of periodic background work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cycles {
+    /// Checkpoints.
+    Checkpoints {
+        /// Checkpoints that were due.
+        timed: f64,
+        /// Checkpoints before their time.
+        requested: f64,
+    },
+    /// Number of times that the log was filled from end to end; before each reuse the changes in it
+    /// must have been written back.
+    Turns(f64),
+}
+
+/// Significance of the cycles in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Hardly anything was written that a checkpoint writes back.
+    NothingToWrite,
+    /// Too few cycles for one to be representative.
+    FewCycles,
+    /// Several cycles.
+    Representative,
+}
+
+impl Counter {
+    /// Returns the name of the counter, in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counter::Commits => "commits",
+            Counter::Statements => "statements",
+        }
+    }
+}
+
+impl Compared {
+    /// Returns the difference of the server's count from the possible range: negative if it is
+    /// below the minimum, positive if above the maximum.
+    pub fn difference(&self) -> f64 {
+        let [least, most] = [0, 1].map(|end| self.own[end] + self.requests[end]);
+        match self.server {
+            server if server < least => server - least,
+            server if server > most => server - most,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Cycles {
+    /// Returns the number of cycles.
+    pub fn count(self) -> f64 {
+        match self {
+            Cycles::Checkpoints { timed, requested } => timed + requested,
+            Cycles::Turns(turns) => turns,
+        }
+    }
+}
+
+impl From<JobObstacle> for Obstacle {
+    fn from(obstacle: JobObstacle) -> Obstacle {
+        Obstacle::Jobs(obstacle)
+    }
+}
+
+impl From<ObservationObstacle> for Obstacle {
+    fn from(obstacle: ObservationObstacle) -> Obstacle {
+        Obstacle::Observation(obstacle)
+    }
+}
+
+impl From<CalibrationObstacle> for Obstacle {
+    fn from(obstacle: CalibrationObstacle) -> Obstacle {
+        Obstacle::Calibration(obstacle)
+    }
+}
+
+impl From<CounterObstacle> for Obstacle {
+    fn from(obstacle: CounterObstacle) -> Obstacle {
+        Obstacle::Counters(obstacle)
+    }
+}

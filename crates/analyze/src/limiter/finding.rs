@@ -1,0 +1,537 @@
+//! Findings of the limiter: the facts behind a named component, without words.
+//!
+//! The sentences are made in `report`. Shares are fractions, 0 to 1; numbers of sessions, clients
+//! and processors are means over the window.
+
+use record::{Component, Side};
+
+use crate::finding::CeilingUse;
+use crate::other_programs::OtherPrograms;
+
+/// The facts behind a limiter or a suspect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LimiterFinding {
+    /// Every open job was answered at the rate at which requests arrived.
+    Satisfied,
+    /// The run, or the load, cannot say what limits it.
+    Inconclusive(Inconclusive),
+    /// Nothing that was observed is full, although the load takes all that it can get.
+    NothingFull {
+        /// Reason why there must be a limiter.
+        why: Saturation,
+        /// True if anything of the database was observed.
+        sees_server: bool,
+    },
+    /// Requests that are asked for one after another, while nothing is full.
+    Concurrency(Concurrency),
+    /// Limit of connections.
+    Connections(ConnectionLimit),
+    /// The load generator.
+    Generator(GeneratorLimit),
+    /// An observed program.
+    Program(ProgramLimit),
+    /// The network.
+    Network(NetworkLimit),
+    /// Processors of the database, or a quota.
+    Processors(ProcessorLimit),
+    /// Waits of the database's sessions.
+    Waits(Waits),
+    /// Memory of the database.
+    Memory(MemoryLimit),
+    /// Work that no request asked for.
+    Background(BackgroundWork),
+    /// Programs of neither side.
+    OtherPrograms(OtherPrograms),
+}
+
+/// The reason why a run, or a load, cannot say what limits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inconclusive {
+    /// There were loads and no jobs.
+    LoadsOnly,
+    /// There were no requests.
+    NoRequests,
+    /// Too many requests failed.
+    FailingRequests,
+    /// Some requests were never sent.
+    UnsentRequests,
+    /// The window is too short for a trend of the backlog.
+    ShortWindow,
+    /// Time was simulated during the load.
+    VirtualTime,
+    /// The load was too short.
+    ShortLoad,
+    /// Nothing was observed during the load.
+    NothingObserved,
+}
+
+/// The reason why there must be a limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saturation {
+    /// An observed program asked what it wanted.
+    Program,
+    /// Requests arrive faster than they are answered.
+    Overload,
+    /// A closed job takes what it can get.
+    ClosedJob,
+    /// A load takes what it can get.
+    Load,
+}
+
+/// Requests that are asked for one after another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Concurrency {
+    /// Kind of the clients.
+    pub asking: Asking,
+    /// Number of clients.
+    pub clients: f64,
+    /// Mean service time, in seconds.
+    pub service_s: f64,
+    /// Answers per second.
+    pub per_s: f64,
+    /// Number of clients that this keeps busy.
+    pub in_flight: f64,
+}
+
+/// The clients of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// Clients of jobs, with one request at a time.
+    Clients,
+    /// Writers of a load, with one batch at a time.
+    Writers,
+}
+
+/// A limit of connections or sessions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConnectionLimit {
+    /// Requests with a schedule wait for a connection.
+    RequestsWait {
+        /// Text of the event of the limit.
+        text: String,
+    },
+    /// Clients never got a connection.
+    ClientsWithout {
+        /// Configured clients.
+        clients: f64,
+        /// Clients with a connection.
+        connections: f64,
+        /// Text of the event of the limit.
+        text: String,
+    },
+    /// A pool shares few sessions among the requests.
+    Pool {
+        /// Requests under way.
+        in_flight: f64,
+        /// Sessions of the database.
+        sessions: f64,
+    },
+    /// A pool shares few sessions among the connections of an observed program.
+    PoolOfProgram {
+        /// Connections of the program.
+        connections: f64,
+        /// Sessions of the database.
+        sessions: f64,
+        /// Fraction of the time in which these are at work.
+        active_share: f64,
+    },
+}
+
+/// A limit of the load generator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GeneratorLimit {
+    /// A runnable thread lacks a processor.
+    ThreadWaits {
+        /// Name of the thread.
+        thread: String,
+        /// Fraction of the window in which it ran.
+        ran: f64,
+        /// Fraction in which it waited.
+        waited: f64,
+    },
+    /// A thread runs all the time.
+    ThreadFull {
+        /// Evidence for that.
+        use_of_thread: FullThread,
+        /// Number of threads with time to spare.
+        idle: usize,
+        /// Number of all threads.
+        threads: usize,
+    },
+    /// Clients wait for the file or pipe that supplies their requests.
+    SlowFeed {
+        /// Number of these clients.
+        clients: f64,
+        /// Fraction of their time in which they have nothing to ask.
+        idle_share: f64,
+    },
+    /// The thread that makes and sends the rows of a load runs all the time.
+    LoaderFull {
+        /// Used fraction of a processor.
+        ran: f64,
+    },
+    /// The thread that makes and sends the rows of a load lacks a processor.
+    LoaderWaits {
+        /// Fraction of the time in which it ran.
+        ran: f64,
+        /// Fraction in which it waited.
+        waited: f64,
+    },
+}
+
+/// Evidence that a thread of the load generator runs all the time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FullThread {
+    /// The threads make as much as they can by the calibration.
+    Ceiling(CeilingUse),
+    /// A thread used nearly all of a processor.
+    Processor {
+        /// Name of the thread.
+        thread: String,
+        /// Used fraction.
+        share: f64,
+    },
+}
+
+/// A limit in an observed program, or in its share of the database.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProgramLimit {
+    /// The program has no session for most of the time.
+    Absent {
+        /// Fraction of the time in which it had one.
+        sessions: f64,
+        /// Processors that it used.
+        processors: f64,
+        /// True if its processes were busy in between.
+        is_busy: bool,
+    },
+    /// A thread of the program runs all the time.
+    ThreadFull {
+        /// Used fraction of a processor.
+        share: f64,
+    },
+    /// Threads of the program lack a processor.
+    Waits {
+        /// Processors that its threads used.
+        ran: f64,
+        /// Mean number of threads that waited.
+        waited: f64,
+    },
+    /// Sessions of the database wait for the program, or for the way to it.
+    Pauses {
+        /// Sessions of the program.
+        sessions: f64,
+        /// Sessions that wait.
+        waiting: f64,
+        /// Cause of their waiting.
+        pause: Pause,
+    },
+    /// One session is at work for most of the time.
+    OneSession {
+        /// Fraction of the time in which it is at work.
+        at_work: f64,
+        /// Fraction in which it waits for the program.
+        waiting: f64,
+    },
+    /// The program has too few sessions.
+    FewSessions {
+        /// Sessions of the program.
+        sessions: f64,
+        /// Sessions at work.
+        at_work: f64,
+        /// Sessions that wait for the next request.
+        waiting: f64,
+        /// Mean time from an answer to the next request, in seconds; `None` if it is unknown.
+        pause_s: Option<f64>,
+    },
+    /// The processors are full, and one side waits for them.
+    Starved {
+        /// Side that waits more.
+        side: Side,
+        /// Mean number of its threads that wait.
+        waited: f64,
+    },
+}
+
+/// The cause of waiting sessions of an observed program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pause {
+    /// The program does not read its answers.
+    UnreadAnswers,
+    /// Answers wait for room on the way.
+    AnswersOnTheWay,
+    /// Rows wait for room on the way.
+    RowsOnTheWay,
+    /// The next request takes a round trip.
+    RoundTrip {
+        /// Mean time from an answer to the next request, in seconds.
+        pause_s: f64,
+        /// Shortest round trip, in seconds.
+        round_trip_s: f64,
+    },
+    /// The program does not ask more.
+    NothingAsked {
+        /// Name of the wait within a statement, if most sessions wait for rows.
+        rows: Option<&'static str>,
+        /// Contents of the sockets meanwhile.
+        sockets: Sockets,
+    },
+}
+
+/// Contents of the sockets of waiting sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sockets {
+    /// Sockets of waiting sessions were seen.
+    Empty {
+        /// Fraction of the waiting time in which they hold nothing.
+        share: f64,
+    },
+    /// Sockets of both sides were seen.
+    Holding {
+        /// Unread requests at the server.
+        requests: f64,
+        /// Unread answers at the program.
+        answers: f64,
+    },
+    /// They were not seen.
+    Unseen,
+}
+
+/// A limit of the network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NetworkLimit {
+    /// A link carries nearly all that it can.
+    Link {
+        /// Interface of the link.
+        interface: Component,
+        /// Bytes per second that it carried.
+        bytes_per_s: f64,
+        /// Fraction of its speed.
+        share: f64,
+    },
+    /// Answers wait for room on the way.
+    AnswersWait {
+        /// Requests under way.
+        in_flight: f64,
+        /// Answers that wait.
+        waiting: f64,
+    },
+    /// Answers queue in the network.
+    AnswersQueue {
+        /// Mean time until data of the server is acknowledged, in seconds.
+        mean_s: f64,
+        /// Shortest such time, in seconds.
+        least_s: f64,
+    },
+    /// Round trips take much of a request.
+    RoundTrips {
+        /// Number of its round trips.
+        trips: f64,
+        /// Shortest time of one of them, in seconds.
+        round_trip_s: f64,
+        /// Mean service time, in seconds.
+        service_s: f64,
+    },
+    /// Requests are neither with the database nor with the load generator.
+    OnTheWay {
+        /// Requests under way.
+        in_flight: f64,
+        /// Requests that are not with the database.
+        missing: f64,
+        /// Mean service time, in seconds.
+        service_s: f64,
+    },
+    /// Rows of a load wait for room on the way.
+    RowsWait {
+        /// Connections that rows are written to.
+        connections: f64,
+        /// Connections with rows that wait.
+        waiting: f64,
+    },
+}
+
+/// A limit of processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProcessorLimit {
+    /// A control group is throttled by its quota.
+    Throttled {
+        /// Side of the group.
+        side: Side,
+        /// Seconds in every second for which it was kept from running.
+        throttled: f64,
+        /// Processors that it may use.
+        quota: f64,
+        /// Processors that it used.
+        used: f64,
+    },
+    /// The processors of the database are full.
+    Full {
+        /// Processors that it used.
+        used: f64,
+        /// Processors that it may use.
+        may_use: f64,
+        /// Processors that it would have used.
+        wanted: f64,
+        /// True if something else had the missing ones.
+        is_starved: bool,
+    },
+    /// A thread of the database runs all the time.
+    OneThread {
+        /// Used fraction of a processor.
+        share: f64,
+        /// Processors that the database may use.
+        may_use: f64,
+        /// Processors that it used.
+        used: f64,
+    },
+}
+
+/// Waits of the database's sessions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Waits {
+    /// Sessions wait for locks.
+    Locks {
+        /// Waiting sessions.
+        sessions: WaitingSessions,
+        /// Table of most of these locks, if the database names it.
+        table: Option<String>,
+        /// Statement of most of these sessions, if the database names it.
+        statement: Option<String>,
+    },
+    /// Sessions wait until their commits are safe.
+    Flush(WaitingSessions),
+    /// Sessions wait for the disk.
+    Disk(WaitingSessions),
+    /// Requests to an embedded database neither run nor lack a processor.
+    Embedded {
+        /// Requests under way.
+        in_flight: f64,
+        /// Requests that stand still.
+        still: f64,
+        /// Event that they wait for.
+        wait: EmbeddedWait,
+    },
+}
+
+/// Sessions in one kind of wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitingSessions {
+    /// Waiting sessions.
+    pub waiting: f64,
+    /// Active sessions.
+    pub active: f64,
+    /// Wait or counter in which most of them were found.
+    pub event: String,
+}
+
+/// The event that requests to an embedded database wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmbeddedWait {
+    /// The request that writes.
+    Writer,
+    /// Flushing.
+    Flush,
+    /// The disk.
+    Disk,
+}
+
+/// Lack of memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MemoryLimit {
+    /// In the server's control group.
+    Group {
+        /// Fraction of the time in which tasks lacked memory.
+        lacked: f64,
+        /// Limit of the group, in bytes.
+        limit_bytes: f64,
+    },
+    /// On the host of the database.
+    Host {
+        /// Fraction of the time in which tasks lacked memory.
+        lacked: f64,
+        /// Pages per second that came back from swap.
+        swapped_per_s: f64,
+    },
+}
+
+/// Work that no request asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackgroundWork {
+    /// Sessions of others keep the processors busy.
+    OtherSessions {
+        /// Such sessions at work.
+        sessions: f64,
+        /// Processors of the database.
+        processors: f64,
+        /// Name of the most frequent background work and the fraction of the window with it, if it
+        /// lasted.
+        work: Option<(String, f64)>,
+    },
+    /// Background work that the database names.
+    Named {
+        /// Name of the work.
+        name: String,
+        /// Fraction of the window with it.
+        share: f64,
+        /// Fraction of the database's processor time that it took.
+        cpu_share: f64,
+        /// Fraction of the database's bytes from and to disks that it took.
+        bytes_share: f64,
+    },
+    /// An intermittent activity that reduces the throughput of a closed job.
+    Intermittent {
+        /// Name of the job, or of the database's work.
+        cause: String,
+        /// True if the cause is work of the database.
+        is_background: bool,
+        /// Name of the closed job.
+        job: String,
+        /// Answers per second of the closed job during the activity.
+        with_per_s: f64,
+        /// Answers per second without the activity.
+        without_per_s: f64,
+    },
+}
+
+/// A source that could not be observed, or not in full.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unseen {
+    /// A source that was reported as missing during the run.
+    Reported {
+        /// Name of the source.
+        what: String,
+        /// Reason, as it was recorded.
+        why: String,
+    },
+    /// Counters of the server were reset in the window.
+    CountersReset,
+    /// Sessions that are shown as running cannot have run.
+    Contradiction(Contradiction),
+}
+
+/// A contradiction between the sessions that the database shows as running and the processors that
+/// it used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contradiction {
+    /// Sessions that are shown as running.
+    pub running: f64,
+    /// Active sessions.
+    pub active: f64,
+    /// Processors that the database used.
+    pub used: f64,
+    /// Mean number of its threads that waited for a processor.
+    pub waited: f64,
+    /// Sessions that wait for something unknown.
+    pub unexplained: f64,
+}
+
+impl Unseen {
+    /// Returns sources that were reported as missing: their names and the reasons.
+    pub(crate) fn reported(missing: &[(String, String)]) -> Vec<Unseen> {
+        let one = |(what, why): &(String, String)| Unseen::Reported {
+            what: what.clone(),
+            why: why.clone(),
+        };
+        missing.iter().map(one).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! Programs that belong neither to the load generator nor to the database.
+
+/// A program of neither side: all processes of one name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherProgram {
+    /// Name of its processes.
+    pub name: String,
+    /// Host on which it runs; `None` is the load generator's.
+    pub host: Option<String>,
+    /// Mean number of processors that it used.
+    pub processors: f64,
+    /// Number of its processes in the last sample.
+    pub processes: u64,
+    /// Process that used most.
+    pub pid: Option<u64>,
+}
+
+/// The programs of neither side on one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherPrograms {
+    /// Host; `None` is the load generator's.
+    pub host: Option<String>,
+    /// Mean number of processors that they used.
+    pub used: f64,
+    /// Processors of the host.
+    pub processors: f64,
+    /// Programs that used most, the largest first.
+    pub programs: Vec<OtherProgram>,
+}
+
+/// Largest number of programs that are named.
+const NAMED: usize = 3;
+
+impl OtherPrograms {
+    /// Returns the few programs that used most.
+    pub fn largest(&self) -> &[OtherProgram] {
+        &self.programs[..self.programs.len().min(NAMED)]
+    }
+
+    /// Returns the fraction of the host's processors that they used.
+    pub fn share(&self) -> f64 {
+        self.used / self.processors.max(f64::MIN_POSITIVE)
+    }
+}

@@ -1,0 +1,506 @@
+//! Sentences about the findings of checks.
+
+use analyze::finding::{
+    Backlog, CeilingUse, Checkpoints, ClockCost, Commits, Compared, Completeness, Connections,
+    Coverage, Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, LatePart, MedianChange,
+    Outages, ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse,
+    WallClock, WarmUp, WrongResults,
+};
+use analyze::{Check, Finding, OtherPrograms};
+use base::Nanos;
+use base::units::grouped;
+
+use super::digits::percent_or_less;
+use super::obstacle;
+use super::programs::other_programs;
+
+/// Returns the finding of a check in one sentence. Of some, the consequence is added if the check
+/// objects.
+pub(crate) fn sentence_of(check: &Check) -> String {
+    let objects = check.status.objects();
+    match &check.finding {
+        Finding::NotPossible(obstacle) => obstacle::reason(obstacle),
+        Finding::Complete(finding) => complete(finding),
+        Finding::Window(finding) => window(*finding),
+        Finding::Balance(it) => format!(
+            "{} came due; {} completed, {} ended in errors, {} were rejected, {} stayed unsent",
+            grouped(it.due),
+            grouped(it.completed),
+            grouped(it.errors),
+            grouped(it.rejected),
+            grouped(it.unsent),
+        ),
+        Finding::Rate(it) => format!(
+            "the requests of [{}] that came due differ by {:+.2} % from its schedule",
+            it.job,
+            it.by * 100.0
+        ),
+        Finding::EachSecond(finding) => each_second(finding),
+        Finding::Achieved(finding) => achieved(finding),
+        Finding::Arrivals(it) => format!(
+            "the numbers of requests of [{}] that came due in each second vary {:.2} times as \
+             much as those of a Poisson process",
+            it.job, it.index
+        ),
+        Finding::Gaps(finding) => gaps(finding),
+        Finding::SendLag(it) => {
+            let part = match it.part {
+                LatePart::Hundredth => "1 %",
+                LatePart::Half => "half",
+            };
+            let late_ms = it.ns / 1e6;
+            format!("{part} of the requests of [{}] were sent {late_ms:.3} ms late or more", it.job)
+        }
+        Finding::Stall(finding) => stall(*finding),
+        Finding::ProcessorWait(finding) => processor_wait(finding, objects),
+        Finding::GeneratorCpu(finding) => generator_cpu(finding),
+        Finding::StolenTime { share } => stolen_time(*share, objects),
+        Finding::OtherPrograms(others) => programs(others, objects),
+        Finding::Ceiling(finding) => ceiling(finding),
+        Finding::Floor(finding) => floor(finding, objects),
+        Finding::Clock(finding) => clock(finding, objects),
+        Finding::WallClock(finding) => wall_clock(*finding),
+        Finding::Frequency(finding) => frequency(*finding, objects),
+        Finding::Backlog(finding) => backlog(finding),
+        Finding::WarmUp(finding) => warm_up(*finding),
+        Finding::Drift(change) | Finding::Step(change) => median_change(change),
+        Finding::Little(it) => format!(
+            "by their times and numbers, the requests of [{}] kept {:.2} of {} clients busy",
+            it.job, it.busy, it.clients
+        ),
+        Finding::Errors(finding) => errors(finding),
+        Finding::WrongResults(finding) => wrong_results(finding),
+        Finding::Outage(finding) => outage(finding),
+        Finding::Connections(finding) => connections(finding),
+        Finding::Overflow { times: 0 } => "no time was longer than an hour".to_owned(),
+        Finding::Overflow { times } => {
+            format!("{} times were longer than an hour", grouped(*times))
+        }
+        Finding::Files(finding) => files(finding),
+        Finding::Commits(finding) => commits(finding),
+        Finding::Checkpoints(finding) => checkpoints(*finding),
+    }
+}
+
+fn complete(finding: &Completeness) -> String {
+    match finding {
+        Completeness::PartsMissing { text } => text.clone(),
+        Completeness::Ended { end, at, unread_plan: None } => run_end(end, *at),
+        Completeness::Ended { end, at, unread_plan: Some(why) } => format!(
+            "{}; the plan in the record cannot be read ({why}), so what depends on it, such as \
+             conditions and pauses, was not judged",
+            run_end(end, *at)
+        ),
+    }
+}
+
+fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
+    let after = at.map(|at| format!("after {:.1} s", at.as_secs_f64()));
+    let until = after.clone().unwrap_or_else(|| "before its jobs began".to_owned());
+    // Requests of a second that is not in the record may have been measured.
+    let recorded = after.unwrap_or_else(|| "before its first second was recorded".to_owned());
+    match end {
+        RunEnd::Completed { exhausted: Some(text) } => format!("the run ended by itself: {text}"),
+        RunEnd::Completed { exhausted: None } => "the run ended by itself".to_owned(),
+        RunEnd::EndedByUser => "the run was ended by the user, as it has no duration".to_owned(),
+        RunEnd::Interrupted => format!("the user ended the run {until}"),
+        RunEnd::StoppedByError => format!("an error ended the run {until}"),
+        RunEnd::TargetLost => match at {
+            Some(_) => "the target was not reachable any more when the run ended".to_owned(),
+            None => "the target was lost before the jobs of the run began".to_owned(),
+        },
+        RunEnd::FileFailed => format!("a file that failed ended the run {until}"),
+        RunEnd::RecorderFailed => {
+            format!("the record could not be written any longer {recorded}: the run was ended")
+        }
+        RunEnd::QueueFull { job: Some(job) } => {
+            format!("the queue of [{job}] was full {until}, which ended the run")
+        }
+        RunEnd::QueueFull { job: None } => {
+            format!("a queue was full {until}, which ended the run")
+        }
+        RunEnd::InternalError => format!("a mistake in assay itself ended the run {until}"),
+        RunEnd::Killed { open } => {
+            let killed =
+                format!("the run was killed, or is still running: its record ends {recorded}");
+            match open {
+                0 => killed,
+                1 => format!("{killed}, when 1 request was open, which counts as unsent"),
+                open => {
+                    let open = grouped(*open);
+                    format!("{killed}, when {open} requests were open, which count as unsent")
+                }
+            }
+        }
+    }
+}
+
+fn window(finding: Requests) -> String {
+    match finding {
+        Requests::None { has_warmup } => {
+            let when = if has_warmup { " after the warm-up" } else { "" };
+            format!("no request was scheduled{when}: there is no result")
+        }
+        Requests::Scheduled { requests, length } => {
+            format!("{} requests in {:.1} s", grouped(requests), length.as_secs_f64())
+        }
+    }
+}
+
+fn each_second(finding: &Seconds) -> String {
+    match finding {
+        Seconds::AsScheduled => {
+            "as many requests came due in each second as the schedules say".to_owned()
+        }
+        Seconds::Odd { job, begin, by } => format!(
+            "the requests of [{job}] that came due in the second from {begin} on differ by \
+             {:+.0} % from its schedule",
+            by * 100.0
+        ),
+    }
+}
+
+fn achieved(finding: &Sending) -> String {
+    match finding {
+        Sending::AllSent => "as many requests were sent as came due".to_owned(),
+        Sending::Short { job, share } => format!(
+            "{:.1} % of the requests of [{job}] that came due were never sent: its times are of \
+             the others",
+            share * 100.0
+        ),
+    }
+}
+
+fn gaps(finding: &Gaps) -> String {
+    match finding {
+        Gaps::Poisson => "arrivals came as far apart as those of a Poisson process".to_owned(),
+        Gaps::Odd { job, share } => format!(
+            "{:.0} % of the arrivals of [{job}] came closer together, or farther apart, than those \
+             of a Poisson process",
+            share * 100.0
+        ),
+    }
+}
+
+fn stall(finding: Stalls) -> String {
+    match finding {
+        Stalls::None => "the load generator never stood still for long".to_owned(),
+        Stalls::Longest { length_s, at, others } => {
+            let more = match others {
+                0 => String::new(),
+                more => format!(", and {more} more times for less"),
+            };
+            format!(
+                "the load generator or its machine, and not the database, stood still for {:.0} \
+                 ms, {:.1} s after time zero{more}",
+                length_s * 1e3,
+                at.as_secs_f64()
+            )
+        }
+    }
+}
+
+fn processor_wait(finding: &ProcessorWait, objects: bool) -> String {
+    let ProcessorWait { thread, share, has_database_here } = finding;
+    let waited = format!(
+        "thread {thread} could have run and waited for a processor for {:.1} % of the window",
+        share * 100.0
+    );
+    match (objects, has_database_here) {
+        (false, _) => waited,
+        (true, Some(true)) => format!(
+            "{waited}: another program had it instead: perhaps the database, which is on the same \
+             host"
+        ),
+        (true, Some(false)) => format!("{waited}: something else on its host had it instead"),
+        (true, None) => format!("{waited}: the database or something else had it instead"),
+    }
+}
+
+/// Returns the end of a sentence about closed jobs whose rate the load generator limits.
+fn limits_closed_jobs() -> &'static str {
+    "which limits a closed job and does not falsify its times"
+}
+
+fn generator_cpu(finding: &ThreadUse) -> String {
+    let ThreadUse { thread, share, headroom } = finding;
+    let used = format!("thread {thread} used {:.0} % of a processor", share * 100.0);
+    match headroom {
+        Headroom::Enough => used,
+        Headroom::LimitsClosedJobs => format!("{used}, {}", limits_closed_jobs()),
+        Headroom::DelaysRequests => {
+            format!("{used}: the load generator may be what was measured")
+        }
+    }
+}
+
+fn stolen_time(share: f64, objects: bool) -> String {
+    let stolen = format!("{:.2} % of the processors' time was stolen", share * 100.0);
+    match objects {
+        false => stolen,
+        true => format!("{stolen} by other machines of the same host"),
+    }
+}
+
+fn programs(others: &OtherPrograms, objects: bool) -> String {
+    match objects {
+        false => other_programs(others),
+        true => format!("{}: what they took was not measured", other_programs(others)),
+    }
+}
+
+fn ceiling(finding: &CeilingUse) -> String {
+    let used = ceiling_use(finding);
+    match finding.headroom {
+        Headroom::Enough => used,
+        Headroom::LimitsClosedJobs => format!("{used}, {}", limits_closed_jobs()),
+        Headroom::DelaysRequests => {
+            format!("{used}: requests that come close together wait for each other there")
+        }
+    }
+}
+
+/// Describes a load as a fraction of the most that the load generator can make.
+pub(super) fn ceiling_use(finding: &CeilingUse) -> String {
+    let threads = match finding.threads {
+        1 => "a thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    format!(
+        "{:.0} statements/s are {} of the most that {threads} of the load generator made here when \
+         calibrated",
+        finding.per_s,
+        percent_or_less(finding.share)
+    )
+}
+
+fn floor(finding: &Floor, objects: bool) -> String {
+    let takes = format!(
+        "a statement that does nothing takes {:.1} µs here, {} of the service time of [{}] at p50",
+        finding.ns / 1e3,
+        percent_or_less(finding.share),
+        finding.job
+    );
+    match objects {
+        false => takes,
+        true => format!("{takes}: most of that is the way to the database, and not its work"),
+    }
+}
+
+fn clock(finding: &ClockCost, objects: bool) -> String {
+    let ClockCost { cost_ns, step_ns, service_p50_ns } = finding;
+    let costs = format!(
+        "reading the clock costs {cost_ns:.0} ns and tells steps of {step_ns:.0} ns, at a service \
+         time of {:.1} µs at p50",
+        service_p50_ns / 1e3
+    );
+    match objects {
+        false => costs,
+        true => format!("{costs}: so short a time cannot be told from that of the clock"),
+    }
+}
+
+fn wall_clock(finding: WallClock) -> String {
+    match finding {
+        WallClock::Steady => "the wall clock went as the monotonic one did".to_owned(),
+        WallClock::Set { by_s, at } => {
+            let direction = if by_s > 0.0 { "forward" } else { "back" };
+            format!(
+                "the wall clock was set {direction} by {:.0} ms, {:.0} s after time zero, or the \
+                 machine was suspended: response times are of another clock, but time stamps, \
+                 statements with `now()` and a database that sees the step are not",
+                by_s.abs() * 1e3,
+                at.as_secs_f64()
+            )
+        }
+    }
+}
+
+fn frequency(finding: Frequencies, objects: bool) -> String {
+    let third = |third: Third| match third {
+        Third::First => "first",
+        Third::Middle => "middle",
+        Third::Last => "last",
+    };
+    let Frequencies { earlier: (earlier, from), later: (later, to) } = finding;
+    let was = format!(
+        "the processors' mean frequency was {from:.0} MHz in the {} third of the window and \
+         {to:.0} MHz in the {}",
+        third(earlier),
+        third(later)
+    );
+    match objects {
+        false => was,
+        true => format!("{was}: the same work took another time"),
+    }
+}
+
+fn backlog(finding: &Backlog) -> String {
+    match finding {
+        Backlog::Stable => "the backlog did not grow".to_owned(),
+        Backlog::Immaterial => "the backlog grew by less than matters".to_owned(),
+        Backlog::QueuesFull { jobs } => format!(
+            "the offered load exceeds the capacity: the queue of [{}] was full, response times \
+             would say how long it may be, and are withheld",
+            jobs.join("], [")
+        ),
+        Backlog::Grows { jobs } => format!(
+            "the offered load exceeds the capacity for [{}]: response times would say how long \
+             the run was, and are withheld",
+            jobs.join("], [")
+        ),
+        Backlog::Unsent { jobs, share } => format!(
+            "the offered load exceeds the capacity for [{}]: {:.0} % of the requests were never \
+             sent, and the response times of the others are withheld",
+            jobs.join("], ["),
+            share * 100.0
+        ),
+    }
+}
+
+fn warm_up(finding: WarmUp) -> String {
+    let measured = "the run is measured from its begin";
+    match finding {
+        WarmUp::TooShort => {
+            format!("the run ended before the end of its warm-up could be found: {measured}")
+        }
+        WarmUp::NoSteadyJob => {
+            format!("no job asked evenly from the begin to the end: {measured}")
+        }
+        WarmUp::Overloaded => {
+            "the offered load exceeds the capacity: there is no steady state".to_owned()
+        }
+        WarmUp::NeverSteady { by } => format!(
+            "there was no steady state: the second half of the run differs from the first by \
+             {:+.1} %",
+            by * 100.0
+        ),
+        WarmUp::SteadyAtOnce => format!("the run was steady at once: {measured}"),
+        WarmUp::Found { length } => {
+            format!("the first {length} are less steady than the rest, and not measured")
+        }
+    }
+}
+
+fn median_change(change: &MedianChange) -> String {
+    match change {
+        MedianChange::None => "the median response time stayed what it was".to_owned(),
+        MedianChange::Gradual { job, by } => format!(
+            "the median response time of [{job}] changed by {:+.1} % from the begin of the window \
+             to its end",
+            by * 100.0
+        ),
+        MedianChange::Abrupt { job, by, at_s } => format!(
+            "the median response time of [{job}] changed by {:+.1} %, {at_s:.0} s after time zero",
+            by * 100.0
+        ),
+    }
+}
+
+fn errors(finding: &Failures) -> String {
+    match finding {
+        Failures::None => "0 requests failed unexpectedly".to_owned(),
+        Failures::Some { job, failed, scheduled } => format!(
+            "{} of the {} requests of [{job}] failed unexpectedly",
+            grouped(*failed),
+            grouped(*scheduled)
+        ),
+    }
+}
+
+fn wrong_results(finding: &WrongResults) -> String {
+    match finding {
+        WrongResults::None => "every result had as many rows as it should".to_owned(),
+        WrongResults::Some { job, results: 1 } => {
+            format!("a result of [{job}] had another number of rows")
+        }
+        WrongResults::Some { job, results } => {
+            format!("{} results of [{job}] had another number of rows", grouped(*results))
+        }
+    }
+}
+
+fn outage(finding: &Outages) -> String {
+    match finding {
+        Outages::None => "the target was reachable all the time".to_owned(),
+        Outages::Some { length, first, text } => format!(
+            "for up to {:.1} s, first {:.1} s after time zero, {}",
+            length.as_secs_f64(),
+            first.as_secs_f64(),
+            text.as_deref().unwrap_or("the target refused connections")
+        ),
+    }
+}
+
+fn connections(finding: &Connections) -> String {
+    match finding {
+        Connections::AllAccepted => "the target accepted every connection".to_owned(),
+        Connections::AllOpen => "as many connections were open as were asked for".to_owned(),
+        Connections::Missing { job, configured, open } => {
+            format!("of the {configured} connections of [{job}] {open:.1} were open on average")
+        }
+        Connections::Limited { text } => text.clone(),
+    }
+}
+
+fn files(finding: &Files) -> String {
+    match finding {
+        Files::Whole => "every file of the jobs was read and written".to_owned(),
+        Files::CutOff { text } | Files::Failed { text } => text.clone(),
+    }
+}
+
+fn commits(finding: &Commits) -> String {
+    match finding {
+        Commits::Agree(compared) => comparison(compared),
+        Commits::Missing(compared) => format!(
+            "{} {} are missing: {}. The server or something before it answered and did nothing",
+            grouped(-compared.difference() as u64),
+            compared.counter.name(),
+            comparison(compared)
+        ),
+        Commits::Excess(compared) => format!(
+            "{}: something else worked in this database, or statements do more than they say",
+            comparison(compared)
+        ),
+    }
+}
+
+/// Describes the number that the server counted, and the numbers that are known.
+pub(super) fn comparison(compared: &Compared) -> String {
+    let number = |number: f64| grouped(number.max(0.0) as u64);
+    let requests = match compared.requests {
+        [least, most] if least == most => number(least),
+        [least, most] => format!("{} to {}", number(least), number(most)),
+    };
+    format!(
+        "the server counted {} {}; requests account for {requests}, assay's own sessions for {}",
+        number(compared.server),
+        compared.counter.name(),
+        number(compared.own[1])
+    )
+}
+
+fn checkpoints(finding: Checkpoints) -> String {
+    let log = format!("{:.1} MB of log were written", finding.written_bytes / 1e6);
+    let found = match finding.cycles {
+        Cycles::Checkpoints { timed, requested } => {
+            let all = match (timed + requested) as u64 {
+                0 => "no checkpoint".to_owned(),
+                1 => "1 checkpoint".to_owned(),
+                more => format!("{} checkpoints", grouped(more)),
+            };
+            format!("{all} began in the run, {requested:.0} of them before their time; {log}")
+        }
+        Cycles::Turns(turns) => format!("{log}, {turns:.2} times the room that it has"),
+    };
+    match finding.coverage {
+        Coverage::NothingToWrite => {
+            format!("{log}: the run wrote next to nothing that a checkpoint writes back")
+        }
+        Coverage::FewCycles => format!(
+            "{found}: a run of several cycles also pays for what this one left to be written back"
+        ),
+        Coverage::Representative => found,
+    }
+}

@@ -1,0 +1,397 @@
+//! Sentences about the findings of the limiter.
+
+use analyze::limiting::{
+    Asking, BackgroundWork, Concurrency, ConnectionLimit, EmbeddedWait, FullThread, GeneratorLimit,
+    Inconclusive, LimiterFinding, MemoryLimit, NetworkLimit, Pause, ProcessorLimit, ProgramLimit,
+    Saturation, Sockets, WaitingSessions, Waits,
+};
+use record::Side;
+
+use super::check::ceiling_use;
+use super::digits::{number, percent};
+use super::programs::other_programs;
+
+/// Returns the reason for a limiter or a suspect in one sentence.
+pub(crate) fn because(finding: &LimiterFinding) -> String {
+    match finding {
+        LimiterFinding::Satisfied => {
+            "every open job was answered at the rate at which requests arrived".to_owned()
+        }
+        LimiterFinding::Inconclusive(reason) => inconclusive(*reason).to_owned(),
+        LimiterFinding::NothingFull { why, sees_server } => {
+            let seen = match sees_server {
+                true => "nothing that was observed is full",
+                false => "no component of the database was observed",
+            };
+            format!("{}, and {seen}", saturation(*why))
+        }
+        LimiterFinding::Concurrency(finding) => concurrency(*finding),
+        LimiterFinding::Connections(finding) => connections(finding),
+        LimiterFinding::Generator(finding) => generator(finding),
+        LimiterFinding::Program(finding) => program(finding),
+        LimiterFinding::Network(finding) => network(finding),
+        LimiterFinding::Processors(finding) => processors(*finding),
+        LimiterFinding::Waits(finding) => waits(finding),
+        LimiterFinding::Memory(finding) => memory(*finding),
+        LimiterFinding::Background(finding) => background(finding),
+        LimiterFinding::OtherPrograms(others) => {
+            format!("{}, and requests lacked them", other_programs(others))
+        }
+    }
+}
+
+fn inconclusive(reason: Inconclusive) -> &'static str {
+    match reason {
+        Inconclusive::LoadsOnly => "no requests were made: what limited each load is told with it",
+        Inconclusive::NoRequests => "there were no requests",
+        Inconclusive::FailingRequests => {
+            "a request that fails says nothing of what the target can do"
+        }
+        Inconclusive::UnsentRequests => "some requests were never sent",
+        Inconclusive::ShortWindow => {
+            "the window is too short to tell whether requests arrive faster than they are answered"
+        }
+        Inconclusive::VirtualTime => "time was simulated",
+        Inconclusive::ShortLoad => "it was too short to tell",
+        Inconclusive::NothingObserved => "nothing was observed meanwhile",
+    }
+}
+
+fn saturation(why: Saturation) -> &'static str {
+    match why {
+        Saturation::Program => "another program asked what it wanted",
+        Saturation::Overload => "requests arrive faster than they are answered",
+        Saturation::ClosedJob => "a closed job takes what it can get",
+        Saturation::Load => "a load takes what it can get",
+    }
+}
+
+fn concurrency(finding: Concurrency) -> String {
+    let Concurrency { asking, clients, service_s, per_s, in_flight } = finding;
+    let (who, what) = match asking {
+        Asking::Writers if clients == 1.0 => {
+            ("one writer commits a batch at a time".to_owned(), "batches")
+        }
+        Asking::Writers => (format!("{clients} writers commit a batch at a time"), "batches"),
+        Asking::Clients if clients == 1.0 => {
+            ("one client asks one request at a time".to_owned(), "requests")
+        }
+        Asking::Clients => (format!("{clients} clients ask one request at a time"), "requests"),
+    };
+    format!(
+        "{who}, which takes {} ms, and nothing that was seen is full: {} {what} per second keep \
+         {in_flight:.1} busy",
+        number(service_s * 1e3),
+        number(per_s)
+    )
+}
+
+fn connections(finding: &ConnectionLimit) -> String {
+    match finding {
+        ConnectionLimit::RequestsWait { text } => format!("requests wait while {text}"),
+        ConnectionLimit::ClientsWithout { clients, connections, text } => {
+            format!("of {clients} clients {connections} ask anything: {text}")
+        }
+        ConnectionLimit::Pool { in_flight, sessions } => format!(
+            "{in_flight:.0} requests under way share {sessions:.0} {} of the database: a pool \
+             between the two keeps the others waiting",
+            if *sessions < 1.5 { "session" } else { "sessions" }
+        ),
+        ConnectionLimit::PoolOfProgram { connections, sessions, active_share } => format!(
+            "{connections:.0} connections of the program share {sessions:.1} sessions of the \
+             database, which are at work for {} of the time: a pool between the two keeps the \
+             others waiting",
+            percent(*active_share)
+        ),
+    }
+}
+
+fn generator(finding: &GeneratorLimit) -> String {
+    match finding {
+        GeneratorLimit::ThreadWaits { thread, ran, waited } => format!(
+            "its thread {thread} ran for {} of the window and waited for a processor for {}: \
+             something else had it",
+            percent(*ran),
+            percent(*waited)
+        ),
+        GeneratorLimit::ThreadFull { use_of_thread, idle, threads } => {
+            let full = match use_of_thread {
+                FullThread::Ceiling(used) => ceiling_use(used),
+                FullThread::Processor { thread, share } => {
+                    format!("its thread {thread} used {} of a processor", percent(*share))
+                }
+            };
+            match idle {
+                0 => full,
+                idle => format!("{full}, while {idle} of {threads} threads had time to spare"),
+            }
+        }
+        GeneratorLimit::SlowFeed { clients, idle_share } => format!(
+            "its {clients} clients have nothing to ask for {} of the time: what they read comes \
+             too slowly",
+            percent(*idle_share)
+        ),
+        GeneratorLimit::LoaderFull { ran } => format!(
+            "the thread that makes and sends the rows used {} of a processor",
+            percent(*ran)
+        ),
+        GeneratorLimit::LoaderWaits { ran, waited } => format!(
+            "the thread that makes and sends the rows ran for {} of the time and waited for a \
+             processor for {}: something else had it",
+            percent(*ran),
+            percent(*waited)
+        ),
+    }
+}
+
+fn program(finding: &ProgramLimit) -> String {
+    match finding {
+        ProgramLimit::Absent { sessions, processors, is_busy } => {
+            let what = match is_busy {
+                true => "its processes were busy in between",
+                false => "it does not ask more",
+            };
+            format!(
+                "the program used a session of the database for {} of the time, and {} \
+                 processors: {what}",
+                percent(*sessions),
+                number(*processors)
+            )
+        }
+        ProgramLimit::ThreadFull { share } => {
+            format!("a thread of the program used {} of a processor", percent(*share))
+        }
+        ProgramLimit::Waits { ran, waited } => format!(
+            "the program ran for {} of the time and waited for a processor for {}",
+            percent(*ran),
+            percent(*waited)
+        ),
+        ProgramLimit::Pauses { sessions, waiting, pause: cause } => format!(
+            "of {} sessions of the database {} {}",
+            number(*sessions),
+            number(*waiting),
+            pause(*cause)
+        ),
+        ProgramLimit::OneSession { at_work, waiting } => format!(
+            "one session of the database was at work for {} of the time, and waited for the \
+             program for {}",
+            percent(*at_work),
+            percent(*waiting)
+        ),
+        ProgramLimit::FewSessions { sessions, at_work, waiting, pause_s } => {
+            let pause = pause_s.map_or_else(String::new, |pause_s| {
+                format!(", which comes {} ms after the last answer", number(pause_s * 1e3))
+            });
+            format!(
+                "of {} sessions of the database {} are at work and {} wait for the next \
+                 request{pause}: no more are asked at once",
+                number(*sessions),
+                number(*at_work),
+                number(*waiting),
+            )
+        }
+        ProgramLimit::Starved { side, waited } => {
+            let who = match side {
+                Side::Server => "the database",
+                Side::Generator => "the program",
+            };
+            format!(
+                "the processors are full, and threads of {who} waited for one for {} s in every \
+                 second",
+                number(*waited)
+            )
+        }
+    }
+}
+
+/// Describes the waiting of the sessions of a program, as the rest of a sentence about them.
+fn pause(pause: Pause) -> String {
+    match pause {
+        Pause::UnreadAnswers => "wait for the program to read its answers".to_owned(),
+        Pause::AnswersOnTheWay => "have answers that wait for room on the way".to_owned(),
+        Pause::RowsOnTheWay => "wait for rows that wait for room on the way".to_owned(),
+        Pause::RoundTrip { pause_s, round_trip_s } => format!(
+            "wait for the next request, which comes {} ms after the last answer: a round trip \
+             takes {} ms",
+            number(pause_s * 1e3),
+            number(round_trip_s * 1e3)
+        ),
+        Pause::NothingAsked { rows, sockets } => {
+            let what = match rows {
+                Some(event) => {
+                    format!("wait within a statement for the program's rows ({event})")
+                }
+                None => "have nothing to do".to_owned(),
+            };
+            let sockets = match sockets {
+                Sockets::Empty { share } => format!(
+                    ", and for {} of that time their sockets hold nothing, no request at the \
+                     server and no answer at the program",
+                    percent(share)
+                ),
+                Sockets::Holding { requests, answers } => format!(
+                    ", while {} requests wait in sockets of the server and {} answers in those of \
+                     the program",
+                    number(requests),
+                    number(answers)
+                ),
+                Sockets::Unseen => String::new(),
+            };
+            format!("{what}{sockets}: the program does not ask more")
+        }
+    }
+}
+
+fn network(finding: &NetworkLimit) -> String {
+    match finding {
+        NetworkLimit::Link { interface, bytes_per_s, share } => format!(
+            "{interface} carried {} MB/s, {} of what its link can",
+            number(bytes_per_s / 1e6),
+            percent(*share)
+        ),
+        NetworkLimit::AnswersWait { in_flight, waiting } => format!(
+            "of {in_flight:.1} requests under way {waiting:.1} have an answer that waits for room \
+             on the way"
+        ),
+        NetworkLimit::AnswersQueue { mean_s, least_s } => format!(
+            "what the server sends takes {} ms to be acknowledged, and {} ms if nothing else is \
+             on the way: answers queue there",
+            number(mean_s * 1e3),
+            number(least_s * 1e3)
+        ),
+        NetworkLimit::RoundTrips { trips, round_trip_s, service_s } => {
+            let what = match *trips {
+                trips if trips < 1.5 => "a round trip takes".to_owned(),
+                trips => format!("{trips:.0} round trips take"),
+            };
+            format!(
+                "{what} {} ms of the {} ms of a request",
+                number(round_trip_s * trips * 1e3),
+                number(service_s * 1e3)
+            )
+        }
+        NetworkLimit::OnTheWay { in_flight, missing, service_s } => format!(
+            "of {} requests under way {} are not with the database, whose sessions idle, and each \
+             takes {} ms: they are on the way, or with a program that stands on it",
+            number(*in_flight),
+            number(*missing),
+            number(service_s * 1e3)
+        ),
+        NetworkLimit::RowsWait { connections, waiting } => format!(
+            "of {} connections that rows are written to {} have some that wait for room on the \
+             way, and the database waits for them",
+            number(*connections),
+            number(*waiting)
+        ),
+    }
+}
+
+fn processors(finding: ProcessorLimit) -> String {
+    match finding {
+        ProcessorLimit::Throttled { side, throttled, quota, used } => format!(
+            "the control group of the {} was kept from running {} s in every second: it may use \
+             {} processors, and used {}",
+            side.name(),
+            number(throttled),
+            number(quota),
+            number(used)
+        ),
+        ProcessorLimit::Full { used, may_use, wanted, is_starved } => format!(
+            "its processes used {} of the {} processors that they may use, and would have used \
+             {}{}",
+            number(used),
+            number(may_use),
+            number(wanted),
+            if is_starved { ": something else had them" } else { "" }
+        ),
+        ProcessorLimit::OneThread { share, may_use, used } => format!(
+            "one of its threads used {} of a processor, while of {} it used {}",
+            percent(share),
+            number(may_use),
+            number(used)
+        ),
+    }
+}
+
+fn waits(finding: &Waits) -> String {
+    match finding {
+        Waits::Locks { sessions, table, statement } => {
+            let WaitingSessions { waiting, active, event } = sessions;
+            let table = table.as_ref().map_or(String::new(), |table| format!(" of table {table}"));
+            let statement =
+                statement.as_ref().map_or(String::new(), |text| format!(", most with `{text}`"));
+            format!(
+                "{waiting:.1} of {active:.1} active sessions wait for locks{table} \
+                 ({event}){statement}"
+            )
+        }
+        Waits::Flush(WaitingSessions { waiting, active, event }) => format!(
+            "{waiting:.1} of {active:.1} active sessions wait until what they commit is safe \
+             ({event})"
+        ),
+        Waits::Disk(WaitingSessions { waiting, active, event }) => {
+            format!("{waiting:.1} of {active:.1} active sessions wait for the disk ({event})")
+        }
+        Waits::Embedded { in_flight, still, wait } => {
+            let what = match wait {
+                EmbeddedWait::Writer => "for the one that writes",
+                EmbeddedWait::Flush => "until what it wrote is safe",
+                EmbeddedWait::Disk => "for the disk",
+            };
+            format!(
+                "of {} requests under way {} neither run nor lack a processor: they wait {what}",
+                number(*in_flight),
+                number(*still)
+            )
+        }
+    }
+}
+
+fn memory(finding: MemoryLimit) -> String {
+    match finding {
+        MemoryLimit::Group { lacked, limit_bytes } => format!(
+            "tasks of the control group of the server lacked memory for {} of the time: it may \
+             have {} MB",
+            percent(lacked),
+            number(limit_bytes / 1e6)
+        ),
+        MemoryLimit::Host { lacked, swapped_per_s } => format!(
+            "tasks lacked memory for {} of the time; {} pages per second came back from swap",
+            percent(lacked),
+            number(swapped_per_s)
+        ),
+    }
+}
+
+fn background(finding: &BackgroundWork) -> String {
+    match finding {
+        BackgroundWork::OtherSessions { sessions, processors, work } => {
+            let work = work.as_ref().map_or(String::new(), |(name, share)| {
+                format!("; `{name}` went on for {} of the window", percent(*share))
+            });
+            format!(
+                "{sessions:.1} sessions of others were at work all the time, on {} processors of \
+                 the database, which are full{work}",
+                number(*processors)
+            )
+        }
+        BackgroundWork::Named { name, share, cpu_share, bytes_share } => format!(
+            "`{name}` went on for {} of the window; work in the background took {} of the \
+             processor time of the database and {} of its bytes from and to disks",
+            percent(*share),
+            percent(*cpu_share),
+            percent(*bytes_share)
+        ),
+        BackgroundWork::Intermittent { cause, is_background, job, with_per_s, without_per_s } => {
+            let name = match is_background {
+                true => format!("the database's {cause}"),
+                false => format!("[{cause}]"),
+            };
+            format!(
+                "while {name} was at work, [{job}] had {} instead of {} answers per second",
+                number(*with_per_s),
+                number(*without_per_s)
+            )
+        }
+    }
+}

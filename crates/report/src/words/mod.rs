@@ -1,0 +1,23 @@
+//! The sentences of reports, made from findings.
+//!
+//! Each function takes a finding and returns its sentence. No other part of a report words a
+//! finding, and none takes a sentence apart.
+
+mod check;
+mod component;
+mod digits;
+mod limiter;
+mod obstacle;
+mod programs;
+mod remedy;
+#[cfg(test)]
+mod tests;
+mod unseen;
+
+pub(crate) use check::sentence_of;
+pub(crate) use component::{lead, relief, relief_of_load, relief_of_program};
+pub(crate) use limiter::because;
+pub(crate) use programs::other_program;
+pub use remedy::remedy;
+pub(crate) use remedy::remedy_of;
+pub(crate) use unseen::{reason, source};

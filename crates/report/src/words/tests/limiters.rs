@@ -1,0 +1,536 @@
+//! Sentences of the findings of the limiter, and of sources that were not observed.
+
+use analyze::finding::{CeilingUse, Headroom};
+use analyze::limiting::{
+    Asking, BackgroundWork as B, Concurrency, ConnectionLimit as C, Contradiction, EmbeddedWait,
+    FullThread, GeneratorLimit as G, Inconclusive as I, LimiterFinding as F, MemoryLimit as M,
+    NetworkLimit as N, Pause, ProcessorLimit as P, ProgramLimit as R, Saturation, Sockets, Unseen,
+    WaitingSessions, Waits as W,
+};
+use analyze::{OtherProgram, OtherPrograms};
+use record::{Component, Side};
+
+use super::is_complete;
+use crate::words::{because, reason, source};
+
+/// Number of findings, by their innermost variants.
+const ALL: usize = 56;
+
+fn place(finding: &F) -> usize {
+    match finding {
+        F::Satisfied => 0,
+        F::Inconclusive(reason) => 1 + place_of_inconclusive(*reason),
+        F::NothingFull { why, .. } => 9 + place_of_saturation(*why),
+        F::Concurrency(Concurrency { asking: Asking::Clients, .. }) => 13,
+        F::Concurrency(Concurrency { asking: Asking::Writers, .. }) => 14,
+        F::Connections(C::RequestsWait { .. }) => 15,
+        F::Connections(C::ClientsWithout { .. }) => 16,
+        F::Connections(C::Pool { .. }) => 17,
+        F::Connections(C::PoolOfProgram { .. }) => 18,
+        F::Generator(G::ThreadWaits { .. }) => 19,
+        F::Generator(G::ThreadFull { use_of_thread: FullThread::Ceiling(_), .. }) => 20,
+        F::Generator(G::ThreadFull { use_of_thread: FullThread::Processor { .. }, .. }) => 21,
+        F::Generator(G::SlowFeed { .. }) => 22,
+        F::Generator(G::LoaderFull { .. }) => 23,
+        F::Generator(G::LoaderWaits { .. }) => 24,
+        F::Program(limit) => 25 + place_of_program(limit),
+        F::Network(N::Link { .. }) => 38,
+        F::Network(N::AnswersWait { .. }) => 39,
+        F::Network(N::AnswersQueue { .. }) => 40,
+        F::Network(N::RoundTrips { .. }) => 41,
+        F::Network(N::OnTheWay { .. }) => 42,
+        F::Network(N::RowsWait { .. }) => 43,
+        F::Processors(P::Throttled { .. }) => 44,
+        F::Processors(P::Full { .. }) => 45,
+        F::Processors(P::OneThread { .. }) => 46,
+        F::Waits(W::Locks { .. }) => 47,
+        F::Waits(W::Flush(_)) => 48,
+        F::Waits(W::Disk(_)) => 49,
+        F::Waits(W::Embedded { wait: EmbeddedWait::Writer, .. }) => 50,
+        F::Waits(W::Embedded { wait: EmbeddedWait::Flush | EmbeddedWait::Disk, .. }) => 51,
+        F::Memory(M::Group { .. } | M::Host { .. }) => 52,
+        F::Background(B::OtherSessions { .. }) => 53,
+        F::Background(B::Named { .. } | B::Intermittent { .. }) => 54,
+        F::OtherPrograms(_) => 55,
+    }
+}
+
+fn place_of_inconclusive(reason: I) -> usize {
+    match reason {
+        I::LoadsOnly => 0,
+        I::NoRequests => 1,
+        I::FailingRequests => 2,
+        I::UnsentRequests => 3,
+        I::ShortWindow => 4,
+        I::VirtualTime => 5,
+        I::ShortLoad => 6,
+        I::NothingObserved => 7,
+    }
+}
+
+fn place_of_saturation(why: Saturation) -> usize {
+    match why {
+        Saturation::Program => 0,
+        Saturation::Overload => 1,
+        Saturation::ClosedJob => 2,
+        Saturation::Load => 3,
+    }
+}
+
+fn place_of_program(limit: &R) -> usize {
+    match limit {
+        R::Absent { .. } => 0,
+        R::ThreadFull { .. } => 1,
+        R::Waits { .. } => 2,
+        R::Pauses { pause: Pause::UnreadAnswers, .. } => 3,
+        R::Pauses { pause: Pause::AnswersOnTheWay, .. } => 4,
+        R::Pauses { pause: Pause::RowsOnTheWay, .. } => 5,
+        R::Pauses { pause: Pause::RoundTrip { .. }, .. } => 6,
+        R::Pauses { pause: Pause::NothingAsked { sockets: Sockets::Empty { .. }, .. }, .. } => 7,
+        R::Pauses {
+            pause: Pause::NothingAsked { sockets: Sockets::Holding { .. }, .. }, ..
+        } => 8,
+        R::Pauses { pause: Pause::NothingAsked { sockets: Sockets::Unseen, .. }, .. } => 9,
+        R::OneSession { .. } => 10,
+        R::FewSessions { .. } => 11,
+        R::Starved { .. } => 12,
+    }
+}
+
+type Said = (F, &'static str);
+
+fn of_runs() -> Vec<Said> {
+    let full = |why, sees_server| F::NothingFull { why, sees_server };
+    let asks = |asking, clients| {
+        let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
+        F::Concurrency(Concurrency { asking, clients, service_s, per_s, in_flight })
+    };
+    vec![
+        (F::Satisfied, "every open job was answered at the rate at which requests arrived"),
+        (
+            F::Inconclusive(I::LoadsOnly),
+            "no requests were made: what limited each load is told with it",
+        ),
+        (F::Inconclusive(I::NoRequests), "there were no requests"),
+        (
+            F::Inconclusive(I::FailingRequests),
+            "a request that fails says nothing of what the target can do",
+        ),
+        (F::Inconclusive(I::UnsentRequests), "some requests were never sent"),
+        (
+            F::Inconclusive(I::ShortWindow),
+            "the window is too short to tell whether requests arrive faster than they are answered",
+        ),
+        (F::Inconclusive(I::VirtualTime), "time was simulated"),
+        (F::Inconclusive(I::ShortLoad), "it was too short to tell"),
+        (F::Inconclusive(I::NothingObserved), "nothing was observed meanwhile"),
+        (
+            full(Saturation::Program, true),
+            "another program asked what it wanted, and nothing that was observed is full",
+        ),
+        (
+            full(Saturation::Overload, false),
+            "requests arrive faster than they are answered, and no component of the database was \
+             observed",
+        ),
+        (
+            full(Saturation::ClosedJob, true),
+            "a closed job takes what it can get, and nothing that was observed is full",
+        ),
+        (
+            full(Saturation::Load, true),
+            "a load takes what it can get, and nothing that was observed is full",
+        ),
+        (
+            asks(Asking::Clients, 1.0),
+            "one client asks one request at a time, which takes 1.60 ms, and nothing that was seen \
+             is full: 1000 requests per second keep 1.6 busy",
+        ),
+        (
+            asks(Asking::Clients, 2.0),
+            "2 clients ask one request at a time, which takes 1.60 ms, and nothing that was seen \
+             is full: 1000 requests per second keep 1.6 busy",
+        ),
+        (
+            asks(Asking::Writers, 1.0),
+            "one writer commits a batch at a time, which takes 1.60 ms, and nothing that was seen \
+             is full: 1000 batches per second keep 1.6 busy",
+        ),
+        (
+            asks(Asking::Writers, 4.0),
+            "4 writers commit a batch at a time, which takes 1.60 ms, and nothing that was seen is \
+             full: 1000 batches per second keep 1.6 busy",
+        ),
+    ]
+}
+
+fn of_generator() -> Vec<Said> {
+    let text = || "8 connections are the limit".to_owned();
+    let thread = || "lane-1".to_owned();
+    let processor = FullThread::Processor { thread: thread(), share: 0.97 };
+    let used = CeilingUse { per_s: 1_000.0, share: 0.81, threads: 2, headroom: Headroom::Enough };
+    let full =
+        |use_of_thread, idle| F::Generator(G::ThreadFull { use_of_thread, idle, threads: 2 });
+    vec![
+        (
+            F::Connections(C::RequestsWait { text: text() }),
+            "requests wait while 8 connections are the limit",
+        ),
+        (
+            F::Connections(C::ClientsWithout { clients: 20.0, connections: 8.0, text: text() }),
+            "of 20 clients 8 ask anything: 8 connections are the limit",
+        ),
+        (
+            F::Connections(C::Pool { in_flight: 16.0, sessions: 1.0 }),
+            "16 requests under way share 1 session of the database: a pool between the two keeps \
+             the others waiting",
+        ),
+        (
+            F::Connections(C::Pool { in_flight: 16.0, sessions: 2.0 }),
+            "16 requests under way share 2 sessions of the database: a pool between the two keeps \
+             the others waiting",
+        ),
+        (
+            F::Connections(C::PoolOfProgram {
+                connections: 24.0,
+                sessions: 2.0,
+                active_share: 0.9,
+            }),
+            "24 connections of the program share 2.0 sessions of the database, which are at work \
+             for 90 % of the time: a pool between the two keeps the others waiting",
+        ),
+        (
+            F::Generator(G::ThreadWaits { thread: thread(), ran: 0.5, waited: 0.45 }),
+            "its thread lane-1 ran for 50 % of the window and waited for a processor for 45 %: \
+             something else had it",
+        ),
+        (
+            full(FullThread::Ceiling(used), 0),
+            "1000 statements/s are 81 % of the most that 2 threads of the load generator made here \
+             when calibrated",
+        ),
+        (
+            full(processor, 1),
+            "its thread lane-1 used 97 % of a processor, while 1 of 2 threads had time to spare",
+        ),
+        (
+            F::Generator(G::SlowFeed { clients: 8.0, idle_share: 0.8 }),
+            "its 8 clients have nothing to ask for 80 % of the time: what they read comes too \
+             slowly",
+        ),
+        (
+            F::Generator(G::LoaderFull { ran: 0.95 }),
+            "the thread that makes and sends the rows used 95 % of a processor",
+        ),
+        (
+            F::Generator(G::LoaderWaits { ran: 0.3, waited: 0.6 }),
+            "the thread that makes and sends the rows ran for 30 % of the time and waited for a \
+             processor for 60 %: something else had it",
+        ),
+    ]
+}
+
+fn of_program() -> Vec<Said> {
+    let absent = |is_busy| F::Program(R::Absent { sessions: 0.07, processors: 0.85, is_busy });
+    let few =
+        |pause_s| F::Program(R::FewSessions { sessions: 2.0, at_work: 0.5, waiting: 1.5, pause_s });
+    let starved = |side| F::Program(R::Starved { side, waited: 0.7 });
+    vec![
+        (
+            absent(true),
+            "the program used a session of the database for 7 % of the time, and 0.85 processors: \
+             its processes were busy in between",
+        ),
+        (
+            absent(false),
+            "the program used a session of the database for 7 % of the time, and 0.85 processors: \
+             it does not ask more",
+        ),
+        (
+            F::Program(R::ThreadFull { share: 0.97 }),
+            "a thread of the program used 97 % of a processor",
+        ),
+        (
+            F::Program(R::Waits { ran: 0.2, waited: 0.7 }),
+            "the program ran for 20 % of the time and waited for a processor for 70 %",
+        ),
+        (
+            F::Program(R::OneSession { at_work: 0.8, waiting: 0.2 }),
+            "one session of the database was at work for 80 % of the time, and waited for the \
+             program for 20 %",
+        ),
+        (
+            few(Some(0.000_31)),
+            "of 2.00 sessions of the database 0.50 are at work and 1.50 wait for the next request, \
+             which comes 0.31 ms after the last answer: no more are asked at once",
+        ),
+        (
+            few(None),
+            "of 2.00 sessions of the database 0.50 are at work and 1.50 wait for the next request: \
+             no more are asked at once",
+        ),
+        (
+            starved(Side::Server),
+            "the processors are full, and threads of the database waited for one for 0.70 s in \
+             every second",
+        ),
+        (
+            starved(Side::Generator),
+            "the processors are full, and threads of the program waited for one for 0.70 s in \
+             every second",
+        ),
+    ]
+}
+
+fn of_pauses() -> Vec<Said> {
+    let pauses = |pause| F::Program(R::Pauses { sessions: 1.0, waiting: 0.98, pause });
+    let nothing = |rows, sockets| pauses(Pause::NothingAsked { rows, sockets });
+    vec![
+        (
+            pauses(Pause::UnreadAnswers),
+            "of 1.00 sessions of the database 0.98 wait for the program to read its answers",
+        ),
+        (
+            pauses(Pause::AnswersOnTheWay),
+            "of 1.00 sessions of the database 0.98 have answers that wait for room on the way",
+        ),
+        (
+            pauses(Pause::RowsOnTheWay),
+            "of 1.00 sessions of the database 0.98 wait for rows that wait for room on the way",
+        ),
+        (
+            pauses(Pause::RoundTrip { pause_s: 0.01, round_trip_s: 0.005 }),
+            "of 1.00 sessions of the database 0.98 wait for the next request, which comes 10.0 ms \
+             after the last answer: a round trip takes 5.00 ms",
+        ),
+        (
+            nothing(Some("Client:ClientRead"), Sockets::Empty { share: 0.99 }),
+            "of 1.00 sessions of the database 0.98 wait within a statement for the program's rows \
+             (Client:ClientRead), and for 99 % of that time their sockets hold nothing, no request \
+             at the server and no answer at the program: the program does not ask more",
+        ),
+        (
+            nothing(None, Sockets::Holding { requests: 0.2, answers: 0.1 }),
+            "of 1.00 sessions of the database 0.98 have nothing to do, while 0.20 requests wait in \
+             sockets of the server and 0.10 answers in those of the program: the program does not \
+             ask more",
+        ),
+        (
+            nothing(None, Sockets::Unseen),
+            "of 1.00 sessions of the database 0.98 have nothing to do: the program does not ask \
+             more",
+        ),
+    ]
+}
+
+fn of_network() -> Vec<Said> {
+    let interface = Component::parse("interface eth0").expect("a component");
+    let trips =
+        |trips| F::Network(N::RoundTrips { trips, round_trip_s: 0.000_25, service_s: 0.001_6 });
+    vec![
+        (
+            F::Network(N::Link { interface, bytes_per_s: 118e6, share: 0.944 }),
+            "interface eth0 carried 118 MB/s, 94 % of what its link can",
+        ),
+        (
+            F::Network(N::AnswersWait { in_flight: 1.6, waiting: 1.2 }),
+            "of 1.6 requests under way 1.2 have an answer that waits for room on the way",
+        ),
+        (
+            F::Network(N::AnswersQueue { mean_s: 0.000_9, least_s: 0.000_1 }),
+            "what the server sends takes 0.90 ms to be acknowledged, and 0.10 ms if nothing else \
+             is on the way: answers queue there",
+        ),
+        (trips(1.0), "a round trip takes 0.25 ms of the 1.60 ms of a request"),
+        (trips(4.0), "4 round trips take 1.00 ms of the 1.60 ms of a request"),
+        (
+            F::Network(N::OnTheWay { in_flight: 1.6, missing: 1.2, service_s: 0.001_6 }),
+            "of 1.60 requests under way 1.20 are not with the database, whose sessions idle, and \
+             each takes 1.60 ms: they are on the way, or with a program that stands on it",
+        ),
+        (
+            F::Network(N::RowsWait { connections: 4.0, waiting: 3.2 }),
+            "of 4.00 connections that rows are written to 3.20 have some that wait for room on the \
+             way, and the database waits for them",
+        ),
+    ]
+}
+
+fn of_processors() -> Vec<Said> {
+    let full =
+        |is_starved| F::Processors(P::Full { used: 1.8, may_use: 2.0, wanted: 2.6, is_starved });
+    let side = Side::Server;
+    vec![
+        (
+            F::Processors(P::Throttled { side, throttled: 0.4, quota: 0.5, used: 0.45 }),
+            "the control group of the server was kept from running 0.40 s in every second: it may \
+             use 0.50 processors, and used 0.45",
+        ),
+        (
+            full(false),
+            "its processes used 1.80 of the 2.00 processors that they may use, and would have used \
+             2.60",
+        ),
+        (
+            full(true),
+            "its processes used 1.80 of the 2.00 processors that they may use, and would have used \
+             2.60: something else had them",
+        ),
+        (
+            F::Processors(P::OneThread { share: 0.95, may_use: 2.0, used: 0.9 }),
+            "one of its threads used 95 % of a processor, while of 2.00 it used 0.90",
+        ),
+    ]
+}
+
+fn of_waits() -> Vec<Said> {
+    let sessions =
+        |event: &str| WaitingSessions { waiting: 1.2, active: 1.4, event: event.to_owned() };
+    let locks = |name: Option<&str>, text: Option<&str>| {
+        let (table, statement) = (name.map(str::to_owned), text.map(str::to_owned));
+        F::Waits(W::Locks { sessions: sessions("Lock:tuple"), table, statement })
+    };
+    let embedded = |wait| F::Waits(W::Embedded { in_flight: 2.0, still: 1.5, wait });
+    vec![
+        (
+            locks(Some("acct"), Some("update acct set v = ?")),
+            "1.2 of 1.4 active sessions wait for locks of table acct (Lock:tuple), most with \
+             `update acct set v = ?`",
+        ),
+        (locks(None, None), "1.2 of 1.4 active sessions wait for locks (Lock:tuple)"),
+        (
+            F::Waits(W::Flush(sessions("IO:WALSync"))),
+            "1.2 of 1.4 active sessions wait until what they commit is safe (IO:WALSync)",
+        ),
+        (
+            F::Waits(W::Disk(sessions("IO:DataFileRead"))),
+            "1.2 of 1.4 active sessions wait for the disk (IO:DataFileRead)",
+        ),
+        (
+            embedded(EmbeddedWait::Writer),
+            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait for the \
+             one that writes",
+        ),
+        (
+            embedded(EmbeddedWait::Flush),
+            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait until \
+             what it wrote is safe",
+        ),
+        (
+            embedded(EmbeddedWait::Disk),
+            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait for the \
+             disk",
+        ),
+        (
+            F::Memory(M::Group { lacked: 0.25, limit_bytes: 512e6 }),
+            "tasks of the control group of the server lacked memory for 25 % of the time: it may \
+             have 512 MB",
+        ),
+        (
+            F::Memory(M::Host { lacked: 0.3, swapped_per_s: 12.0 }),
+            "tasks lacked memory for 30 % of the time; 12.0 pages per second came back from swap",
+        ),
+    ]
+}
+
+fn of_others() -> Vec<Said> {
+    let sessions = |work: Option<(&str, f64)>| {
+        let work = work.map(|(name, share)| (name.to_owned(), share));
+        F::Background(B::OtherSessions { sessions: 1.5, processors: 2.0, work })
+    };
+    let intermittent = |is_background| {
+        let (cause, job) = ("purge".to_owned(), "read".to_owned());
+        let (with_per_s, without_per_s) = (10.0, 100.0);
+        F::Background(B::Intermittent { cause, is_background, job, with_per_s, without_per_s })
+    };
+    let stress = OtherProgram {
+        name: "stress".to_owned(),
+        host: None,
+        processors: 1.5,
+        processes: 2,
+        pid: Some(4_711),
+    };
+    let programs = vec![stress];
+    let others = OtherPrograms { host: None, used: 1.6, processors: 2.0, programs };
+    vec![
+        (
+            sessions(None),
+            "1.5 sessions of others were at work all the time, on 2.00 processors of the database, \
+             which are full",
+        ),
+        (
+            sessions(Some(("vacuum: old", 0.9))),
+            "1.5 sessions of others were at work all the time, on 2.00 processors of the database, \
+             which are full; `vacuum: old` went on for 90 % of the window",
+        ),
+        (
+            F::Background(B::Named {
+                name: "checkpoint".to_owned(),
+                share: 0.8,
+                cpu_share: 0.1,
+                bytes_share: 0.6,
+            }),
+            "`checkpoint` went on for 80 % of the window; work in the background took 10 % of the \
+             processor time of the database and 60 % of its bytes from and to disks",
+        ),
+        (
+            intermittent(true),
+            "while the database's purge was at work, [read] had 10.0 instead of 100 answers per \
+             second",
+        ),
+        (
+            intermittent(false),
+            "while [purge] was at work, [read] had 10.0 instead of 100 answers per second",
+        ),
+        (
+            F::OtherPrograms(others),
+            "other programs used 1.60 of the 2.00 processors of the machine: `stress` 1.50 (2 \
+             processes, most by pid 4711), and requests lacked them",
+        ),
+    ]
+}
+
+#[test]
+fn every_finding_of_the_limiter_has_a_sentence() {
+    let tables = [
+        of_runs(),
+        of_generator(),
+        of_program(),
+        of_pauses(),
+        of_network(),
+        of_processors(),
+        of_waits(),
+        of_others(),
+    ];
+    let all: Vec<Said> = tables.into_iter().flatten().collect();
+    for (finding, words) in &all {
+        assert_eq!(because(finding), *words);
+    }
+    let sentences: Vec<String> = all.iter().map(|(_, words)| (*words).to_owned()).collect();
+    is_complete(all.iter().map(|(finding, _)| place(finding)), ALL, &sentences);
+}
+
+#[test]
+fn every_source_that_was_not_observed_has_a_name_and_a_reason() {
+    let contradiction =
+        Contradiction { running: 1.4, active: 1.4, used: 0.2, waited: 0.01, unexplained: 1.19 };
+    let reported =
+        Unseen::Reported { what: "sessions".to_owned(), why: "no permission".to_owned() };
+    for (unseen, what, why) in [
+        (reported, "sessions", "no permission"),
+        (
+            Unseen::CountersReset,
+            "counters",
+            "they began anew in the window: the server, or its statistics, were reset",
+        ),
+        (
+            Unseen::Contradiction(contradiction),
+            "sessions that seem to run",
+            "the database shows 1.4 of 1.4 active sessions as running, and its processes used 0.2 \
+             processors and waited for 0.0: 1.2 sessions wait for something that has no name, or \
+             run on another host",
+        ),
+    ] {
+        assert_eq!((source(&unseen), &*reason(&unseen)), (what, why));
+    }
+}
