@@ -4,12 +4,9 @@
 use testbed::{Kind, Options, Server, Via};
 
 use super::parts::{flushes, observe_script, pgbench};
-use super::scenario::Scenario;
+use super::scenario::{Scenario, names_sh, sees_both_sockets};
 use super::stage::{BackgroundProgram, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
-
-/// Text of a reason that rests on the sockets at both ends.
-const BOTH_SOCKETS: Option<&str> = Some("no request at the server and no answer at the program");
 
 /// The scenarios.
 pub(super) const SCENARIOS: &[Scenario] = &[
@@ -18,28 +15,28 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "`psql` that copies 200 to 2,000 rows from a pipe, and gets the next 5 to 40 ms \
                later, observed",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: |stage| throttled(stage, &Options::postgres()),
     },
     Scenario {
         name: "loader that throttles itself, MariaDB",
         made: "the same with `load data local`",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: |stage| throttled(stage, &Options::mariadb()),
     },
     Scenario {
         name: "loader that throttles itself, MySQL",
         made: "the same",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: |stage| throttled(stage, &Options::mysql().set("local_infile", "ON")),
     },
     Scenario {
         name: "loader beside queries of others",
         made: "the same with PostgreSQL, beside 2 to 4 sessions of others that sleep in a query",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: throttled_beside_others,
     },
     Scenario {
@@ -47,21 +44,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "`psql` that is given 100 to 300 inserts at once, and the next 60 to 120 ms later, \
                observed",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: |stage| bursts(stage, &Options::postgres().set("synchronous_commit", "off")),
     },
     Scenario {
         name: "bursts with pauses, MariaDB",
         made: "the same",
         accepted: &["generator-input"],
-        word: BOTH_SOCKETS,
+        fact: Some(sees_both_sockets),
         run: |stage| bursts(stage, &Options::mariadb().set("innodb_flush_log_at_trx_commit", "0")),
     },
     Scenario {
         name: "program behind a pool of two",
         made: "`pgbench` with 16 to 32 clients behind pgbouncer with two sessions, observed",
         accepted: &["connections"],
-        word: None,
+        fact: None,
         run: pooled,
     },
     Scenario {
@@ -69,7 +66,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "every flush of a file takes 5 to 15 ms longer, `pgbench` with one client that \
                inserts, observed",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: one_flushes,
     },
     Scenario {
@@ -77,7 +74,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "2 to 4 sessions of others that read all the time, `pgbench` with 4 to 8 clients \
                that read, on a server that may use one processor, observed",
         accepted: &["background-task"],
-        word: None,
+        fact: None,
         run: beside_others,
     },
     Scenario {
@@ -85,7 +82,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "2 to 4 busy loops on each processor, `pgbench` with 1 to 4 clients that read, \
                observed",
         accepted: &["other-programs"],
-        word: Some("`sh`"),
+        fact: Some(names_sh),
         run: beside_busy_programs,
     },
     Scenario {
@@ -93,7 +90,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "`psql` that copies rows from a file which a check of the table reckons with for \
                long, observed",
         accepted: &["database-single-core"],
-        word: None,
+        fact: None,
         run: fast_copy,
     },
 ];

@@ -1,5 +1,7 @@
 //! A scenario, and the judgement of an answer.
 
+use analyze::limiting::{LimiterFinding, Pause, ProgramLimit, Sockets, Waits};
+
 use super::stage::{Answer, RepetitionError, ScenarioEnv};
 
 /// A scenario with a known limiter.
@@ -10,8 +12,8 @@ pub struct Scenario {
     pub made: &'static str,
     /// The components that count as a correct answer.
     pub accepted: &'static [&'static str],
-    /// Text that the reason must contain, if any, such as the name of the table.
-    pub word: Option<&'static str>,
+    /// Facts that the finding must have, if any, such as the name of the table.
+    pub fact: Option<fn(&LimiterFinding) -> bool>,
     /// Creates the bottleneck and runs `assay` against it.
     pub run: fn(&ScenarioEnv) -> Result<Answer, RepetitionError>,
 }
@@ -28,24 +30,62 @@ pub enum Outcome {
 }
 
 impl Scenario {
-    /// Judges an answer by the accepted components and the required word.
+    /// Judges an answer by the accepted components and the required facts.
     pub fn judge(&self, answer: &Answer) -> Outcome {
-        let has_word = self.word.is_none_or(|word| answer.because.contains(word));
+        let has_fact = self.fact.is_none_or(|fact| answer.finding.as_ref().is_some_and(fact));
         match answer.component.as_str() {
             "unknown" => Outcome::Missed,
-            named if self.accepted.contains(&named) && has_word => Outcome::Right,
+            named if self.accepted.contains(&named) && has_fact => Outcome::Right,
             _ => Outcome::Wrong,
         }
     }
 }
 
+/// Returns true if a finding names the table `acct` or a statement about it.
+pub(super) fn names_acct(finding: &LimiterFinding) -> bool {
+    match finding {
+        LimiterFinding::Waits(Waits::Locks { table, statement, .. }) => {
+            [table, statement].into_iter().flatten().any(|name| name.contains("acct"))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a finding names the program `sh`.
+pub(super) fn names_sh(finding: &LimiterFinding) -> bool {
+    match finding {
+        LimiterFinding::OtherPrograms(others) => others.largest().iter().any(|it| it.name == "sh"),
+        _ => false,
+    }
+}
+
+/// Returns true if a finding rests on the sockets at both ends of a program.
+pub(super) fn sees_both_sockets(finding: &LimiterFinding) -> bool {
+    match finding {
+        LimiterFinding::Program(ProgramLimit::Pauses { pause, .. }) => {
+            matches!(pause, Pause::NothingAsked { sockets: Sockets::Empty { .. }, .. })
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use analyze::limiting::WaitingSessions;
+
     use super::*;
     use crate::limiter::Unsupported;
 
-    fn answer(component: &str, because: &str) -> Answer {
-        Answer { component: component.to_owned(), because: because.to_owned() }
+    /// Returns an answer with waits for locks of a table.
+    fn answer(component: &str, table: &str) -> Answer {
+        let sessions = WaitingSessions { waiting: 2.0, active: 3.0, event: String::new() };
+        let table = Some(table.to_owned());
+        let locks = Waits::Locks { sessions, table, statement: None };
+        Answer {
+            component: component.to_owned(),
+            because: String::new(),
+            finding: Some(LimiterFinding::Waits(locks)),
+        }
     }
 
     #[test]
@@ -54,14 +94,14 @@ mod tests {
             name: "hot row",
             made: "",
             accepted: &["database-locks"],
-            word: Some("acct"),
+            fact: Some(names_acct),
             run: |_| Err(Unsupported::because("never").into()),
         };
-        let check = |component, because, expected| {
-            assert_eq!(scenario.judge(&answer(component, because)), expected, "{component}");
+        let check = |component, table, expected| {
+            assert_eq!(scenario.judge(&answer(component, table)), expected, "{component}");
         };
-        check("database-locks", "locks of table acct", Outcome::Right);
-        check("database-locks", "locks of table other", Outcome::Wrong);
+        check("database-locks", "public.acct", Outcome::Right);
+        check("database-locks", "other", Outcome::Wrong);
         check("database-cpu", "acct", Outcome::Wrong);
         check("unknown", "acct", Outcome::Missed);
         let failed = Answer::none("locks of table acct".to_owned());

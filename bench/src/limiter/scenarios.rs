@@ -9,7 +9,7 @@ use base::{Nanos, Target};
 use testbed::{Options, Relay, Via};
 
 use super::parts::{flushes, inside, observe_script, pgbench, through};
-use super::scenario::Scenario;
+use super::scenario::{Scenario, names_acct, names_sh};
 use super::stage::{Network, Quota, SlowDisk, SlowPipe, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv, loads};
 use crate::SimulatedServer;
@@ -26,7 +26,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         name: "generator pinned to a busy processor",
         made: "busy loops on the only processor that the generator may use",
         accepted: &["generator-cpu"],
-        word: None,
+        fact: None,
         run: pinned,
     },
     Scenario {
@@ -34,56 +34,56 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "a server that answers at once, one thread of the generator that draws 60 to 100 \
                numbers for each request of 32 to 64 clients",
         accepted: &["generator-thread"],
-        word: None,
+        fact: None,
         run: own_thread,
     },
     Scenario {
         name: "one client, PostgreSQL",
         made: "a closed loop of one client against an idle server",
         accepted: &["concurrency"],
-        word: None,
+        fact: None,
         run: |stage| one_client(stage, &Options::postgres()),
     },
     Scenario {
         name: "one client, MariaDB",
         made: "the same",
         accepted: &["concurrency"],
-        word: None,
+        fact: None,
         run: |stage| one_client(stage, &Options::mariadb()),
     },
     Scenario {
         name: "far below capacity, PostgreSQL",
         made: "50 to 300 requests per second",
         accepted: &["not-saturated"],
-        word: None,
+        fact: None,
         run: |stage| below_capacity(stage, &Options::postgres()),
     },
     Scenario {
         name: "far below capacity, MariaDB",
         made: "the same",
         accepted: &["not-saturated"],
-        word: None,
+        fact: None,
         run: |stage| below_capacity(stage, &Options::mariadb()),
     },
     Scenario {
         name: "processor of PostgreSQL",
         made: "a server that may use one processor, reads of 8 to 24 clients",
         accepted: &["database-cpu"],
-        word: None,
+        fact: None,
         run: |stage| database_cpu(stage, &Options::postgres(), SERIES),
     },
     Scenario {
         name: "processor of MariaDB",
         made: "the same",
         accepted: &["database-cpu"],
-        word: None,
+        fact: None,
         run: |stage| database_cpu(stage, &Options::mariadb(), RECURSION),
     },
     Scenario {
         name: "one session of PostgreSQL",
         made: "long reads of one client, other processors idle",
         accepted: &["database-single-core"],
-        word: None,
+        fact: None,
         run: |stage| {
             one_session(stage, &Options::postgres(), "select sum(i) from generate_series(1, ?) i")
         },
@@ -92,49 +92,49 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         name: "hot row, PostgreSQL",
         made: "24 to 40 clients update one row in a transaction",
         accepted: &["database-locks"],
-        word: Some("acct"),
+        fact: Some(names_acct),
         run: |stage| hot_row(stage, &Options::postgres()),
     },
     Scenario {
         name: "hot row, MariaDB",
         made: "the same",
         accepted: &["database-locks"],
-        word: Some("acct"),
+        fact: Some(names_acct),
         run: |stage| hot_row(stage, &Options::mariadb()),
     },
     Scenario {
         name: "hot row, MySQL",
         made: "the same",
         accepted: &["database-locks"],
-        word: Some("acct"),
+        fact: Some(names_acct),
         run: |stage| hot_row(stage, &Options::mysql()),
     },
     Scenario {
         name: "slow flush, PostgreSQL",
         made: "every flush of a file takes 5 to 15 ms longer, 4 to 12 clients insert",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: |stage| slow_flush(stage, Options::postgres()),
     },
     Scenario {
         name: "slow flush, MariaDB",
         made: "the same",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: |stage| slow_flush(stage, Options::mariadb()),
     },
     Scenario {
         name: "slow flush, MySQL",
         made: "the same",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: |stage| slow_flush(stage, Options::mysql()),
     },
     Scenario {
         name: "slow flush, SQLite",
         made: "the same for one client of SQLite with `synchronous=full`",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: slow_flush_inside,
     },
     Scenario {
@@ -142,7 +142,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "every read of a file takes 1 to 4 ms longer, 4 to 12 clients read a table larger \
                than the server's memory",
         accepted: &["database-disk"],
-        word: None,
+        fact: None,
         run: |stage| {
             let options = Options::postgres().set("shared_buffers", "1MB");
             slow_reads(stage, options, "generate_series(1, 50000) i")
@@ -152,7 +152,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         name: "slow reads, MariaDB",
         made: "the same",
         accepted: &["database-disk"],
-        word: None,
+        fact: None,
         run: |stage| {
             let options = Options::mariadb().set("innodb_buffer_pool_size", "6M");
             slow_reads(stage, options, "(select seq as i from seq_1_to_50000) s")
@@ -162,63 +162,63 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         name: "one thread of SQLite",
         made: "long reads of one client",
         accepted: &["database-single-core"],
-        word: None,
+        fact: None,
         run: one_thread_inside,
     },
     Scenario {
         name: "narrow network",
         made: "10 to 40 Mbit/s between generator and server, answers of 40 to 100 kB",
         accepted: &["network-bandwidth"],
-        word: None,
+        fact: None,
         run: narrow,
     },
     Scenario {
         name: "narrow relay",
         made: "a relay that passes 10 to 40 Mbit/s, answers of 2 to 4 MB",
         accepted: &["network-bandwidth"],
-        word: None,
+        fact: None,
         run: narrow_relay,
     },
     Scenario {
         name: "long network",
         made: "a relay that holds bytes for 5 to 20 ms each way",
         accepted: &["network-latency"],
-        word: None,
+        fact: None,
         run: long,
     },
     Scenario {
         name: "long network, by the kernel",
         made: "packets that wait for 5 to 20 ms between generator and server (tc-netem(8))",
         accepted: &["network-latency"],
-        word: None,
+        fact: None,
         run: long_by_kernel,
     },
     Scenario {
         name: "pool of two sessions",
         made: "pgbouncer with two sessions for 24 to 40 clients",
         accepted: &["connections"],
-        word: None,
+        fact: None,
         run: pool,
     },
     Scenario {
         name: "too few connections",
         made: "a server that admits 8, for a job that needs 20 to 40",
         accepted: &["connections"],
-        word: None,
+        fact: None,
         run: too_few,
     },
     Scenario {
         name: "quota of a control group",
         made: "a server that may use 0.3 to 0.6 processors",
         accepted: &["cgroup"],
-        word: None,
+        fact: None,
         run: quota,
     },
     Scenario {
         name: "somebody else's queries",
         made: "2 to 4 sessions of another program that read all the time",
         accepted: &["background-task"],
-        word: None,
+        fact: None,
         run: other_sessions,
     },
     Scenario {
@@ -226,21 +226,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "3 to 6 busy loops of other programs on each of both processors, reads of 4 to 8 \
                clients",
         accepted: &["other-programs"],
-        word: Some("`sh`"),
+        fact: Some(names_sh),
         run: |stage| other_programs(stage, &Options::postgres(), SERIES),
     },
     Scenario {
         name: "other programs, MariaDB",
         made: "the same",
         accepted: &["other-programs"],
-        word: Some("`sh`"),
+        fact: Some(names_sh),
         run: |stage| other_programs(stage, &Options::mariadb(), RECURSION),
     },
     Scenario {
         name: "vacuum",
         made: "2 or 3 sessions that vacuum, and as many clients, on one processor",
         accepted: &["background-task"],
-        word: None,
+        fact: None,
         run: vacuum,
     },
     Scenario {
@@ -248,21 +248,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "a server that writes its log with 12 to 33 MB/s, and a job that updates in bulk \
                for the middle third of a run of commits",
         accepted: &["background-task"],
-        word: None,
+        fact: None,
         run: clean_up,
     },
     Scenario {
         name: "slow source",
         made: "8 clients that read what they insert from a pipe of 20 to 100 lines per second",
         accepted: &["generator-input"],
-        word: None,
+        fact: None,
         run: slow_source,
     },
     Scenario {
         name: "load, generator's own thread",
         made: "rows of which each takes 60 to 90 drawn numbers",
         accepted: &["generator-thread"],
-        word: None,
+        fact: None,
         run: loads::own_thread,
     },
     Scenario {
@@ -270,42 +270,42 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
                at once",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: |stage| loads::slow_flush(stage, Options::postgres()),
     },
     Scenario {
         name: "load, slow flush, MariaDB",
         made: "the same",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: |stage| loads::slow_flush(stage, Options::mariadb()),
     },
     Scenario {
         name: "load, slow flush, SQLite",
         made: "the same for one writer of SQLite with `synchronous=full`",
         accepted: &["database-flush"],
-        word: None,
+        fact: None,
         run: loads::slow_flush_inside,
     },
     Scenario {
         name: "load, one session of PostgreSQL",
         made: "one writer, rows that a check of the table reckons with for long",
         accepted: &["database-single-core"],
-        word: None,
+        fact: None,
         run: loads::one_session,
     },
     Scenario {
         name: "load, narrow relay",
         made: "a relay that passes 10 to 40 Mbit/s",
         accepted: &["network-bandwidth"],
-        word: None,
+        fact: None,
         run: loads::narrow_relay,
     },
     Scenario {
         name: "load, long network",
         made: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
         accepted: &["network-latency"],
-        word: None,
+        fact: None,
         run: loads::long,
     },
     Scenario {
@@ -313,35 +313,35 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "`pgbench` with 4 to 12 clients that read, and a server that may use one processor, \
                watched",
         accepted: &["database-cpu"],
-        word: None,
+        fact: None,
         run: program_cpu,
     },
     Scenario {
         name: "program, hot row",
         made: "`pgbench` with 16 to 32 clients that update one row in a transaction, watched",
         accepted: &["database-locks"],
-        word: Some("acct"),
+        fact: Some(names_acct),
         run: program_hot_row,
     },
     Scenario {
         name: "program, one client",
         made: "`pgbench` with one client against an idle server, watched",
         accepted: &["concurrency"],
-        word: None,
+        fact: None,
         run: program_one_client,
     },
     Scenario {
         name: "program that holds itself back",
         made: "`psql` that is given 5 to 50 statements per second, watched",
         accepted: &["generator-input"],
-        word: None,
+        fact: None,
         run: held_back,
     },
     Scenario {
         name: "program that reads slowly",
         made: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, watched",
         accepted: &["generator-input"],
-        word: None,
+        fact: None,
         run: slow_reader,
     },
 ];

@@ -8,9 +8,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use analyze::limiting::LimiterFinding;
+use archive::Archive;
 use base::{Secret, Seed, Stream, Target};
 use serde_json::Value;
 use testbed::{Kind, Options, Problem, Server};
+
+/// The name of a repetition's record.
+const RECORD: &str = "run.assay";
 
 /// The reason why a scenario cannot run on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,19 +56,21 @@ impl fmt::Display for Unsupported {
 }
 
 /// The limiter that `assay` reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The component.
     pub component: String,
     /// The reported reason.
     pub because: String,
+    /// The facts behind it in the record; `None` if there is no record.
+    pub finding: Option<LimiterFinding>,
 }
 
 impl Answer {
     /// Creates the answer of a failed repetition. It counts as misidentified, and the other
     /// repetitions still run.
     pub fn none(because: String) -> Answer {
-        Answer { component: "failed".to_owned(), because }
+        Answer { component: "failed".to_owned(), because, finding: None }
     }
 }
 
@@ -138,7 +145,7 @@ impl ScenarioEnv {
     ) -> Result<Answer, RepetitionError> {
         self.add_arguments("run", target, password, workload, &mut command)?;
         command.args(arguments);
-        limiter_of(command)
+        limiter_of(command, &self.path(RECORD))
     }
 
     /// Loads the one table of a workload and returns the limiter reported for that load.
@@ -151,7 +158,12 @@ impl ScenarioEnv {
     ) -> Result<Answer, RepetitionError> {
         self.add_arguments("load", target, password, workload, &mut command)?;
         let load = &document_of(command)?["loads"][0];
-        Ok(Answer { component: word(load, "limiter"), because: word(load, "because") })
+        let summary = summary_of(&self.path(RECORD))?;
+        Ok(Answer {
+            component: word(load, "limiter"),
+            because: word(load, "because"),
+            finding: summary.loads.into_iter().next().map(|load| load.limiter.finding),
+        })
     }
 
     /// Writes the workload and appends the arguments of `assay run` or `assay load` to a command.
@@ -166,7 +178,7 @@ impl ScenarioEnv {
         let file = self.path("workload.ini");
         fs::write(&file, workload)?;
         command.arg(what).arg(&file).arg("--url").arg(target.to_string());
-        command.args(["--json", "--quiet", "--out"]).arg(self.path("run.assay"));
+        command.args(["--json", "--quiet", "--out"]).arg(self.path(RECORD));
         if let Some(password) = password {
             command.env("ASSAY_PASSWORD", password.expose());
         }
@@ -195,11 +207,11 @@ impl ScenarioEnv {
         succeed(asked.args(["observe", "--help"]))?;
         let mut command = self.assay_by(&[]);
         command.arg("observe").arg(server.url().to_string()).arg("--json");
-        command.arg("--out").arg(self.path("watched.assay")).arg("--").args(words);
+        command.arg("--out").arg(self.path(RECORD)).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
         command.env("MYSQL_PWD", server.password().expose());
-        limiter_of(command)
+        limiter_of(command, &self.path(RECORD))
     }
 
     /// Starts a program that is killed when the returned value is dropped.
@@ -247,10 +259,19 @@ impl ScenarioEnv {
     }
 }
 
-/// Runs a command and returns the limiter in the JSON document that it prints.
-fn limiter_of(command: Command) -> Result<Answer, RepetitionError> {
+/// Runs a command and returns the limiter in the JSON document that it prints, with the facts
+/// behind it in the record that it writes.
+fn limiter_of(command: Command, record: &Path) -> Result<Answer, RepetitionError> {
     let limiter = &document_of(command)?["limiter"];
-    Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
+    Ok(Answer {
+        component: word(limiter, "component"),
+        because: word(limiter, "because"),
+        finding: Some(summary_of(record)?.limiter.finding),
+    })
+}
+
+fn summary_of(record: &Path) -> Result<analyze::Summary, RepetitionError> {
+    Ok(analyze::summarize(&lab::evidence(&Archive::open(record)?)?))
 }
 
 /// Runs a command and returns the JSON document that it prints.

@@ -145,7 +145,7 @@ mod tests {
         name: "one client",
         made: "nothing is full",
         accepted: &["concurrency"],
-        word: None,
+        fact: None,
         run: |_| Err(Unsupported::because("never").into()),
     };
 
@@ -153,6 +153,7 @@ mod tests {
         let answer = |component: &&str| Answer {
             component: (*component).to_owned(),
             because: String::new(),
+            finding: None,
         };
         Row { scenario: &SCENARIO, answers: components.iter().map(answer).collect(), unable: None }
     }
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn confusion_matrix_counts_known_against_reported() {
-        let other = Scenario { accepted: &["cgroup", "proxy"], word: Some("acct"), ..SCENARIO };
+        let other = Scenario { accepted: &["cgroup", "proxy"], fact: Some(|_| true), ..SCENARIO };
         let others = Row { scenario: &other, ..row(&["cgroup", "concurrency", "concurrency"]) };
         let table = Table(vec![row(&["concurrency", "unknown"]), others]);
         let expected = "\
