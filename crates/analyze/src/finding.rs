@@ -1,11 +1,17 @@
 //! Findings of the checks: facts and numbers, without words.
 //!
 //! [`Finding`] has a variant for each check; a check that cannot be made has an [`Obstacle`]. The
-//! sentences are made in `report`. Shares are fractions, 0 to 1; jobs and threads go by their names.
+//! sentences are made in `report`. Shares are fractions, 0 to 1; jobs and threads go by their
+//! names.
 
 use base::Nanos;
 
 use crate::other_programs::OtherPrograms;
+
+pub use crate::compared::{Compared, Counter};
+pub use crate::obstacle::{
+    CalibrationObstacle, CounterObstacle, JobObstacle, ObservationObstacle, Obstacle,
+};
 
 /// The finding of a check.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,159 +88,6 @@ pub enum Finding {
     Commits(Commits),
     /// Checkpoints of the server in the run.
     Checkpoints(Checkpoints),
-}
-
-/// The reason why a check cannot be made.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Obstacle {
-    /// There is no job.
-    NoJob,
-    /// Time was simulated.
-    VirtualTime,
-    /// The record has no observations beside the requests.
-    NothingObserved,
-    /// Jobs or requests that a check cannot judge.
-    Jobs(JobObstacle),
-    /// Observations that a check lacks.
-    Observation(ObservationObstacle),
-    /// Figures of the calibration that a check lacks.
-    Calibration(CalibrationObstacle),
-    /// Counters of the server that a check cannot judge.
-    Counters(CounterObstacle),
-}
-
-/// Jobs or requests that a check cannot judge.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum JobObstacle {
-    /// No job has a schedule with a known number of due requests.
-    NoSchedule,
-    /// No job has a schedule with a known number of due requests in each second.
-    NoScheduleOfSeconds,
-    /// No job has a schedule of arrivals.
-    NoArrivals,
-    /// The run did not wait for all requests, or a file did not have them.
-    NotWaitedFor,
-    /// The offered load exceeds the capacity of every job.
-    AllOverloaded,
-    /// No job has Poisson arrivals at one rate for long enough.
-    NoPoissonArrivals {
-        /// Least arrivals per second.
-        per_s: f64,
-        /// Least number of seconds.
-        seconds: usize,
-    },
-    /// No job with Poisson arrivals has enough recorded gaps.
-    FewGaps {
-        /// Least number of gaps.
-        fewest: u64,
-    },
-    /// No request was sent.
-    NothingSent,
-    /// Nothing was requested.
-    NothingRequested,
-    /// No job has a service time at a database.
-    NoService,
-    /// Requests arrive in too few intervals for a trend.
-    FewIntervals {
-        /// Least number of intervals.
-        fewest: usize,
-    },
-    /// The length of the warm-up was given.
-    GivenWarmUp,
-    /// A job does not run all the time.
-    IntermittentJobs,
-    /// The rate of a job varies by intent.
-    VaryingRate,
-    /// No job that keeps up has enough requests in each part of the window.
-    FewRequests {
-        /// Least number of requests in a part.
-        requests: u64,
-        /// Number of parts.
-        parts: usize,
-    },
-    /// No closed job has clients that only ask and pause for a known time.
-    NoBusyClients,
-    /// No job has an expected number of rows.
-    NoExpectedRows,
-}
-
-/// Observations that a check lacks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ObservationObstacle {
-    /// The thread that notices stalls ended before the window did.
-    WatcherEnded,
-    /// Request threads spin, so they are always busy.
-    Spinning,
-    /// Times of the threads could not be read.
-    ThreadsUnreadable,
-    /// The run was too short for two readings of its threads.
-    ThreadsReadOnce,
-    /// Times of the processors could not be read.
-    ProcessorsUnreadable,
-    /// Of several targets on this machine, only the main one is distinguished from other programs.
-    SeveralTargetsHere,
-    /// The processes of the database could not be distinguished from other programs.
-    DatabaseNotIdentified,
-    /// The run was too short, or the processes of the machine could not be read.
-    ProgramsUnreadable,
-    /// The two clocks could not be read together.
-    ClocksUnreadable,
-    /// The system does not report the processors' frequency.
-    FrequencyUnknown,
-    /// A third of the window has too few readings of the frequency.
-    FewReadings {
-        /// Least number of readings.
-        fewest: usize,
-    },
-}
-
-/// Figures of the calibration that a check lacks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CalibrationObstacle {
-    /// The load generator was not calibrated on this machine.
-    NotCalibrated,
-    /// No job uses a database of a calibrated kind.
-    NoCalibratedRoute,
-    /// No job has a service time at a database of a calibrated kind.
-    NoCalibratedService,
-    /// The calibration has no figures of the clock.
-    ClockNotCalibrated,
-}
-
-/// Counters of the server that a check cannot judge.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CounterObstacle {
-    /// Jobs run programs, whose statements are unknown.
-    ProgramsRun,
-    /// Jobs use several targets, which may be one server.
-    SeveralTargets,
-    /// The counters of the server could not be read; the reason of the server.
-    AccountRefused(String),
-    /// There are no counters of a server.
-    NoAccount,
-    /// The counters of the server were not read after the run.
-    AccountNotRead,
-    /// The run was cut off, so open requests are unknown.
-    CutOff,
-    /// The server was restarted, or its counters were reset, during the run.
-    CountersReset,
-    /// The server has no counter that is known here.
-    NoKnownCounter,
-    /// The counter of the server does not grow.
-    CounterStands,
-    /// A job has a statement whose number of commits is unknown.
-    UnknownCommits {
-        /// Name of the job.
-        job: String,
-        /// First word of the statement.
-        word: String,
-    },
-    /// Parallel workers of PostgreSQL count as commits as well.
-    ParallelWorkers(Compared),
-    /// The server does not report the amount of log that it wrote.
-    NoLogWritten,
-    /// The server does not count checkpoints.
-    CheckpointsUncounted,
 }
 
 /// Completeness of a run and its record.
@@ -702,28 +555,6 @@ pub enum Commits {
     Excess(Compared),
 }
 
-/// A counter of the server beside the client's number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
-    /// Counter.
-    pub counter: Counter,
-    /// Number that the server counted.
-    pub server: f64,
-    /// Number that Assay's own sessions caused beside the requests, at least and at most.
-    pub own: [f64; 2],
-    /// Number that requests caused, at least and at most.
-    pub requests: [f64; 2],
-}
-
-/// A counter of the server that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counter {
-    /// Committed transactions.
-    Commits,
-    /// Executed statements.
-    Statements,
-}
-
 /// Periodic background work of a server that writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoints {
@@ -761,29 +592,6 @@ pub enum Coverage {
     Representative,
 }
 
-impl Counter {
-    /// Returns the name of the counter, in the plural.
-    pub fn name(self) -> &'static str {
-        match self {
-            Counter::Commits => "commits",
-            Counter::Statements => "statements",
-        }
-    }
-}
-
-impl Compared {
-    /// Returns the difference of the server's count from the possible range: negative if it is
-    /// below the minimum, positive if above the maximum.
-    pub fn difference(&self) -> f64 {
-        let [least, most] = [0, 1].map(|end| self.own[end] + self.requests[end]);
-        match self.server {
-            server if server < least => server - least,
-            server if server > most => server - most,
-            _ => 0.0,
-        }
-    }
-}
-
 impl Cycles {
     /// Returns the number of cycles.
     pub fn count(self) -> f64 {
@@ -791,29 +599,5 @@ impl Cycles {
             Cycles::Checkpoints { timed, requested } => timed + requested,
             Cycles::Turns(turns) => turns,
         }
-    }
-}
-
-impl From<JobObstacle> for Obstacle {
-    fn from(obstacle: JobObstacle) -> Obstacle {
-        Obstacle::Jobs(obstacle)
-    }
-}
-
-impl From<ObservationObstacle> for Obstacle {
-    fn from(obstacle: ObservationObstacle) -> Obstacle {
-        Obstacle::Observation(obstacle)
-    }
-}
-
-impl From<CalibrationObstacle> for Obstacle {
-    fn from(obstacle: CalibrationObstacle) -> Obstacle {
-        Obstacle::Calibration(obstacle)
-    }
-}
-
-impl From<CounterObstacle> for Obstacle {
-    fn from(obstacle: CounterObstacle) -> Obstacle {
-        Obstacle::Counters(obstacle)
     }
 }

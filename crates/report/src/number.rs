@@ -25,6 +25,11 @@ pub(crate) fn span(span: Nanos) -> String {
     }
 }
 
+/// Formats a span of the run that is given in seconds.
+pub(crate) fn seconds(seconds: f64) -> String {
+    span(Nanos::from_secs_f64(seconds))
+}
+
 /// Formats a rate: `3,002/s`, `76.3/s`, `0.01/s`.
 pub(crate) fn rate(per_s: f64) -> String {
     format!("{}/s", trimmed(&significant(per_s)))

@@ -4,7 +4,7 @@ use analyze::limiting;
 use analyze::{OtherProgram, Seen, Suspect};
 use serde::Serialize;
 
-use super::v1::finite;
+use super::finite::finite;
 use crate::view::View;
 use crate::words;
 

@@ -4,6 +4,7 @@
 //! `docs/json.md` describe. Domain types are never serialized, so changing them cannot change the
 //! contract.
 
+mod finite;
 mod limiter;
 mod program;
 mod v1;

@@ -14,6 +14,7 @@ use record::OpLogReport;
 use serde::Serialize;
 use workload::{Metric, NamedTarget, Placeholders, Plan};
 
+use super::finite::finite;
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
 use crate::quiet::{Warning, warning};
@@ -733,9 +734,4 @@ fn in_unit(figure: Figure, value: f64) -> Option<f64> {
 /// Converts nanoseconds to milliseconds, rounded to the nanosecond.
 fn ms(ns: f64) -> Option<f64> {
     finite(ns.round() / 1e6)
-}
-
-/// Returns `None` for a number that JSON cannot represent.
-pub(super) fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
 }

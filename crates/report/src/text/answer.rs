@@ -2,15 +2,15 @@
 
 use analyze::{Check, Component, JobSummary, Judgement, LoadSummary};
 use analyze::{ProgramSummary, Status, Verdict};
-use base::Nanos;
 use base::units::grouped;
 use record::EndKind;
 use workload::{Metric, Pacing, Plan};
 
-use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
+use crate::number::{bytes, count, percent, rate, seconds, significant, span, time, trimmed};
 use crate::quiet::{Warning, warning};
+use crate::text::layout::Tone;
 use crate::text::load;
-use crate::text::page::{Line, Page, Tone};
+use crate::text::page::{Line, Page};
 use crate::text::seen;
 use crate::text::side_effects;
 use crate::text::unseen;
@@ -389,9 +389,4 @@ fn write_limiter(page: &mut Page, view: &View) {
     if limiter.component == Component::Unknown && !names.is_empty() {
         page.note(&format!("Not seen: {}.", names.join(", ")));
     }
-}
-
-/// Formats a span of the run, for sentences.
-pub(super) fn seconds(seconds: f64) -> String {
-    span(Nanos::from_secs_f64(seconds))
 }

@@ -3,7 +3,8 @@
 use analyze::doctor::{Diagnosis, Finding};
 
 use crate::number::count;
-use crate::text::page::{Line, Page, Style, Tone};
+use crate::text::layout::Tone;
+use crate::text::page::{Line, Page, Style};
 
 /// Formats the problems that would spoil a run, and the checks that were not possible.
 pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {

@@ -2,7 +2,8 @@
 
 use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
-use crate::text::page::{Page, Style, columns, padded};
+use crate::text::layout::{columns, padded};
+use crate::text::page::{Page, Style};
 use crate::view::About;
 
 /// Formats the settings and facts of a record: the run, the machine, the load generator's overhead

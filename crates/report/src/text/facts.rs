@@ -6,9 +6,10 @@ use record::environment::is_environment_fact;
 use record::{Event, EventKind, INSERT_REASON_PREFIX};
 use workload::Warmup;
 
+use crate::number::seconds;
 use crate::number::{bytes, count, percent, time};
-use crate::text::answer::seconds;
-use crate::text::page::{Line, Page, columns};
+use crate::text::layout::columns;
+use crate::text::page::{Line, Page};
 use crate::view::{About, View};
 use crate::words;
 

@@ -8,10 +8,12 @@ use record::Kind;
 use workload::shape::Recorded;
 use workload::{Arrival, Job, JobTarget, Pacing, Plan, Reconnect, Schedule};
 
+use crate::number::seconds;
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
 use crate::number::{significant, trimmed};
-use crate::text::answer::{said, seconds};
-use crate::text::page::{Line, Page, Tone};
+use crate::text::answer::said;
+use crate::text::layout::Tone;
+use crate::text::page::{Line, Page};
 use crate::text::shape;
 use crate::text::table::{Align, Table};
 use crate::view::View;

@@ -7,7 +7,8 @@ use base::Nanos;
 use base::units::grouped;
 
 use crate::number::{NONE, bytes, count, rate_or_none, time};
-use crate::text::page::{Page, Tone};
+use crate::text::layout::Tone;
+use crate::text::page::Page;
 use crate::text::seen;
 use crate::text::table::{Align, Table};
 use crate::text::unseen;

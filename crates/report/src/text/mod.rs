@@ -8,6 +8,7 @@ mod doctor;
 mod environment;
 mod facts;
 mod job;
+mod layout;
 mod load;
 mod page;
 mod seen;

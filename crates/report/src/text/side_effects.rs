@@ -5,9 +5,10 @@ use analyze::{
     SideEffects,
 };
 
+use crate::number::seconds;
 use crate::number::{NONE, range, rate, time};
-use crate::text::answer::seconds;
-use crate::text::page::{Line, Page, Tone};
+use crate::text::layout::Tone;
+use crate::text::page::{Line, Page};
 use crate::text::table::{Align, Table};
 use crate::view::View;
 

@@ -2,7 +2,7 @@
 
 use base::printable;
 
-use crate::text::page::{Tone, columns, cut, padded};
+use crate::text::layout::{Tone, columns, cut, padded};
 
 /// The alignment of the texts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,16 @@
 //! Sentences about the findings of checks.
 
 use analyze::finding::{
-    Backlog, CeilingUse, Checkpoints, ClockCost, Commits, Compared, Completeness, Connections,
-    Coverage, Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, LatePart, MedianChange,
-    Outages, ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse,
-    WallClock, WarmUp, WrongResults,
+    Backlog, CeilingUse, Checkpoints, ClockCost, Commits, Completeness, Connections, Coverage,
+    Cycles, Failures, Files, Floor, Frequencies, Gaps, Headroom, LatePart, MedianChange, Outages,
+    ProcessorWait, Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse, WallClock, WarmUp,
+    WrongResults,
 };
 use analyze::{Check, Finding, OtherPrograms};
 use base::Nanos;
 use base::units::grouped;
 
+use super::counters::comparison;
 use super::digits::percent_or_less;
 use super::obstacle;
 use super::programs::other_programs;
@@ -464,21 +465,6 @@ fn commits(finding: &Commits) -> String {
             comparison(compared)
         ),
     }
-}
-
-/// Describes the number that the server counted, and the numbers that are known.
-pub(super) fn comparison(compared: &Compared) -> String {
-    let number = |number: f64| grouped(number.max(0.0) as u64);
-    let requests = match compared.requests {
-        [least, most] if least == most => number(least),
-        [least, most] => format!("{} to {}", number(least), number(most)),
-    };
-    format!(
-        "the server counted {} {}; requests account for {requests}, assay's own sessions for {}",
-        number(compared.server),
-        compared.counter.name(),
-        number(compared.own[1])
-    )
 }
 
 fn checkpoints(finding: Checkpoints) -> String {

@@ -5,6 +5,7 @@
 
 mod check;
 mod component;
+mod counters;
 mod digits;
 mod limiter;
 mod obstacle;

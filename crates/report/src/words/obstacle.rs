@@ -3,7 +3,7 @@
 use analyze::Obstacle;
 use analyze::finding::{CalibrationObstacle, CounterObstacle, JobObstacle, ObservationObstacle};
 
-use super::check::comparison;
+use super::counters::comparison;
 
 /// Returns the reason in words.
 pub(super) fn reason(obstacle: &Obstacle) -> String {

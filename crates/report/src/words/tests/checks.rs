@@ -483,7 +483,8 @@ fn of_machine() -> Vec<Said> {
             others(None),
             SUSPECT,
             "other programs used 0.30 of the 2.00 processors of the machine: `cc1plus` 0.22, `sh` \
-             0.075 (3 processes, most by pid 3), `a` 0.050 (pid 7): what they took was not measured",
+             0.075 (3 processes, most by pid 3), `a` 0.050 (pid 7): what they took was not \
+             measured",
         ),
         (
             others(Some("db1")),
@@ -563,7 +564,8 @@ fn of_steady_state() -> Vec<Said> {
         (
             Finding::WarmUp(WarmUp::NeverSteady { by: -0.07 }),
             Status::Invalid,
-            "there was no steady state: the second half of the run differs from the first by -7.0 %",
+            "there was no steady state: the second half of the run differs from the first by -7.0 \
+             %",
         ),
         (
             Finding::WarmUp(WarmUp::SteadyAtOnce),

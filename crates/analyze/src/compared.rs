@@ -1,0 +1,46 @@
+//! A counter of the server beside the number of the client.
+
+/// A counter of the server beside the client's number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// Counter.
+    pub counter: Counter,
+    /// Number that the server counted.
+    pub server: f64,
+    /// Number that Assay's own sessions caused beside the requests, at least and at most.
+    pub own: [f64; 2],
+    /// Number that requests caused, at least and at most.
+    pub requests: [f64; 2],
+}
+
+/// A counter of the server that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Committed transactions.
+    Commits,
+    /// Executed statements.
+    Statements,
+}
+
+impl Counter {
+    /// Returns the name of the counter, in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counter::Commits => "commits",
+            Counter::Statements => "statements",
+        }
+    }
+}
+
+impl Compared {
+    /// Returns the difference of the server's count from the possible range: negative if it is
+    /// below the minimum, positive if above the maximum.
+    pub fn difference(&self) -> f64 {
+        let [least, most] = [0, 1].map(|end| self.own[end] + self.requests[end]);
+        match self.server {
+            server if server < least => server - least,
+            server if server > most => server - most,
+            _ => 0.0,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Reasons why a check cannot be made.
+
+use crate::compared::Compared;
+
+/// The reason why a check cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Obstacle {
+    /// There is no job.
+    NoJob,
+    /// Time was simulated.
+    VirtualTime,
+    /// The record has no observations beside the requests.
+    NothingObserved,
+    /// Jobs or requests that a check cannot judge.
+    Jobs(JobObstacle),
+    /// Observations that a check lacks.
+    Observation(ObservationObstacle),
+    /// Figures of the calibration that a check lacks.
+    Calibration(CalibrationObstacle),
+    /// Counters of the server that a check cannot judge.
+    Counters(CounterObstacle),
+}
+
+/// Jobs or requests that a check cannot judge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JobObstacle {
+    /// No job has a schedule with a known number of due requests.
+    NoSchedule,
+    /// No job has a schedule with a known number of due requests in each second.
+    NoScheduleOfSeconds,
+    /// No job has a schedule of arrivals.
+    NoArrivals,
+    /// The run did not wait for all requests, or a file did not have them.
+    NotWaitedFor,
+    /// The offered load exceeds the capacity of every job.
+    AllOverloaded,
+    /// No job has Poisson arrivals at one rate for long enough.
+    NoPoissonArrivals {
+        /// Least arrivals per second.
+        per_s: f64,
+        /// Least number of seconds.
+        seconds: usize,
+    },
+    /// No job with Poisson arrivals has enough recorded gaps.
+    FewGaps {
+        /// Least number of gaps.
+        fewest: u64,
+    },
+    /// No request was sent.
+    NothingSent,
+    /// Nothing was requested.
+    NothingRequested,
+    /// No job has a service time at a database.
+    NoService,
+    /// Requests arrive in too few intervals for a trend.
+    FewIntervals {
+        /// Least number of intervals.
+        fewest: usize,
+    },
+    /// The length of the warm-up was given.
+    GivenWarmUp,
+    /// A job does not run all the time.
+    IntermittentJobs,
+    /// The rate of a job varies by intent.
+    VaryingRate,
+    /// No job that keeps up has enough requests in each part of the window.
+    FewRequests {
+        /// Least number of requests in a part.
+        requests: u64,
+        /// Number of parts.
+        parts: usize,
+    },
+    /// No closed job has clients that only ask and pause for a known time.
+    NoBusyClients,
+    /// No job has an expected number of rows.
+    NoExpectedRows,
+}
+
+/// Observations that a check lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ObservationObstacle {
+    /// The thread that notices stalls ended before the window did.
+    WatcherEnded,
+    /// Request threads spin, so they are always busy.
+    Spinning,
+    /// Times of the threads could not be read.
+    ThreadsUnreadable,
+    /// The run was too short for two readings of its threads.
+    ThreadsReadOnce,
+    /// Times of the processors could not be read.
+    ProcessorsUnreadable,
+    /// Of several targets on this machine, only the main one is distinguished from other programs.
+    SeveralTargetsHere,
+    /// The processes of the database could not be distinguished from other programs.
+    DatabaseNotIdentified,
+    /// The run was too short, or the processes of the machine could not be read.
+    ProgramsUnreadable,
+    /// The two clocks could not be read together.
+    ClocksUnreadable,
+    /// The system does not report the processors' frequency.
+    FrequencyUnknown,
+    /// A third of the window has too few readings of the frequency.
+    FewReadings {
+        /// Least number of readings.
+        fewest: usize,
+    },
+}
+
+/// Figures of the calibration that a check lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CalibrationObstacle {
+    /// The load generator was not calibrated on this machine.
+    NotCalibrated,
+    /// No job uses a database of a calibrated kind.
+    NoCalibratedRoute,
+    /// No job has a service time at a database of a calibrated kind.
+    NoCalibratedService,
+    /// The calibration has no figures of the clock.
+    ClockNotCalibrated,
+}
+
+/// Counters of the server that a check cannot judge.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CounterObstacle {
+    /// Jobs run programs, whose statements are unknown.
+    ProgramsRun,
+    /// Jobs use several targets, which may be one server.
+    SeveralTargets,
+    /// The counters of the server could not be read; the reason of the server.
+    AccountRefused(String),
+    /// There are no counters of a server.
+    NoAccount,
+    /// The counters of the server were not read after the run.
+    AccountNotRead,
+    /// The run was cut off, so open requests are unknown.
+    CutOff,
+    /// The server was restarted, or its counters were reset, during the run.
+    CountersReset,
+    /// The server has no counter that is known here.
+    NoKnownCounter,
+    /// The counter of the server does not grow.
+    CounterStands,
+    /// A job has a statement whose number of commits is unknown.
+    UnknownCommits {
+        /// Name of the job.
+        job: String,
+        /// First word of the statement.
+        word: String,
+    },
+    /// Parallel workers of PostgreSQL count as commits as well.
+    ParallelWorkers(Compared),
+    /// The server does not report the amount of log that it wrote.
+    NoLogWritten,
+    /// The server does not count checkpoints.
+    CheckpointsUncounted,
+}
+
+impl From<JobObstacle> for Obstacle {
+    fn from(obstacle: JobObstacle) -> Obstacle {
+        Obstacle::Jobs(obstacle)
+    }
+}
+
+impl From<ObservationObstacle> for Obstacle {
+    fn from(obstacle: ObservationObstacle) -> Obstacle {
+        Obstacle::Observation(obstacle)
+    }
+}
+
+impl From<CalibrationObstacle> for Obstacle {
+    fn from(obstacle: CalibrationObstacle) -> Obstacle {
+        Obstacle::Calibration(obstacle)
+    }
+}
+
+impl From<CounterObstacle> for Obstacle {
+    fn from(obstacle: CounterObstacle) -> Obstacle {
+        Obstacle::Counters(obstacle)
+    }
+}

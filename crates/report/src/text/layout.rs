@@ -1,0 +1,75 @@
+//! Widths and roles of texts.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The role of a text for the reader; only colours show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Strong,
+    Quiet,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Tone {
+    /// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    pub(super) fn sequence(self) -> &'static str {
+        match self {
+            Tone::Plain => "",
+            Tone::Strong => "1",
+            Tone::Quiet => "2",
+            Tone::Good => "1;32",
+            Tone::Doubtful => "1;33",
+            Tone::Bad => "1;31",
+        }
+    }
+}
+
+/// Returns the number of terminal columns of a text.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Pads the text with blanks up to a width.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// Puts the text on one line and cuts it to a width.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if columns(&text) <= width {
+        return text;
+    }
+    let mut short = String::new();
+    let mut room = width.saturating_sub(1);
+    for character in text.chars() {
+        let needed = character.width().unwrap_or(0);
+        if needed > room {
+            break;
+        }
+        room -= needed;
+        short.push(character);
+    }
+    // Some characters are wider together than one by one.
+    while columns(&short) + 1 > width && short.pop().is_some() {}
+    short.truncate(short.trim_end().len());
+    short + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_its_width() {
+        assert_eq!(cut("select  1\n from t", 20), "select 1 from t");
+        assert_eq!(cut("select 1 from t", 10), "select 1…");
+        assert_eq!(cut("表表表表", 5), "表表…");
+        let clouds = "☁\u{fe0f}".repeat(4);
+        assert_eq!(columns(&cut(&clouds, 5)), 5, "a cloud in colour takes two columns");
+    }
+}

@@ -1,0 +1,19 @@
+//! Counters of the server beside the numbers of the client.
+
+use analyze::finding::Compared;
+use base::units::grouped;
+
+/// Describes the number that the server counted, and the numbers that are known.
+pub(super) fn comparison(compared: &Compared) -> String {
+    let number = |number: f64| grouped(number.max(0.0) as u64);
+    let requests = match compared.requests {
+        [least, most] if least == most => number(least),
+        [least, most] => format!("{} to {}", number(least), number(most)),
+    };
+    format!(
+        "the server counted {} {}; requests account for {requests}, assay's own sessions for {}",
+        number(compared.server),
+        compared.counter.name(),
+        number(compared.own[1])
+    )
+}
