@@ -69,7 +69,9 @@ pub(crate) fn planted_for(case: &str) -> Planted {
             (SwallowsErrors, "should fail and does not")
         }
         "a_lost_connection_says_so" => (BlamesTheServer, "is an error of class server"),
-        "an_abandoned_request_hurts_nobody" => (KeepsAbandonedConnections, "no more connections"),
+        "abandoned_request_leaves_other_connections_usable" => {
+            (KeepsAbandonedConnections, "no more connections")
+        }
         "values_come_back_as_they_went" => (SavesEmptyTextAsNull, "\"\" does not come back"),
         "literals_come_back_as_they_went" => (IgnoresTexts, "comes back from its literal as"),
         "bytes_are_counted" => (ForgetsBytes, "0 bytes are counted"),
@@ -84,7 +86,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "a_load_fills_columns_of_any_name" => (LosesRows, "gives [248.0"),
         "a_load_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
         "a_load_keeps_the_batches_before_one_that_fails" => (LosesRows, "are told as"),
-        "a_load_that_is_refused_hurts_nobody" => (SwallowsErrors, "ends as Ok(())"),
+        "refused_load_leaves_connection_usable" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
         "a_transaction_sent_at_once_is_one_transaction" => (IgnoresTransactions, "rows are left"),
         "a_transaction_is_seen_when_it_is_committed" => {

@@ -119,7 +119,7 @@ impl Fixture for Sim {
             text: "select /* sim: error=1213 */".to_owned(),
             class: Class::Conflict,
             code: "1213",
-            words: "says no",
+            words: "returned an error",
         }
     }
 
