@@ -34,6 +34,8 @@ pub(crate) struct Link {
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
     /// The servers of the target; at least one.
     servers: Box<[Server]>,
+    /// Connections of the jobs that still existed at the end of the schedule.
+    left_at_end: Cell<u32>,
 }
 
 /// One server of a target, as the clients of one lane see it.
@@ -50,6 +52,8 @@ struct Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outage {
     since: Stamp,
+    /// Instant of the latest refusal.
+    refused_at: Stamp,
     next_try: Stamp,
     pause: Nanos,
 }
@@ -87,6 +91,7 @@ impl Link {
             connecting: Cell::new(0),
             waiting: RefCell::new(VecDeque::new()),
             servers: (0..servers.max(1)).map(|_| server()).collect(),
+            left_at_end: Cell::new(0),
         }
     }
 
@@ -99,6 +104,13 @@ impl Link {
     pub(crate) fn down_since(&self) -> Option<Stamp> {
         let since = self.servers.iter().map(|server| server.outage.get().map(|o| o.since));
         since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
+    }
+
+    /// Returns the instant at which a server of the target last refused a client; `None` if one of
+    /// them accepts clients.
+    pub(crate) fn refused_at(&self) -> Option<Stamp> {
+        let refused = self.servers.iter().map(|server| server.outage.get().map(|o| o.refused_at));
+        refused.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
     /// Returns the instant at which the target last answered a request or accepted a client, or at
@@ -121,6 +133,16 @@ impl Link {
         if sent >= answered_at.get() && !(is_known && silent_since.get() <= sent) {
             silent_since.set(sent);
         }
+    }
+
+    /// Adds the connections that a job still had at the end of the schedule.
+    pub(crate) fn note_left_at_end(&self, connections: u32) {
+        self.left_at_end.set(self.left_at_end.get() + connections);
+    }
+
+    /// Returns the connections that the jobs still had at the end of the schedule.
+    pub(crate) fn left_at_end(&self) -> u32 {
+        self.left_at_end.get()
     }
 
     /// Returns the number of attempts that are in progress or wait for their turn.
@@ -207,16 +229,19 @@ impl Link {
                 let silent = Some(silent_since.get()).filter(|since| *since >= answered_at);
                 let since = silent.unwrap_or(began).min(began).max(answered_at);
                 let next_try = now + FIRST_PAUSE;
-                outage.set(Some(Outage { since, next_try, pause: FIRST_PAUSE }));
+                outage.set(Some(Outage { since, refused_at: now, next_try, pause: FIRST_PAUSE }));
                 LinkChange::OutageBegan { server, since }
             }
             // Several attempts may fail in one step of the back-off; only the first advances it.
             Some(known) if now >= known.next_try => {
                 let pause = (known.pause * 2).min(LONGEST_PAUSE);
-                outage.set(Some(Outage { next_try: now + pause, pause, ..known }));
+                outage.set(Some(Outage { refused_at: now, next_try: now + pause, pause, ..known }));
                 LinkChange::StillRefused
             }
-            Some(_) => LinkChange::StillRefused,
+            Some(known) => {
+                outage.set(Some(Outage { refused_at: now, ..known }));
+                LinkChange::StillRefused
+            }
         }
     }
 }

@@ -196,14 +196,21 @@ fn conclude(
     }
 }
 
-/// Returns the targets that were unreachable at the end: one refused a client and answered no
-/// request afterwards. A lane with idle clients cannot tell either way.
+/// Returns the targets that were unreachable at the end.
+///
+/// A target is lost if it refused a client and answered no request afterwards; or, where its
+/// sessions end one after another and some still answer meanwhile, if none was left at the end and
+/// a client was refused after the last answer. A lane with idle clients cannot tell either way.
 fn lost(lanes: &[LaneOutcome]) -> Vec<JobTarget> {
     let target_states = || lanes.iter().flat_map(|lane| &lane.target_states);
     let is_lost = |target: &JobTarget| {
         let target_states = || target_states().filter(|state| state.target == *target);
+        let answered_at = target_states().map(|state| state.answered_at).max();
         let since = target_states().filter_map(|state| state.lost_since).min();
-        since.is_some_and(|since| target_states().all(|state| state.answered_at <= since))
+        let refused_at = target_states().filter_map(|state| state.refused_at).max();
+        let are_none_left = target_states().all(|state| state.connections == 0);
+        since.is_some_and(|since| answered_at <= Some(since))
+            || (are_none_left && refused_at.is_some() && answered_at <= refused_at)
     };
     let first = lanes.first().map(|lane| lane.target_states.as_slice()).unwrap_or_default();
     first.iter().map(|state| state.target).filter(is_lost).collect()

@@ -29,6 +29,10 @@ pub(crate) struct TargetState {
     pub(crate) target: JobTarget,
     /// Beginning of the outage that was still going on, if there was one.
     pub(crate) lost_since: Option<Stamp>,
+    /// Instant of the latest refusal in that outage.
+    pub(crate) refused_at: Option<Stamp>,
+    /// Number of clients that had a connection at the end of the schedule.
+    pub(crate) connections: u32,
     /// Instant at which the target last answered a request or accepted a client; time zero if
     /// never.
     pub(crate) answered_at: Stamp,
@@ -86,6 +90,9 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.
     pub(super) async fn drain(&self, end: Stamp) {
         let mut now = self.rt.now();
+        for job_state in &self.job_states {
+            self.link(job_state).note_left_at_end(job_state.clients.connections());
+        }
         self.stop_all_at(end);
         self.give_up_at.set(end + self.context.plan.drain);
         // The dispatchers notice what was due before the end, and that the schedule is over.
@@ -150,6 +157,8 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         let target_states = self.links.iter().map(|(target, link)| TargetState {
             target,
             lost_since: link.down_since(),
+            refused_at: link.refused_at(),
+            connections: link.left_at_end(),
             answered_at: link.answered_at(),
         });
         let target_states = target_states.collect();

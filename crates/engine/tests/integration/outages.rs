@@ -1,6 +1,7 @@
 //! Servers that stop answering.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
@@ -10,7 +11,7 @@ use engine::{
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
-use workload::{OnOutage, Overrides, Pacing};
+use workload::{JobTarget, OnOutage, Overrides, Pacing};
 
 use crate::support::{constant, even, plan, run_on, virtually};
 
@@ -218,4 +219,95 @@ fn teardown_of_a_silent_server_takes_two_limits_and_tells_what_is_left() {
         "2 of 10 were run",
     ];
     assert_eq!(*said, expected);
+}
+
+/// A server that refuses clients from 3 s on, as after a change of the password, and ends its
+/// sessions one after another from then on: the first at 3.0 s, the second at 3.2 s.
+#[derive(Clone)]
+struct Closing {
+    inner: Simulated,
+    sessions: Arc<AtomicU64>,
+    /// True if it does not end every second session.
+    spares: bool,
+}
+
+struct ClosingSession {
+    inner: <Simulated as Driver>::Connection,
+    end: Stamp,
+    rt: Rt,
+}
+
+impl Driver for Closing {
+    type Connection = ClosingSession;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<ClosingSession, Error> {
+        let closing = Stamp(3_000_000_000);
+        if rt.now() >= closing {
+            return Err(Error::disconnect("password authentication failed"));
+        }
+        let inner = self.inner.connect(rt).await?;
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed);
+        let is_spared = self.spares && number % 2 == 0;
+        let ends_at = closing + Nanos::from_millis(200) * number;
+        let end = if is_spared { Stamp::NEVER } else { ends_at };
+        Ok(ClosingSession { inner, end, rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.inner.time_zero(zero);
+    }
+}
+
+impl Connection for ClosingSession {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        if self.rt.now() >= self.end {
+            return Err(Error::disconnect("the administrator ended the session"));
+        }
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+#[test]
+fn target_whose_sessions_end_one_after_another_is_lost() {
+    let lost = |pacing: Pacing, spares, threads| {
+        let plan = plan(pacing, 0.0, 8.0, 4);
+        let inner = Simulated::new(constant(10_000, None), plan.seed);
+        let server = Closing { inner, sessions: Arc::default(), spares };
+        let ends = run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default());
+        ends.1.measured.expect("it was measured").lost
+    };
+    for threads in [1, 2] {
+        for pacing in [even(300), Pacing::Closed { clients: 4, think: None }] {
+            assert_eq!(lost(pacing.clone(), false, threads), [JobTarget::Main], "{pacing:?}");
+            assert_eq!(lost(pacing.clone(), true, threads), [], "{pacing:?}: some answer");
+        }
+    }
 }
