@@ -33,6 +33,10 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return complain::usage(error),
     };
+    if let Err(error) = signals::survive_file_size_limit() {
+        complain::Complaint::of(&error).print();
+        return exit::Exit::Usage.into();
+    }
     let outcome = match args.command {
         Command::Run(run) => commands::run::run(&run),
         Command::Check(check) => commands::check::check(&check),

@@ -1,11 +1,12 @@
 //! Signal handling: the first Ctrl-C ends the run cleanly, the second at once.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use engine::Stop;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::display::Ending;
@@ -48,6 +49,15 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::R
         }
     })?;
     Ok(())
+}
+
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, which is reported
+/// like that of a full disk. Without a handler, the signal would end the program (signal(7)).
+///
+/// # Errors
+/// The operating system refuses a handler.
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// Returns true if the program was started by `nohup` or similar, to outlive its terminal.
