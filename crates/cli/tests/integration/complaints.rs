@@ -106,7 +106,7 @@ fn a_section_that_stands_twice_is_shown_with_the_first() {
     refused_line(
         "[read]\nquery = select 2",
         &[
-            "[read] stands twice; the first is in line 2",
+            "[read] occurs twice; the first is in line 2",
             " --> w.ini:4:1",
             "^^^^^^",
             "move its keys",

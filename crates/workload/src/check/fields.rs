@@ -150,7 +150,7 @@ fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic
     }
     if let Some(other) = keys::ALL.iter().find(|key| key.is_named(name)) {
         let home = other.place.owner().whereabouts();
-        let message = format!("{} is no key {whereabouts}", quoted(name));
+        let message = format!("{} is not a key {whereabouts}", quoted(name));
         return entry.key().error(message).help(format!("it belongs {home}"));
     }
     let error = entry.key().error(format!("unknown key {} {whereabouts}", quoted(name)));

@@ -66,7 +66,7 @@ impl<'f> Checker<'f> {
             let at = Span::new(odd, odd + 1);
             self.sink.set_file(Some(script));
             self.sink.error(|| {
-                Diagnostic::error(at, "a control character stands in the line").help("remove it")
+                Diagnostic::error(at, "found a control character in the line").help("remove it")
             });
             self.sink.set_file(None);
             return Vec::new();

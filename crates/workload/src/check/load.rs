@@ -122,11 +122,11 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| {
                     let message = format!("{} is not the name of a column", quoted(name.text()));
                     name.error(message)
-                        .help("a name has letters, digits and `_`, or stands between double quotes")
+                        .help("a name has letters, digits and `_`, or is in double quotes")
                 });
             } else if columns.iter().any(|column| column.name == name.text()) {
                 self.sink.error(|| {
-                    name.error(format!("the column {} stands twice", quoted(name.text())))
+                    name.error(format!("the column {} occurs twice", quoted(name.text())))
                 });
             } else if let Some(value) = self.column(name, source, &section) {
                 let name = name.text().to_owned();

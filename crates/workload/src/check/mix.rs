@@ -80,7 +80,7 @@ impl<'f> Checker<'f> {
     ) -> Vec<Part<'f>> {
         let mut parts: Vec<Part<'f>> = Vec::new();
         if entry.value().text().is_empty() {
-            self.sink.error(|| entry.whole().error("the mix names nobody").help(EXAMPLE));
+            self.sink.error(|| entry.whole().error("the mix names no section").help(EXAMPLE));
         }
         for item in entry.value().list() {
             if parts.len() >= MOST_PARTS {
@@ -91,7 +91,7 @@ impl<'f> Checker<'f> {
                 Ok(part) if parts.iter().any(|p| std::ptr::eq(p.section, part.section)) => {
                     self.sink.error(|| {
                         let name = quoted(&part.section.name);
-                        item.error(format!("{name} stands twice in the mix"))
+                        item.error(format!("{name} occurs twice in the mix"))
                             .help("name it once, with both weights together")
                     });
                 }
@@ -155,7 +155,9 @@ impl<'f> Checker<'f> {
             None => (item, None),
         };
         if name.text().is_empty() {
-            return Err(Box::new(item.error("the mix names nobody here").help(EXAMPLE)));
+            return Err(Box::new(
+                item.error("the name of a section is missing in the mix").help(EXAMPLE),
+            ));
         }
         let weight = match weight {
             None => 1,

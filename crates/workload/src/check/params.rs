@@ -90,7 +90,7 @@ impl<'f> Checker<'f> {
                     let start = first.key().span().unwrap_or_default().start;
                     let line = file.line_number(start);
                     let message = format!(
-                        "the parameter {} stands twice; the first is in line {line}",
+                        "the parameter {} occurs twice; the first is in line {line}",
                         quoted(name)
                     );
                     entry.key().error(message).help("remove one of the two")
@@ -225,7 +225,7 @@ fn constant(
     }
     read(resolved.excerpt().text()).map_err(|why| {
         let message = format!("{} {why}", quoted(resolved.excerpt().text()));
-        value.error(message).help("a text of digits stands in quotes: `'…'`").into()
+        value.error(message).help("write a text of digits in quotes: `'…'`").into()
     })
 }
 
@@ -241,7 +241,7 @@ fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
     match parse_all(value)?.kind {
         AstKind::Constant(Constant::Text(text)) => Ok(Some(text)),
         _ => Err(value
-            .error("more than a text in quotes stands here")
+            .error("expected a text in quotes and nothing else")
             .help("write an expression in `${…}`, or the whole value in quotes")
             .into()),
     }

@@ -38,7 +38,7 @@ impl<'f> Checker<'f> {
         self.sink.error(|| {
             let line = file.line_number(first.span.start);
             let message = format!(
-                "the section {} stands twice; the first is in line {line}",
+                "the section {} occurs twice; the first is in line {line}",
                 bracketed(&section.name)
             );
             Diagnostic::error(section.span, message)
@@ -88,9 +88,8 @@ impl<'f> Checker<'f> {
         if !is_identifier(table) {
             self.sink.error(|| {
                 let message = format!("{} is not the name of a table", quoted(table));
-                Diagnostic::error(section.span, message).help(
-                    "a name is letters, digits and `_`, or stands in quotes: `[load \"odd name\"]`",
-                )
+                Diagnostic::error(section.span, message)
+                    .help("a name is letters, digits and `_`, or is quoted: `[load \"odd name\"]`")
             });
             return Kind::Silent;
         }

@@ -256,7 +256,7 @@ impl<'f> Checker<'f> {
         if BEFORE_NAMES.contains(&word.to_ascii_lowercase().as_str()) {
             self.sink.warning(|| {
                 let content = place.all.text().trim_start_matches("${").trim_end_matches('}');
-                let message = format!("a text value stands behind `{word}`, where a name belongs");
+                let message = format!("expected a name after `{word}`, found a text value");
                 place
                     .all
                     .warning(message)
@@ -360,14 +360,14 @@ impl<'f> Braced<'f, '_> {
             SyntaxContext::Open => Ok(()),
             SyntaxContext::Literal(..) if matches!(self.binding, Binding::Shell(_)) => Err(self
                 .all
-                .error(format!("{} stands in quotes or behind a backslash", quoted(what)))
+                .error(format!("{} is in quotes or after a backslash", quoted(what)))
                 .help(format!(
                     "a value is put in quotes where it needs them: remove yours;\nto splice its \
                      text, write `${{raw({inner})}}`; for a `${{` of the shell's, write `$${{`"
                 ))),
             SyntaxContext::Literal(start, length) => {
                 let quote = self.source.part(start..start + length).text();
-                let message = format!("{} stands inside {quote}…{quote}", quoted(what));
+                let message = format!("{} is inside {quote}…{quote}", quoted(what));
                 Err(self.all.error(message).help(format!(
                     "to bind a value, remove the quotes; to splice its text, write \
                      `${{raw({inner})}}`;\nfor a literal `${{`, write `$${{`"
@@ -375,7 +375,7 @@ impl<'f> Braced<'f, '_> {
             }
             SyntaxContext::LineComment(_) | SyntaxContext::BlockComment(_) => Err(self
                 .all
-                .error(format!("{} stands inside a comment", quoted(what)))
+                .error(format!("{} is inside a comment", quoted(what)))
                 .help("remove it, or write `$${` for a literal `${`")),
         }
     }
@@ -451,7 +451,7 @@ fn refused_word(text: &str) -> Option<(&'static str, &'static str)> {
 fn semicolon(source: Excerpt<'_>, at: usize) -> Diagnostic {
     let text = source.text();
     let behind = text[at + 1..].trim();
-    let error = source.part(at..at + 1).error("a `;` stands in a statement");
+    let error = source.part(at..at + 1).error("found a `;` in a statement");
     if behind.is_empty() {
         return error.help("remove it: each `query` is one statement");
     }

@@ -272,7 +272,7 @@ impl<'c> Compiler<'c> {
         let word = name.text();
         if word == "raw" {
             return name
-                .error("`raw(…)` stands inside another expression")
+                .error("`raw(…)` is inside another expression")
                 .help("it can only be the whole of a `${…}` in a statement: `${raw(table)}`");
         }
         let error = name.error(format!("unknown generator {}", quoted(word)));

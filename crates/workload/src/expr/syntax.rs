@@ -356,9 +356,11 @@ impl<'p> Parser<'p> {
     fn unexpected(&self, wanted: &str) -> Diagnostic {
         let place = self.source.part(self.token.range.clone());
         match self.token.kind {
-            TokenKind::End => place.error(format!("the expression ends where {wanted} must stand")),
+            TokenKind::End => {
+                place.error(format!("expected {wanted}, found the end of the expression"))
+            }
             TokenKind::OpenText => self.open_text(),
-            _ => place.error(format!("{} stands where {wanted} must stand", quoted(place.text()))),
+            _ => place.error(format!("expected {wanted}, found {}", quoted(place.text()))),
         }
     }
 
@@ -387,7 +389,7 @@ impl<'p> Parser<'p> {
 
     fn bad_escape(&self, range: Range<usize>) -> Diagnostic {
         self.source.part(range).error("the text has an unknown escape").help(
-            "between double quotes a backslash stands before \\ \" ' ; n r t or u{HEX};\n\
+            "in double quotes a backslash may precede only \\ \" ' ; n r t or u{HEX};\n\
                  between single quotes it is itself",
         )
     }
@@ -453,17 +455,17 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_where_they_are() {
-        check("", "the expression ends where a value must stand");
-        check("1 +", "the expression ends where a value must stand");
-        check("1 2", "`2` stands where an operator or the end must stand");
+        check("", "expected a value, found the end of the expression");
+        check("1 +", "expected a value, found the end of the expression");
+        check("1 2", "expected an operator or the end, found `2`");
         check("f(1", "this `(` is not closed");
-        check("f(1 2)", "`2` stands where an operator, `,` or `)` must stand");
-        check("f(,)", "`,` stands where a value must stand");
-        check("f(a:)", "`)` stands where a value must stand");
-        check("f(a:1:2)", "`:` stands where an operator, `,` or `)` must stand");
-        check("a:1", "`:` stands where an operator or the end must stand");
+        check("f(1 2)", "expected an operator, `,` or `)`, found `2`");
+        check("f(,)", "expected a value, found `,`");
+        check("f(a:)", "expected a value, found `)`");
+        check("f(a:1:2)", "expected an operator, `,` or `)`, found `:`");
+        check("a:1", "expected an operator or the end, found `:`");
         check("(1", "this `(` is not closed");
-        check("a # b", "`#` stands where an operator or the end must stand");
+        check("a # b", "expected an operator or the end, found `#`");
         check("'a", "the text that begins here is not closed");
         check("f(a 'b)", "the text that begins here is not closed");
         check("\"\\q\"", "the text has an unknown escape");

@@ -83,7 +83,7 @@ impl Walk<'_> {
         let ends = |byte: &u8| *byte == self.delimiter || *byte == b'\n' || *byte == b'"';
         let length = rest.iter().position(ends).unwrap_or(rest.len());
         match rest.get(length) {
-            Some(b'"') => Err("a `\"` stands in a field that does not begin with one"),
+            Some(b'"') => Err("found a `\"` in a field that does not begin with one"),
             _ => Ok(from + length),
         }
     }
@@ -114,7 +114,7 @@ impl Walk<'_> {
             (Some(b'\r'), Some(b'\n')) => Ok(Some(at + 1)),
             (Some(b'\r'), None) => Ok(self.is_end.then_some(at + 1)),
             (Some(byte), _) if *byte == self.delimiter => Ok(Some(at)),
-            _ => Err("something stands between a closing `\"` and the end of its field"),
+            _ => Err("found text between a closing `\"` and the end of its field"),
         }
     }
 }

@@ -94,9 +94,9 @@ fn records_come_in_groups() {
 fn malformed_record_reports_its_line() {
     refused("a,b\nc\n", CSV, "line 2: it has 1 field, and the first record has 2");
     refused("a\n\n\"x\ny\"\nb,c\n", CSV, "line 5: it has 2 fields, and the first record has 1");
-    refused("a\nb\"c\n", CSV, "line 2: a `\"` stands in a field that does not begin with one");
+    refused("a\nb\"c\n", CSV, "line 2: found a `\"` in a field that does not begin with one");
     refused("\"a", CSV, "line 1: a quoted field is not closed");
-    let behind = "something stands between a closing `\"` and the end of its field";
+    let behind = "found text between a closing `\"` and the end of its field";
     refused("\"a\"b\n", CSV, &format!("line 1: {behind}"));
     refused("x\n1,2", Format::Log, "line 1: has no comma: write `MICROSECONDS,STATEMENT`");
     let no_number = "does not begin with a whole number of microseconds and a comma";

@@ -258,22 +258,23 @@ fn narrow(range: Range<usize>) -> Range<u32> {
 fn control_character(at: usize, byte: u8) -> Diagnostic {
     let span = Span::new(at, at + 1);
     if byte == b'\r' {
-        return Diagnostic::error(span, "a carriage return stands alone, without a line feed")
+        return Diagnostic::error(span, "found a carriage return without a line feed")
             .help("save the file with LF or CRLF line ends");
     }
-    Diagnostic::error(span, format!("the control character U+{byte:04X} stands in the file"))
+    Diagnostic::error(span, format!("found the control character U+{byte:04X} in the file"))
         .help("remove it; if there are many, this is probably not a text file")
 }
 
 fn behind_header(trailing: Excerpt<'_>) -> Diagnostic {
-    let message = format!("{} stands behind the section's header", quoted(trailing.text()));
-    trailing.error(message).help(
-        "write the first key on a line of its own, and a comment behind white space and a `;`",
-    )
+    let message = format!("found {} after the section's header", quoted(trailing.text()));
+    trailing
+        .error(message)
+        .help("write the first key on a line of its own, and a comment after white space and a `;`")
 }
 
 fn no_property(line: Excerpt<'_>) -> Diagnostic {
-    let message = format!("{} is no section, no comment and no `key = value`", quoted(line.text()));
+    let found = quoted(line.text());
+    let message = format!("expected a section, a comment or `key = value`, found {found}");
     line.error(message).help("if it belongs to the value above, end that line with `\\`")
 }
 

@@ -113,7 +113,7 @@ fn comment_inside(line: Physical<'_>) -> Diagnostic {
     let comment = line.start + line.text.len() - line.text.trim_start().len();
     Diagnostic::error(
         Span::new(comment, line.end()),
-        "a comment line stands inside a value that `\\` continues",
+        "found a comment line inside a value that `\\` continues",
     )
     .help("move the comment above the key")
 }

@@ -121,13 +121,13 @@ fn lines() {
         taken(Accepts, "[a]\r\nquery=select 1\r\n\r\n"),
         taken(Accepts, "[a]\nquery=select 1"),
         taken(Accepts, "[a]\nquery=select \\\n[1]\n"),
-        refused(Rejects, "[a]\nquery=select 1 \\\n# one\n", "a comment line stands inside"),
-        refused(Rejects, "[a]\nquery=select 1 \\\n;one\n", "a comment line stands inside"),
+        refused(Rejects, "[a]\nquery=select 1 \\\n# one\n", "found a comment line inside"),
+        refused(Rejects, "[a]\nquery=select 1 \\\n;one\n", "found a comment line inside"),
         refused(Rejects, "[a]\nquery=select \\ \n1\n", "white space follows this `\\`"),
         refused(Loses, "[a]\nquery=select 1\ncount=5 \\", "but the file ends here"),
         refused(Loses, "[a]\nquery=select 1\ncount=5 \\\n", "but the file ends here"),
         refused(Loses, "[a]\nquery=select 1 \\", "but the file ends here"),
-        refused(Rejects, "[a]\nselect 1\n", "is no section, no comment and no `key = value`"),
+        refused(Rejects, "[a]\nselect 1\n", "expected a section, a comment or `key = value`"),
         refused(Rejects, "[a]\n=select 1\n", "there is no key before the `=`"),
         refused(Rejects, "[a]\nquery=\n", "the statement is empty"),
         refused(Rejects, "[a]\nquery=select 1\nrate=\n", "`rate` has no value"),
@@ -135,7 +135,11 @@ fn lines() {
         refused(Rejects, "duration=\n[a]\nquery=select 1\n", "`duration` has no value"),
         refused(Rejects, "[a]\nquery=select 1\n\"count\"=5\n", "unknown key"),
         refused(Rejects, "[a]\nquery=select 1\ncount=\"5\"\n", "is not a number"),
-        refused(Rejects, "include other.ini\n[a]\nquery=select 1\n", "is no section, no comment"),
+        refused(
+            Rejects,
+            "include other.ini\n[a]\nquery=select 1\n",
+            "expected a section, a comment",
+        ),
     ]);
 }
 
@@ -177,16 +181,16 @@ fn sections() {
         taken(Accepts, "[ a b ]\nquery=select 1\n"),
         taken(Accepts, "[a.b-c/d, e; f]\nquery=select 1\n"),
         refused(Accepts, "[]\nquery=select 1\n", "the section has no name"),
-        refused(Rejects, "[a]]\nquery=select 1\n", "stands behind the section's header"),
-        refused(Rejects, "[a] b\nquery=select 1\n", "stands behind the section's header"),
+        refused(Rejects, "[a]]\nquery=select 1\n", "after the section's header"),
+        refused(Rejects, "[a] b\nquery=select 1\n", "after the section's header"),
         refused(Rejects, "[a\nquery=select 1\n", "`[` is not closed"),
-        refused(Rejects, "[a]\nquery=select 1\n[a]\nquery=select 1\n", "[a] stands twice"),
-        refused(Accepts, "[a b]\nquery=select 1\n[a  b]\nquery=select 1\n", "stands twice"),
-        refused(Rejects, "[setup]\n[setup]\n[a]\nquery=select 1\n", "[setup] stands twice"),
+        refused(Rejects, "[a]\nquery=select 1\n[a]\nquery=select 1\n", "[a] occurs twice"),
+        refused(Accepts, "[a b]\nquery=select 1\n[a  b]\nquery=select 1\n", "occurs twice"),
+        refused(Rejects, "[setup]\n[setup]\n[a]\nquery=select 1\n", "[setup] occurs twice"),
         refused(
             Rejects,
             "[a]\nquery=select 1\n[teardown]\n[teardown]\n",
-            "[teardown] stands twice",
+            "[teardown] occurs twice",
         ),
         warned(Accepts, "[Setup]\nquery=select 1\n", "[Setup] is a job"),
         warned(
@@ -256,7 +260,7 @@ fn global_keys() {
         refused(Rejects, "duration=five\n[a]\nquery=select 1\n", "is not a number"),
         refused(Rejects, "duration=5 s\n[a]\nquery=select 1\n", "unknown unit"),
         refused(Rejects, "duration=1_0s\n[a]\nquery=select 1\n", "unknown unit"),
-        refused(Rejects, "[setup]\nquery=a\nerror=1205\n", "`error` is no key in [setup]"),
+        refused(Rejects, "[setup]\nquery=a\nerror=1205\n", "`error` is not a key in [setup]"),
     ]);
     let accepted = plan(&format!("error=1205\nerror=40P01\n{JOB}")).jobs.remove(0).accepted;
     assert_eq!(accepted.iter().map(|code| code.as_str()).collect::<Vec<_>>(), ["1205", "40P01"]);
@@ -265,14 +269,18 @@ fn global_keys() {
 #[test]
 fn setup_and_teardown() {
     check(&[
-        refused(Rejects, "[setup]\nrate=1\n[a]\nquery=select 1\n", "`rate` is no key in [setup]"),
+        refused(
+            Rejects,
+            "[setup]\nrate=1\n[a]\nquery=select 1\n",
+            "`rate` is not a key in [setup]",
+        ),
         refused(Rejects, "[setup]\nquery=\n[a]\nquery=select 1\n", "the statement is empty"),
         refused(Rejects, "[teardown]\nquery=begin\n[a]\nquery=select 1\n", "`begin` would leave"),
         refused(Rejects, "[setup]\nquery-file=no.sql\n[a]\nquery=select 1\n", "there is no file"),
-        refused(Rejects, "[setup]\nquery=a; b\n[a]\nquery=select 1\n", "a `;` stands"),
+        refused(Rejects, "[setup]\nquery=a; b\n[a]\nquery=select 1\n", "found a `;`"),
         refused(Rejects, "[setup]\nquery=use other\n[a]\nquery=select 1\n", "use"),
         refused(Rejects, "[setup]\nquery-file=begin.sql\n[a]\nquery=a\n", "`begin` would leave"),
-        refused(Rejects, "[setup]\nquery=a\ncount=1\n[a]\nquery=a\n", "`count` is no key"),
+        refused(Rejects, "[setup]\nquery=a\ncount=1\n[a]\nquery=a\n", "`count` is not a key"),
         taken(Accepts, "[setup]\nquery-file=two.sql\nquery-file=one.sql\n[a]\nquery=a\n"),
         taken(Accepts, "[setup]\nquery=start transaction\nquery=commit\n[a]\nquery=a\n"),
         refused(Accepts, "[setup]\nquery-file=empty.sql\n[a]\nquery=a\n", "has no statement"),
@@ -340,8 +348,8 @@ fn what_a_job_sends() {
 #[test]
 fn statements() {
     check(&[
-        refused(Rejects, "[a]\nquery=select 1;\n", "a `;` stands in a statement"),
-        refused(Rejects, "[a]\nquery=select 1; select 2\n", "a `;` stands in a statement"),
+        refused(Rejects, "[a]\nquery=select 1;\n", "found a `;` in a statement"),
+        refused(Rejects, "[a]\nquery=select 1; select 2\n", "found a `;` in a statement"),
         taken(Rejects, "[a]\nquery=select ';'\n"),
         refused(Rejects, "[a]\nquery=begin\n", "`begin` would leave its connection"),
         refused(Rejects, "[a]\nquery=BEGIN work\n", "`begin` would leave its connection"),
@@ -351,7 +359,7 @@ fn statements() {
         taken(Accepts, "[a]\nquery=lock tables t read\n[b]\nquery=rollback\n"),
         taken(Accepts, "[a]\nquery=beginning()\n"),
         taken(Accepts, "[a]\nquery=insert into t values ('begin', 'use')\n"),
-        refused(Rejects, "[a]\nquery=;\n", "a `;` stands in a statement"),
+        refused(Rejects, "[a]\nquery=;\n", "found a `;` in a statement"),
         refused(Rejects, "[a]\nquery=Use\tother\n", "use"),
         taken(Rejects, "[a]\nquery=select 1 /* ; */\n"),
         refused(Accepts, "[a]\nquery=select '${x}'\n", "for a literal `${`, write `$${`"),

@@ -514,7 +514,7 @@ error: `${}` holds no expression
 query = select ${1 +}
 "#,
         r#"
-error: `}` stands where a value must stand
+error: expected a value, found `}`
  --> mail.ini:2:21
   |
 2 | query = select ${1 +}
@@ -527,7 +527,7 @@ error: `}` stands where a value must stand
 query = select ${1 2}
 "#,
         r#"
-error: `2` stands where an operator or `}` must stand
+error: expected an operator or `}`, found `2`
  --> mail.ini:2:20
   |
 2 | query = select ${1 2}
@@ -544,7 +544,7 @@ fn parentheses_are_closed() {
 query = select ${(1}
 "#,
         r#"
-error: `}` stands where an operator or `)` must stand
+error: expected an operator or `)`, found `}`
  --> mail.ini:2:20
   |
 2 | query = select ${(1}
@@ -557,7 +557,7 @@ error: `}` stands where an operator or `)` must stand
 query = select ${uniform(1, 2}
 "#,
         r#"
-error: `}` stands where an operator, `,` or `)` must stand
+error: expected an operator, `,` or `)`, found `}`
  --> mail.ini:2:30
   |
 2 | query = select ${uniform(1, 2}
@@ -611,7 +611,7 @@ error: the text has an unknown escape
 2 | query = select ${"\q"}
   |                  ^^^^
   |
-  = help: between double quotes a backslash stands before \ " ' ; n r t or u{HEX};
+  = help: in double quotes a backslash may precede only \ " ' ; n r t or u{HEX};
           between single quotes it is itself
 "#,
     );
@@ -748,7 +748,7 @@ a = 6
 query = select 1
 "#,
         r#"
-error: the parameter `a` stands twice; the first is in line 2
+error: the parameter `a` occurs twice; the first is in line 2
  --> mail.ini:3:1
   |
 3 | a = 6
@@ -787,7 +787,7 @@ a = 'x' + 'y'
 query = select ${a}
 "#,
         r#"
-error: more than a text in quotes stands here
+error: expected a text in quotes and nothing else
  --> mail.ini:2:5
   |
 2 | a = 'x' + 'y'

@@ -87,7 +87,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     refused("sqlite:x", job, &[("j.sql", "a;\nb 'x;")], "in line 2 of `j.sql`: the literal");
     refused("sqlite:x", job, &[("j.sql", "a;\nbegin;")], "in line 2 of `j.sql`: `begin`");
     refused("sqlite:x", job, &[("j.sql", "a\0")], "`j.sql`: the file is not a text");
-    refused("sqlite:x", job, &[("j.sql", "a;\nb\u{7}")], "in line 2 of `j.sql`: a control");
+    refused("sqlite:x", job, &[("j.sql", "a;\nb\u{7}")], "in line 2 of `j.sql`: found a control");
 }
 
 #[test]

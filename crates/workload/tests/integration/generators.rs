@@ -294,6 +294,6 @@ error: there is no file `nowhere.csv`
     );
     refused(
         "[a]\nquery = select ${csv('words.csv', 3)}\n",
-        &["`words.csv` has 2 columns, and `3` is none of them: columns are numbered from 1"],
+        &["unknown column `3`: `words.csv` has 2 columns: columns are numbered from 1"],
     );
 }

@@ -11,7 +11,7 @@ query = select a
   from t
 "#,
         r#"
-error: `from t` is no section, no comment and no `key = value`
+error: expected a section, a comment or `key = value`, found `from t`
  --> mail.ini:3:3
   |
 3 |   from t
@@ -25,7 +25,7 @@ error: `from t` is no section, no comment and no `key = value`
 hello
 "#,
         r#"
-error: `hello` is no section, no comment and no `key = value`
+error: expected a section, a comment or `key = value`, found `hello`
  --> mail.ini:1:1
   |
 1 | hello
@@ -78,13 +78,13 @@ fn headers_are_alone_on_their_line() {
 query = select 1
 "#,
         r#"
-error: `rate = 5` stands behind the section's header
+error: found `rate = 5` after the section's header
  --> mail.ini:1:8
   |
 1 | [read] rate = 5
   |        ^^^^^^^^
   |
-  = help: write the first key on a line of its own, and a comment behind white space and a `;`
+  = help: write the first key on a line of its own, and a comment after white space and a `;`
 "#,
     );
     check(
@@ -93,13 +93,13 @@ error: `rate = 5` stands behind the section's header
 query = select 1
 "#,
         r#"
-error: `;comment` stands behind the section's header
+error: found `;comment` after the section's header
  --> mail.ini:1:7
   |
 1 | [read];comment
   |       ^^^^^^^^
   |
-  = help: write the first key on a line of its own, and a comment behind white space and a `;`
+  = help: write the first key on a line of its own, and a comment after white space and a `;`
 "#,
     );
     check(
@@ -224,7 +224,7 @@ error: white space follows this `\`, so it does not continue the line
   |
   = help: remove the white space at the end of the line
 
-error: `b from t` is no section, no comment and no `key = value`
+error: expected a section, a comment or `key = value`, found `b from t`
  --> mail.ini:3:3
   |
 3 |   b from t
@@ -245,7 +245,7 @@ query = select a, \
   b from t
 "#,
         r#"
-error: a comment line stands inside a value that `\` continues
+error: found a comment line inside a value that `\` continues
  --> mail.ini:3:1
   |
 3 | # the other
@@ -302,7 +302,7 @@ fn characters_that_no_editor_shows_are_named() {
     check(
         "[read]\nquery = select \u{1} 1\n",
         r#"
-error: the control character U+0001 stands in the file
+error: found the control character U+0001 in the file
  --> mail.ini:2:16
   |
 2 | query = select ␁ 1
@@ -322,7 +322,7 @@ error: the section [read] has no `query`, so it is not a job
   |
   = help: give it a statement: `query = select …`
 
-error: a carriage return stands alone, without a line feed
+error: found a carriage return without a line feed
  --> mail.ini:1:7
   |
 1 | [read]␍query = select 1
@@ -330,13 +330,13 @@ error: a carriage return stands alone, without a line feed
   |
   = help: save the file with LF or CRLF line ends
 
-error: `query = select 1` stands behind the section's header
+error: found `query = select 1` after the section's header
  --> mail.ini:1:8
   |
 1 | [read]␍query = select 1
   |        ^^^^^^^^^^^^^^^^
   |
-  = help: write the first key on a line of its own, and a comment behind white space and a `;`
+  = help: write the first key on a line of its own, and a comment after white space and a `;`
 "#,
     );
 }
@@ -351,7 +351,7 @@ query = select 1
 query = select 2
 "#,
         r#"
-error: the section [read] stands twice; the first is in line 1
+error: the section [read] occurs twice; the first is in line 1
  --> mail.ini:3:1
   |
 3 | [read]
@@ -370,7 +370,7 @@ query = select 2
 query = select 1
 "#,
         r#"
-error: the section [setup] stands twice; the first is in line 1
+error: the section [setup] occurs twice; the first is in line 1
  --> mail.ini:3:1
   |
 3 | [setup]
@@ -388,7 +388,7 @@ columns = a: 1
 rows = 2
 "#,
         r#"
-error: the section [load  t] stands twice; the first is in line 1
+error: the section [load  t] occurs twice; the first is in line 1
  --> mail.ini:4:1
   |
 4 | [load  t]

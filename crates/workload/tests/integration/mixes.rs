@@ -34,12 +34,12 @@ fn a_mix_names_other_sections() {
     };
     refused("a: 1", "the mix names itself");
     refused("b: 1, bb: 2", "there is no job [bb]");
-    refused("b, b: 2", "`b` stands twice in the mix");
+    refused("b, b: 2", "`b` occurs twice in the mix");
     refused("c", "[c] is a mix itself");
     refused("b: 0", "`0` is not between 1 and 1,000,000");
     refused("b: x", "`x` is not a number");
-    refused(": 5", "the mix names nobody here");
-    refused("", "the mix names nobody");
+    refused(": 5", "the name of a section is missing in the mix");
+    refused("", "the mix names no section");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_number_that_is_too_large_is_no_text() {
             "
 error: `--set rows={huge}`: `{huge}` is too large
 --> mail.ini
- = help: a text of digits stands in quotes: `'…'`
+ = help: write a text of digits in quotes: `'…'`
 "
         );
         check_with(&set("rows", huge), file, &message);

@@ -166,7 +166,7 @@ query = select 1
 duration = 10s
 "#,
         r#"
-error: `duration` is no key in job [read]
+error: `duration` is not a key in job [read]
  --> mail.ini:3:1
   |
 3 | duration = 10s
@@ -182,7 +182,7 @@ rate = 10
 query = select 1
 "#,
         r#"
-error: `rate` is no key above the first section
+error: `rate` is not a key above the first section
  --> mail.ini:1:1
   |
 1 | rate = 10
@@ -200,7 +200,7 @@ transaction = yes
 query = select 1
 "#,
         r#"
-error: `transaction` is no key in [setup]
+error: `transaction` is not a key in [setup]
  --> mail.ini:3:1
   |
 3 | transaction = yes
@@ -404,7 +404,7 @@ error: `my table` is not the name of a table
 1 | [load my table]
   | ^^^^^^^^^^^^^^^
   |
-  = help: a name is letters, digits and `_`, or stands in quotes: `[load "odd name"]`
+  = help: a name is letters, digits and `_`, or is quoted: `[load "odd name"]`
 "#,
     );
 }
@@ -528,7 +528,7 @@ rows = 10
 columns = a: row(), a: 1
 "#,
         r#"
-error: the column `a` stands twice
+error: the column `a` occurs twice
  --> mail.ini:3:21
   |
 3 | columns = a: row(), a: 1
@@ -548,7 +548,7 @@ error: `a b` is not the name of a column
 3 | columns = a b: row()
   |           ^^^
   |
-  = help: a name has letters, digits and `_`, or stands between double quotes
+  = help: a name has letters, digits and `_`, or is in double quotes
 "#,
     );
     check(

@@ -47,7 +47,7 @@ fn many_mistakes_are_counted_after_the_first_hundred() {
     let (first, count) = answer(&format!("[a]\nquery = select 1\n{unknown}"));
     assert_eq!(first, "unknown key `some-key-that-is-unknown` in job [a]");
     assert_eq!(count, 101);
-    check(&"x\n".repeat(MANY), "`x` is no section, no comment and no `key = value`", 101);
+    check(&"x\n".repeat(MANY), "expected a section, a comment or `key = value`, found `x`", 101);
     let (_, count) = answer(&format!("[a]\nquery = {}\n", "${x}".repeat(50_000)));
     assert_eq!(count, 101);
 }

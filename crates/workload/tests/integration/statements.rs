@@ -10,7 +10,7 @@ fn a_statement_is_one_statement() {
 query = select 1;
 "#,
         r#"
-error: a `;` stands in a statement
+error: found a `;` in a statement
  --> mail.ini:2:17
   |
 2 | query = select 1;
@@ -25,7 +25,7 @@ error: a `;` stands in a statement
 query = select 1 ; the first
 "#,
         r#"
-error: a `;` stands in a statement
+error: found a `;` in a statement
  --> mail.ini:2:18
   |
 2 | query = select 1 ; the first
@@ -41,7 +41,7 @@ error: a `;` stands in a statement
 query = select 1; select 2
 "#,
         r#"
-error: a `;` stands in a statement
+error: found a `;` in a statement
  --> mail.ini:2:17
   |
 2 | query = select 1; select 2
@@ -182,7 +182,7 @@ fn values_stand_outside_literals() {
 query = select '${uniform(1, 2)}'
 "#,
         r#"
-error: `${uniform(1, 2)}` stands inside '…'
+error: `${uniform(1, 2)}` is inside '…'
  --> mail.ini:2:17
   |
 2 | query = select '${uniform(1, 2)}'
@@ -198,7 +198,7 @@ error: `${uniform(1, 2)}` stands inside '…'
 query = select 1 /* ${uniform(1, 2)} */
 "#,
         r#"
-error: `${uniform(1, 2)}` stands inside a comment
+error: `${uniform(1, 2)}` is inside a comment
  --> mail.ini:2:21
   |
 2 | query = select 1 /* ${uniform(1, 2)} */
@@ -217,7 +217,7 @@ fn raw_stands_alone() {
 query = select ${1 + raw(2)}
 "#,
         r#"
-error: `raw(…)` stands inside another expression
+error: `raw(…)` is inside another expression
  --> mail.ini:2:22
   |
 2 | query = select ${1 + raw(2)}
@@ -253,7 +253,7 @@ t = accounts
 query = select * from ${t}
 "#,
         r#"
-warning: a text value stands behind `from`, where a name belongs
+warning: expected a name after `from`, found a text value
  --> mail.ini:4:23
   |
 4 | query = select * from ${t}

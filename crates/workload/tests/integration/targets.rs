@@ -164,7 +164,7 @@ target = a
 query = select 1
 "#,
         r#"
-error: the section [target  a] stands twice; the first is in line 1
+error: the section [target  a] occurs twice; the first is in line 1
  --> mail.ini:3:1
   |
 3 | [target  a]
@@ -182,7 +182,7 @@ rate = 5
 query = select 1
 "#,
         r#"
-error: `rate` is no key in [target a]
+error: `rate` is not a key in [target a]
  --> mail.ini:3:1
   |
 3 | rate = 5
@@ -321,7 +321,7 @@ fn a_value_of_a_command_is_a_word_of_its_own() {
 command = echo "${uniform(1, 9)}"
 "#,
         r#"
-error: `${uniform(1, 9)}` stands in quotes or behind a backslash
+error: `${uniform(1, 9)}` is in quotes or after a backslash
  --> mail.ini:2:17
   |
 2 | command = echo "${uniform(1, 9)}"
@@ -337,7 +337,7 @@ error: `${uniform(1, 9)}` stands in quotes or behind a backslash
 command = echo 'it is ${text(3)}'
 "#,
         r#"
-error: `${text(3)}` stands in quotes or behind a backslash
+error: `${text(3)}` is in quotes or after a backslash
  --> mail.ini:2:23
   |
 2 | command = echo 'it is ${text(3)}'
@@ -353,7 +353,7 @@ error: `${text(3)}` stands in quotes or behind a backslash
 command = echo \${1}
 "#,
         r#"
-error: `${1}` stands in quotes or behind a backslash
+error: `${1}` is in quotes or after a backslash
  --> mail.ini:2:17
   |
 2 | command = echo \${1}
@@ -384,7 +384,7 @@ error: the literal that begins here is not closed
 command = true # ${1}
 "#,
         r#"
-error: `${1}` stands inside a comment
+error: `${1}` is inside a comment
  --> mail.ini:2:18
   |
 2 | command = true # ${1}

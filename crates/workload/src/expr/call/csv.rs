@@ -108,7 +108,7 @@ fn no_such_number(table: &Table, file: &str, at: &Given<'_>) -> Diagnostic {
     match table.len() {
         0 => at.place.error(format!("{file} has no rows")),
         1 => at.place.error(format!("{file} has one column, and {shown} is not its number")),
-        all => at.place.error(format!("{file} has {all} columns, and {shown} is none of them")),
+        all => at.place.error(format!("unknown column {shown}: {file} has {all} columns")),
     }
     .help("columns are numbered from 1")
 }
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn bad_arguments_are_refused() {
         error("csv('no.csv', 1)", "there is no file `no.csv`");
-        error("csv('streets.csv', 3)", "`streets.csv` has 2 columns, and `3` is none of them");
-        error("csv('streets.csv', 0)", "`streets.csv` has 2 columns, and `0` is none of them");
+        error("csv('streets.csv', 3)", "unknown column `3`: `streets.csv` has 2 columns");
+        error("csv('streets.csv', 0)", "unknown column `0`: `streets.csv` has 2 columns");
         error("csv('one.csv', -1)", "`one.csv` has one column, and `-1` is not its number");
         error("csv('streets.csv', 'nam')", "`streets.csv` has no column `nam`");
         error("csv('twice.csv', 'a')", "`twice.csv` has more than one column `a`");

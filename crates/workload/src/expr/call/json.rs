@@ -25,7 +25,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
             continue;
         };
         if json.members().any(|member| member.name == *name) {
-            let message = format!("the name {} stands twice", quoted(place.text()));
+            let message = format!("the name {} occurs twice", quoted(place.text()));
             return Err(place.error(message).into());
         }
         let value = given.value.clone().into_node();
@@ -137,7 +137,7 @@ mod tests {
     fn bad_arguments_are_refused() {
         error("json(1)", "`1` has no name");
         error("json(a: 1, b)", "`b` has no name");
-        error("json(a: 1, 'a': 2)", "the name `'a'` stands twice");
+        error("json(a: 1, 'a': 2)", "the name `'a'` occurs twice");
         error("json(1: 2)", "`1` is not a name");
         error("json(a = 1)", "`1` has no name");
         error("json(a: b)", "unknown name `b`");
