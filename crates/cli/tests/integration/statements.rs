@@ -54,7 +54,12 @@ fn a_statement_of_setup_is_named_and_nothing_is_torn_down() {
 fn a_load_into_a_table_that_is_not_there_is_named() {
     refused(
         "duration = 1s\n[load t]\nrows = 5\ncolumns = a: row()\n[read]\nquery = select 1\n",
-        &["rejects the rows of [load t]", " --> w.ini:2:1", "no such table: t", "help: create it in"],
+        &[
+            "rejects the rows of [load t]",
+            " --> w.ini:2:1",
+            "no such table: t",
+            "help: create it in",
+        ],
     );
 }
 
