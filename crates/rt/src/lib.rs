@@ -38,7 +38,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Clock, Monotonic, Stamp};
 
 use crate::deadlines::Deadlines;
 use crate::poller::Poller;
@@ -88,23 +88,6 @@ impl Rt {
     /// Starts a task on this thread. Dropping the [`Task`] leaves it running.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         task::spawn(&self.0.tasks, future)
-    }
-
-    /// Makes a timer, not armed.
-    pub fn timer(&self) -> Timer {
-        Timer::new(self.clone())
-    }
-
-    /// Waits until `at`. For a repeated wait a [`Timer`] is cheaper.
-    pub async fn sleep_until(&self, at: Stamp) {
-        let timer = self.timer();
-        timer.arm(at);
-        timer.fired().await;
-    }
-
-    /// Waits for `span`.
-    pub async fn sleep(&self, span: Nanos) {
-        self.sleep_until(self.now() + span).await;
     }
 
     /// Fires every timer that is due at `now`, a reading that the caller already has. A worker

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use base::Stamp;
+use base::{Clock, Nanos, Stamp};
 
 use crate::Rt;
 use crate::deadlines::SlotIndex;
@@ -38,6 +38,25 @@ impl Timer {
     /// Polls like [`Timer::fired`], for hand-written futures.
     pub fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
         self.rt.0.deadlines.borrow_mut().poll(self.slot, context)
+    }
+}
+
+impl Rt {
+    /// Makes a timer, not armed.
+    pub fn timer(&self) -> Timer {
+        Timer::new(self.clone())
+    }
+
+    /// Waits until `at`. For a repeated wait a [`Timer`] is cheaper.
+    pub async fn sleep_until(&self, at: Stamp) {
+        let timer = self.timer();
+        timer.arm(at);
+        timer.fired().await;
+    }
+
+    /// Waits for `span`.
+    pub async fn sleep(&self, span: Nanos) {
+        self.sleep_until(self.now() + span).await;
     }
 }
 
