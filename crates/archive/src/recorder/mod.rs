@@ -2,7 +2,8 @@
 //!
 //! A lane delivers through a [`RecorderOutlet`], which never blocks it in real time, and may block
 //! it in virtual time. The thread ([`keeper`]) adds up the lanes ([`books`]) and writes the sums in
-//! one transaction per second. All others add facts through [`Notes`] and read the [`Live`] state.
+//! one transaction per second. All others add facts through [`Notes`] and read the latest figures
+//! through a [`LiveView`].
 //!
 //! The invariant: deliveries that were not reported as lost are in the record when
 //! [`Recorder::finish`] returns, and those made a second before a `kill -9` are too.
