@@ -151,7 +151,7 @@ fn one_that_dies_in_the_middle_leaves_what_was_seen() {
 fn one_that_speaks_rubbish_is_not_believed_any_longer() {
     let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
     let why = standing.told.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
-    assert!(why.unwrap().why.contains("no sample: `{\"at_ns\": tomorrow}`"));
+    assert!(why.unwrap().why.contains("not a sample: `{\"at_ns\": tomorrow}`"));
     standing.end();
 }
 
@@ -175,7 +175,7 @@ fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
     let mut standing = stand_in("exec cat >/dev/null\n", patience());
     standing.end();
     let missing: Vec<Missing> = standing.told.iter().flat_map(|(_, s)| s.missing).collect();
-    assert!(missing[0].why.contains("over before ssh to db1"), "{missing:?}");
+    assert!(missing[0].why.contains("before an answer of ssh to db1"), "{missing:?}");
 }
 
 #[test]
