@@ -180,7 +180,8 @@ fn with_op_log<D: Driver>(
     is_virtual: bool,
     log: Option<&OpLog>,
 ) -> Outcome {
-    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let statements: Vec<u16> =
+        plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     let memory =
         MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements));
     let outlet = |lane| -> LaneOutlet {
@@ -254,13 +255,13 @@ fn scratch() -> PathBuf {
 
 fn header(plan: &Plan, is_virtual: bool) -> Header {
     let target = base::Target::parse("sim:null").expect("a target of the benchmark");
-    let jobs = plan.jobs.iter().map(|job| JobHeader {
-        name: job.name.clone(),
-        model: job.model().to_owned(),
-        arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(plan.warmup.known(), plan.duration),
+    let jobs = plan.jobs_and_parts().map(|either| JobHeader {
+        name: either.name().to_owned(),
+        model: either.job().model().to_owned(),
+        arrival: either.job().arrival().map(str::to_owned),
+        offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),
         connections_asked: None,
-        statements: vec![String::new(); job.statements.len()],
+        statements: vec![String::new(); either.requests().statements.len()],
     });
     Header {
         assay: env!("CARGO_PKG_VERSION").to_owned(),

@@ -139,8 +139,7 @@ fn schedule(plan: &mut Plan) -> &mut Schedule {
         Pacing::Queue { .. }
         | Pacing::Closed { .. }
         | Pacing::Timetable { .. }
-        | Pacing::Replay
-        | Pacing::Part { .. } => unreachable!("the one job is open"),
+        | Pacing::Replay => unreachable!("the one job is open"),
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use base::AccountId;
+
 use crate::responses::Responses;
 
 /// A source of side effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Job with this index in the plan.
-    Job(usize),
+    /// A job.
+    Job(AccountId),
     /// Background work of the database, by the database's name for it.
     Background(String),
 }
@@ -20,8 +22,8 @@ pub struct Disturbance {
     pub cause: Cause,
     /// Phases of the window, at least two.
     pub phases: Vec<Phase>,
-    /// Indices of the other jobs with requests in at least two phases.
-    pub others: Vec<usize>,
+    /// The other jobs and parts with requests in at least two phases.
+    pub others: Vec<AccountId>,
 }
 
 /// A part of the window.

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use base::{Class, Code, Nanos};
+use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
 use record::{Counts, EndKind, Ends, Event, Kind, Metric, Part};
-use workload::Plan;
+use workload::{JobId, Plan};
 
 use crate::account::Account;
 use crate::distribution::Distribution;
@@ -36,7 +36,7 @@ pub struct Evidence {
     pub steps: Steps,
     /// Way in which the run ended; `None` if it was killed.
     pub ended: Option<EndKind>,
-    /// Jobs in the plan's order.
+    /// Jobs and their parts, in the order of their accounts.
     pub jobs: Vec<JobEvidence>,
     /// Jobs at each server of targets with several servers.
     pub nodes: Vec<NodeEvidence>,
@@ -81,8 +81,8 @@ pub struct JobEvidence {
 /// Requests of a job that were sent to one of several servers.
 #[derive(Clone, Debug)]
 pub struct NodeEvidence {
-    /// Index of the job in the plan.
-    pub job: usize,
+    /// The job.
+    pub job: JobId,
     /// Address of the server.
     pub address: String,
     /// Data of these requests.
@@ -149,6 +149,11 @@ pub struct LoadPoint {
 }
 
 impl Evidence {
+    /// Returns the accounts of jobs and parts, in the order of a record.
+    pub fn accounts(&self) -> impl Iterator<Item = AccountId> + Clone + use<> {
+        (0..self.jobs.len() as u16).map(AccountId)
+    }
+
     /// Returns the end of the schedule since time zero; for a killed run, the end of its record.
     pub fn end(&self) -> Nanos {
         self.steps.end()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::{Class, Code};
+use base::{AccountId, Class, Code};
 use record::{Counts, Event, EventKind, JobIndex, Kind};
 use workload::Reconnect;
 
@@ -113,25 +113,25 @@ pub struct Probe {
     pub response: Distribution,
 }
 
-/// Summarizes the job with the index `place`.
-pub(crate) fn summarize(findings: &CheckInput<'_>, place: usize) -> JobSummary {
+/// Summarizes the job or part with this account.
+pub(crate) fn summarize(findings: &CheckInput<'_>, account: AccountId) -> JobSummary {
     let evidence = findings.evidence;
-    let plan = &evidence.plan.jobs[place];
-    let job = &evidence.jobs[place];
+    let either = evidence.plan.account(account);
+    let job = &evidence.jobs[account.index()];
     let window = evidence.steps.window();
     let ends = job.ends(window.clone());
     let length = evidence.window_length().as_secs_f64();
     let per_s = |count: u64| (length > 0.0).then(|| count as f64 / length);
-    let counts = findings.counts[place];
-    let exceeds_capacity = findings.is_overloaded(place);
+    let counts = findings.counts[account.index()];
+    let exceeds_capacity = findings.is_overloaded(account);
     let throughput_per_s = per_s(ends.completed);
     let distribution = |kind| job.histogram(kind).map(Distribution::of).unwrap_or_default();
     let measured = Measured { job, counts: &counts, throughput_per_s, withheld: exceeds_capacity };
     JobSummary {
-        name: plan.name.clone(),
-        model: evidence.plan.leader(place).model(),
-        arrival: evidence.plan.leader(place).arrival(),
-        offered_per_s: findings.offered_per_s(place),
+        name: either.name().to_owned(),
+        model: either.job().model(),
+        arrival: either.job().arrival(),
+        offered_per_s: findings.offered_per_s(account),
         counts,
         throughput_per_s,
         rows_per_s: per_s(ends.rows),
@@ -142,21 +142,21 @@ pub(crate) fn summarize(findings: &CheckInput<'_>, place: usize) -> JobSummary {
         wait: distribution(Kind::Wait),
         send_lag: distribution(Kind::SendLag),
         error: distribution(Kind::Error),
-        statements: statements(findings, place),
-        nodes: nodes(evidence, place),
-        errors_by_code: errors(evidence, place),
-        quiet: quiet(evidence, place),
+        statements: statements(findings, account),
+        nodes: nodes(evidence, account),
+        errors_by_code: errors(evidence, account),
+        quiet: quiet(evidence, account),
         connections: job.range(window).filter_map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
         course: parts(evidence, job, &job.course),
-        slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),
+        slos: either.requests().slos.iter().map(|slo| judge(slo, &measured)).collect(),
     }
 }
 
-fn errors(evidence: &Evidence, place: usize) -> Vec<ErrorSummary> {
-    let failures = evidence.jobs[place].failures.iter();
+fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
+    let failures = evidence.jobs[account.index()].failures.iter();
     let summary = |&(class, code, count): &(Class, Code, u64)| {
-        let text = first_text(evidence, place, class, code);
+        let text = first_text(evidence, account, class, code);
         ErrorSummary { class, code, count, text }
     };
     failures.map(summary).collect()
@@ -165,9 +165,9 @@ fn errors(evidence: &Evidence, place: usize) -> Vec<ErrorSummary> {
 /// Returns the text of a job's first error with a code. Events have no column for codes, but the
 /// text of an error ends with its code. Requests that were not sent because the server was
 /// unreachable have the text of the outage, unless it may be that of another target.
-fn first_text(evidence: &Evidence, place: usize, class: Class, code: Code) -> Option<String> {
+fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
     let end = format!("({code})");
-    let of_job = |job: Option<JobIndex>| job.is_some_and(|job| usize::from(job.0) == place);
+    let of_job = |job: Option<JobIndex>| job == Some(account);
     let is_first = |event: &&Event| {
         event.kind == EventKind::FirstError && of_job(event.job) && event.text.ends_with(&end)
     };
@@ -182,10 +182,11 @@ fn first_text(evidence: &Evidence, place: usize, class: Class, code: Code) -> Op
     Some(found.text.clone())
 }
 
-fn nodes(evidence: &Evidence, place: usize) -> Vec<NodeSummary> {
+fn nodes(evidence: &Evidence, account: AccountId) -> Vec<NodeSummary> {
     let window = evidence.steps.window();
     let length = evidence.window_length().as_secs_f64();
-    let of_this_job = evidence.nodes.iter().filter(|node| node.job == place);
+    let of_this_job =
+        evidence.nodes.iter().filter(|node| evidence.plan.account_of(node.job) == account);
     let summary = |node: &NodeEvidence| {
         let requests = &node.requests;
         let completed = requests.ends(window.clone()).completed;
@@ -201,18 +202,23 @@ fn nodes(evidence: &Evidence, place: usize) -> Vec<NodeSummary> {
     of_this_job.map(summary).collect()
 }
 
-fn statements(findings: &CheckInput<'_>, place: usize) -> Vec<StatementSummary> {
-    let plan = &findings.evidence.plan.jobs[place];
-    let connects = match findings.evidence.plan.leader(place).reconnect {
+fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSummary> {
+    let either = findings.evidence.plan.account(account);
+    let requests = either.requests();
+    let connects = match either.job().reconnect {
         Reconnect::No => false,
         Reconnect::PerTransaction => true,
     };
     // For a request that is one statement, sent once, they would repeat its service time.
-    if plan.statements.len() < 2 && !plan.transaction && plan.retry.is_none() && !connects {
+    if requests.statements.len() < 2
+        && !requests.transaction
+        && requests.retry.is_none()
+        && !connects
+    {
         return Vec::new();
     }
-    let job = &findings.evidence.jobs[place];
-    let statements = plan.statements.iter().enumerate();
+    let job = &findings.evidence.jobs[account.index()];
+    let statements = requests.statements.iter().enumerate();
     let summary = |(number, statement): (usize, &workload::Statement)| StatementSummary {
         number: number + 1,
         text: statement.text(base::Placeholders::Question),

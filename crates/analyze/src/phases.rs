@@ -11,6 +11,7 @@
 //! time belongs to it as a whole. Requests belong to the step of their intended start, completions
 //! to that of their end, as everywhere.
 
+use base::AccountId;
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
@@ -107,8 +108,8 @@ pub struct Change {
 /// A step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepOfJob {
-    /// Index of the job in the plan.
-    pub job: usize,
+    /// The job or part.
+    pub job: AccountId,
     /// Index of the step.
     pub step: usize,
 }
@@ -127,27 +128,27 @@ pub fn disturbances<E>(
     evidence: &Evidence,
     mut read: impl FnMut(StepOfJob) -> Result<Histogram<u64>, E>,
 ) -> Result<Vec<Disturbance>, E> {
-    let places = 0..evidence.jobs.len();
-    let candidates = places.clone().filter(|place| is_intermittent(&evidence.plan, *place));
-    let of_jobs = candidates.filter_map(|place| divide_by_job(evidence, place));
+    let accounts = evidence.accounts();
+    let candidates = accounts.clone().filter(|account| is_intermittent(&evidence.plan, *account));
+    let of_jobs = candidates.filter_map(|account| divide_by_job(evidence, account));
     let of_work = background(evidence).filter_map(|work| divide_by_work(evidence, work));
     let mut disturbances: Vec<Disturbance> = of_jobs.take(MOST_DISTURBANCES).collect();
     disturbances.extend(of_work.take(MOST_WORK));
-    for job in places {
+    for job in accounts {
         let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
         let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
-        add_responses(phases, &evidence.jobs[job], |step| read(StepOfJob { job, step }))?;
+        add_responses(phases, &evidence.jobs[job.index()], |step| read(StepOfJob { job, step }))?;
     }
     Ok(disturbances)
 }
 
 /// Returns true if a job does not run all the time, by its plan.
-pub(crate) fn is_intermittent(plan: &Plan, place: usize) -> bool {
-    let job = &plan.jobs[place];
+pub(crate) fn is_intermittent(plan: &Plan, account: AccountId) -> bool {
+    let job = plan.account(account).job();
     let is_timed = job.start > base::Nanos::ZERO || job.stop.is_some() || job.count.is_some();
     let is_timetable = matches!(job.pacing, Pacing::Timetable { .. });
     let runs_programs = matches!(job.target, JobTarget::Programs);
-    plan.pacing_index_of(place) == place && (is_timed || is_timetable || runs_programs)
+    !plan.account(account).is_part() && (is_timed || is_timetable || runs_programs)
 }
 
 /// Returns the background work that was seen, the most frequent first.
@@ -169,22 +170,18 @@ fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
         let span = evidence.steps.start(step)..evidence.steps.start(step + 1);
         work.growth(&span).is_some_and(|growth| growth.by > 0.0)
     });
-    let everyone = (0..evidence.jobs.len()).filter(|place| is_leader(&evidence.plan, *place));
+    let everyone = evidence.accounts().filter(|account| !evidence.plan.account(*account).is_part());
     let cause = Cause::Background(work.metric.clone());
     divide(evidence, cause, &acts.collect::<Vec<_>>(), true, everyone)
 }
 
 /// Divides the window by a job.
-fn divide_by_job(evidence: &Evidence, place: usize) -> Option<Disturbance> {
-    let acts = acts(&evidence.jobs[place], evidence.steps.window().end);
-    let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
-    let others =
-        (0..evidence.jobs.len()).filter(|other| evidence.plan.pacing_index_of(*other) != place);
-    divide(evidence, Cause::Job(place), &acts, is_timetable, others)
-}
-
-fn is_leader(plan: &Plan, place: usize) -> bool {
-    plan.pacing_index_of(place) == place
+fn divide_by_job(evidence: &Evidence, account: AccountId) -> Option<Disturbance> {
+    let acts = acts(&evidence.jobs[account.index()], evidence.steps.window().end);
+    let is_timetable =
+        matches!(evidence.plan.account(account).job().pacing, Pacing::Timetable { .. });
+    let others = evidence.accounts().filter(|other| evidence.plan.whole(*other) != account);
+    divide(evidence, Cause::Job(account), &acts, is_timetable, others)
 }
 
 /// Divides the window by an activity in some steps; `None` if there is nothing to compare. A
@@ -194,7 +191,7 @@ fn divide(
     cause: Cause,
     acts: &[bool],
     comes_again: bool,
-    others: impl Iterator<Item = usize>,
+    others: impl Iterator<Item = AccountId>,
 ) -> Option<Disturbance> {
     let window = evidence.steps.window();
     let first = acts.iter().position(|&acts| acts)?;
@@ -211,9 +208,10 @@ fn divide(
         phase
     });
     let phases: Vec<Phase> = phases.into_iter().filter(|phase| !phase.steps.is_empty()).collect();
-    let asks_in = |other: usize, phase: &&Phase| phase.counts(&evidence.jobs[other]).arrivals > 0;
-    let asks = |other: &usize| phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1;
-    let others: Vec<usize> = others.filter(asks).collect();
+    let asks_in =
+        |other: AccountId, phase: &&Phase| phase.counts(&evidence.jobs[other.index()]).arrivals > 0;
+    let asks = |other: &AccountId| phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1;
+    let others: Vec<AccountId> = others.filter(asks).collect();
     (!others.is_empty()).then_some(Disturbance { cause, phases, others })
 }
 
@@ -309,7 +307,7 @@ impl PhaseFigures {
 /// are withheld.
 pub(crate) fn summarize(
     evidence: &Evidence,
-    is_withheld: impl Fn(usize) -> bool,
+    is_withheld: impl Fn(AccountId) -> bool,
 ) -> Vec<SideEffects> {
     let window = evidence.steps.window();
     let longest_s = window.map(|step| length_s(evidence, step..step + 1)).fold(0.0, f64::max);
@@ -319,7 +317,7 @@ pub(crate) fn summarize(
             phases.iter().map(|phase| summary(evidence, phase, others, &is_withheld)).collect();
         let reference = reference(&disturbance.phases)?;
         let (job, is_background) = match cause {
-            Cause::Job(place) => (evidence.plan.jobs[*place].name.clone(), false),
+            Cause::Job(account) => (evidence.plan.account(*account).name().to_owned(), false),
             Cause::Background(name) => (name.clone(), true),
         };
         // Begin and end of background work are known only as precisely as it was sampled.
@@ -349,15 +347,15 @@ fn reference(phases: &[Phase]) -> Option<usize> {
 fn summary(
     evidence: &Evidence,
     phase: &Phase,
-    others: &[usize],
-    is_withheld: impl Fn(usize) -> bool,
+    others: &[AccountId],
+    is_withheld: impl Fn(AccountId) -> bool,
 ) -> PhaseSummary {
     let at = |step| evidence.steps.start(step).as_secs_f64();
     let steps = phase.steps.iter();
     let jobs = others.iter().zip(&phase.responses).map(|(&job, response)| PhaseFigures {
-        name: evidence.plan.jobs[job].name.clone(),
-        counts: phase.counts(&evidence.jobs[job]),
-        throughput_per_s: throughput(evidence, phase, &evidence.jobs[job]),
+        name: evidence.plan.account(job).name().to_owned(),
+        counts: phase.counts(&evidence.jobs[job.index()]),
+        throughput_per_s: throughput(evidence, phase, &evidence.jobs[job.index()]),
         response: *response,
         is_withheld: is_withheld(job),
     });

@@ -3,8 +3,8 @@
 //! No check objects to them, because each of their requests was answered correctly. A number based
 //! on answers without rows may mean something other than its reader thinks.
 
-use base::Nanos;
-use workload::{Job, Placeholders, Statement};
+use base::{AccountId, Nanos};
+use workload::{Placeholders, Requests, Statement};
 
 use crate::evidence::{Evidence, JobEvidence};
 
@@ -24,27 +24,27 @@ pub enum Quiet {
     },
 }
 
-/// Finds the meaningless success of the job at `place`, if it is one.
-pub(crate) fn quiet(evidence: &Evidence, place: usize) -> Option<Quiet> {
-    let job = &evidence.plan.jobs[place];
-    let counted = &evidence.jobs[place];
+/// Finds the meaningless success of a job or part, if it is one.
+pub(crate) fn quiet(evidence: &Evidence, account: AccountId) -> Option<Quiet> {
+    let either = evidence.plan.account(account);
+    let counted = &evidence.jobs[account.index()];
     let steps = 0..counted.steps.len();
     if counted.counts(steps.clone()).arrivals == 0 {
-        let leader = evidence.plan.leader(place);
+        let leader = either.job();
         let first = leader.arrivals().and_then(|(schedule, _)| schedule.first());
         let first = first.map(|first| leader.start + first).filter(|it| *it >= evidence.end());
         return Some(Quiet::NothingDue { first });
     }
     let answers = counted.ends(steps).completed;
-    (finds_nothing(job, counted) && answers > 0).then_some(Quiet::NoRows { answers })
+    (finds_nothing(either.requests(), counted) && answers > 0).then_some(Quiet::NoRows { answers })
 }
 
 /// Returns true if no answer had a row, though there is a statement that asks for rows. A job with
 /// `expect-rows` is judged by the check `wrong-results` instead.
-fn finds_nothing(job: &Job, counted: &JobEvidence) -> bool {
-    job.expect_rows.is_none()
+fn finds_nothing(requests: &Requests, counted: &JobEvidence) -> bool {
+    requests.expect_rows.is_none()
         && counted.ends(0..counted.steps.len()).rows == 0
-        && job.statements.iter().any(asks_for_rows)
+        && requests.statements.iter().any(asks_for_rows)
 }
 
 /// First words of statements that return or change rows. Of the statements that may do neither,

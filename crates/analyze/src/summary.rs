@@ -104,9 +104,9 @@ pub struct LoadSummary {
 pub fn summarize(evidence: &Evidence) -> Summary {
     let findings = CheckInput::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
-    let side_effects = phases::summarize(evidence, |place| findings.is_overloaded(place));
+    let side_effects = phases::summarize(evidence, |account| findings.is_overloaded(account));
     let jobs: Vec<JobSummary> =
-        (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
+        evidence.accounts().map(|account| job::summarize(&findings, account)).collect();
     Summary {
         verdict: checks::verdict(&findings),
         window: Window {
@@ -143,7 +143,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     // The last sample may be up to a second before the window's end; requests completed after it
     // have no processor time here. Samples lie between intervals.
     let meanwhile = evidence.steps.between(first.at, last.at);
-    let jobs = evidence.plan.counting_jobs().filter_map(|place| evidence.jobs.get(place));
+    let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));
+    let jobs = jobs.filter_map(|account| evidence.jobs.get(account.index()));
     let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
     let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);
     Some(ClientSummary {

@@ -12,7 +12,9 @@
 //! * [`printable()`]: text from outside, made safe for a terminal.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
+//! * [`AccountId`]: an account of a record.
 
+mod account;
 mod diagnostic;
 mod dialect;
 mod fault;
@@ -30,6 +32,7 @@ mod url_option;
 mod value;
 mod wall;
 
+pub use account::AccountId;
 pub use diagnostic::{Diagnostic, Severity, Source, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};

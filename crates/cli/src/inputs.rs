@@ -6,7 +6,7 @@
 use base::{Diagnostic, Dialect, Target, TargetKind};
 use confine::Files;
 use workload::feed::{self, Fault, Format, Summary};
-use workload::{Feed, Job, JobTarget, Plan};
+use workload::{Feed, Job, JobOrPart, JobTarget, Plan};
 
 /// Checks the input files of a plan; returns warnings about them.
 ///
@@ -18,9 +18,9 @@ pub(crate) fn examine(
     is_virtual: bool,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let (mut odd, mut wrong) = (Vec::new(), Vec::new());
-    for job in &plan.jobs {
-        let Some(feed) = &job.feed else { continue };
-        match summary(feed, files, dialect(plan, job)) {
+    for job in plan.jobs_and_parts() {
+        let Some(feed) = &job.requests().feed else { continue };
+        match summary(feed, files, dialect(plan, job.job())) {
             Ok(Some(summary)) => match judge(plan, job, feed, &summary) {
                 Ok(more) => odd.extend(more),
                 Err(fault) => wrong.push(fault),
@@ -67,7 +67,7 @@ fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summar
 /// Returns the error or the warnings about a file whose lines are all well-formed.
 fn judge(
     plan: &Plan,
-    job: &Job,
+    planned: JobOrPart<'_>,
     feed: &Feed,
     summary: &Summary,
 ) -> Result<Vec<Diagnostic>, Diagnostic> {
@@ -81,7 +81,7 @@ fn judge(
         warn(format!("`{name}` has no {what}: the job does nothing"), "name another file");
         return Ok(odd);
     }
-    let wanted = job.most_fields();
+    let wanted = planned.requests().most_fields();
     if wanted > summary.width && feed.format != Format::Log {
         let width = summary.width;
         let message = format!("a statement takes field {wanted}, and `{name}` has {width}");
@@ -106,11 +106,13 @@ fn judge(
             "such a line is sent together with the one above it; to keep gaps, sort the log",
         );
     }
-    let (end, last) = (job.stop.or(plan.duration), job.start + summary.length);
-    if job.count.is_none() && end.is_some_and(|end| last >= end) {
-        let message =
-            format!("the last line of `{name}` is due at `{last}`, and the job ends before");
-        warn(message, "make the run longer: what is due behind its end is not sent");
+    if let JobOrPart::Job(job) = planned {
+        let (end, last) = (job.stop.or(plan.duration), job.start + summary.length);
+        if job.count.is_none() && end.is_some_and(|end| last >= end) {
+            let message =
+                format!("the last line of `{name}` is due at `{last}`, and the job ends before");
+            warn(message, "make the run longer: what is due behind its end is not sent");
+        }
     }
     Ok(odd)
 }

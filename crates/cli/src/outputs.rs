@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use archive::OpLogPlan;
 use base::{Diagnostic, Endpoint, Target};
-use workload::{Job, Plan};
+use workload::{JobOrPart, Plan, Requests};
 
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
@@ -44,7 +44,7 @@ pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Co
         }
         protected.push(ProtectedFile::new(&log.path, log.format.title()));
     }
-    for job in &file.plan.jobs {
+    for job in file.plan.jobs_and_parts().map(JobOrPart::requests) {
         let Some(results) = &job.results else { continue };
         let path = file.files.output(results);
         if let Some(other) = protected.iter().find(|other| is_same(&path, &other.path)) {
@@ -54,8 +54,7 @@ pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Co
             let allowed = file.files.may_create(results);
             allowed.map_err(|error| file.complain(refused(job, results, &error)))?;
         }
-        protected
-            .push(ProtectedFile::new(path, format!("the results file of [{}]", job.section())));
+        protected.push(ProtectedFile::new(path, format!("the results file of [{}]", job.section)));
     }
     Ok(())
 }
@@ -68,9 +67,9 @@ impl ProtectedFile {
 
 /// Returns the files that a workload reads, and those of its databases.
 fn protected(file: &WorkloadFile) -> Vec<ProtectedFile> {
-    let feeds = file.plan.jobs.iter().filter_map(|job| {
+    let feeds = file.plan.jobs_and_parts().map(JobOrPart::requests).filter_map(|job| {
         let path = file.files.input(&job.feed.as_ref()?.file);
-        Some(ProtectedFile::new(path, format!("the file that [{}] reads", job.section())))
+        Some(ProtectedFile::new(path, format!("the file that [{}] reads", job.section)))
     });
     let more = file.parts.iter();
     let more = more.map(|path| ProtectedFile::new(path, "a file that the workload is made of"));
@@ -96,15 +95,15 @@ fn database(target: &Target) -> Vec<ProtectedFile> {
     [ProtectedFile::new(path, "the database of the run")].into_iter().chain(beside).collect()
 }
 
-fn collision(job: &Job, results: &str, what: &str) -> Diagnostic {
-    let section = job.section();
+fn collision(job: &Requests, results: &str, what: &str) -> Diagnostic {
+    let section = &job.section;
     let message = format!("the results file `{results}` of [{section}] is {what}, and is emptied");
     Diagnostic::error(job.span, message).help("give the results a file of their own")
 }
 
 /// Returns the error for a results file that may not be created.
-fn refused(job: &Job, results: &str, error: &std::io::Error) -> Diagnostic {
-    let section = job.section();
+fn refused(job: &Requests, results: &str, error: &std::io::Error) -> Diagnostic {
+    let section = &job.section;
     let message = format!("the results file `{results}` of [{section}] cannot be made: {error}");
     let help = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {

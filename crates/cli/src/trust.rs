@@ -41,7 +41,7 @@ pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result
 fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let command = |job: &Job| {
         let text = job.command()?.text(Placeholders::Question);
-        Some(format!("  [{}]  {text}", job.name))
+        Some(format!("  [{}]  {text}", job.name()))
     };
     let hosts = plan.observe.hosts.iter().map(|host| format!("  [observe]  ssh to {host}"));
     let private = targets(plan, is_url_typed).into_iter();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base::{Class, Code, Nanos, Span};
 use driver::Error;
-use workload::{FixedStatement, Job, Load, ScriptLine, Statement};
+use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement, StatementId};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
@@ -58,11 +58,12 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns the location of a statement of a job, given its index.
-    pub(crate) fn of_job(job: &Job, statement: usize) -> Location {
-        let Statement { span, script, .. } = &job.statements[statement];
-        let (section, script) = (job.section().to_owned(), script.clone().map(Box::new));
-        Location { section, statement: Some(statement + 1), span: *span, script }
+    /// Returns the location of a statement of a section.
+    pub(crate) fn of_statement(requests: &Requests, statement: StatementId) -> Location {
+        let index = statement.index();
+        let Statement { span, script, .. } = &requests.statements[index];
+        let (section, script) = (requests.section.clone(), script.clone().map(Box::new));
+        Location { section, statement: Some(index + 1), span: *span, script }
     }
 
     /// Returns the location of a statement of `[setup]` or `[teardown]`, given its index.
@@ -80,8 +81,9 @@ impl Location {
 
     /// Returns the location of a job as a whole.
     pub(crate) fn of_section(job: &Job) -> Location {
-        let span = job.statements.first().map_or(job.span, |statement| statement.span);
-        Location { section: job.section().to_owned(), statement: None, span, script: None }
+        let Requests { section, statements, span, .. } = &job.requests;
+        let span = statements.first().map_or(*span, |statement| statement.span);
+        Location { section: section.clone(), statement: None, span, script: None }
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use base::Nanos;
 use record::{EventKind, JobIndex};
 use workload::feed::{Fault, Group, More, Reader, Records};
-use workload::{Feed, Pacing, Plan};
+use workload::{Feed, JobId, Pacing, Plan};
 
 use crate::events::{Listener, RunEvent};
 use crate::share::Share;
@@ -262,22 +262,23 @@ impl InputFiles {
         waits_until: Option<&Stop>,
         listener: &Arc<dyn Listener>,
     ) -> std::io::Result<InputFiles> {
-        let mut observations_of_all = vec![None; plan.jobs.len()];
+        let accounts = plan.accounts().count();
+        let mut observations_of_all = vec![None; accounts];
         let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
-        feeds.resize_with(lanes.into(), || plan.jobs.iter().map(|_| None).collect());
-        for (place, job) in plan.jobs.iter().enumerate() {
-            let Some(feed) = &job.feed else { continue };
+        feeds.resize_with(lanes.into(), || (0..accounts).map(|_| None).collect());
+        for (place, (account, either)) in plan.accounts().enumerate() {
+            let Some(feed) = &either.requests().feed else { continue };
             let observations = Arc::new(Observations::default());
             observations_of_all[place] = Some(Arc::clone(&observations));
             let mut channels = Vec::new();
-            for lane in readers(plan, place, lanes) {
+            for lane in readers(plan, account.job(), lanes) {
                 let (sender, messages) = sync_channel(BLOCKS_AHEAD);
                 channels.push(LaneChannel { sender: Some(sender), blocks: Vec::new() });
                 let waits_until = waits_until.cloned();
                 feeds[usize::from(lane)][place] =
                     Some(LaneFeed::new(messages, Arc::clone(&observations), waits_until));
             }
-            let name = format!("read {}", job.section());
+            let name = format!("read {}", either.section());
             let (files, listener) = (files.clone(), Arc::clone(listener));
             let thread = ReadingThread { files, feed: feed.clone(), observations, listener };
             std::thread::Builder::new().name(name).spawn(move || thread.read(channels))?;
@@ -288,19 +289,22 @@ impl InputFiles {
     /// Returns the remarks on the files after the run.
     pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
         let mut remarks = Vec::new();
-        for (place, observations) in self.observations.iter().enumerate() {
-            let (Some(observations), Some(feed)) = (observations, &plan.jobs[place].feed) else {
+        let places = (0..).map(JobIndex);
+        for ((job, observations), either) in
+            places.zip(&self.observations).zip(plan.jobs_and_parts())
+        {
+            let (Some(observations), Some(feed)) = (observations, &either.requests().feed) else {
                 continue;
             };
-            let (job, section) = (JobIndex(place as u16), plan.jobs[place].section());
+            let section = either.section();
             let file = format!("the file `{}` of [{section}]", feed.file);
             if let Some(unusual_end) = observations.unusual_end.get() {
                 let text = format!("{file} {unusual_end}");
                 remarks.push(FileRemark { job, kind: EventKind::FileCutOff, text });
             }
-            let leader = plan.leader(place);
-            if leader.mix.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
-                let mix = leader.section();
+            let job_of_all = either.job();
+            if job_of_all.parts.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
+                let mix = job_of_all.name();
                 let text = format!("{file} has no more records, which ended the mix [{mix}]");
                 remarks.push(FileRemark { job, kind: EventKind::FileExhausted, text });
             }
@@ -310,20 +314,17 @@ impl InputFiles {
 }
 
 /// Returns the lanes that have requests of a job, in the order in which records are dealt to them.
-fn readers(plan: &Plan, place: usize, lanes: u16) -> Vec<u16> {
-    let leader = plan.jobs.iter().position(|job| std::ptr::eq(job, plan.leader(place)));
-    let leader = leader.unwrap_or(place);
-    match plan.leader(place).pacing {
+fn readers(plan: &Plan, id: JobId, lanes: u16) -> Vec<u16> {
+    match plan.job(id).pacing {
         Pacing::Queue { .. } => {
-            let owns = |lane: &u16| Share { lane: *lane, lanes }.has(leader as u64);
+            let account = plan.account_of(id);
+            let owns = |lane: &u16| Share { lane: *lane, lanes }.has(account.0.into());
             (0..lanes).filter(owns).collect()
         }
         Pacing::Closed { clients, .. } => {
             (0..lanes.min(clients.min(u16::MAX.into()) as u16)).collect()
         }
-        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => {
-            (0..lanes).collect()
-        }
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => (0..lanes).collect(),
     }
 }
 

@@ -371,7 +371,7 @@ mod tests {
             zero: Stamp(0),
         };
         let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
-        let parts = Arc::new(Parts::of(&plan, 0, base::Dialect::Sqlite));
+        let parts = Arc::new(Parts::of(&plan, workload::JobId(0), base::Dialect::Sqlite));
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
         let memory = MemoryOutlet::new(Totals::new(grid, &[1]));
         let ledger = Ledger::new(0, Stamp(0), grid, &[1], memory.clone());

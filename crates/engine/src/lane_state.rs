@@ -152,8 +152,8 @@ impl<D: Driver, R> LaneState<D, R> {
         };
         let Some((part, why)) = failure else { return };
         let part = job_state.parts.part(part);
-        let file = part.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
-        let section = part.job.section();
+        let file = part.requests.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        let section = &part.requests.section;
         let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
@@ -270,8 +270,7 @@ impl<D: Driver, R> LaneState<D, R> {
                 Pacing::Open { .. }
                 | Pacing::Queue { .. }
                 | Pacing::Timetable { .. }
-                | Pacing::Replay
-                | Pacing::Part { .. } => "",
+                | Pacing::Replay => "",
             };
             let text = format!("{limit} connections are the limit{consequence}: {error}");
             let kind = EventKind::ConnectionLimit;
@@ -291,7 +290,11 @@ impl<D: Driver, R> LaneState<D, R> {
         let are_refused = fail && is_cut_off && job_state.keeps_connections();
         if let (true, Some(gate)) = (are_refused, &job_state.gate) {
             let mut ledger = self.ledger.borrow_mut();
-            gate.borrow_mut().refuse_waiting(self.rt.now(), &job_state.job.accepted, &mut ledger);
+            gate.borrow_mut().refuse_waiting(
+                self.rt.now(),
+                &job_state.job.requests.accepted,
+                &mut ledger,
+            );
         }
     }
 }

@@ -5,15 +5,15 @@
 
 use driver::Driver;
 use record::JobIndex;
-use workload::Plan;
+use workload::{JobId, Plan};
 
 use crate::targets::Drivers;
 
 /// The record entry of a job at one of several servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeEntry {
-    /// The job's index in the plan.
-    pub job: usize,
+    /// The job.
+    pub job: JobId,
     /// The server's address.
     pub address: String,
 }
@@ -21,10 +21,10 @@ pub struct NodeEntry {
 /// Returns the entries of a plan's jobs at single servers. They follow those of the jobs: for each
 /// job at several servers, in the order of the servers' numbers.
 pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEntry> {
-    plan.counting_jobs()
-        .flat_map(|job| {
-            let nodes = drivers.of(plan.jobs[job].target).nodes();
-            nodes.into_iter().map(move |address| NodeEntry { job, address })
+    plan.jobs_by_id()
+        .flat_map(|(id, job)| {
+            let nodes = drivers.of(job.target).nodes();
+            nodes.into_iter().map(move |address| NodeEntry { job: id, address })
         })
         .collect()
 }
@@ -34,8 +34,8 @@ pub fn node_entries<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeEnt
 pub(crate) fn first_node_entry(
     plan: &Plan,
     accounts: &[NodeEntry],
-    job: usize,
+    job: JobId,
 ) -> Option<JobIndex> {
     let place = accounts.iter().position(|account| account.job == job)?;
-    Some(JobIndex((plan.jobs.len() + place) as u16))
+    Some(JobIndex((plan.accounts().count() + place) as u16))
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use base::{Class, Code, Nanos};
 use driver::{Connection, Driver, Error};
-use record::JobIndex;
 use rt::Rt;
-use workload::{Job, Pacing, Plan, Reconnect};
+use workload::{Job, JobId, Pacing, Plan, Reconnect};
 
 use crate::error::{Failed, Location};
 use crate::link::SIMULTANEOUS_ATTEMPTS;
@@ -33,19 +32,18 @@ pub(crate) struct Opened<D: Driver> {
     pub(crate) connections: Vec<Vec<(u32, D::Connection)>>,
     /// Jobs for which the server accepted fewer connections than were requested, and its first
     /// error.
-    pub(crate) limited: Vec<(JobIndex, Error)>,
+    pub(crate) limited: Vec<(JobId, Error)>,
 }
 
 /// Returns the numbers of a job's clients that a lane has at time zero.
-pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
-    let job = &plan.jobs[place];
+pub(crate) fn clients(plan: &Plan, id: JobId, share: Share) -> Vec<u32> {
+    let job = plan.job(id);
     let all = connections_asked(plan, job);
     match job.pacing {
         // One lane owns a queue.
-        Pacing::Queue { .. } if share.has(place as u64) => (0..all).collect(),
+        Pacing::Queue { .. } if share.has(plan.account_of(id).0.into()) => (0..all).collect(),
         Pacing::Queue { .. } => Vec::new(),
         Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
-        Pacing::Part { .. } => Vec::new(),
         // Each lane has arrivals and needs a connection for them.
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             (0..share_of(all, share).max(1)).collect()
@@ -58,7 +56,6 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
         Pacing::Queue { workers, .. } => workers,
-        Pacing::Part { .. } => 0,
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             let per_s = job.highest_per_s().unwrap_or(0.0);
             let by_littles_law = (per_s * EXPECTED_RESPONSE.as_secs_f64()).ceil() as u32;
@@ -69,17 +66,15 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
 }
 
 /// Returns the number of connections that a job begins with on `lanes` lanes.
-pub fn connections_at_start(plan: &Plan, place: usize, lanes: u16) -> u32 {
-    let on = |lane| clients(plan, place, Share { lane, lanes }).len() as u32;
+pub fn connections_at_start(plan: &Plan, id: JobId, lanes: u16) -> u32 {
+    let on = |lane| clients(plan, id, Share { lane, lanes }).len() as u32;
     (0..lanes).map(on).sum()
 }
 
 /// Returns the number of connections to which a job may grow.
 pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
-        Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => {
-            connections_asked(plan, job)
-        }
+        Pacing::Closed { .. } | Pacing::Queue { .. } => connections_asked(plan, job),
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => plan.max_connections,
     }
 }
@@ -88,7 +83,7 @@ pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
 pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     let all = connections_at_most(plan, job);
     match job.pacing {
-        Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => all,
+        Pacing::Closed { .. } | Pacing::Queue { .. } => all,
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => share_of(all, share),
     }
 }
@@ -97,11 +92,9 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
 pub(crate) fn queue_limit(job: &Job) -> usize {
     match job.pacing {
         Pacing::Queue { limit, .. } => limit as usize,
-        Pacing::Open { .. }
-        | Pacing::Timetable { .. }
-        | Pacing::Closed { .. }
-        | Pacing::Replay
-        | Pacing::Part { .. } => QUEUE_LIMIT,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Closed { .. } | Pacing::Replay => {
+            QUEUE_LIMIT
+        }
     }
 }
 
@@ -141,14 +134,15 @@ pub(crate) async fn open<D: Driver>(
     share: Share,
 ) -> Result<Opened<D>, Failed> {
     let plan = &context.plan;
-    let keeps = |place: &usize| match plan.jobs[*place].reconnect {
+    let keeps = |id: &JobId| match plan.job(*id).reconnect {
         Reconnect::No => true,
         Reconnect::PerTransaction => false,
     };
-    let (kept, tried): (Vec<usize>, Vec<usize>) = (0..plan.jobs.len()).partition(keeps);
-    let to_open: Vec<(usize, u32)> = kept
+    let (kept, tried): (Vec<JobId>, Vec<JobId>) =
+        plan.jobs_by_id().map(|(id, _)| id).partition(keeps);
+    let to_open: Vec<(JobId, u32)> = kept
         .into_iter()
-        .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
+        .flat_map(|id| clients(plan, id, share).into_iter().map(move |client| (id, client)))
         .collect();
     let opening = Rc::new(Opening {
         parts: Arc::clone(&context.parts),
@@ -176,11 +170,12 @@ pub(crate) async fn open<D: Driver>(
     let failed = match opening.failed.into_inner() {
         None => opened.failure_of_unconnected_job(plan, share),
         Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
-            let place = Location::of_job(&plan.jobs[text.job], text.statement);
+            let place =
+                Location::of_statement(plan.account(text.account).requests(), text.statement);
             Some(Failed::Statement { place, error })
         }
         // A server that hangs up or does not answer has rejected no statement.
-        Some((place, _, error)) => Some(unreachable(plan, plan.jobs[place].target, error)),
+        Some((id, _, error)) => Some(unreachable(plan, plan.job(id).target, error)),
     };
     match failed {
         None => Ok(opened.in_order()),
@@ -194,24 +189,24 @@ pub(crate) async fn open<D: Driver>(
 struct Opening<D: Driver> {
     /// The statements of each job, in the order of the plan.
     parts: Arc<[Arc<Parts>]>,
-    to_open: RefCell<std::vec::IntoIter<(usize, u32)>>,
+    to_open: RefCell<std::vec::IntoIter<(JobId, u32)>>,
     opened: RefCell<Opened<D>>,
     /// The job, the statement if one was rejected, and the database's error.
-    failed: RefCell<Option<(usize, Option<StatementText>, Error)>>,
+    failed: RefCell<Option<(JobId, Option<StatementText>, Error)>>,
 }
 
 impl<D: Driver> Opening<D> {
     /// Opens a connection for each job whose requests open their own, prepares its statements and
     /// closes it, to find rejected statements before time zero.
-    async fn try_out(&self, context: &RunContext<D>, rt: &Rt, places: &[usize]) {
-        for &place in places {
+    async fn try_out(&self, context: &RunContext<D>, rt: &Rt, jobs: &[JobId]) {
+        for &id in jobs {
             if self.failed.borrow().is_some() || context.stop.is_asked() {
                 return;
             }
-            let driver = context.drivers.of(context.plan.jobs[place].target);
-            match self.open_one(driver, rt, place).await {
+            let driver = context.drivers.of(context.plan.job(id).target);
+            match self.open_one(driver, rt, id).await {
                 Ok(connection) => connection.close().await,
-                Err((text, error)) => *self.failed.borrow_mut() = Some((place, text, error)),
+                Err((text, error)) => *self.failed.borrow_mut() = Some((id, text, error)),
             }
         }
     }
@@ -219,26 +214,25 @@ impl<D: Driver> Opening<D> {
     /// Opens the ordered connections one after the other until none is left.
     async fn work(&self, context: &RunContext<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !context.stop.is_asked() {
-            let Some((place, client)) = self.to_open.borrow_mut().next() else {
+            let Some((id, client)) = self.to_open.borrow_mut().next() else {
                 return;
             };
-            if self.lacks_sessions(place) {
+            if self.lacks_sessions(id) {
                 continue;
             }
-            let driver = context.drivers.of(context.plan.jobs[place].target);
-            match self.open_one(driver, rt, place).await {
+            let driver = context.drivers.of(context.plan.job(id).target);
+            match self.open_one(driver, rt, id).await {
                 Ok(connection) => {
-                    self.opened.borrow_mut().connections[place].push((client, connection));
+                    self.opened.borrow_mut().connections[id.index()].push((client, connection));
                 }
                 Err((_, error)) if error.class() == Class::TooManyConnections => {
-                    let job = JobIndex(place as u16);
                     let limited = &mut self.opened.borrow_mut().limited;
-                    if !limited.iter().any(|(known, _)| *known == job) {
-                        limited.push((job, error));
+                    if !limited.iter().any(|(known, _)| *known == id) {
+                        limited.push((id, error));
                     }
                 }
                 Err((text, error)) => {
-                    self.failed.borrow_mut().get_or_insert((place, text, error));
+                    self.failed.borrow_mut().get_or_insert((id, text, error));
                 }
             }
         }
@@ -246,10 +240,9 @@ impl<D: Driver> Opening<D> {
 
     /// Returns true if a pooler had no session for a connection of a job. Each further connection
     /// would wait just as long.
-    fn lacks_sessions(&self, place: usize) -> bool {
-        let is_same = |(job, error): &(JobIndex, Error)| {
-            usize::from(job.0) == place && error.code() == Code::NO_SESSION
-        };
+    fn lacks_sessions(&self, id: JobId) -> bool {
+        let is_same =
+            |(job, error): &(JobId, Error)| *job == id && error.code() == Code::NO_SESSION;
         self.opened.borrow().limited.iter().any(is_same)
     }
 
@@ -257,10 +250,10 @@ impl<D: Driver> Opening<D> {
         &self,
         driver: &D,
         rt: &Rt,
-        place: usize,
+        id: JobId,
     ) -> Result<D::Connection, (Option<StatementText>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
-        match prepare(&mut connection, self.parts[place].texts()).await {
+        match prepare(&mut connection, self.parts[id.index()].texts()).await {
             Ok(()) => Ok(connection),
             Err((text, error)) => {
                 connection.close().await;
@@ -273,13 +266,12 @@ impl<D: Driver> Opening<D> {
 impl<D: Driver> Opened<D> {
     /// Returns a failure if the server had no connection at all for a job on this lane.
     fn failure_of_unconnected_job(&self, plan: &Plan, share: Share) -> Option<Failed> {
-        let left_out =
-            |(job, _): &&(JobIndex, Error)| self.connections[usize::from(job.0)].is_empty();
+        let left_out = |(job, _): &&(JobId, Error)| self.connections[job.index()].is_empty();
         let (job, error) = self.limited.iter().find(left_out)?;
         let message = format!(
             "no connection is left for [{}] on one of {} threads: {error}; raise the server's \
              limit, or run with fewer threads or connections",
-            plan.jobs[usize::from(job.0)].name,
+            plan.job(*job).name(),
             share.lanes
         );
         Some(Failed::Unreachable(Error::new(error.class(), error.code(), message)))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Dialect, Stream};
 use driver::{StatementId, Step, Work};
 use record::{JobIndex, Ledger, Outlet, Request};
-use workload::{Flow, Job, JobTarget, OnError, Plan, Reconnect};
+use workload::{Flow, Job, JobId, JobTarget, OnError, Plan, Reconnect, Requests};
 
 use crate::statements::StatementText;
 
@@ -21,13 +21,15 @@ pub(crate) struct Parts {
     vary_steps: bool,
     /// The statements that a connection prepares, in order.
     texts: Vec<StatementText>,
+    /// True if the parts are those of a mix, with accounts of their own.
+    is_mix: bool,
 }
 
 /// A section whose statements make requests.
 pub(crate) struct Part {
-    /// The section, with the settings of its mix where it has none of its own.
-    pub(crate) job: Job,
-    /// Its index in the plan.
+    /// Its requests, with the settings of its mix where the section has none of its own.
+    pub(crate) requests: Requests,
+    /// Its account.
     pub(crate) index: JobIndex,
     /// The steps of its requests.
     pub(crate) steps: Vec<Step>,
@@ -41,38 +43,44 @@ impl Parts {
     /// Lays out the statements of all jobs of a plan, once for the run. `dialect` returns that of a
     /// job's target.
     pub(crate) fn of_plan(plan: &Plan, dialect: impl Fn(JobTarget) -> Dialect) -> Vec<Arc<Parts>> {
-        let places = 0..plan.jobs.len();
-        places.map(|at| Arc::new(Parts::of(plan, at, dialect(plan.jobs[at].target)))).collect()
+        let parts = |(id, job): (JobId, &Job)| Parts::of(plan, id, dialect(job.target));
+        plan.jobs_by_id().map(parts).map(Arc::new).collect()
     }
 
-    /// Lays out the statements of the job at `place` in the plan.
-    pub(crate) fn of(plan: &Plan, place: usize, dialect: Dialect) -> Parts {
-        let leader = &plan.jobs[place];
-        let portions = leader.mix.iter().map(|portion| (portion.job, u64::from(portion.weight)));
-        let mut portions: Vec<(usize, u64)> = portions.collect();
-        if portions.is_empty() {
-            portions.push((place, 1));
+    /// Lays out the statements of a job of the plan.
+    pub(crate) fn of(plan: &Plan, id: JobId, dialect: Dialect) -> Parts {
+        let job = plan.job(id);
+        let own = plan.account_of(id);
+        let mut sections = Vec::new();
+        for (account, part) in (own.0 + 1..).map(JobIndex).zip(&job.parts) {
+            sections.push((
+                account,
+                with_settings_of(&part.requests, &job.requests),
+                u64::from(part.weight),
+            ));
+        }
+        let is_mix = job.is_mix();
+        if !is_mix {
+            sections.push((own, job.requests.clone(), 1));
         }
         let mut texts = Vec::new();
         let mut parts = Vec::new();
         let mut weights = Vec::new();
-        for (part, weight) in portions {
-            let job = with_settings_of(&plan.jobs[part], leader);
+        for (index, requests, weight) in sections {
             let first = texts.len();
             // The statement ids of a connection count from 0.
-            let before = match leader.reconnect {
+            let before = match job.reconnect {
                 Reconnect::No => 0,
                 Reconnect::PerTransaction => first,
             };
-            let steps = steps(&job, part, dialect, before, &mut texts);
-            let stretches = stretches(&job.flow, &steps);
-            let index = JobIndex(part as u16);
-            parts.push(Part { job, index, steps, texts: first..texts.len(), stretches });
+            let steps = steps(&requests, index, dialect, before, &mut texts);
+            let stretches = stretches(&requests.flow, &steps);
+            parts.push(Part { requests, index, steps, texts: first..texts.len(), stretches });
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
-        let choices = Stream::new(plan.seed, &leader.name, "mix");
+        let choices = Stream::new(plan.seed, job.name(), "mix");
         let vary_steps = parts.len() > 1 || parts.iter().any(|part| part.stretches.len() > 1);
-        Parts { parts, weights, choices, vary_steps, texts }
+        Parts { parts, weights, choices, vary_steps, texts, is_mix }
     }
 
     /// Returns all parts, in order.
@@ -116,68 +124,68 @@ impl Parts {
         ledger: &mut Ledger<impl Outlet>,
     ) -> (Request, usize) {
         let place = self.choose(request.number());
-        match self.is_mix(place) {
+        match self.is_mix {
             true => (ledger.assign_part(request, self.parts[place].index), place),
             false => (request, place),
         }
     }
 
-    /// Returns true if a part is one of a mix.
-    fn is_mix(&self, place: usize) -> bool {
-        matches!(self.parts[place].job.pacing, workload::Pacing::Part { .. })
+    /// Returns the number of parts with an account of their own.
+    pub(crate) fn accounts(&self) -> usize {
+        if self.is_mix { self.parts.len() } else { 0 }
     }
 }
 
 impl Part {
     /// Returns the initial work of a client that begins with requests of this part.
     pub(crate) fn work(&self) -> Work {
-        Work { steps: self.steps.clone(), is_pipelined: self.job.pipeline, ..Work::default() }
+        Work { steps: self.steps.clone(), is_pipelined: self.requests.pipeline, ..Work::default() }
     }
 
     /// Returns the message for requests that were due while the part's file had nothing for them.
     pub(crate) fn no_input_message(&self) -> String {
-        let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        let file = self.requests.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
             "the file `{file}` of [{}] had nothing for requests that waited for it when the run \
              ended: its writer was too slow, or never opened it",
-            self.job.section()
+            self.requests.section
         )
     }
 }
 
-/// Returns a part of a mix with the mix's settings for all parts; any other job as it is.
-fn with_settings_of(job: &Job, leader: &Job) -> Job {
-    let mut job = job.clone();
-    job.timeout = job.timeout.or(leader.timeout);
-    job.retry = job.retry.or_else(|| leader.retry.clone());
-    for code in &leader.accepted {
-        if !job.accepted.contains(code) {
-            job.accepted.push(*code);
+/// Returns the requests of a part with the mix's settings for all parts.
+fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
+    let mut requests = part.clone();
+    requests.timeout = requests.timeout.or(mix.timeout);
+    requests.retry = requests.retry.or_else(|| mix.retry.clone());
+    for code in &mix.accepted {
+        if !requests.accepted.contains(code) {
+            requests.accepted.push(*code);
         }
     }
-    if leader.on_error == OnError::Stop {
-        job.on_error = OnError::Stop;
+    if mix.on_error == OnError::Stop {
+        requests.on_error = OnError::Stop;
     }
-    job
+    requests
 }
 
 /// Returns the steps of a section's requests, and adds the statements that they prepare to `texts`.
 /// Values are in the order of the statements; a statement that is not prepared has one value, its
 /// text. The connection does not prepare the first `before` of `texts`.
 fn steps(
-    job: &Job,
-    place: usize,
+    requests: &Requests,
+    account: JobIndex,
     dialect: Dialect,
     before: usize,
     texts: &mut Vec<StatementText>,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
-    if job.transaction {
+    if requests.transaction {
         steps.push(Step::Begin);
     }
-    for (number, statement) in job.statements.iter().enumerate() {
-        if !job.prepare || statement.is_dynamic() {
+    for (number, statement) in requests.statements.iter().enumerate() {
+        if !requests.prepare || statement.is_dynamic() {
             steps.push(Step::ExecuteText { text: first });
             first += 1;
         } else {
@@ -185,11 +193,12 @@ fn steps(
             let id = StatementId((texts.len() - before) as u16);
             steps.push(Step::Execute { statement: id, first, count });
             let (sql, values) = (statement.text(dialect.placeholders()), count as usize);
-            texts.push(StatementText { job: place, statement: number, sql, values });
+            let statement = workload::StatementId(number as u16);
+            texts.push(StatementText { account, statement, sql, values });
             first += count;
         }
     }
-    if job.transaction {
+    if requests.transaction {
         steps.push(Step::Commit);
     }
     steps

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use archive::{FileHealth, ResultsFile, ResultsHandle, Unwritten, Written};
 use base::Stamp;
 use record::{JobIndex, Pace};
-use workload::{Job, Plan};
+use workload::{JobOrPart, Plan};
 
 use crate::error::{Failed, Location};
 use crate::options::Options;
@@ -53,8 +53,8 @@ impl Results {
     ) -> Result<(Results, RowSinks), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
         let (mut files, mut sinks) = (Vec::new(), Vec::new());
-        for (place, job) in plan.jobs.iter().enumerate() {
-            let Some(path) = &job.results else {
+        for (job, either) in (0..).map(JobIndex).zip(plan.jobs_and_parts()) {
+            let Some(path) = &either.requests().results else {
                 sinks.push(None);
                 continue;
             };
@@ -63,8 +63,8 @@ impl Results {
                 Ok(None) => ResultsFile::create(&options.files.output(path), pace, health.clone()),
                 Err(error) => Err(error),
             };
-            let (file, hand) = made.map_err(|error| cannot_open(job, path, error))?;
-            let (job, section) = (JobIndex(place as u16), job.name.clone());
+            let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
+            let section = either.name().to_owned();
             files.push(OneFile { job, section, path: path.clone(), file });
             sinks.push(Some(hand));
         }
@@ -96,8 +96,8 @@ impl OneFile {
     }
 }
 
-fn cannot_open(job: &Job, path: &str, error: std::io::Error) -> Failed {
-    let place =
-        Location { section: job.name.clone(), statement: None, span: job.span, script: None };
+fn cannot_open(either: JobOrPart<'_>, path: &str, error: std::io::Error) -> Failed {
+    let (section, span) = (either.name().to_owned(), either.requests().span);
+    let place = Location { section, statement: None, span, script: None };
     Failed::File { place, path: PathBuf::from(path), error }
 }

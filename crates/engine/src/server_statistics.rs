@@ -51,7 +51,7 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
 
 /// Returns the target that all jobs use; `None` if they use several.
 fn only_target(plan: &Plan) -> Option<JobTarget> {
-    let mut asked = plan.counting_jobs().map(|place| plan.jobs[place].target);
+    let mut asked = plan.jobs.iter().map(|job| job.target);
     let first = asked.next().filter(|target| *target != JobTarget::Programs)?;
     asked.all(|target| target == first).then_some(first)
 }

@@ -1,15 +1,16 @@
 //! Statements as connections prepare them.
 
-use base::{Class, Code};
+use base::{AccountId, Class, Code};
 use driver::{Connection, Error};
+use workload::StatementId;
 
 /// A statement as a connection prepares it.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementText {
-    /// Index of its section in the plan.
-    pub(crate) job: usize,
-    /// Its index in the section.
-    pub(crate) statement: usize,
+    /// Account of its section.
+    pub(crate) account: AccountId,
+    /// Its place in the section.
+    pub(crate) statement: StatementId,
     /// Its text, with placeholders for the values.
     pub(crate) sql: String,
     /// The number of its values.

@@ -58,7 +58,8 @@ fn count_logged<D: Driver>(
     log: Option<&OpLog>,
 ) -> (u64, usize) {
     let options = Options { is_virtual, ..Options::in_real_time() };
-    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let statements: Vec<u16> =
+        plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     let grid = Grid::new(plan.warmup.known(), plan.duration);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let region = Region::new(ALLOCATOR);
@@ -85,7 +86,7 @@ fn with_rate(per_s: u64, more: &str) -> Plan {
     let schedule = Schedule::Uniform(Rate::per_second(per_s).expect("a rate"));
     match &mut plan.jobs[0].pacing {
         Pacing::Open { schedule: s, .. } | Pacing::Queue { schedule: s, .. } => *s = schedule,
-        Pacing::Timetable { .. } | Pacing::Closed { .. } | Pacing::Replay | Pacing::Part { .. } => {
+        Pacing::Timetable { .. } | Pacing::Closed { .. } | Pacing::Replay => {
             panic!("an open job")
         }
     }

@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use record::{
     Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, JobIndex, Kind, Pace, Series,
 };
-use workload::{NoFiles, Overrides, Plan, Warmup};
+use workload::{JobOrPart, NoFiles, Overrides, Plan, Warmup};
 
 use crate::unread_plan::{self, NODE};
 use crate::{observation, surroundings};
@@ -65,7 +65,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive, &settings)?,
-        account: account(archive, &observed, plan.jobs.len())?,
+        account: account(archive, &observed, plan.accounts().count())?,
         observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
         unseen: observation::unseen(&settings),
         surroundings: surroundings::told(archive.header(), &plan, &settings),
@@ -80,7 +80,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         let Counted { steps, given_up } = counted(archive, &evidence, job)?;
         let response = Responses { archive, job, given_up };
         let requests = job_evidence(&evidence, steps, &response)?;
-        if usize::from(job.0) < evidence.plan.jobs.len() {
+        if evidence.plan.find_account(job).is_some() {
             evidence.jobs.push(requests);
             responses.push(response);
         } else {
@@ -88,7 +88,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         }
     }
     evidence.disturbances = analyze::disturbances(&evidence, |StepOfJob { job, step }| {
-        responses[job].of(evidence.steps.intervals(step..step + 1))
+        responses[job.index()].of(evidence.steps.intervals(step..step + 1))
     })?;
     Ok(evidence)
 }
@@ -115,9 +115,9 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let mut completions = vec![0.0; steps.len()];
     let mut series = Vec::new();
     let mut asks_evenly = false;
-    let places = run.plan.counting_jobs();
-    for place in places.filter(|place| keeps_its_level(&run.plan.jobs[*place], run.end())) {
-        let job = JobIndex(place as u16);
+    let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
+    let accounts: Vec<JobIndex> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
+    for job in accounts {
         let Counted { steps: counted, given_up } = counted(archive, run, job)?;
         let responses = Responses { archive, job, given_up };
         let mut medians = Vec::with_capacity(steps.len());
@@ -151,7 +151,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
     let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &NoFiles);
     let names = header.jobs.iter().filter(|job| job.model != NODE).map(|job| job.name.as_str());
-    let has_jobs = |plan: &Plan| plan.jobs.iter().map(|job| job.name.as_str()).eq(names.clone());
+    let has_jobs = |plan: &Plan| plan.jobs_and_parts().map(JobOrPart::name).eq(names.clone());
     let why = match plan {
         Some(plan) if has_jobs(&plan) => return (plan, None),
         Some(_) => "its jobs are not those of the record".to_owned(),
@@ -169,8 +169,8 @@ fn node(
 ) -> Result<NodeEvidence, RecordError> {
     let name = &archive.header().jobs[usize::from(account.0)].name;
     let parts = name.rsplit_once('@').and_then(|(job, address)| {
-        let job = plan.jobs.iter().position(|known| known.name == job)?;
-        Some((job, address.to_owned()))
+        let (id, _) = plan.jobs_by_id().find(|(_, known)| known.name() == job)?;
+        Some((id, address.to_owned()))
     });
     let odd = || archive.damaged(format!("its plan has no job for `{name}`"));
     let (job, address) = parts.ok_or_else(odd)?;

@@ -10,7 +10,7 @@ use std::fmt;
 use driver::Driver;
 use engine::{Drivers, connections_at_most, connections_at_start};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use workload::Plan;
+use workload::{JobId, Plan};
 
 /// Files that a run opens besides connections and threads: the record with its journal, the op-log,
 /// control connections, and the connection that cancels abandoned statements.
@@ -64,13 +64,15 @@ pub(crate) fn raise_file_limit<D: Driver>(
     drivers: &Drivers<D>,
     lanes: u16,
 ) -> Result<(), TooManyFiles> {
-    let begins =
-        ConnectionCount::of(plan, drivers, |place| connections_at_start(plan, place, lanes));
+    let begins = ConnectionCount::of(plan, drivers, |id| connections_at_start(plan, id, lanes));
     if begins.files == 0 {
         return Ok(());
     }
     let threads = PER_THREAD * (u64::from(lanes) + OTHER_THREADS);
-    let files = plan.jobs.iter().flat_map(|job| [job.feed.is_some(), job.results.is_some()]);
+    let files = plan.jobs_and_parts().flat_map(|either| {
+        let requests = either.requests();
+        [requests.feed.is_some(), requests.results.is_some()]
+    });
     let beside =
         open_now() + OTHER_FILES + threads + files.filter(|is_open| *is_open).count() as u64;
     let limit = getrlimit(Resource::Nofile);
@@ -78,8 +80,7 @@ pub(crate) fn raise_file_limit<D: Driver>(
     if needed > allowed {
         return Err(TooManyFiles { connections: begins.connections, needed, allowed });
     }
-    let at_most =
-        ConnectionCount::of(plan, drivers, |place| connections_at_most(plan, &plan.jobs[place]));
+    let at_most = ConnectionCount::of(plan, drivers, |id| connections_at_most(plan, plan.job(id)));
     if limit.current.is_some_and(|current| current < beside + at_most.files) {
         // If raising fails, the old limit applies, and the run reports when it is reached.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -100,14 +101,13 @@ impl ConnectionCount {
     fn of<D: Driver>(
         plan: &Plan,
         drivers: &Drivers<D>,
-        of_job: impl Fn(usize) -> u32,
+        of_job: impl Fn(JobId) -> u32,
     ) -> ConnectionCount {
         let crowd = |connections: u32, driver: &D| ConnectionCount {
             files: u64::from(connections) * u64::from(driver.files()),
             connections: connections.into(),
         };
-        let driver = |place: usize| drivers.of(plan.jobs[place].target);
-        let jobs = plan.counting_jobs().map(|place| crowd(of_job(place), driver(place)));
+        let jobs = plan.jobs_by_id().map(|(id, job)| crowd(of_job(id), drivers.of(job.target)));
         let jobs = jobs.fold(ConnectionCount::default(), |all, job| ConnectionCount {
             files: all.files + job.files,
             connections: all.connections + job.connections,

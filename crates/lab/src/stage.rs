@@ -199,7 +199,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
         let sample = command.sample();
         let checked = programs.check(sample.as_deref(), command.first_word());
         checked.map_err(|reason| {
-            let section = job.name.clone();
+            let section = job.name().to_owned();
             let place = Location { section, statement: Some(1), span: command.span, script: None };
             Error::Failed(Failed::Unsupported { place, reason })
         })?;

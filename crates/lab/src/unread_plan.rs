@@ -5,7 +5,7 @@
 
 use base::{Nanos, Rate, Seed, Span, Target};
 use record::{Header, JobHeader};
-use workload::{Job, MixPart, Overrides, Pacing, Piece, Plan, Statement, Warmup};
+use workload::{Job, Overrides, Pacing, Part, Piece, Plan, Requests, Statement, Warmup};
 
 /// The model of per-node statistics in a record, which are no job of the plan.
 pub(crate) const NODE: &str = "node";
@@ -14,13 +14,18 @@ pub(crate) const NODE: &str = "node";
 pub(crate) fn of(header: &Header) -> Plan {
     let (plan, _) = workload::plan("[a]\nquery = x\n", &Overrides::default());
     let template = plan.expect("a plan of one statement");
-    let of_plan = header.jobs.iter().filter(|job| job.model != NODE);
-    let mut jobs: Vec<Job> = of_plan.map(|told| job(told, &template.jobs[0])).collect();
-    for place in 0..jobs.len() {
-        let Some(of) = mix_of(&jobs[..place], &jobs[place].name) else { continue };
-        let section = jobs[place].name[jobs[of].name.len() + 1..].to_owned();
-        jobs[place].pacing = Pacing::Part { of, section };
-        jobs[of].mix.push(MixPart { job: place, weight: 1 });
+    let template_job = &template.jobs[0];
+    let mut jobs: Vec<Job> = Vec::new();
+    for told in header.jobs.iter().filter(|job| job.model != NODE) {
+        // The parts of a mix follow it.
+        match jobs.last_mut().filter(|mix| holds(mix, &told.name)) {
+            None => jobs.push(job(told, template_job)),
+            Some(mix) => {
+                let section = told.name[mix.name().len() + 1..].to_owned();
+                let requests = requests(told, section, template_job);
+                mix.parts.push(Part { name: told.name.clone(), weight: 1, requests });
+            }
+        }
     }
     Plan {
         target: Target::parse(header.target.as_str()).ok(),
@@ -32,19 +37,13 @@ pub(crate) fn of(header: &Header) -> Plan {
     }
 }
 
-/// Returns the index of the mix that a job belongs to; the mix comes before its parts.
-fn mix_of(before: &[Job], name: &str) -> Option<usize> {
-    let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
-    let holds = |job: &Job| name.strip_prefix(&job.name).is_some_and(|rest| rest.starts_with('/'));
-    before.iter().position(|job| !is_part(job) && job.statements.is_empty() && holds(job))
+/// Returns true if a name is that of a part of a job, which then is a mix.
+fn holds(job: &Job, name: &str) -> bool {
+    let rest = name.strip_prefix(job.name());
+    job.requests.statements.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn job(told: &JobHeader, template: &Job) -> Job {
-    let statement = |text: &String| Statement {
-        pieces: vec![Piece::Text(text.clone())],
-        span: Span::default(),
-        script: None,
-    };
     let pacing = match (told.model.as_str(), told.offered_per_s.and_then(schedule)) {
         ("open" | "partly-open" | "queue" | "timetable", Some(pacing)) => pacing,
         ("replay", _) => Pacing::Replay,
@@ -53,13 +52,18 @@ fn job(told: &JobHeader, template: &Job) -> Job {
             Pacing::Closed { clients, think: None }
         }
     };
-    Job {
-        name: told.name.clone(),
-        pacing,
-        start: Nanos::ZERO,
-        statements: told.statements.iter().map(statement).collect(),
-        ..template.clone()
-    }
+    let requests = requests(told, told.name.clone(), template);
+    Job { pacing, start: Nanos::ZERO, requests, ..template.clone() }
+}
+
+fn requests(told: &JobHeader, section: String, template: &Job) -> Requests {
+    let statement = |text: &String| Statement {
+        pieces: vec![Piece::Text(text.clone())],
+        span: Span::default(),
+        script: None,
+    };
+    let statements = told.statements.iter().map(statement).collect();
+    Requests { section, statements, ..template.requests.clone() }
 }
 
 /// Returns an open model with this rate.

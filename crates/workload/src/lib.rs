@@ -39,10 +39,11 @@ pub use check::{MOST_CONNECTIONS, Override, Overrides, Rates, check};
 pub use expr::{Expr, Pause};
 pub use folder::{Folder, NoFiles};
 pub use plan::{
-    Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobTarget, Let, Load,
-    LoadMethod, Metric, MixPart, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull,
-    Pacing, Param, Piece, Plan, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side,
-    Slo, Statement, Statistic, Warmup,
+    Account, Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobId, JobOrPart,
+    JobTarget, Let, Load, LoadMethod, Metric, NamedTarget, NodeId, Observe, OnDuplicate, OnError,
+    OnOutage, OnQueueFull, Pacing, Param, Part, PartId, Piece, Plan, Reconnect, RemoteHost,
+    Requests, Retry, Rows, Schedule, ScriptLine, Side, Slo, Statement, StatementId, Statistic,
+    Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 pub use request::{Generator, RowGenerator};

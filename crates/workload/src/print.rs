@@ -12,8 +12,9 @@ use crate::expr::{Expr, Family, Node, is_name};
 use crate::feed::{Format, written_delimiter};
 use crate::generate::{Column, Uniform};
 use crate::plan::{
-    Arrival, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod, Observe,
-    OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
+    Arrival, FixedStatement, Flow, Indexes, Job, JobOrPart, JobTarget, Let, Load, LoadMethod,
+    Observe, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Part, Piece, Plan, Reconnect,
+    Requests, Schedule, Slo,
 };
 use crate::shape::Recorded;
 use crate::text::PrintedSyntax;
@@ -47,9 +48,10 @@ impl Plan {
             PrintedSyntax::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
         fixed("setup", &self.setup, main, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
-        for (place, job) in self.jobs.iter().enumerate() {
-            if self.is_printed(place) {
-                job.print(self, &mut out);
+        let all: Vec<JobOrPart<'_>> = self.jobs_and_parts().collect();
+        for (place, either) in all.iter().enumerate() {
+            if is_printed(&all, place) {
+                Section { plan: self, either: *either }.print(&mut out);
             }
         }
         self.thresholds(&mut out);
@@ -78,40 +80,29 @@ impl Plan {
     /// of several mixes), those that do not judge all of them.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;
-        for job in &self.jobs {
-            for slo in &job.slos[self.slos_of_section(job)..] {
+        for either in self.jobs_and_parts() {
+            for slo in &either.requests().slos[self.slos_of_section(either.section())..] {
                 if !has_header {
                     out.header("threshold");
                     has_header = true;
                 }
                 let (metric, rest) = slo.text.split_once(' ').unwrap_or((&slo.text, ""));
-                out.key("slo", format!("{metric}({}) {rest}", escaped(&job.name)));
+                out.key("slo", format!("{metric}({}) {rest}", escaped(either.name())));
             }
         }
     }
 
-    /// Returns the number of leading conditions of a job that all jobs of its section share.
-    fn slos_of_section(&self, job: &Job) -> usize {
-        let same = self.jobs.iter().filter(|other| other.section() == job.section());
-        let shared = |other: &Job| {
-            job.slos.iter().zip(&other.slos).take_while(|(one, other)| one == other).count()
+    /// Returns the number of leading conditions that all jobs and parts of a section share.
+    fn slos_of_section(&self, section: &str) -> usize {
+        let mut same = self
+            .jobs_and_parts()
+            .filter(|either| either.section() == section)
+            .map(|either| &either.requests().slos);
+        let Some(first) = same.next() else { return 0 };
+        let shared = |other: &Vec<Slo>| {
+            first.iter().zip(other).take_while(|(one, other)| one == other).count()
         };
-        same.map(shared).min().unwrap_or(0)
-    }
-
-    /// Returns true if a job gets a section of its own.
-    ///
-    /// The part of a mix does, unless its section also runs on its own or was printed for an
-    /// earlier part.
-    fn is_printed(&self, place: usize) -> bool {
-        let job = &self.jobs[place];
-        let is_part = matches!(job.pacing, Pacing::Part { .. });
-        let others = self.jobs.iter().enumerate().filter(|(other, _)| *other != place);
-        let mut same = others.filter(|(_, other)| other.section() == job.section());
-        let mine = |(other, job): (usize, &Job)| {
-            !matches!(job.pacing, Pacing::Part { .. }) || other < place
-        };
-        !is_part || !same.any(mine)
+        same.map(shared).fold(first.len(), usize::min)
     }
 
     fn globals(&self, out: &mut Page) {
@@ -125,6 +116,17 @@ impl Plan {
         out.optional("connections", self.connections);
         out.key("max-connections", self.max_connections);
     }
+}
+
+/// Returns true if the job or part at `place` gets a section of its own.
+///
+/// The part of a mix does, unless its section also runs on its own or was printed for an earlier
+/// part.
+fn is_printed(all: &[JobOrPart<'_>], place: usize) -> bool {
+    let either = all[place];
+    let is_same = |other: &JobOrPart<'_>| other.section() == either.section();
+    let is_alone = |other: &JobOrPart<'_>| !other.is_part() && is_same(other);
+    !either.is_part() || !(all[..place].iter().any(is_same) || all.iter().any(is_alone))
 }
 
 /// A text to which lines are appended.
@@ -240,168 +242,178 @@ impl OnQueueFull {
     }
 }
 
-impl Job {
-    fn print(&self, plan: &Plan, out: &mut Page) {
-        out.header(self.section());
-        let _ = writeln!(out.0, "; {}", self.summary());
-        for variable in &self.lets {
-            let value = printed(&variable.value, &self.lets);
+/// A section to be printed.
+struct Section<'p> {
+    plan: &'p Plan,
+    either: JobOrPart<'p>,
+}
+
+impl Section<'_> {
+    fn print(&self, out: &mut Page) {
+        let Section { plan, either } = *self;
+        let requests = either.requests();
+        out.header(either.section());
+        // A part has the target and the pacing of its mix.
+        let job = (!either.is_part()).then_some(either.job());
+        let summary = job.map_or_else(|| "a part of a mix".to_owned(), summary);
+        let _ = writeln!(out.0, "; {summary}");
+        for variable in &requests.lets {
+            let value = printed(&variable.value, &requests.lets);
             out.key("let", format!("{}: {value}", variable.name));
         }
-        if !matches!(self.pacing, Pacing::Part { .. }) {
-            out.optional("target", plan.name_of(self.target));
+        if let Some(job) = job {
+            out.optional("target", plan.name_of(job.target));
         }
-        match self.pacing {
-            _ if self.command().is_some() => self.print_command(out),
+        match job {
+            Some(job) if job.command().is_some() => print_command(requests, out),
             // The statements are in the log.
-            Pacing::Replay => self.print_answers(out),
-            _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
-            _ => self.print_statements(plan.dialect(self.target), out),
+            Some(Job { pacing: Pacing::Replay, .. }) => print_answers(requests, out),
+            Some(job) if job.is_mix() => out.key("mix", portions(job)),
+            _ => print_statements(requests, plan.dialect(either.job().target), out),
         }
-        self.print_flow(out);
-        self.print_feed(out);
-        out.optional("query-results-file", self.results.as_deref().map(escaped));
-        if !matches!(self.pacing, Pacing::Part { .. }) {
-            self.print_pacing(out);
-            out.key("start", self.start);
-            out.optional("stop", self.stop);
-            out.optional("count", self.count);
+        print_flow(requests, out);
+        print_feed(requests, out);
+        out.optional("query-results-file", requests.results.as_deref().map(escaped));
+        if let Some(job) = job {
+            print_pacing(job, out);
+            out.key("start", job.start);
+            out.optional("stop", job.stop);
+            out.optional("count", job.count);
         }
-        self.print_faults(out);
-        for slo in &self.slos[..plan.slos_of_section(self)] {
+        print_faults(requests, out);
+        if let Some(job) = job {
+            print_outages(job, out);
+        }
+        for slo in &requests.slos[..plan.slos_of_section(either.section())] {
             out.key("slo", &slo.text);
         }
     }
+}
 
-    fn print_command(&self, out: &mut Page) {
-        for command in &self.statements {
-            let expr = |expr: &Expr| printed(expr, &self.lets);
-            let text = written(&command.pieces, PrintedSyntax::Command, expr);
-            out.key("command", text);
+fn print_command(requests: &Requests, out: &mut Page) {
+    for command in &requests.statements {
+        let expr = |expr: &Expr| printed(expr, &requests.lets);
+        let text = written(&command.pieces, PrintedSyntax::Command, expr);
+        out.key("command", text);
+    }
+}
+
+fn print_statements(requests: &Requests, dialect: Dialect, out: &mut Page) {
+    if requests.transaction || requests.flow == Flow::Together {
+        out.key("transaction", if requests.transaction { "yes" } else { "no" });
+    }
+    if requests.pipeline {
+        out.key("pipeline", "yes");
+    }
+    print_answers(requests, out);
+    let as_sql = PrintedSyntax::Sql { dialect, placeholders: requests.feed.is_some() };
+    for statement in &requests.statements {
+        let expr = |expr: &Expr| printed(expr, &requests.lets);
+        out.key("query", written(&statement.pieces, as_sql, expr));
+    }
+}
+
+/// Prints how statements are sent and which answers are expected.
+fn print_answers(requests: &Requests, out: &mut Page) {
+    out.key("prepare", if requests.prepare { "yes" } else { "no" });
+    out.optional("expect-rows", requests.expect_rows);
+}
+
+fn portions(mix: &Job) -> String {
+    let portion = |part: &Part| format!("{}: {}", part.requests.section, part.weight);
+    mix.parts.iter().map(portion).collect::<Vec<_>>().join(", ")
+}
+
+fn print_flow(requests: &Requests, out: &mut Page) {
+    match &requests.flow {
+        Flow::Together => {}
+        Flow::Separately => out.key("multi-query-mode", "multi-connection"),
+        Flow::Session { think } => {
+            out.key("session", "yes");
+            out.optional("think", think.as_ref().map(|think| printed(think, &requests.lets)));
         }
     }
+}
 
-    fn print_statements(&self, dialect: Dialect, out: &mut Page) {
-        if self.transaction || self.flow == Flow::Together {
-            out.key("transaction", if self.transaction { "yes" } else { "no" });
-        }
-        if self.pipeline {
-            out.key("pipeline", "yes");
-        }
-        self.print_answers(out);
-        let as_sql = PrintedSyntax::Sql { dialect, placeholders: self.feed.is_some() };
-        for statement in &self.statements {
-            let expr = |expr: &Expr| printed(expr, &self.lets);
-            out.key("query", written(&statement.pieces, as_sql, expr));
-        }
-    }
-
-    /// Prints how statements are sent and which answers are expected.
-    fn print_answers(&self, out: &mut Page) {
-        out.key("prepare", if self.prepare { "yes" } else { "no" });
-        out.optional("expect-rows", self.expect_rows);
-    }
-
-    fn portions(&self, plan: &Plan) -> String {
-        let portions = self
-            .mix
-            .iter()
-            .map(|portion| format!("{}: {}", plan.jobs[portion.job].section(), portion.weight));
-        portions.collect::<Vec<_>>().join(", ")
-    }
-
-    fn print_flow(&self, out: &mut Page) {
-        match &self.flow {
-            Flow::Together => {}
-            Flow::Separately => out.key("multi-query-mode", "multi-connection"),
-            Flow::Session { think } => {
-                out.key("session", "yes");
-                out.optional("think", think.as_ref().map(|think| printed(think, &self.lets)));
-            }
-        }
-    }
-
-    fn print_feed(&self, out: &mut Page) {
-        let Some(feed) = &self.feed else { return };
-        match feed.format {
-            Format::Log => out.key("query-log-file", &feed.file),
-            Format::Csv { delimiter } => {
-                out.key("query-args-file", &feed.file);
-                if delimiter != b',' {
-                    out.key("query-args-delim", written_delimiter(delimiter));
-                }
+fn print_feed(requests: &Requests, out: &mut Page) {
+    let Some(feed) = &requests.feed else { return };
+    match feed.format {
+        Format::Log => out.key("query-log-file", &feed.file),
+        Format::Csv { delimiter } => {
+            out.key("query-args-file", &feed.file);
+            if delimiter != b',' {
+                out.key("query-args-delim", written_delimiter(delimiter));
             }
         }
     }
+}
 
-    fn print_pacing(&self, out: &mut Page) {
-        match &self.pacing {
-            Pacing::Open { schedule, batch } => {
-                schedule.print(true, out);
-                out.key("batch-size", batch);
-            }
-            Pacing::Timetable { schedule, batch } => {
-                schedule.print(false, out);
-                out.key("batch-size", batch);
-            }
-            Pacing::Queue { schedule, batch, workers, limit, on_full } => {
-                schedule.print(true, out);
-                out.key("batch-size", batch);
-                out.key("concurrency", workers);
-                out.key("queue-limit", limit);
-                out.key("on-queue-full", on_full.word());
-            }
-            Pacing::Replay | Pacing::Part { .. } => {}
-            Pacing::Closed { clients, think } => {
-                out.key("concurrency", clients);
-                out.optional("think", think.as_ref().map(|think| printed(think, &self.lets)));
-            }
+fn print_pacing(job: &Job, out: &mut Page) {
+    match &job.pacing {
+        Pacing::Open { schedule, batch } => {
+            schedule.print(true, out);
+            out.key("batch-size", batch);
+        }
+        Pacing::Timetable { schedule, batch } => {
+            schedule.print(false, out);
+            out.key("batch-size", batch);
+        }
+        Pacing::Queue { schedule, batch, workers, limit, on_full } => {
+            schedule.print(true, out);
+            out.key("batch-size", batch);
+            out.key("concurrency", workers);
+            out.key("queue-limit", limit);
+            out.key("on-queue-full", on_full.word());
+        }
+        Pacing::Replay => {}
+        Pacing::Closed { clients, think } => {
+            out.key("concurrency", clients);
+            out.optional("think", think.as_ref().map(|think| printed(think, &job.requests.lets)));
         }
     }
+}
 
-    fn print_faults(&self, out: &mut Page) {
-        out.optional("timeout", self.timeout);
-        let retry = self.retry.as_ref();
-        out.optional(
-            "retry",
-            retry.map(|retry| format!("{} on {}", retry.times, codes(&retry.codes))),
-        );
-        if !self.accepted.is_empty() {
-            out.key("error", codes(&self.accepted));
-        }
-        out.key("on-error", self.on_error.word());
-        let reconnects = match self.reconnect {
-            Reconnect::No => false,
-            Reconnect::PerTransaction => true,
-        };
-        if reconnects {
-            out.key("reconnect", "per-transaction");
-        }
-        if self.arrivals().is_some() || reconnects {
-            out.key("outage", self.on_outage.word());
-        }
+fn print_faults(requests: &Requests, out: &mut Page) {
+    out.optional("timeout", requests.timeout);
+    let retry = requests.retry.as_ref();
+    out.optional("retry", retry.map(|retry| format!("{} on {}", retry.times, codes(&retry.codes))));
+    if !requests.accepted.is_empty() {
+        out.key("error", codes(&requests.accepted));
     }
+    out.key("on-error", requests.on_error.word());
+}
 
-    /// Describes the job in a few words: `open: 3000 requests/s, Poisson`.
-    fn summary(&self) -> String {
-        match &self.pacing {
-            Pacing::Open { schedule, batch } => format!("open: {}", schedule.words(*batch)),
-            Pacing::Timetable { schedule, batch } => {
-                format!("timetable: {}", schedule.words(*batch))
-            }
-            Pacing::Queue { schedule, batch, workers, .. } => {
-                format!("queue: {}, served by {workers}", schedule.words(*batch))
-            }
-            Pacing::Replay => {
-                let file = self.feed.as_ref().map_or("", |feed| feed.file.as_str());
-                format!("replay of {file}")
-            }
-            Pacing::Part { .. } => "a part of a mix".to_owned(),
-            Pacing::Closed { clients, think } => {
-                let pause = if think.is_some() { " that think between requests" } else { "" };
-                let noun = if *clients == 1 { "client" } else { "clients" };
-                format!("closed: {clients} {noun}{pause}")
-            }
+fn print_outages(job: &Job, out: &mut Page) {
+    let reconnects = match job.reconnect {
+        Reconnect::No => false,
+        Reconnect::PerTransaction => true,
+    };
+    if reconnects {
+        out.key("reconnect", "per-transaction");
+    }
+    if job.arrivals().is_some() || reconnects {
+        out.key("outage", job.on_outage.word());
+    }
+}
+
+/// Describes a job in a few words: `open: 3000 requests/s, Poisson`.
+fn summary(job: &Job) -> String {
+    match &job.pacing {
+        Pacing::Open { schedule, batch } => format!("open: {}", schedule.words(*batch)),
+        Pacing::Timetable { schedule, batch } => {
+            format!("timetable: {}", schedule.words(*batch))
+        }
+        Pacing::Queue { schedule, batch, workers, .. } => {
+            format!("queue: {}, served by {workers}", schedule.words(*batch))
+        }
+        Pacing::Replay => {
+            let file = job.requests.feed.as_ref().map_or("", |feed| feed.file.as_str());
+            format!("replay of {file}")
+        }
+        Pacing::Closed { clients, think } => {
+            let pause = if think.is_some() { " that think between requests" } else { "" };
+            let noun = if *clients == 1 { "client" } else { "clients" };
+            format!("closed: {clients} {noun}{pause}")
         }
     }
 }

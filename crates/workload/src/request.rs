@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use base::{Dialect, Nanos, Values, WallTime};
 
-use crate::expr::{EvalContext, Node};
+use crate::expr::{EvalContext, Expr, Node};
 use crate::feed::{Group, Record};
-use crate::plan::{Job, Load, Piece, Statement};
+use crate::plan::{Job, Load, Part, Piece, Requests, Statement};
 use crate::text::quote_for_shell;
 use crate::value::Datum;
 
@@ -69,15 +69,32 @@ impl Template {
 
 impl Generator {
     /// Creates the generator of a job for a run that started at `started`, with literals in
-    /// `dialect`.
+    /// `dialect`. Its pauses are those of a session between its statements, or of a client between
+    /// its requests.
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
-        let think = job.think().map(|expr| expr.0.clone());
-        let most_pieces = job.statements.iter().map(|statement| statement.pieces.len()).max();
-        let templates = job.statements.iter().map(|each| Template::new(each, job.prepare));
+        Generator::with_pauses(&job.requests, job.think(), started, dialect)
+    }
+
+    /// Creates the generator of a part of a mix, as [`new`](Self::new). Its pauses are those of a
+    /// session.
+    pub fn of_part(part: &Part, started: WallTime, dialect: Dialect) -> Generator {
+        Generator::with_pauses(&part.requests, None, started, dialect)
+    }
+
+    fn with_pauses(
+        requests: &Requests,
+        think: Option<&Expr>,
+        started: WallTime,
+        dialect: Dialect,
+    ) -> Generator {
+        let think = requests.pause().or(think).map(|expr| expr.0.clone());
+        let most_pieces = requests.statements.iter().map(|statement| statement.pieces.len()).max();
+        let templates =
+            requests.statements.iter().map(|each| Template::new(each, requests.prepare));
         let program = Program {
             started,
             dialect,
-            lets: job.lets.iter().map(|variable| variable.value.0.clone()).collect(),
+            lets: requests.lets.iter().map(|variable| variable.value.0.clone()).collect(),
             templates: templates.collect(),
             think_has_variables: think.as_ref().is_some_and(Node::has_variables),
             think,

@@ -3,6 +3,7 @@
 //! The overhead cannot be derived from a run. `assay calibrate` has measured it on this machine,
 //! and each record carries its figures.
 
+use base::AccountId;
 use record::Kind;
 
 use super::input::CheckInput;
@@ -38,19 +39,19 @@ impl CheckInput<'_> {
         }
     }
 
-    fn route(&self, place: usize) -> Option<Route> {
-        let job = &self.evidence.plan.jobs[place];
+    fn route(&self, account: AccountId) -> Option<Route> {
+        let job = self.evidence.plan.account(account).job();
         self.evidence.surroundings.asked(job.target).route
     }
 
     /// Returns the number of statements that a job sent, or of requests if statements were not
     /// counted.
-    fn statements_of(&self, place: usize) -> u64 {
-        let window = &self.evidence.jobs[place].window;
+    fn statements_of(&self, account: AccountId) -> u64 {
+        let window = &self.evidence.jobs[account.index()].window;
         let is_statement = |kind: &Kind| matches!(kind, Kind::Statement(_));
         let counted = window.iter().filter(|(kind, _)| is_statement(kind));
         match counted.map(|(_, times)| times.len()).sum() {
-            0 => self.counts[place].balance.completed(),
+            0 => self.counts[account.index()].balance.completed(),
             statements => statements,
         }
     }
@@ -62,13 +63,13 @@ impl CheckInput<'_> {
         let threads = self.evidence.threads.max(1);
         let mut used: Option<CeilingUse> = None;
         // The requests of a mix are those of its parts.
-        let is_whole = |place: &usize| self.evidence.plan.jobs[*place].mix.is_empty();
-        for place in (0..self.evidence.jobs.len()).filter(is_whole) {
-            let ceiling = self.route(place).and_then(|route| calibration.of(route).per_s);
+        let is_whole = |account: &AccountId| !self.evidence.plan.account(*account).is_mix();
+        for account in self.evidence.accounts().filter(is_whole) {
+            let ceiling = self.route(account).and_then(|route| calibration.of(route).per_s);
             let Some(ceiling) = ceiling.filter(|per_s| *per_s > 0.0 && window_s > 0.0) else {
                 continue;
             };
-            let per_s = self.statements_of(place) as f64 / window_s;
+            let per_s = self.statements_of(account) as f64 / window_s;
             let headroom = Headroom::Enough;
             let nothing = CeilingUse { per_s: 0.0, share: 0.0, threads, headroom };
             let sum = used.get_or_insert(nothing);
@@ -83,7 +84,7 @@ impl CheckInput<'_> {
 
     /// Returns the meaning of the load generator having enough time to spare, or too little.
     pub(super) fn headroom(&self, has_enough: bool) -> Headroom {
-        match (has_enough, self.places().any(|place| self.has_schedule(place))) {
+        match (has_enough, self.whole_jobs().any(|account| self.has_schedule(account))) {
             (true, _) => Headroom::Enough,
             (false, false) => Headroom::LimitsClosedJobs,
             (false, true) => Headroom::DelaysRequests,
@@ -108,8 +109,8 @@ impl CheckInput<'_> {
     }
 
     /// Returns the service time at p50 of a job that uses a database, in nanoseconds.
-    fn service_p50(&self, place: usize) -> Option<f64> {
-        let service = self.evidence.jobs[place].histogram(Kind::Service)?;
+    fn service_p50(&self, account: AccountId) -> Option<f64> {
+        let service = self.evidence.jobs[account.index()].histogram(Kind::Service)?;
         let p50 = (!service.is_empty()).then(|| service.value_at_quantile(0.5) as f64)?;
         (p50 > 0.0).then_some(p50)
     }
@@ -120,16 +121,16 @@ impl CheckInput<'_> {
             Err(why) => return CheckKind::Floor.not_possible(why),
             Ok(calibration) => calibration,
         };
-        let of_job = |place: usize| {
-            let route = self.route(place).filter(|route| route.has_database())?;
+        let of_job = |account: AccountId| {
+            let route = self.route(account).filter(|route| route.has_database())?;
             let floor = calibration.of(route).service_p50_ns?;
-            Some((place, floor, floor / self.service_p50(place)?))
+            Some((account, floor, floor / self.service_p50(account)?))
         };
-        let jobs = (0..self.evidence.jobs.len()).filter_map(of_job);
-        let Some((place, ns, share)) = jobs.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        let jobs = self.evidence.accounts().filter_map(of_job);
+        let Some((account, ns, share)) = jobs.max_by(|a, b| a.2.total_cmp(&b.2)) else {
             return CheckKind::Floor.not_possible(CalibrationObstacle::NoCalibratedService);
         };
-        let job = self.evidence.plan.jobs[place].name.clone();
+        let job = self.evidence.plan.account(account).name().to_owned();
         let status = if share <= FLOOR_ALLOWED { Status::Pass } else { Status::Suspect };
         let judged = CheckKind::Floor.of(Unit::Percent, share * 100.0, FLOOR_ALLOWED * 100.0);
         judged.found(status, Finding::Floor(Floor { job, ns, share }))
@@ -145,9 +146,9 @@ impl CheckInput<'_> {
         let Some((cost_ns, step_ns)) = figures else {
             return CheckKind::Clock.not_possible(CalibrationObstacle::ClockNotCalibrated);
         };
-        let is_null = |place: &usize| self.route(*place) == Some(Route::Null);
-        let jobs = (0..self.evidence.jobs.len()).filter(|place| !is_null(place));
-        let shortest = jobs.filter_map(|place| self.service_p50(place)).min_by(f64::total_cmp);
+        let is_null = |account: &AccountId| self.route(*account) == Some(Route::Null);
+        let jobs = self.evidence.accounts().filter(|account| !is_null(account));
+        let shortest = jobs.filter_map(|account| self.service_p50(account)).min_by(f64::total_cmp);
         let Some(service_p50_ns) = shortest else {
             return CheckKind::Clock.not_possible(JobObstacle::NoService);
         };

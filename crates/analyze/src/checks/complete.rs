@@ -62,8 +62,8 @@ impl CheckInput<'_> {
     fn queue(&self) -> Option<String> {
         let mut events = self.evidence.events.iter();
         let job = events.find(|event| event.kind == EventKind::QueueFull)?.job?;
-        let job = self.evidence.plan.jobs.get(usize::from(job.0))?;
-        Some(job.name.clone())
+        let job = self.evidence.plan.find_account(job)?;
+        Some(job.name().to_owned())
     }
 
     /// Returns the number of requests that were open when the run was killed. It could not mark

@@ -7,6 +7,7 @@
 //! of fit", 1974, case 0), and by a material size. Neither detects that all arrivals come late:
 //! that is the send lag.
 
+use base::AccountId;
 use hdrhistogram::Histogram;
 use record::Kind;
 use workload::{Pacing, Schedule};
@@ -60,10 +61,10 @@ impl Deviation {
 impl CheckInput<'_> {
     /// Checks that arrivals came as far apart as those of a Poisson process.
     pub(super) fn gaps(&self) -> Check {
-        let places = self.places().filter(|place| self.is_steady(*place));
-        let found = places.filter_map(|place| {
-            let name = self.evidence.plan.jobs[place].name.as_str();
-            Some((name, self.gaps_of(place)?.deviation()))
+        let places = self.whole_jobs().filter(|account| self.is_steady(*account));
+        let found = places.filter_map(|account| {
+            let name = self.evidence.plan.account(account).name();
+            Some((name, self.gaps_of(account)?.deviation()))
         });
         let key = |deviation: &Deviation| (deviation.is_odd(), deviation.part);
         let Some((name, worst)) = found.max_by(|(_, a), (_, b)| {
@@ -83,9 +84,9 @@ impl CheckInput<'_> {
         judged.found(status, Finding::Gaps(finding))
     }
 
-    fn gaps_of(&self, place: usize) -> Option<Gaps<'_>> {
-        let measured = self.evidence.jobs[place].histogram(Kind::Gap)?;
-        let job = &self.evidence.plan.jobs[place];
+    fn gaps_of(&self, account: AccountId) -> Option<Gaps<'_>> {
+        let measured = self.evidence.jobs[account.index()].histogram(Kind::Gap)?;
+        let job = self.evidence.plan.account(account).job();
         let (Schedule::Poisson(rate), _) = job.arrivals()? else { return None };
         let lanes = match job.pacing {
             // One thread owns the queue.
@@ -93,8 +94,7 @@ impl CheckInput<'_> {
             Pacing::Open { .. }
             | Pacing::Timetable { .. }
             | Pacing::Closed { .. }
-            | Pacing::Replay
-            | Pacing::Part { .. } => u32::from(self.evidence.threads.max(1)),
+            | Pacing::Replay => u32::from(self.evidence.threads.max(1)),
         };
         let mean_ns = 1e9 / rate.as_f64();
         (measured.len() >= FEWEST).then_some(Gaps { measured, mean_ns, lanes })

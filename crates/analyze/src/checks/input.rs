@@ -1,7 +1,7 @@
 //! Input of the checks: the evidence, its sums over the window, and questions that several checks
 //! ask of them.
 
-use base::Code;
+use base::{AccountId, Code};
 use record::{Counts, EndKind, EventKind};
 
 use crate::backlog::{Arrivals, Trend, trend, trend_of_varying};
@@ -38,18 +38,17 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the jobs that count every request once.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (&'a str, &'a JobEvidence, &Counts)> {
-        self.places().map(|place| {
-            let name = self.evidence.plan.jobs[place].name.as_str();
-            (name, &self.evidence.jobs[place], &self.counts[place])
+        self.whole_jobs().map(|account| {
+            let name = self.evidence.plan.account(account).name();
+            (name, &self.evidence.jobs[account.index()], &self.counts[account.index()])
         })
     }
 
-    /// Returns the indices of the jobs that count every request once. A part of a mix is judged
+    /// Returns the accounts of the jobs, which count every request once. A part of a mix is judged
     /// with it.
-    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + Clone {
+    pub(crate) fn whole_jobs(&self) -> impl Iterator<Item = AccountId> + Clone {
         let plan = &self.evidence.plan;
-        let known = self.evidence.jobs.len();
-        (0..known).filter(|place| plan.pacing_index_of(*place) == *place)
+        self.evidence.accounts().filter(|account| !plan.account(*account).is_part())
     }
 
     /// Returns the counts of all jobs together.
@@ -83,77 +82,76 @@ impl<'a> CheckInput<'a> {
     /// still in flight when the drain ended belong to its backlog and are not errors. The same
     /// applies to requests in flight when the user interrupted the run, unless the job completed
     /// fewer than that: then it hung already.
-    pub(super) fn unexpected(&self, place: usize) -> u64 {
-        self.failed(place).saturating_sub(self.counts[place].accepted_errors)
+    pub(super) fn unexpected(&self, account: AccountId) -> u64 {
+        self.failed(account).saturating_sub(self.counts[account.index()].accepted_errors)
     }
 
     /// Returns the errors of a job including those that it accepts.
-    fn failed(&self, place: usize) -> u64 {
-        let counts = &self.counts[place];
-        let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
+    fn failed(&self, account: AccountId) -> u64 {
+        let counts = &self.counts[account.index()];
+        let drained = self.evidence.jobs[account.index()].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(EndKind::Interrupted)
             && drained <= counts.balance.completed();
-        let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
+        let drained = if was_given_up || self.is_overloaded(account) { drained } else { 0 };
         counts.balance.errors().saturating_sub(drained)
     }
 
-    pub(super) fn error_rate(&self, place: usize) -> f64 {
-        self.share(place, self.unexpected(place))
+    pub(super) fn error_rate(&self, account: AccountId) -> f64 {
+        self.share(account, self.unexpected(account))
     }
 
     /// Returns a number of requests as a fraction of the job's scheduled ones.
-    pub(super) fn share(&self, place: usize, requests: u64) -> f64 {
-        requests as f64 / self.counts[place].balance.scheduled().max(1) as f64
+    pub(super) fn share(&self, account: AccountId, requests: u64) -> f64 {
+        requests as f64 / self.counts[account.index()].balance.scheduled().max(1) as f64
     }
 
     /// Returns true if so many requests of a job failed that the rest says little of the target.
     /// Accepted errors count too, as they were not answered either.
-    pub(crate) fn fails(&self, place: usize) -> bool {
-        self.share(place, self.failed(place)) > ERRORS_INVALID
+    pub(crate) fn fails(&self, account: AccountId) -> bool {
+        self.share(account, self.failed(account)) > ERRORS_INVALID
     }
 
     /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
     /// run ended before most of its requests were sent.
-    pub(crate) fn is_overloaded(&self, place: usize) -> bool {
-        let place = self.evidence.plan.pacing_index_of(place);
-        let Some(counts) = self.counts.get(place) else { return false };
+    pub(crate) fn is_overloaded(&self, account: AccountId) -> bool {
+        let account = self.evidence.plan.whole(account);
+        let Some(counts) = self.counts.get(account.index()) else { return false };
         // A backlog that built up after the target was lost says nothing of its capacity.
         let is_lost = self.evidence.ended == Some(EndKind::TargetLost);
         !is_lost
-            && self.has_schedule(place)
-            && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
+            && self.has_schedule(account)
+            && (counts.balance.rejected() > 0 || self.leaves_unsent(account) || self.grows(account))
     }
 
     /// Returns true if the backlog of a job grew through the window.
-    pub(super) fn grows(&self, place: usize) -> bool {
-        let job = &self.evidence.plan.jobs[place];
-        let arrivals = Arrivals::of(job, self.counts[place].arrivals);
-        self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals))
+    pub(super) fn grows(&self, account: AccountId) -> bool {
+        let job = self.evidence.plan.account(account).job();
+        let arrivals = Arrivals::of(job, self.counts[account.index()].arrivals);
+        self.trend(account).is_some_and(|trend| trend.exceeds_capacity(arrivals))
     }
 
     /// Returns true if too many requests of a job were still in line after the run had waited for
     /// them.
-    pub(super) fn leaves_unsent(&self, place: usize) -> bool {
-        self.was_waited_for(place)
-            && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
+    pub(super) fn leaves_unsent(&self, account: AccountId) -> bool {
+        self.was_waited_for(account)
+            && self.share(account, self.counts[account.index()].balance.unsent()) > UNSENT_ALLOWED
     }
 
     /// Returns true if the run has waited for all requests of a job: it completed, and no file that
     /// failed kept requests back.
-    pub(super) fn was_waited_for(&self, place: usize) -> bool {
-        let leader = |job: usize| self.evidence.plan.pacing_index_of(job);
+    pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
-                && event.job.is_some_and(|job| leader(job.0.into()) == place)
+                && event.job.is_some_and(|job| self.evidence.plan.whole(job) == account)
         });
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }
 
     /// Returns the trend of a job's backlog; `None` if it has no schedule or the window is too
     /// short.
-    pub(crate) fn trend(&self, place: usize) -> Option<Trend> {
-        let job = self.evidence.jobs.get(place)?;
-        let (schedule, _) = self.evidence.plan.jobs[place].arrivals()?;
+    pub(crate) fn trend(&self, account: AccountId) -> Option<Trend> {
+        let job = self.evidence.jobs.get(account.index())?;
+        let (schedule, _) = self.evidence.plan.account(account).job().arrivals()?;
         let Backlog { open, arrivals } = self.backlog(job);
         match schedule.varies() {
             true => trend_of_varying(&open, &arrivals),
@@ -162,20 +160,20 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns the requests per second that the schedule of a job offers in the window.
-    pub(crate) fn offered_per_s(&self, place: usize) -> Option<f64> {
+    pub(crate) fn offered_per_s(&self, account: AccountId) -> Option<f64> {
         let (from, until) = (self.evidence.steps.warmup(), self.evidence.end());
-        self.evidence.plan.offered_per_s(place, from, Some(until))
+        self.evidence.plan.account(account).offered_per_s(from, Some(until))
     }
 
     /// Returns true if requests of the job arrive independently of its answers.
-    pub(crate) fn has_schedule(&self, place: usize) -> bool {
-        self.evidence.plan.leader(place).has_arrivals()
+    pub(crate) fn has_schedule(&self, account: AccountId) -> bool {
+        self.evidence.plan.account(account).job().has_arrivals()
     }
 
     /// Returns the names of the overloaded jobs.
     pub(crate) fn overloaded(&self) -> impl Iterator<Item = &'a str> {
-        let places = self.places().filter(|place| self.is_overloaded(*place));
-        places.map(|place| self.evidence.plan.jobs[place].name.as_str())
+        let places = self.whole_jobs().filter(|account| self.is_overloaded(*account));
+        places.map(|account| self.evidence.plan.account(account).name())
     }
 
     /// Returns the number of due but unended requests at the end of each step of the window in
@@ -186,11 +184,11 @@ impl<'a> CheckInput<'a> {
         let mut open = 0i64;
         let mut backlog = Backlog::default();
         let (mut began, mut lasted) = (false, 0);
-        for (place, step) in job.range(0..window.end).enumerate() {
+        for (index, step) in job.range(0..window.end).enumerate() {
             let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
             open += step.counts.arrivals as i64 - ended as i64;
             backlog.arrivals.push(step.counts.arrivals as f64);
-            if place < window.start {
+            if index < window.start {
                 continue;
             }
             let arrives = step.counts.arrivals > 0;

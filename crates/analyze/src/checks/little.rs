@@ -4,7 +4,7 @@
 //!
 //! In a closed job N is known. If the law does not hold, requests or their times are missing.
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 use record::{EventKind, Kind};
 use workload::{Pacing, Reconnect};
 
@@ -32,7 +32,7 @@ struct Busy<'a> {
 impl<'a> CheckInput<'a> {
     /// Checks that the times of closed jobs add up to the time of their clients.
     pub(super) fn little(&self) -> Check {
-        let jobs = self.places().filter_map(|place| self.busy(place));
+        let jobs = self.whole_jobs().filter_map(|account| self.busy(account));
         let Some(Busy { name, clients, found, allowed }) = jobs.max_by(|a, b| {
             let excess = |busy: &Busy<'_>| (busy.found - busy.clients).abs() / busy.allowed;
             excess(a).total_cmp(&excess(b))
@@ -47,8 +47,8 @@ impl<'a> CheckInput<'a> {
         judged.found(status, Finding::Little(finding))
     }
 
-    fn busy(&self, place: usize) -> Option<Busy<'a>> {
-        let job = &self.evidence.plan.jobs[place];
+    fn busy(&self, account: AccountId) -> Option<Busy<'a>> {
+        let job = self.evidence.plan.account(account).job();
         let Pacing::Closed { clients, think } = &job.pacing else { return None };
         // Clients that wait for a connection send nothing, and pauses of others are not known.
         let is_limited = self.evidence.events.iter().any(|event| match event.kind {
@@ -66,10 +66,10 @@ impl<'a> CheckInput<'a> {
             | EventKind::OpLogIncomplete => false,
         });
         let asks_always = job.count.is_none()
-            && job.feed.is_none()
+            && job.requests.feed.is_none()
             && job.reconnect == Reconnect::No
-            && self.counts[place].balance.errors() == 0
-            && self.counts[place].balance.unsent() == 0;
+            && self.counts[account.index()].balance.errors() == 0
+            && self.counts[account.index()].balance.unsent() == 0;
         if is_limited || !asks_always {
             return None;
         }
@@ -82,7 +82,7 @@ impl<'a> CheckInput<'a> {
         let from = self.evidence.steps.warmup().max(job.start);
         let until = job.stop.map_or(self.evidence.end(), |stop| stop.min(self.evidence.end()));
         let length_s = until.saturating_sub(from).as_secs_f64();
-        let response = self.evidence.jobs[place].histogram(Kind::Response)?;
+        let response = self.evidence.jobs[account.index()].histogram(Kind::Response)?;
         if length_s <= 0.0 || response.is_empty() {
             return None;
         }
@@ -93,7 +93,7 @@ impl<'a> CheckInput<'a> {
         let edges = clients * cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9) / length_s;
         let chance = QUANTILE * deviation_s * requests.sqrt() / length_s;
         Some(Busy {
-            name: &job.name,
+            name: job.name(),
             clients,
             found: requests * cycle_s / length_s,
             allowed: ALLOWED * clients + edges + chance,

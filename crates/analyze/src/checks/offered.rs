@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 use workload::{Arrival, Schedule};
 
 use super::input::CheckInput;
@@ -62,8 +62,8 @@ fn quantile_of_largest(squared: f64, of: usize) -> f64 {
 impl<'a> CheckInput<'a> {
     /// Checks that as many requests came due as the schedules say.
     pub(super) fn rate(&self) -> Check {
-        let jobs = self.places().count();
-        let differences = self.places().filter_map(|place| self.difference(place, jobs));
+        let jobs = self.whole_jobs().count();
+        let differences = self.whole_jobs().filter_map(|account| self.difference(account, jobs));
         let Some(worst) = differences
             .max_by(|a, b| (a.by.abs() / a.allowed()).total_cmp(&(b.by.abs() / b.allowed())))
         else {
@@ -82,32 +82,32 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the number of requests due in a span by the schedule; the job may be active in a
     /// part of it only.
-    fn due(&self, place: usize, span: &Range<Nanos>) -> Option<f64> {
-        let job = &self.evidence.plan.jobs[place];
+    fn due(&self, account: AccountId, span: &Range<Nanos>) -> Option<f64> {
+        let job = self.evidence.plan.account(account).job();
         let (from, until) =
             (span.start.max(job.start), job.stop.map_or(span.end, |s| s.min(span.end)));
         if from >= until {
             return Some(0.0);
         }
-        let per_s = self.evidence.plan.offered_per_s(place, from, Some(until))?;
+        let per_s = self.evidence.plan.account(account).offered_per_s(from, Some(until))?;
         Some(per_s * until.saturating_sub(from).as_secs_f64())
     }
 
-    fn difference(&self, place: usize, jobs: usize) -> Option<Difference<'a>> {
-        let job = &self.evidence.plan.jobs[place];
+    fn difference(&self, account: AccountId, jobs: usize) -> Option<Difference<'a>> {
+        let job = self.evidence.plan.account(account).job();
         // These end with their requests, and not with the window.
-        if self.evidence.plan.has_fixed_request_count(place) {
+        if self.evidence.plan.account(account).job().has_fixed_request_count() {
             return None;
         }
         let (schedule, batch) = job.arrivals()?;
         if matches!(schedule, Schedule::Recorded(_)) {
             return None;
         }
-        let expected = self.due(place, &self.evidence.window())?;
+        let expected = self.due(account, &self.evidence.window())?;
         if expected <= 0.0 {
             return None;
         }
-        let arrivals = self.counts[place].arrivals as f64;
+        let arrivals = self.counts[account.index()].arrivals as f64;
         let burst = f64::from(Arrivals::of(job, 0).burst);
         let chance = match is_random(schedule) {
             true => quantile_of_largest(SQUARED_QUANTILE, jobs) * (expected * burst).sqrt(),
@@ -116,19 +116,19 @@ impl<'a> CheckInput<'a> {
         // An arrival at either edge belongs to the window or does not.
         let edges = 2.0 * f64::from(batch);
         let (by, chance) = ((arrivals - expected) / expected, (chance + edges) / expected);
-        Some(Difference { name: &job.name, by, chance })
+        Some(Difference { name: job.name(), by, chance })
     }
 
     /// Checks that as many requests came due in each second as the schedules say.
     pub(super) fn each_second(&self) -> Check {
-        let seconds: Vec<(usize, Second)> = self
-            .places()
-            .filter(|place| self.is_due_by_the_clock(*place))
-            .flat_map(|place| self.seconds(place).map(move |second| (place, second)))
+        let seconds: Vec<(AccountId, Second)> = self
+            .whole_jobs()
+            .filter(|account| self.is_due_by_the_clock(*account))
+            .flat_map(|account| self.seconds(account).map(move |second| (account, second)))
             .collect();
         let limit = quantile_of_largest(SQUARED_QUANTILE_OF_SECONDS, seconds.len());
         let key = |second: &Second| (second.is_odd(limit), second.z.abs());
-        let Some((place, worst)) = seconds.iter().max_by(|(_, a), (_, b)| {
+        let Some((account, worst)) = seconds.iter().max_by(|(_, a), (_, b)| {
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         }) else {
@@ -137,7 +137,7 @@ impl<'a> CheckInput<'a> {
         let (status, finding) = match worst.is_odd(limit) {
             false => (Status::Pass, Seconds::AsScheduled),
             true => {
-                let job = self.evidence.plan.jobs[*place].name.clone();
+                let job = self.evidence.plan.account(*account).name().to_owned();
                 (Status::Suspect, Seconds::Odd { job, begin: worst.begin, by: worst.by })
             }
         };
@@ -146,24 +146,24 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if a schedule alone determines the requests that are due at any time.
-    fn is_due_by_the_clock(&self, place: usize) -> bool {
-        let job = &self.evidence.plan.jobs[place];
+    fn is_due_by_the_clock(&self, account: AccountId) -> bool {
+        let job = self.evidence.plan.account(account).job();
         let is_recorded = matches!(job.arrivals(), None | Some((Schedule::Recorded(_), _)));
-        !is_recorded && !self.evidence.plan.has_fixed_request_count(place)
+        !is_recorded && !self.evidence.plan.account(account).job().has_fixed_request_count()
     }
 
     /// Returns the steps of the window, except a last one that is cut off.
-    fn seconds(&self, place: usize) -> impl Iterator<Item = Second> {
+    fn seconds(&self, account: AccountId) -> impl Iterator<Item = Second> {
         let steps = &self.evidence.steps;
-        let job = &self.evidence.plan.jobs[place];
+        let job = self.evidence.plan.account(account).job();
         let batch = job.arrivals().map_or(1.0, |(_, batch)| f64::from(batch));
         let is_random = job.arrivals().is_some_and(|(schedule, _)| is_random(schedule));
         let window = steps.window();
         let whole = window.start..window.end.saturating_sub(1).max(window.start);
         whole.filter_map(move |step| {
             let (begin, end) = (steps.start(step), steps.start(step + 1));
-            let due = self.due(place, &(begin..end))?;
-            let came = self.evidence.jobs[place].counts(step..step + 1).arrivals as f64;
+            let due = self.due(account, &(begin..end))?;
+            let came = self.evidence.jobs[account.index()].counts(step..step + 1).arrivals as f64;
             let is_judged = !is_random || due / batch >= FEWEST_IN_A_SECOND;
             is_judged.then(|| Second::of(begin, due / batch, came / batch, is_random))
         })
@@ -174,16 +174,16 @@ impl<'a> CheckInput<'a> {
     /// which says more.
     pub(super) fn achieved(&self) -> Check {
         let not_possible = |why| CheckKind::Achieved.not_possible(why);
-        let scheduled = || self.places().filter(|place| self.has_schedule(*place));
+        let scheduled = || self.whole_jobs().filter(|account| self.has_schedule(*account));
         if scheduled().next().is_none() {
             return not_possible(JobObstacle::NoArrivals);
         }
-        let mut waited_for = scheduled().filter(|place| self.was_waited_for(*place)).peekable();
+        let mut waited_for = scheduled().filter(|account| self.was_waited_for(*account)).peekable();
         if waited_for.peek().is_none() {
             return not_possible(JobObstacle::NotWaitedFor);
         }
-        let keep_up = waited_for.filter(|place| !self.is_overloaded(*place));
-        let shortfalls = keep_up.map(|place| self.shortfall(place));
+        let keep_up = waited_for.filter(|account| !self.is_overloaded(*account));
+        let shortfalls = keep_up.map(|account| self.shortfall(account));
         let key = |shortfall: &Shortfall| shortfall.share / shortfall.allowed;
         let Some(worst) = shortfalls.max_by(|a, b| key(a).total_cmp(&key(b))) else {
             return not_possible(JobObstacle::AllOverloaded);
@@ -197,11 +197,11 @@ impl<'a> CheckInput<'a> {
         judged.found(status, Finding::Achieved(finding))
     }
 
-    fn shortfall(&self, place: usize) -> Shortfall<'a> {
-        let balance = &self.counts[place].balance;
+    fn shortfall(&self, account: AccountId) -> Shortfall<'a> {
+        let balance = &self.counts[account.index()].balance;
         let due = balance.scheduled().max(1) as f64;
         Shortfall {
-            name: &self.evidence.plan.jobs[place].name,
+            name: self.evidence.plan.account(account).name(),
             share: balance.unsent() as f64 / due,
             // One alone may have come due as the run ended.
             allowed: RATE_SUSPECT.max(1.0 / due),
@@ -211,11 +211,12 @@ impl<'a> CheckInput<'a> {
     /// Checks that requests of a Poisson process arrived as irregularly as expected, and no more
     /// so.
     pub(super) fn arrivals(&self) -> Check {
-        let places: Vec<usize> = self.places().filter(|place| self.is_steady(*place)).collect();
+        let places: Vec<AccountId> =
+            self.whole_jobs().filter(|account| self.is_steady(*account)).collect();
         let jobs = places.len();
-        let indices = places.iter().filter_map(|place| {
-            let name = self.evidence.plan.jobs[*place].name.as_str();
-            self.dispersion(*place).map(|found| (name, found))
+        let indices = places.iter().filter_map(|account| {
+            let name = self.evidence.plan.account(*account).name();
+            self.dispersion(*account).map(|found| (name, found))
         });
         let Some((name, Dispersion { index, z })) =
             indices.max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()))
@@ -235,19 +236,19 @@ impl<'a> CheckInput<'a> {
     }
 
     /// Returns true if requests of a job arrive at random at one rate through the whole window.
-    pub(super) fn is_steady(&self, place: usize) -> bool {
-        let job = &self.evidence.plan.jobs[place];
+    pub(super) fn is_steady(&self, account: AccountId) -> bool {
+        let job = self.evidence.plan.account(account).job();
         let stays = job.start <= self.evidence.steps.warmup()
             && job.stop.is_none_or(|stop| stop >= self.evidence.end())
-            && !self.evidence.plan.has_fixed_request_count(place);
+            && !self.evidence.plan.account(account).job().has_fixed_request_count();
         stays && matches!(job.arrivals(), Some((Schedule::Poisson(_), _)))
     }
 
-    fn dispersion(&self, place: usize) -> Option<Dispersion> {
+    fn dispersion(&self, account: AccountId) -> Option<Dispersion> {
         let steps = &self.evidence.steps;
         let window = steps.window();
-        let burst = f64::from(Arrivals::of(&self.evidence.plan.jobs[place], 0).burst);
-        let counts: Vec<f64> = self.evidence.jobs[place]
+        let burst = f64::from(Arrivals::of(&self.evidence.plan.account(account).job(), 0).burst);
+        let counts: Vec<f64> = self.evidence.jobs[account.index()]
             .range(window.clone())
             .map(|step| step.counts.arrivals as f64 / burst)
             .collect();

@@ -8,12 +8,12 @@ use crate::finding::{Backlog, Finding, JobObstacle};
 impl CheckInput<'_> {
     /// Checks that requests did not arrive faster than they were answered.
     pub(super) fn backlog_check(&self) -> Check {
-        let scheduled = self.places().filter(|place| self.has_schedule(*place));
+        let scheduled = self.whole_jobs().filter(|account| self.has_schedule(*account));
         if scheduled.clone().count() == 0 {
             return CheckKind::Backlog.not_possible(JobObstacle::NoArrivals);
         }
         let steepest = scheduled
-            .filter_map(|place| self.trend(place))
+            .filter_map(|account| self.trend(account))
             .max_by(|a, b| (a.t / a.limit).total_cmp(&(b.t / b.limit)));
         if let Some(check) = self.rejected_check().or_else(|| self.unsent_check()) {
             return check;
@@ -49,15 +49,16 @@ impl CheckInput<'_> {
 
     /// Returns a finding if jobs left too many requests unsent and no backlog grew.
     fn unsent_check(&self) -> Option<Check> {
-        let places = || self.places().filter(|place| self.has_schedule(*place));
-        if places().any(|place| self.grows(place)) {
+        let places = || self.whole_jobs().filter(|account| self.has_schedule(*account));
+        if places().any(|account| self.grows(account)) {
             return None;
         }
         let jobs: Vec<String> = places()
-            .filter(|place| self.leaves_unsent(*place))
-            .map(|place| self.evidence.plan.jobs[place].name.clone())
+            .filter(|account| self.leaves_unsent(*account))
+            .map(|account| self.evidence.plan.account(account).name().to_owned())
             .collect();
-        let shares = places().map(|place| self.share(place, self.counts[place].balance.unsent()));
+        let shares = places()
+            .map(|account| self.share(account, self.counts[account.index()].balance.unsent()));
         let share = shares.max_by(f64::total_cmp).filter(|_| !jobs.is_empty())?;
         let judged =
             CheckKind::Backlog.of(Unit::PercentUnsent, share * 100.0, UNSENT_ALLOWED * 100.0);

@@ -1,6 +1,6 @@
 //! Checks of the requests and their outcomes.
 
-use base::{Class, Nanos};
+use base::{AccountId, Class, Nanos};
 use record::EventKind;
 
 use super::input::{CheckInput, ERRORS_INVALID};
@@ -53,16 +53,17 @@ impl CheckInput<'_> {
     /// Checks that no requests failed unexpectedly. The job with the largest error rate counts: one
     /// that fails completely must not hide behind a busier one.
     pub(super) fn errors(&self) -> Check {
-        let rates = (0..self.counts.len()).map(|place| (place, self.error_rate(place)));
-        let Some((place, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        let accounts = (0..self.counts.len() as u16).map(AccountId);
+        let rates = accounts.map(|account| (account, self.error_rate(account)));
+        let Some((account, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return CheckKind::Errors.not_possible(JobObstacle::NothingRequested);
         };
-        let finding = match self.unexpected(place) {
+        let finding = match self.unexpected(account) {
             0 => Failures::None,
             failed => Failures::Some {
-                job: self.evidence.plan.jobs[place].name.clone(),
+                job: self.evidence.plan.account(account).name().to_owned(),
                 failed,
-                scheduled: self.counts[place].balance.scheduled(),
+                scheduled: self.counts[account.index()].balance.scheduled(),
             },
         };
         let status = match rate {
@@ -77,25 +78,27 @@ impl CheckInput<'_> {
     /// Checks that results had the number of rows that the workload expects.
     pub(super) fn wrong_results(&self) -> Check {
         let plan = &self.evidence.plan;
-        let is_asked = |place: &usize| plan.jobs[*place].expect_rows.is_some();
-        let asked: Vec<usize> = (0..self.evidence.jobs.len()).filter(is_asked).collect();
+        let is_asked =
+            |account: &AccountId| plan.account(*account).requests().expect_rows.is_some();
+        let asked: Vec<AccountId> = self.evidence.accounts().filter(is_asked).collect();
         if asked.is_empty() {
             return CheckKind::WrongResults.not_possible(JobObstacle::NoExpectedRows);
         }
-        let wrong = |place: usize| {
-            let failures = self.evidence.jobs[place].failures.iter();
+        let wrong = |account: AccountId| {
+            let failures = self.evidence.jobs[account.index()].failures.iter();
             let unexpected = failures.filter(|(class, code, _)| {
-                *class == Class::WrongResult && !plan.jobs[place].accepted.contains(code)
+                *class == Class::WrongResult
+                    && !plan.account(account).requests().accepted.contains(code)
             });
             unexpected.map(|(.., count)| count).sum::<u64>()
         };
-        let counts = asked.into_iter().map(|place| (wrong(place), place));
-        let (results, place) = counts.max().unwrap_or_default();
+        let counts = asked.into_iter().map(|account| (wrong(account), account));
+        let (results, account) = counts.max().unwrap_or((0, AccountId(0)));
         let judged = CheckKind::WrongResults.of(Unit::Requests, results as f64, 0.0);
         let (status, finding) = match results {
             0 => (Status::Pass, WrongResults::None),
             results => {
-                let job = plan.jobs[place].name.clone();
+                let job = plan.account(account).name().to_owned();
                 (Status::Invalid, WrongResults::Some { job, results })
             }
         };

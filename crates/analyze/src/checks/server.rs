@@ -6,7 +6,7 @@
 
 use record::metric::{database, sessions};
 use record::{EndKind, Metric, Part};
-use workload::{Job, JobTarget, Reconnect};
+use workload::{JobOrPart, JobTarget, Reconnect, Requests};
 
 use super::input::CheckInput;
 use crate::account::Answered;
@@ -137,7 +137,7 @@ impl<'a> CheckInput<'a> {
     fn reason_no_counters(&self) -> Option<Obstacle> {
         let account = &self.evidence.account;
         let plan = &self.evidence.plan;
-        let mut targets = plan.counting_jobs().map(|place| plan.jobs[place].target);
+        let mut targets = plan.jobs.iter().map(|job| job.target);
         let first = targets.next();
         let is_one = targets.all(|target| Some(target) == first);
         let why = if self.evidence.is_virtual {
@@ -211,27 +211,24 @@ impl<'a> CheckInput<'a> {
         vec![Compared { counter, server, own: [own, most.max(own)], requests: [sum(0), sum(1)] }]
     }
 
-    /// Returns the jobs that have statements, each with its leader and its answers.
-    fn told(&self) -> impl Iterator<Item = (&'a Job, &'a Job, &'a Answered)> {
+    /// Returns the jobs and parts that have statements, each with its answers.
+    fn told(&self) -> impl Iterator<Item = (JobOrPart<'a>, &'a Answered)> {
         let evidence = self.evidence;
-        let jobs = evidence.account.jobs.iter().enumerate();
-        jobs.filter_map(|(place, told)| {
-            let job = evidence.plan.jobs.get(place)?;
-            job.mix.is_empty().then(|| (job, evidence.plan.leader(place), told))
-        })
+        let told = evidence.plan.jobs_and_parts().zip(&evidence.account.jobs);
+        told.filter(|(either, _)| !either.is_mix())
     }
 
     /// Returns the range of transactions that each job caused, as PostgreSQL counts them.
     fn transactions(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
-        let jobs = self.told().map(|(job, leader, told)| {
-            is_plain(job)?;
-            let each = job.statements.len() as u64;
+        let jobs = self.told().map(|(either, told)| {
+            is_plain(either.requests())?;
+            let each = either.requests().statements.len() as u64;
             // The transactions of an abandoned login, and of its prepared statements.
-            let lost = match leader.reconnect {
+            let lost = match either.job().reconnect {
                 Reconnect::No => 1,
                 Reconnect::PerTransaction => 2 + each,
             };
-            Ok(match job.transaction {
+            Ok(match either.requests().transaction {
                 true => [told.done(), told.done() + told.doubtful() * lost],
                 false => {
                     let answered: u64 = told.statements.iter().sum();
@@ -245,7 +242,8 @@ impl<'a> CheckInput<'a> {
     /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
     /// pipelined transaction is committed in another way, unless it is too long for that.
     fn commit_statements(&self) -> Result<Vec<[u64; 2]>, CounterObstacle> {
-        let jobs = self.told().map(|(job, _, told)| {
+        let jobs = self.told().map(|(either, told)| {
+            let job = either.requests();
             is_plain(job)?;
             Ok(match (job.transaction, job.pipeline) {
                 (false, _) => [0, 0],
@@ -258,7 +256,8 @@ impl<'a> CheckInput<'a> {
 
     /// Returns the range of statements that each job sent, including those around a transaction.
     fn statements(&self) -> Vec<[u64; 2]> {
-        let jobs = self.told().map(|(job, _, told)| {
+        let jobs = self.told().map(|(either, told)| {
+            let job = either.requests();
             let answered: u64 = told.statements.iter().sum();
             let around = if job.transaction { 2 * told.done() } else { 0 };
             // Includes a rollback, and a session that ends another.
@@ -270,8 +269,8 @@ impl<'a> CheckInput<'a> {
 }
 
 /// Checks that the statements of a job neither begin nor end transactions.
-fn is_plain(job: &Job) -> Result<(), CounterObstacle> {
-    let odd = job.statements.iter().find(|statement| {
+fn is_plain(requests: &Requests) -> Result<(), CounterObstacle> {
+    let odd = requests.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);
         let is_known = word.is_some_and(|word| PLAIN.contains(&word.as_str()));
         // Spliced text may be another statement.
@@ -281,9 +280,10 @@ fn is_plain(job: &Job) -> Result<(), CounterObstacle> {
     });
     match odd.map(|statement| statement.first_word().unwrap_or("…")) {
         None => Ok(()),
-        Some(word) => {
-            Err(CounterObstacle::UnknownCommits { job: job.name.clone(), word: word.to_owned() })
-        }
+        Some(word) => Err(CounterObstacle::UnknownCommits {
+            job: requests.section.clone(),
+            word: word.to_owned(),
+        }),
     }
 }
 

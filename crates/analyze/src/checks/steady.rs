@@ -4,6 +4,7 @@
 //! time before the change nor the time after it. Both checks use the medians of consecutive parts
 //! of the window; a change must be beyond chance and material.
 
+use base::AccountId;
 use std::ops::Range;
 
 use super::input::CheckInput;
@@ -46,8 +47,8 @@ struct Change<'a> {
 impl<'a> CheckInput<'a> {
     /// Checks that response times did not drift.
     pub(super) fn drift(&self) -> Check {
-        self.change((CheckKind::Drift, Finding::Drift), DRIFT_MATTERS, |place, medians, _| {
-            let name = self.evidence.plan.jobs[place].name.as_str();
+        self.change((CheckKind::Drift, Finding::Drift), DRIFT_MATTERS, |account, medians, _| {
+            let name = self.evidence.plan.account(account).name();
             let trend = trend(medians)?;
             let mean = medians.iter().sum::<f64>() / medians.len() as f64;
             let by = trend.growth / mean;
@@ -57,8 +58,8 @@ impl<'a> CheckInput<'a> {
 
     /// Checks that response times did not change abruptly.
     pub(super) fn step(&self) -> Check {
-        self.change((CheckKind::Step, Finding::Step), STEP_MATTERS, |place, medians, parts| {
-            let name = self.evidence.plan.jobs[place].name.as_str();
+        self.change((CheckKind::Step, Finding::Step), STEP_MATTERS, |account, medians, parts| {
+            let name = self.evidence.plan.account(account).name();
             let Step { place, by, t } = largest_step(medians)?;
             let at_s = self.evidence.steps.start(parts[place].0.start).as_secs_f64();
             let is_chance = t.abs() <= significant(medians.len());
@@ -70,16 +71,17 @@ impl<'a> CheckInput<'a> {
         &self,
         (kind, finding): (CheckKind, fn(MedianChange) -> Finding),
         matters: f64,
-        find: impl Fn(usize, &[f64], &[(Range<usize>, Distribution)]) -> Option<Change<'a>>,
+        find: impl Fn(AccountId, &[f64], &[(Range<usize>, Distribution)]) -> Option<Change<'a>>,
     ) -> Check {
         if let Some(why) = self.why_not_steady() {
             return kind.not_possible(why);
         }
-        let changes =
-            self.places().filter(|place| !self.is_overloaded(*place)).filter_map(|place| {
-                let parts = &self.evidence.jobs[place].parts;
-                find(place, &medians(parts)?, parts)
-            });
+        let changes = self.whole_jobs().filter(|account| !self.is_overloaded(*account)).filter_map(
+            |account| {
+                let parts = &self.evidence.jobs[account.index()].parts;
+                find(account, &medians(parts)?, parts)
+            },
+        );
         let key = |change: &Change<'_>| (!change.is_chance, change.by.abs());
         let Some(Change { name: job, by, is_chance, at_s }) = changes.max_by(|a, b| {
             let (a, b) = (key(a), key(b));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 use record::{Event, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
@@ -78,7 +78,7 @@ impl<'a> CheckInput<'a> {
     /// Checks that as many connections were open as configured. In jobs with a fixed number of
     /// connections they are counted at the end of each second.
     pub(super) fn connections(&self) -> Check {
-        let jobs = self.places().filter_map(|place| self.connections_of(place));
+        let jobs = self.whole_jobs().filter_map(|account| self.connections_of(account));
         let fewest = jobs.max_by(|a, b| a.missing().total_cmp(&b.missing()));
         let missing = fewest.as_ref().map_or(0.0, Connections::missing);
         let events = self.evidence.events.iter();
@@ -105,19 +105,16 @@ impl<'a> CheckInput<'a> {
     /// Returns the connections of a job that keeps a fixed number of them for its whole duration.
     /// The last second is left out, as the job closes them in it; workers end when no more requests
     /// will come.
-    fn connections_of(&self, place: usize) -> Option<Connections<'a>> {
-        let job = &self.evidence.plan.jobs[place];
-        let known = &self.evidence.jobs[place].steps;
+    fn connections_of(&self, account: AccountId) -> Option<Connections<'a>> {
+        let job = self.evidence.plan.account(account).job();
+        let known = &self.evidence.jobs[account.index()].steps;
         let last_arrival = || known.iter().rposition(|step| step.counts.arrivals > 0);
         let (asked, goes_at) = match job.pacing {
             Pacing::Closed { clients, .. } => (clients, known.len()),
             Pacing::Queue { workers, .. } => (workers, last_arrival().unwrap_or_default()),
-            Pacing::Open { .. }
-            | Pacing::Timetable { .. }
-            | Pacing::Replay
-            | Pacing::Part { .. } => return None,
+            Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => return None,
         };
-        let ends_early = self.evidence.plan.has_fixed_request_count(place);
+        let ends_early = self.evidence.plan.account(account).job().has_fixed_request_count();
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;
         if asked == 0 || ends_early || !keeps_them {
             return None;
@@ -131,6 +128,6 @@ impl<'a> CheckInput<'a> {
             .collect();
         let sum: u64 = open.iter().sum();
         let open = (!open.is_empty()).then(|| sum as f64 / open.len() as f64)?;
-        Some(Connections { job: &job.name, asked, open })
+        Some(Connections { job: job.name(), asked, open })
     }
 }

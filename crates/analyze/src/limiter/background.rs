@@ -117,9 +117,10 @@ impl LimiterInput<'_, '_> {
     /// something else.
     fn is_permanent_closed_job(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
-        let place = plan.jobs.iter().position(|job| job.name == name);
-        place.is_some_and(|place| {
-            !self.findings.has_schedule(place) && !is_intermittent(plan, place)
+        let account =
+            self.findings.evidence.accounts().find(|account| plan.account(*account).name() == name);
+        account.is_some_and(|account| {
+            !self.findings.has_schedule(account) && !is_intermittent(plan, account)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Detection of too few connections: fewer than the server admits, or than a pool has.
 
+use base::AccountId;
 use record::metric::sockets;
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
@@ -47,28 +48,29 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if requests with a schedule wait for a connection.
     fn refused_requests(&self) -> Option<Suspect> {
-        let places = || self.findings.places().filter(|place| self.findings.is_overloaded(*place));
-        let (event, place) = self.refusals().find_map(|event| {
-            let is_of = |place: &usize| event.job.is_none_or(|job| usize::from(job.0) == *place);
+        let places =
+            || self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
+        let (event, account) = self.refusals().find_map(|event| {
+            let is_of = |account: &AccountId| event.job.is_none_or(|job| job == *account);
             Some((event, places().find(is_of)?))
         })?;
-        let job = &self.findings.evidence.jobs[place];
+        let job = &self.findings.evidence.jobs[account.index()];
         let spent = |kind| job.histogram(kind).map_or(0.0, |it| it.mean() * it.len() as f64);
         let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
         let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), finding)
-            .with_any("offered_per_s", self.findings.offered_per_s(place))
+            .with_any("offered_per_s", self.findings.offered_per_s(account))
             .with("waiting_share_of_response_time", waited / all.max(1.0));
-        Some(suspect.with_any("connections", self.most_connections(place)))
+        Some(suspect.with_any("connections", self.most_connections(account)))
     }
 
     /// Returns a suspect if clients never got a connection and send nothing.
     fn refused_clients(&self) -> Option<Suspect> {
         self.refusals().find_map(|event| {
-            let place = usize::from(event.job?.0);
-            let clients = clients(&self.findings.evidence.plan.jobs[place].pacing);
-            let connections = self.most_connections(place)?;
+            let account = event.job?;
+            let clients = clients(&self.findings.evidence.plan.account(account).job().pacing);
+            let connections = self.most_connections(account)?;
             let without = 1.0 - connections / clients.max(1.0);
             let text = event.text.clone();
             let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
@@ -81,9 +83,9 @@ impl LimiterInput<'_, '_> {
     }
 
     /// Returns the largest number of connections that a job had in the window.
-    fn most_connections(&self, place: usize) -> Option<f64> {
+    fn most_connections(&self, account: AccountId) -> Option<f64> {
         let evidence = self.findings.evidence;
-        let steps = evidence.jobs[place].range(evidence.steps.window());
+        let steps = evidence.jobs[account.index()].range(evidence.steps.window());
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
 

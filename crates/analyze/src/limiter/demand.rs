@@ -69,35 +69,35 @@ impl Demand {
         let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
         let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
         let (mut count, mut received, mut answers) = (0, 0, 0);
-        for place in findings.places() {
+        for account in findings.whole_jobs() {
             demand.by = LoadSource::Jobs;
-            let job = &evidence.plan.jobs[place];
-            demand.is_overloaded |= findings.is_overloaded(place);
+            let job = evidence.plan.account(account).job();
+            demand.is_overloaded |= findings.is_overloaded(account);
             // Requests to other targets and programs do not load the observed database.
             if job.target != JobTarget::Main {
                 continue;
             }
-            for Step { counts, .. } in &evidence.jobs[place].steps {
+            for Step { counts, .. } in &evidence.jobs[account.index()].steps {
                 received += counts.bytes_received;
                 answers += counts.balance.completed();
             }
-            let histogram = evidence.jobs[place].histogram(Kind::Service);
+            let histogram = evidence.jobs[account.index()].histogram(Kind::Service);
             let times = histogram.map_or(0, |times| times.len());
             let spent_s = histogram.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
             count += times;
-            let statements = &evidence.jobs[place].window;
+            let statements = &evidence.jobs[account.index()].window;
             let statements = statements.iter().filter(|(it, _)| matches!(it, Kind::Statement(_)));
             let asked: u64 = statements.map(|(_, histogram)| histogram.len()).sum();
             demand.statements += asked.max(times) as f64;
             demand.in_flight += spent_s / length_s;
             demand.service_s += spent_s;
-            if !findings.has_schedule(place) {
+            if !findings.has_schedule(account) {
                 let clients = clients(&job.pacing);
                 demand.closed.clients += clients;
                 demand.closed.in_flight += spent_s / length_s;
                 demand.closed.per_s += times as f64 / length_s;
                 // Thinking clients idle by intent, not for lack of input.
-                if job.feed.is_some() && !thinks(&job.pacing) {
+                if job.requests.feed.is_some() && !thinks(&job.pacing) {
                     demand.fed_clients += clients;
                     demand.fed_in_flight += spent_s / length_s;
                 }
@@ -134,11 +134,9 @@ impl Demand {
 pub(super) fn clients(pacing: &Pacing) -> f64 {
     match pacing {
         Pacing::Closed { clients, .. } => f64::from(*clients),
-        Pacing::Open { .. }
-        | Pacing::Queue { .. }
-        | Pacing::Timetable { .. }
-        | Pacing::Replay
-        | Pacing::Part { .. } => 0.0,
+        Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
+            0.0
+        }
     }
 }
 

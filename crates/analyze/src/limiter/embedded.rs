@@ -72,8 +72,8 @@ impl LimiterInput<'_, '_> {
             "release",
             "rollback",
         ];
-        let jobs = self.findings.evidence.plan.jobs.iter();
-        let mut statements = jobs.flat_map(|job| &job.statements);
+        let sections = self.findings.evidence.plan.jobs_and_parts();
+        let mut statements = sections.flat_map(|either| &either.requests().statements);
         statements.any(|statement| {
             let text = statement.pieces.iter().find_map(|piece| match piece {
                 Piece::Text(text) => Some(text.trim_start().to_ascii_lowercase()),

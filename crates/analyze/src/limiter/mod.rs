@@ -101,8 +101,8 @@ pub(crate) fn name(findings: &CheckInput<'_>, side_effects: &[SideEffects]) -> L
 impl LimiterInput<'_, '_> {
     fn outcome(&self) -> Outcome {
         let findings = self.findings;
-        let places = || findings.places();
-        let has_schedules = places().all(|place| findings.has_schedule(place));
+        let places = || findings.whole_jobs();
+        let has_schedules = places().all(|account| findings.has_schedule(account));
         let asks = self.demand.by == LoadSource::Jobs;
         if !asks && !findings.evidence.loads.is_empty() {
             Outcome::Inconclusive(Inconclusive::LoadsOnly)
@@ -112,13 +112,13 @@ impl LimiterInput<'_, '_> {
             Outcome::Saturating(Saturation::Overload)
         } else if findings.window_is_empty() && has_schedules {
             Outcome::Inconclusive(Inconclusive::NoRequests)
-        } else if places().any(|place| findings.fails(place)) {
+        } else if places().any(|account| findings.fails(account)) {
             Outcome::Inconclusive(Inconclusive::FailingRequests)
         } else if !has_schedules {
             Outcome::Saturating(Saturation::ClosedJob)
         } else if findings.some_unsent() {
             Outcome::Inconclusive(Inconclusive::UnsentRequests)
-        } else if places().any(|place| findings.trend(place).is_none()) {
+        } else if places().any(|account| findings.trend(account).is_none()) {
             Outcome::Inconclusive(Inconclusive::ShortWindow)
         } else {
             Outcome::Satisfied
@@ -127,8 +127,8 @@ impl LimiterInput<'_, '_> {
 
     /// Returns the suspect for jobs that got what they were offered.
     fn satisfaction(&self) -> Suspect {
-        let jobs = 0..self.findings.evidence.jobs.len();
-        let offered: f64 = jobs.filter_map(|place| self.findings.offered_per_s(place)).sum();
+        let jobs = self.findings.evidence.accounts();
+        let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
         Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
             .with("offered_per_s", offered)
             .with("answered_per_s", self.findings.ended_per_s())

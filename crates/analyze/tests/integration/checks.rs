@@ -91,7 +91,7 @@ fn complete_names_the_queue_that_ended_the_run() {
     evidence.ended = Some(EndKind::QueueFull);
     evidence.events.push(event(30_000, Some(1), EventKind::QueueFull, "1000 requests wait"));
     end_at(&mut evidence, Nanos::from_secs(30));
-    let job = Some(evidence.plan.jobs[1].name.clone());
+    let job = Some(evidence.plan.jobs[1].name().to_owned());
     let complete = check("complete", &evidence);
     assert_eq!(complete.status, Status::Invalid);
     assert_eq!(end_of(complete), (RunEnd::QueueFull { job }, Some(Nanos::from_secs(30))));

@@ -146,9 +146,9 @@ fn the_parts_of_a_mix_are_counted_once() {
     let workload = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \
                     uniform\n[a]\nquery = select 1\n[b]\nquery = select 2\ntransaction = yes\n";
     let mut evidence = steady(workload);
-    let jobs = evidence.plan.jobs.iter().map(|job| match job.mix.is_empty() {
-        true => answered(ALL / 2, 1),
-        false => answered(ALL, 0),
+    let jobs = evidence.plan.jobs_and_parts().map(|either| match either.is_mix() {
+        false => answered(ALL / 2, 1),
+        true => answered(ALL, 0),
     });
     evidence.account = postgres(READ, jobs.collect(), ALL + 7).account;
     assert_eq!(check("commits", &evidence).status, Status::Pass);

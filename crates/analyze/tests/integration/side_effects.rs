@@ -79,7 +79,7 @@ impl Run {
 
     fn evidence(mut self) -> Evidence {
         let read = |StepOfJob { job, step }: StepOfJob| {
-            let times = self.times[job].get(step).cloned();
+            let times = self.times[job.index()].get(step).cloned();
             Ok::<_, Infallible>(times.unwrap_or_else(|| Kind::Response.histogram()))
         };
         self.evidence.disturbances = disturbances(&self.evidence, read).unwrap();
@@ -371,7 +371,7 @@ fn a_record_that_cannot_be_read_is_an_error() {
     let read = |StepOfJob { job, step }| match step {
         50 => Err("damaged"),
         _ => {
-            assert_eq!(job, 0, "the job itself is not read");
+            assert_eq!(job, base::AccountId(0), "the job itself is not read");
             Ok(Kind::Response.histogram())
         }
     };

@@ -55,7 +55,10 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         warmup: WarmupEnd::Given,
         steps: Steps::new(Grid::new(plan.warmup.known(), plan.duration), end, plan.probe),
         ended: Some(EndKind::Completed),
-        jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
+        jobs: plan
+            .jobs_and_parts()
+            .map(|either| idle_job(either.requests().statements.len()))
+            .collect(),
         nodes: Vec::new(),
         disturbances: Vec::new(),
         events: Vec::new(),

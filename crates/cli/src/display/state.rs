@@ -6,7 +6,7 @@ use std::time::Duration;
 use archive::LiveView;
 use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use lab::Order;
-use workload::{JobTarget, Warmup};
+use workload::{Job, JobOrPart, JobTarget, Warmup};
 
 /// Refresh interval of the display.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -113,19 +113,16 @@ impl Shared {
 impl State {
     /// Returns the state before a run.
     pub(super) fn of(order: &Order) -> State {
-        let job = |(place, job): (usize, &workload::Job)| JobTitle {
-            name: job.name.clone(),
-            is_open: order.plan.leader(place).has_arrivals(),
+        let job = |either: JobOrPart<'_>| JobTitle {
+            name: either.name().to_owned(),
+            is_open: either.job().has_arrivals(),
         };
         State {
             title: format!("{} on {}", order.workload, targets(order)),
-            jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
+            jobs: order.plan.jobs_and_parts().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
-            ends_by_itself: order
-                .plan
-                .counting_jobs()
-                .all(|place| ends_by_itself(&order.plan, place)),
+            ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
             phase: Phase::Starting,
@@ -184,8 +181,8 @@ fn targets(order: &Order) -> String {
     main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
 }
 
-fn ends_by_itself(plan: &workload::Plan, place: usize) -> bool {
-    plan.has_fixed_request_count(place) || plan.jobs[place].stop.is_some()
+fn ends_by_itself(job: &Job) -> bool {
+    job.has_fixed_request_count() || job.stop.is_some()
 }
 
 #[cfg(test)]

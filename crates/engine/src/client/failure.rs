@@ -20,7 +20,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Returns true if a request with so many retries is sent once more after this error.
     pub(super) fn may_retry(&self, error: &Error, retries: u32) -> bool {
-        let retry = self.present().job.retry.as_ref();
+        let retry = self.present().requests.retry.as_ref();
         let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
         wanted && self.connection.is_some()
     }
@@ -29,7 +29,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     pub(super) fn failed(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
         let part = self.present();
-        let accepted = part.job.accepted.contains(&code);
+        let accepted = part.requests.accepted.contains(&code);
         let index = Some(part.index);
         let note = |kind| {
             let text = error.to_string();
@@ -38,7 +38,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if self.job_state.is_new_error(code) {
             note(EventKind::FirstError);
         }
-        if !accepted && part.job.on_error == OnError::Stop {
+        if !accepted && part.requests.on_error == OnError::Stop {
             note(EventKind::StoppedByError);
             self.lane.stop.ask(EndKind::StoppedByError);
             self.lane.check_stop();
@@ -51,7 +51,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
             true => (Code::DRAIN, "no answer before the end of the drain".to_owned()),
             false => {
-                let limit = self.present().job.timeout.unwrap_or_default();
+                let limit = self.present().requests.timeout.unwrap_or_default();
                 let words = "the target is slow, stalled or unreachable";
                 (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
             }

@@ -132,12 +132,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// turn it is.
     #[inline]
     fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> RequestSource {
-        if self.job_state.job.feed.is_some() {
+        if self.job_state.job.requests.feed.is_some() {
             return RequestSource::File(0, None);
         }
         let Some(number) = numbers.next() else { return RequestSource::End };
         let part = self.job_state.parts.choose(number);
-        match self.job_state.parts.part(part).job.feed {
+        match self.job_state.parts.part(part).requests.feed {
             None => RequestSource::Schedule(number),
             Some(_) => RequestSource::File(part, Some(number)),
         }
@@ -368,7 +368,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Returns true if the statements after a failed one are still sent.
     fn goes_on_after_errors(&self) -> bool {
-        self.present().job.flow == Flow::Separately && self.connection.is_some()
+        self.present().requests.flow == Flow::Separately && self.connection.is_some()
     }
 
     /// Pauses between two statements of a session. Returns false if the request's time is over.
@@ -414,7 +414,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     #[inline]
     fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
-        let expected = self.present().job.expect_rows?;
+        let expected = self.present().requests.expect_rows?;
         (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
     }
 

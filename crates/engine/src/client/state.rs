@@ -157,7 +157,7 @@ impl<D: Driver, R> Client<D, R> {
     pub(super) fn make_ready(&mut self, since: Stamp) {
         self.work.reply.reset();
         self.empty_capture();
-        let timeout = self.present().job.timeout;
+        let timeout = self.present().requests.timeout;
         let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
         let expires = times_out.min(self.lane.give_up_at.get());
         self.handle.expire_at(expires);
@@ -170,14 +170,14 @@ impl<D: Driver, R> Client<D, R> {
         if self.job_state.parts.vary_steps() {
             let part = self.job_state.parts.part(self.part);
             let steps = &part.steps[part.stretches[stretch].clone()];
-            set_steps(&mut self.work, steps, part.job.pipeline);
+            set_steps(&mut self.work, steps, part.requests.pipeline);
         }
     }
 
     /// Restores the steps: a driver whose connection ended may have kept them with the values.
     pub(super) fn restore_steps(&mut self) {
         let part = self.job_state.parts.part(self.part);
-        set_steps(&mut self.work, &part.steps, part.job.pipeline);
+        set_steps(&mut self.work, &part.steps, part.requests.pipeline);
     }
 
     /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
@@ -203,8 +203,7 @@ fn set_steps(work: &mut Work, steps: &[Step], is_pipelined: bool) {
 /// Returns the value generators of a client: one for each part, and for a mix one more for its
 /// pauses.
 fn generators(job_state: &JobState, started: WallTime, dialect: Dialect) -> Vec<Generator> {
-    let parts = job_state.parts.all().iter().map(|part| &part.job);
-    let pauses = (!job_state.job.mix.is_empty()).then_some(&*job_state.job);
-    let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
-    made.collect()
+    let job = Generator::new(&job_state.job, started, dialect);
+    let parts = job_state.job.parts.iter();
+    parts.map(|part| Generator::of_part(part, started, dialect)).chain([job]).collect()
 }

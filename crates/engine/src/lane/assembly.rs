@@ -10,7 +10,7 @@ use base::{Clock, Stamp};
 use driver::Driver;
 use record::{Grid, JobIndex, Ledger};
 use rt::Rt;
-use workload::{Job, OnQueueFull, Pacing};
+use workload::{Job, JobId, OnQueueFull, Pacing};
 
 use crate::client_counts::ClientCounts;
 use crate::feed::{Feeds, LaneFeed};
@@ -39,16 +39,17 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         let plan = Arc::clone(&context.plan);
         let grid = Grid::new(plan.warmup.known(), plan.duration);
         let statements: Vec<u16> =
-            plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+            plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
         let accounts = node_entries(&plan, &context.drivers);
         let statements = [statements, vec![0; accounts.len()]].concat();
         let mut files = context.feeds.take(share.lane);
         let mut sinks = outlets.results;
-        let job_states = (0..plan.jobs.len())
-            .map(|place| {
-                let first_node = first_node_entry(&plan, &accounts, place);
+        let job_states = plan
+            .jobs_by_id()
+            .map(|(id, _)| {
+                let first_node = first_node_entry(&plan, &accounts, id);
                 let files = (files.as_mut_slice(), &mut sinks);
-                JobState { first_node, ..job_state(&rt, &context, share, zero, place, files) }
+                JobState { first_node, ..job_state(&rt, &context, share, zero, id, files) }
             })
             .map(Rc::new)
             .collect();
@@ -77,13 +78,13 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
 
     /// Starts a job's clients, on their connections if the job keeps connections, and the
     /// dispatcher of its arrivals.
-    pub(super) fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
-        let job_state = &self.job_states[place];
+    pub(super) fn start(self: &Rc<Self>, id: JobId, connections: Vec<(u32, D::Connection)>) {
+        let job_state = &self.job_states[id.index()];
         for (client, connection) in connections {
             self.add_client(job_state, client, Some(connection));
         }
         if !job_state.keeps_connections() {
-            for client in opening::clients(&self.context.plan, place, self.share) {
+            for client in opening::clients(&self.context.plan, id, self.share) {
                 self.add_client(job_state, client, None);
             }
         }
@@ -102,17 +103,17 @@ fn job_state<D: Driver>(
     context: &RunContext<D>,
     share: Share,
     zero: Stamp,
-    place: usize,
+    id: JobId,
     (files, sinks): (&mut [Option<LaneFeed>], &mut RowSinks),
 ) -> JobState {
     let plan = &context.plan;
-    let job = &plan.jobs[place];
-    let parts = Arc::clone(&context.parts[place]);
+    let job = plan.job(id);
+    let parts = Arc::clone(&context.parts[id.index()]);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());
     let results = parts.all().iter().map(|part| sinks[usize::from(part.index.0)].take());
     let results = RefCell::new(results.collect());
-    let index = JobIndex(place as u16);
+    let index = plan.account_of(id);
     let gate = times(context, share, index, job).map(|times| {
         let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = opening::queue_limit(job);
@@ -142,7 +143,7 @@ fn job_state<D: Driver>(
 /// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
 fn times<D>(context: &RunContext<D>, share: Share, index: JobIndex, job: &Job) -> Option<Times> {
     let share = match job.pacing {
-        Pacing::Closed { .. } | Pacing::Part { .. } => return None,
+        Pacing::Closed { .. } => return None,
         Pacing::Replay => return Some(Times::Log(LogTimes::new(job))),
         Pacing::Queue { .. } if !share.has(index.0.into()) => return None,
         Pacing::Queue { .. } => Share::ALL,

@@ -90,8 +90,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
             Pacing::Open { .. }
             | Pacing::Queue { .. }
             | Pacing::Timetable { .. }
-            | Pacing::Replay
-            | Pacing::Part { .. } => self.spawn(client.serve_arrivals(), LaneState::lose_client),
+            | Pacing::Replay => self.spawn(client.serve_arrivals(), LaneState::lose_client),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Housekeeping of a lane: its intervals, its end, its drain and its outcome.
 
+use std::rc::Rc;
+
 use base::{Clock, Nanos, Stamp};
 use driver::Driver;
-use record::{EndKind, EventKind, Grid, Outcome};
+use record::{EndKind, EventKind, Gauge, Grid, Outcome};
 use workload::JobTarget;
 
+use crate::job_state::JobState;
 use crate::lane_state::LaneState;
 use crate::panics::panic_message;
 use crate::rules::Rules;
@@ -76,14 +79,18 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
     /// its requests. Early last arrivals do not end a run before that.
     fn horizon(&self) -> Nanos {
         let plan = &self.context.plan;
-        let open_ended = plan.counting_jobs().filter(|place| !plan.has_fixed_request_count(*place));
-        let jobs = open_ended.map(|place| &plan.jobs[place]);
+        let jobs = plan.jobs.iter().filter(|job| !job.has_fixed_request_count());
         jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 
     /// Closes the present interval of the ledger.
     fn close_interval(&self, now: Stamp) {
-        let gauges = || self.job_states.iter().map(|job_state| job_state.gauge()).collect();
+        // A part of a mix has no queue and no connections of its own.
+        let gauges = |job_state: &Rc<JobState>| {
+            let parts = std::iter::repeat_n(Gauge::default(), job_state.parts.accounts());
+            std::iter::once(job_state.gauge()).chain(parts)
+        };
+        let gauges = || self.job_states.iter().flat_map(gauges).collect();
         self.ledger.borrow_mut().turn(now, gauges);
     }
 

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use base::Stamp;
 use driver::Driver;
 use rt::Rt;
+use workload::JobId;
 
 use crate::lane_state::{LaneState, Outlets};
 use crate::opening::Opened;
@@ -33,12 +34,12 @@ pub(crate) async fn run<D: Driver, R: Rules>(
     opened: Opened<D>,
 ) -> LaneOutcome {
     let lane = Rc::new(LaneState::<D, R>::assemble(rt, context, share, zero, outlets));
-    for (place, connections) in opened.connections.into_iter().enumerate() {
-        lane.start(place, connections);
-        lane.job_states[place].close_results_if_over();
+    for (id, connections) in (0..).map(JobId).zip(opened.connections) {
+        lane.start(id, connections);
+        lane.job_states[id.index()].close_results_if_over();
     }
     for (job, error) in &opened.limited {
-        lane.note_connection_limit(&lane.job_states[usize::from(job.0)], error);
+        lane.note_connection_limit(&lane.job_states[job.index()], error);
     }
     let end = lane.work_until_end().await;
     lane.drain(end).await;

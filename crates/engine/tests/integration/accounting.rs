@@ -119,7 +119,7 @@ fn invariant_2_every_model_balances_under_every_fault() {
         for config in &faults {
             for timeout in [None, Some(Nanos::from_millis(40))] {
                 let mut plan = plan(pacing.clone(), 1.0, 6.0, 9);
-                plan.jobs[0].timeout = timeout;
+                plan.jobs[0].requests.timeout = timeout;
                 plan.drain = Nanos::from_millis(500);
                 let (totals, finished) = simulate(&plan, config);
                 let scheduled = balance(&totals).scheduled();
@@ -203,7 +203,7 @@ fn requests_left_after_the_drain_count_with_their_age() {
 #[test]
 fn retryable_errors_are_retried_and_counted() {
     let mut plan = plan(poisson(1_000), 0.0, 30.0, 4);
-    plan.jobs[0].retry = Some(Retry { times: 3, codes: vec![Code::new("40001")] });
+    plan.jobs[0].requests.retry = Some(Retry { times: 3, codes: vec![Code::new("40001")] });
     let (totals, _) = simulate(&plan, &Config { errors: 0.3, ..constant(1_000, None) });
     let counts = &totals.job(JOB).window.counts;
     let n = balance(&totals).scheduled() as f64;
@@ -221,8 +221,8 @@ fn retryable_errors_are_retried_and_counted() {
 #[test]
 fn accepted_errors_are_counted_apart() {
     let mut plan = plan(poisson(1_000), 0.0, 10.0, 4);
-    plan.jobs[0].accepted = vec![Code::new("40001")];
-    plan.jobs[0].on_error = OnError::Stop;
+    plan.jobs[0].requests.accepted = vec![Code::new("40001")];
+    plan.jobs[0].requests.on_error = OnError::Stop;
     let config = Config { errors: 0.2, ..constant(1_000, None) };
     let (totals, finished) = simulate(&plan, &config);
     let counts = &totals.job(JOB).window.counts;
@@ -280,7 +280,7 @@ fn a_wrong_number_of_rows_is_an_error_like_others() {
 #[test]
 fn an_error_may_stop_the_run() {
     let mut plan = plan(even(1_000), 0.0, 10.0, 4);
-    plan.jobs[0].on_error = OnError::Stop;
+    plan.jobs[0].requests.on_error = OnError::Stop;
     let (totals, finished) = simulate(&plan, &Config { errors: 0.001, ..constant(1_000, None) });
     assert_eq!(finished.end, EndKind::StoppedByError);
     let counts = balance(&totals);
@@ -449,10 +449,10 @@ fn counts_and_stops_end_a_job_and_its_run() {
 fn a_run_without_duration_goes_on_until_it_is_stopped() {
     let mut plan: Plan = plan(even(100), 0.0, 1.0, 1);
     plan.duration = None;
-    plan.jobs[0].timeout = Some(secs(1));
+    plan.jobs[0].requests.timeout = Some(secs(1));
     let stop = Stop::default();
     let server = Simulated::new(Config { errors: 1.0, ..constant(1_000, None) }, plan.seed);
-    plan.jobs[0].on_error = OnError::Stop;
+    plan.jobs[0].requests.on_error = OnError::Stop;
     let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(1), &stop);
     assert_eq!(finished.end, EndKind::StoppedByError);
     assert_eq!(balance(&totals).scheduled(), 1);

@@ -108,7 +108,7 @@ fn silent_outage_begins_with_the_first_request_without_an_answer() {
         (Pacing::Closed { clients: 4, think: None }, OnOutage::Fail),
     ] {
         let mut plan = plan(pacing, 0.0, 20.0, 4);
-        plan.jobs[0].timeout = Some(Nanos::from_secs(2));
+        plan.jobs[0].requests.timeout = Some(Nanos::from_secs(2));
         plan.jobs[0].on_outage = on_outage;
         let inner = Simulated::new(constant(1_000, None), plan.seed);
         // A network that drops all packets.

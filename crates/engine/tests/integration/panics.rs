@@ -157,7 +157,7 @@ fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
             // The first connection is that of the control phase.
             for at in [At::Connection(1), At::Connection(2), At::Text("prepare the table")] {
                 let text = "prepare the table".to_owned();
-                let span = plan.jobs[0].span;
+                let span = plan.jobs[0].requests.span;
                 let setup = vec![FixedStatement { text, span, script: None }];
                 let plan = Plan { setup, ..plan.clone() };
                 match outcome(&plan, at, &options).0 {
@@ -174,7 +174,7 @@ fn a_panic_in_the_teardown_leaves_what_was_measured() {
     let options = Options { is_virtual: false, ..virtually(1) };
     let mut plan = plan(even(200), 0.0, 0.2, 3);
     let text = "drop the table".to_owned();
-    plan.teardown = vec![FixedStatement { text, span: plan.jobs[0].span, script: None }];
+    plan.teardown = vec![FixedStatement { text, span: plan.jobs[0].requests.span, script: None }];
     let (finished, _) = outcome(&plan, At::Text("drop the table"), &options);
     let finished = finished.expect("it was measured");
     assert_eq!(finished.end, EndKind::InternalError);

@@ -337,7 +337,8 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
     let requests = |job| part(job).counts.balance.completed();
     let named = |name: &str| {
         let plan = plan_of(file);
-        plan.jobs.iter().position(|job| job.name.ends_with(name)).expect("a part") as u16
+        plan.jobs_and_parts().position(|either| either.name().ends_with(name)).expect("a part")
+            as u16
     };
     let (a, b) = (named("/a"), named("/b"));
     assert_eq!(number(&deeds.prepared), 3 + 2 * requests(a) + requests(b));

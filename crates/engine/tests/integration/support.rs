@@ -8,8 +8,8 @@ use engine::{Drivers, Finished, Honest, LaneOutlet, NoListener, Options, Rules, 
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
-    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
-    Statement,
+    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Requests,
+    Schedule, Statement,
 };
 
 pub(crate) const JOB: JobIndex = JobIndex(0);
@@ -21,16 +21,10 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         span: Span::default(),
         script: None,
     };
-    let job = Job {
-        name: "read".to_owned(),
-        target: JobTarget::Main,
-        pacing,
-        start: Nanos::ZERO,
-        stop: None,
-        count: None,
+    let requests = Requests {
+        section: "read".to_owned(),
         lets: Vec::new(),
         statements: vec![statement],
-        mix: Vec::new(),
         flow: workload::Flow::Together,
         feed: None,
         transaction: false,
@@ -42,10 +36,19 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         retry: None,
         accepted: Vec::new(),
         on_error: OnError::Continue,
-        reconnect: Reconnect::No,
-        on_outage: OnOutage::Fail,
         slos: Vec::new(),
         span: Span::default(),
+    };
+    let job = Job {
+        target: JobTarget::Main,
+        pacing,
+        start: Nanos::ZERO,
+        stop: None,
+        count: None,
+        reconnect: Reconnect::No,
+        on_outage: OnOutage::Fail,
+        requests,
+        parts: Vec::new(),
     };
     Plan {
         target: None,
@@ -125,7 +128,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
 ) -> (Totals, Finished) {
     let grid = Grid::new(plan.warmup.known(), plan.duration);
     let mut statements: Vec<u16> =
-        plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+        plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     let nodes = engine::node_entries(plan, &drivers);
     statements.resize(statements.len() + nodes.len(), 0);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));

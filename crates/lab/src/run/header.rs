@@ -2,7 +2,7 @@
 
 use engine::NodeEntry;
 use record::{Header, JobHeader, Pace, TargetText};
-use workload::{JobTarget, Placeholders};
+use workload::{JobOrPart, JobTarget, Placeholders};
 
 use super::order::Order;
 use crate::unread_plan::NODE;
@@ -16,16 +16,24 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         plan.to_mut().teardown.clear();
     }
     let plan = &*plan;
-    let job = |(place, job): (usize, &workload::Job)| JobHeader {
-        name: job.name.clone(),
-        model: plan.leader(place).model().to_owned(),
-        arrival: plan.leader(place).arrival().map(str::to_owned),
-        offered_per_s: plan.offered_per_s(place, plan.warmup.known(), plan.duration),
-        connections_asked: Some(engine::connections_asked(plan, job)),
-        statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
+    let job = |either: JobOrPart<'_>| JobHeader {
+        name: either.name().to_owned(),
+        model: either.job().model().to_owned(),
+        arrival: either.job().arrival().map(str::to_owned),
+        offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),
+        connections_asked: Some(match either {
+            JobOrPart::Job(job) => engine::connections_asked(plan, job),
+            JobOrPart::Part(..) => 0,
+        }),
+        statements: either
+            .requests()
+            .statements
+            .iter()
+            .map(|statement| statement.text(Placeholders::Question))
+            .collect(),
     };
     let account = |NodeEntry { job, address }: NodeEntry| JobHeader {
-        name: format!("{}@{address}", plan.jobs[job].name),
+        name: format!("{}@{address}", plan.job(job).name()),
         model: NODE.to_owned(),
         arrival: None,
         offered_per_s: None,
@@ -48,6 +56,6 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup.known(),
         duration: plan.duration,
-        jobs: plan.jobs.iter().enumerate().map(job).chain(nodes.into_iter().map(account)).collect(),
+        jobs: plan.jobs_and_parts().map(job).chain(nodes.into_iter().map(account)).collect(),
     }
 }

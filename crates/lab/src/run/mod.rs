@@ -16,7 +16,7 @@ use driver::Driver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, node_entries};
 use observe::Whose;
 use record::Pace;
-use workload::{Plan, Warmup};
+use workload::{JobOrPart, Plan, Warmup};
 
 pub use done::Done;
 pub use order::Order;
@@ -181,6 +181,6 @@ fn recording_listener<D: Driver>(
 }
 
 fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {
-    let jobs: Vec<&str> = order.plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    let jobs: Vec<&str> = order.plan.jobs_and_parts().map(JobOrPart::name).collect();
     order.op_log.as_ref().map(|plan| OpLog::create(plan, &jobs, pace)).transpose()
 }

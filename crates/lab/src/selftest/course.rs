@@ -91,6 +91,7 @@ pub(super) fn run_on<D: Driver, R: Rules>(
 
 /// Returns an empty record in memory.
 pub(super) fn memory(plan: &Plan) -> MemoryOutlet {
-    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let statements: Vec<u16> =
+        plan.jobs_and_parts().map(|either| either.requests().statements.len() as u16).collect();
     MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements))
 }

@@ -152,7 +152,6 @@ fn schedule(plan: &mut Plan) -> (&mut Schedule, Seed) {
         Pacing::Queue { .. }
         | Pacing::Closed { .. }
         | Pacing::Timetable { .. }
-        | Pacing::Replay
-        | Pacing::Part { .. } => unreachable!("these faults are planted into open jobs"),
+        | Pacing::Replay => unreachable!("these faults are planted into open jobs"),
     }
 }

@@ -51,15 +51,15 @@ pub(super) fn replicate(plan: &Plan, config: &Config, think_s: f64) -> Vec<Repli
 
 impl System {
     fn new(plan: &Plan, config: &Config, think_s: f64) -> System {
-        let job = &plan.jobs[usize::from(JOB.0)];
+        let job = plan.account(JOB).job();
         let (source, workers) = match &job.pacing {
             Pacing::Open { schedule, .. } => (source_of(schedule), None),
             Pacing::Queue { schedule, workers, .. } => (source_of(schedule), Some(*workers)),
             Pacing::Closed { clients, .. } => {
                 (Source::Thinking { clients: *clients, mean_s: think_s }, None)
             }
-            Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => {
-                unreachable!("no oracle has a timetable, a log or a mix")
+            Pacing::Timetable { .. } | Pacing::Replay => {
+                unreachable!("no oracle has a timetable or a log")
             }
         };
         System {
@@ -67,7 +67,7 @@ impl System {
             service: config.service,
             servers: workers.or(config.servers).expect("something limits the requests in service"),
             capacity: config.capacity.map(|places| places as usize),
-            timeout_s: job.timeout.unwrap_or(Nanos::MAX).as_secs_f64(),
+            timeout_s: job.requests.timeout.unwrap_or(Nanos::MAX).as_secs_f64(),
             warmup_s: plan.warmup.known().as_secs_f64(),
             length_s: plan.duration.expect("an oracle ends").as_secs_f64(),
         }

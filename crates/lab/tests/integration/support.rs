@@ -52,13 +52,13 @@ pub(crate) fn plan(workload: &str) -> Plan {
 
 pub(crate) fn header(workload: &str) -> Header {
     let plan = plan(workload);
-    let job = |job: &workload::Job| JobHeader {
-        name: job.name.clone(),
-        model: job.model().to_owned(),
-        arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(plan.warmup.known(), plan.duration),
+    let job = |either: workload::JobOrPart<'_>| JobHeader {
+        name: either.name().to_owned(),
+        model: either.job().model().to_owned(),
+        arrival: either.job().arrival().map(str::to_owned),
+        offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),
         connections_asked: None,
-        statements: job.statements.iter().map(|_| "select 1".to_owned()).collect(),
+        statements: either.requests().statements.iter().map(|_| "select 1".to_owned()).collect(),
     };
     Header {
         assay: "0.1.0".to_owned(),
@@ -73,7 +73,7 @@ pub(crate) fn header(workload: &str) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup.known(),
         duration: plan.duration,
-        jobs: plan.jobs.iter().map(job).collect(),
+        jobs: plan.jobs_and_parts().map(job).collect(),
     }
 }
 

@@ -342,7 +342,7 @@ impl Document {
                 start_s: window.start_s,
                 end_s: window.end_s,
             },
-            jobs: summary.jobs.iter().zip(&plan.jobs).map(job).collect(),
+            jobs: summary.jobs.iter().zip(plan.jobs_and_parts()).map(job).collect(),
             side_effects: summary.side_effects.iter().map(SideEffectsOf::of).collect(),
             effects: summary.effects.iter().map(EffectOf::of).collect(),
             loads: summary.loads.iter().map(Load::of).collect(),
@@ -377,7 +377,7 @@ impl CheckOf {
 }
 
 impl Job {
-    fn of(job: &JobSummary, plan: &Plan, planned: &workload::Job) -> Job {
+    fn of(job: &JobSummary, plan: &Plan, planned: workload::JobOrPart<'_>) -> Job {
         let counts = &job.counts;
         let balance = &counts.balance;
         let unless_withheld = |times| match job.exceeds_capacity {
@@ -386,8 +386,8 @@ impl Job {
         };
         Job {
             name: job.name.clone(),
-            target: plan.name_of(planned.target).map(str::to_owned),
-            command: planned.command().map(|command| command.text(Placeholders::Question)),
+            target: plan.name_of(planned.job().target).map(str::to_owned),
+            command: planned.job().command().map(|command| command.text(Placeholders::Question)),
             model: job.model,
             arrival: job.arrival,
             offered_per_s: job.offered_per_s.and_then(finite),

@@ -4,7 +4,7 @@ use analyze::{Check, Component, JobSummary, Judgement, LoadSummary};
 use analyze::{ProgramSummary, Status, Verdict};
 use base::units::grouped;
 use record::EndKind;
-use workload::{Metric, Pacing, Plan};
+use workload::{Job, JobOrPart, Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, seconds, significant, span, time, trimmed};
 use crate::quiet::{Warning, warning};
@@ -60,9 +60,9 @@ fn write_headlines(page: &mut Page, view: &View) {
     if let Some(ending) = ending(view) {
         page.sentence(Tone::Doubtful, ending.lead, &ending.rest);
     }
-    let jobs = view.summary.jobs.iter().enumerate();
+    let jobs = view.summary.jobs.iter().zip(view.evidence.plan.jobs_and_parts());
     let mut lines: Vec<Line> =
-        jobs.map(|(place, job)| Line::new(&job.name, headline(view, place))).collect();
+        jobs.map(|(job, planned)| Line::new(&job.name, headline(view, job, planned))).collect();
     if lines.is_empty() {
         let loads = view.summary.loads.iter();
         lines.extend(loads.map(|load| Line::new(&load.table, headline_of_load(view, load))));
@@ -178,11 +178,8 @@ fn ending(view: &View) -> Option<Ending> {
     Some(Ending { lead, rest })
 }
 
-/// Formats the answer of the job at `place` in one sentence.
-fn headline(view: &View, place: usize) -> String {
-    let job = &view.summary.jobs[place];
-    let plan = &view.evidence.plan;
-    let pacing = &plan.jobs[place].pacing;
+/// Formats the answer of a job or part in one sentence.
+fn headline(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> String {
     let Some(achieved) = job.throughput_per_s else {
         return match view.summary.window.warmup_s {
             0.0 => "no result: no request was scheduled".to_owned(),
@@ -190,9 +187,13 @@ fn headline(view: &View, place: usize) -> String {
         };
     };
     let balance = &job.counts.balance;
-    let got = match is_judged_by_its_number(plan, place) {
+    let got = match is_judged_by_its_number(&view.evidence.plan, planned.job()) {
         true => {
-            let due = match plan.jobs[place].count.filter(|_| !plan.jobs[place].has_arrivals()) {
+            let whole = match planned {
+                JobOrPart::Job(job) => Some(job),
+                JobOrPart::Part(..) => None,
+            };
+            let due = match whole.filter(|job| !job.has_arrivals()).and_then(|job| job.count) {
                 // Requests that a closed job did not get to were never due.
                 Some(count) if view.summary.window.warmup_s == 0.0 => count,
                 _ => balance.scheduled(),
@@ -202,28 +203,34 @@ fn headline(view: &View, place: usize) -> String {
         false => format!("achieved {}", rate(achieved)),
     };
     let got = got + &failures(job);
+    let pacing = match planned {
+        JobOrPart::Job(job) => Some(&job.pacing),
+        JobOrPart::Part(..) => None,
+    };
     let load = match pacing {
-        Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. } => {
+        Some(Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. }) => {
             let mean = if schedule.varies() { " on average" } else { "" };
             match job.offered_per_s {
                 Some(offered) => format!("offered {}{mean}, {got}", rate(offered)),
                 None => got,
             }
         }
-        Pacing::Closed { clients, .. } => format!("{} {got}", count(u64::from(*clients), "client")),
-        Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => got,
+        Some(Pacing::Closed { clients, .. }) => {
+            format!("{} {got}", count(u64::from(*clients), "client"))
+        }
+        Some(Pacing::Timetable { .. } | Pacing::Replay) | None => got,
     };
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
 }
 
 /// Returns true if a job is a number of requests rather than a load: its rate over a window that is
 /// longer than the job would mean nothing. A closed job that is alone is as long as the window.
-fn is_judged_by_its_number(plan: &Plan, place: usize) -> bool {
-    let ends_by_itself = plan.has_fixed_request_count(place);
-    match plan.leader(place).pacing {
+fn is_judged_by_its_number(plan: &Plan, job: &Job) -> bool {
+    let ends_by_itself = job.has_fixed_request_count();
+    match job.pacing {
         Pacing::Timetable { .. } | Pacing::Replay => true,
         Pacing::Closed { .. } => ends_by_itself && !plan.ends_with_its_only_job(),
-        Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => ends_by_itself,
+        Pacing::Open { .. } | Pacing::Queue { .. } => ends_by_itself,
     }
 }
 

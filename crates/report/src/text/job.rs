@@ -3,10 +3,11 @@
 use analyze::{
     Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses,
 };
+use base::AccountId;
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
-use workload::{Arrival, Job, JobTarget, Pacing, Plan, Reconnect, Schedule};
+use workload::{Arrival, Job, JobOrPart, JobTarget, Pacing, Plan, Reconnect, Schedule};
 
 use crate::number::seconds;
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
@@ -39,35 +40,36 @@ const WITHHELD: &str = "withheld: beyond the capacity, these times only say how 
 const CLOSED: &str =
     "a client asks again only when it has its answer: a slower database is asked less often";
 
-/// Writes the job at `place`.
-pub(super) fn write(page: &mut Page, view: &View, place: usize) {
-    let job = &view.summary.jobs[place];
+/// Writes the job or part with an account.
+pub(super) fn write(page: &mut Page, view: &View, account: AccountId) {
+    let job = &view.summary.jobs[account.index()];
     let plan = &view.evidence.plan;
-    let Job { pacing, transaction: is_transaction, target, .. } = &plan.jobs[place];
-    let reconnect = plan.leader(place).reconnect;
+    let planned = plan.account(account);
     page.gap();
-    let asks = asks(plan, *target);
-    let model = format!("  {}{asks}", model(job, pacing));
+    let asks = asks(plan, planned.job().target);
+    let model = format!("  {}{asks}", model(job, planned));
     page.sentence(Tone::Strong, &format!("[{}]", job.name), &model);
     page.lines(2, &accounts(job));
-    write_times(page, job, place == 0);
-    if let (Pacing::Closed { .. }, 1..) = (pacing, job.response.count) {
-        page.note(CLOSED);
-    }
-    if let Some(remark) = remark_on_part(view, place) {
-        page.note(&remark);
+    write_times(page, job, account.0 == 0);
+    if let JobOrPart::Job(whole) = planned {
+        if let (Pacing::Closed { .. }, 1..) = (&whole.pacing, job.response.count) {
+            page.note(CLOSED);
+        }
+        if let Some(remark) = remark_on_part(view, whole) {
+            page.note(&remark);
+        }
     }
     write_errors(page, job);
     write_statements(page, job);
     write_nodes(page, job);
-    if view.evidence.plan.jobs[place].is_session() && job.service.count > 0 {
+    if planned.requests().is_session() && job.service.count > 0 {
         page.note("response and service of a session include the pauses between its statements");
     }
-    if let Some(remark) = remark_on_untimed_parts(job, *is_transaction, reconnect) {
+    if let Some(remark) = remark_on_untimed_parts(job, planned) {
         page.note(&remark);
     }
-    write_probes(page, view, place);
-    write_shape(page, view, place);
+    write_probes(page, job);
+    write_shape(page, view, account);
 }
 
 /// Names the target of a job, unless it is the main one.
@@ -80,14 +82,25 @@ fn asks(plan: &Plan, target: JobTarget) -> String {
 }
 
 /// Formats the model of a job with its parameters.
-fn model(job: &JobSummary, pacing: &Pacing) -> String {
+fn model(job: &JobSummary, planned: JobOrPart<'_>) -> String {
+    let mut words = match planned {
+        JobOrPart::Job(job) => pacing_words(&job.pacing),
+        JobOrPart::Part(..) => vec![format!("[{}] as a part of a mix", planned.section())],
+    };
+    if job.connections > 0 {
+        words.push(count(job.connections, "connection"));
+    }
+    format!("{}: {}", job.model, words.join(", "))
+}
+
+/// Describes a pacing by its parameters.
+fn pacing_words(pacing: &Pacing) -> Vec<String> {
     let mut words = vec![match pacing {
         Pacing::Open { schedule, batch }
         | Pacing::Timetable { schedule, batch }
         | Pacing::Queue { schedule, batch, .. } => arrivals(schedule, *batch),
         Pacing::Closed { clients, .. } => count(u64::from(*clients), "client"),
         Pacing::Replay => "the times of a log".to_owned(),
-        Pacing::Part { section, .. } => format!("[{section}] as a part of a mix"),
     }];
     match pacing {
         Pacing::Queue { workers, limit, .. } => {
@@ -98,13 +111,9 @@ fn model(job: &JobSummary, pacing: &Pacing) -> String {
         Pacing::Closed { think: None, .. }
         | Pacing::Open { .. }
         | Pacing::Timetable { .. }
-        | Pacing::Replay
-        | Pacing::Part { .. } => {}
+        | Pacing::Replay => {}
     }
-    if job.connections > 0 {
-        words.push(count(job.connections, "connection"));
-    }
-    format!("{}: {}", job.model, words.join(", "))
+    words
 }
 
 fn arrivals(schedule: &Schedule, batch: u32) -> String {
@@ -262,8 +271,7 @@ fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
 }
 
 /// Returns a remark on a job that was active in a part of the window only.
-fn remark_on_part(view: &View, place: usize) -> Option<String> {
-    let job = &view.evidence.plan.jobs[place];
+fn remark_on_part(view: &View, job: &Job) -> Option<String> {
     let (begin, end) = (view.evidence.steps.warmup(), view.evidence.end());
     let began = (job.start > begin).then(|| format!("began at {}", span(job.start)));
     let stopped = job.stop.filter(|stop| *stop < end);
@@ -374,13 +382,9 @@ fn write_nodes(page: &mut Page, job: &JobSummary) {
 /// Returns a remark on the difference between a request's service time and the sum of its
 /// statements: connecting, begin and commit take time, and no record holds their times. Their mean
 /// is the difference, if every request sent every statement once.
-fn remark_on_untimed_parts(
-    job: &JobSummary,
-    is_transaction: bool,
-    reconnect: Reconnect,
-) -> Option<String> {
+fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<String> {
     let service = &job.service;
-    let remark = match (is_transaction, reconnect) {
+    let remark = match (planned.requests().transaction, planned.job().reconnect) {
         (false, Reconnect::No) => return None,
         (true, Reconnect::No) => {
             "begin and commit belong to the service time and are not timed apart"
@@ -412,8 +416,8 @@ fn remark_on_untimed_parts(
 /// difference may be zero.
 const STATEMENT_ERROR: f64 = 0.01;
 
-fn write_probes(page: &mut Page, view: &View, place: usize) {
-    let probes = &view.summary.jobs[place].course;
+fn write_probes(page: &mut Page, job: &JobSummary) {
+    let probes = &job.course;
     if probes.len() < 2 {
         return;
     }
@@ -426,7 +430,7 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
     ]);
     for Probe { start_s, throughput_per_s, response } in probes {
         let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
-        if view.summary.jobs[place].exceeds_capacity {
+        if job.exceeds_capacity {
             table.row_with_note(head, "withheld");
         } else if response.count == 0 {
             table.row_with_note(head, NONE);
@@ -439,9 +443,9 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
     write_part(page, &table);
 }
 
-fn write_shape(page: &mut Page, view: &View, place: usize) {
-    let histogram = view.evidence.jobs[place].histogram(Kind::Response);
-    let is_withheld = view.summary.jobs[place].exceeds_capacity;
+fn write_shape(page: &mut Page, view: &View, account: AccountId) {
+    let histogram = view.evidence.jobs[account.index()].histogram(Kind::Response);
+    let is_withheld = view.summary.jobs[account.index()].exceeds_capacity;
     if let Some(histogram) = histogram.filter(|_| !is_withheld) {
         let picture = shape::picture(histogram, page.room());
         write_part(page, &picture);

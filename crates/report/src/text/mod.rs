@@ -30,8 +30,8 @@ pub fn text(view: &View, style: &Style) -> String {
     let mut page = Page::new(*style);
     answer::write(&mut page, view);
     facts::write_what_was_run(&mut page, view);
-    for place in 0..view.summary.jobs.len() {
-        job::write(&mut page, view, place);
+    for account in view.evidence.accounts() {
+        job::write(&mut page, view, account);
     }
     side_effects::write(&mut page, view);
     load::write(&mut page, view);

@@ -7,7 +7,7 @@ use analyze::{
     Asked, Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
     Surroundings,
 };
-use base::{Nanos, Seed, Stream, WallTime};
+use base::{AccountId, Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
 use report::{About, View};
@@ -56,7 +56,10 @@ impl Case {
         let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let end = plan.duration.unwrap_or(Nanos::from_secs(60));
-        let jobs = plan.jobs.iter().map(|job| nothing(job.statements.len())).collect();
+        let jobs = plan
+            .jobs_and_parts()
+            .map(|either| nothing(either.requests().statements.len()))
+            .collect();
         let ended = End { at: end, kind: EndKind::Completed, text: String::new() };
         let evidence = Evidence {
             unread_plan: None,
@@ -87,7 +90,7 @@ impl Case {
     /// Returns the run as it is reported.
     pub(crate) fn view(mut self) -> View {
         let read = |StepOfJob { job, step }: StepOfJob| {
-            let times = self.times[job].iter().find(|(at, _)| *at == step);
+            let times = self.times[job.index()].iter().find(|(at, _)| *at == step);
             Ok::<_, Infallible>(
                 times.map_or_else(|| Kind::Response.histogram(), |(_, h)| h.clone()),
             )
@@ -140,7 +143,8 @@ impl Case {
         let seconds = self.evidence.end().0.div_ceil(1_000_000_000);
         let window = self.evidence.steps.window();
         let stream = Stream::new(Seed(7), "case", &place.to_string());
-        let statements = self.evidence.plan.jobs[place].statements.len();
+        let statements =
+            self.evidence.plan.account(AccountId(place as u16)).requests().statements.len();
         let job = &mut self.evidence.jobs[place];
         let mut seconds_done = Vec::new();
         for second in 0..seconds {

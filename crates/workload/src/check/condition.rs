@@ -8,7 +8,7 @@ use super::checker::Checker;
 use super::fields::Fields;
 use super::section::{bracketed, normal_name};
 use crate::keys::Owner;
-use crate::plan::{Job, Metric, Side, Slo, Statistic};
+use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
 use crate::wording::{meant_duration, nearest, quoted};
 
@@ -46,11 +46,15 @@ impl<'f> Checker<'f> {
     }
 
     /// Assigns the conditions of `[threshold]` to the jobs that they name.
-    pub(super) fn thresholds(&mut self, section: &'f Section<'f>, jobs: &mut [Job]) {
+    pub(super) fn thresholds(&mut self, section: &'f Section<'f>, plan: &mut Plan) {
         let fields = self.fields(&section.entries, Owner::Threshold, "in [threshold]");
         self.conditions(&fields, |condition| {
-            let place = judged(&condition, jobs)?;
-            judge(&mut jobs[place].slos, condition)
+            let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
+            let place = judged(&condition, &jobs)?;
+            match plan.requests_mut().nth(place) {
+                Some(requests) => judge(&mut requests.slos, condition),
+                None => Ok(()),
+            }
         });
     }
 
@@ -84,10 +88,10 @@ fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic
     Ok(())
 }
 
-/// Returns the index of the job that a condition of `[threshold]` judges: the one named in
+/// Returns the index of the job or part that a condition of `[threshold]` judges: the one named in
 /// parentheses, or the only job of the file.
-fn judged(condition: &Condition<'_>, jobs: &[Job]) -> Result<usize, Diagnostic> {
-    let names = || jobs.iter().map(|job| job.name.as_str());
+fn judged(condition: &Condition<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
+    let names = || jobs.iter().map(|job| job.name());
     let Some(suffix) = condition.suffix else {
         return match names().next() {
             Some(_) if jobs.len() == 1 => Ok(0),
@@ -102,7 +106,7 @@ fn judged(condition: &Condition<'_>, jobs: &[Job]) -> Result<usize, Diagnostic> 
     }
     let error = named.error(format!("there is no job {}", bracketed(named.text())));
     if let Some(part) = jobs.iter().find(|job| normal_name(job.section()) == name) {
-        return Err(error.did_you_mean(Some(&part.name)));
+        return Err(error.did_you_mean(Some(part.name())));
     }
     Err(match nearest(&name, names()) {
         Some(near) => error.did_you_mean(Some(near)),

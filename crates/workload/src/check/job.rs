@@ -8,20 +8,19 @@ use base::{Diagnostic, Dialect, Nanos, Rate, Seed, Stream};
 use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::Global;
+use super::pacing::{JobClients, MOST_TOGETHER};
 use super::section::bracketed;
 use super::statement::Binding;
 use crate::expr::{Expr, Family, Generate, NO_VARIABLES, Node, Variables};
 use crate::generate::{LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
 use crate::keys::Owner;
 use crate::plan::{
-    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Reconnect, Rows, Statement,
+    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Part, Piece, Reconnect, Requests, Rows,
+    Statement,
 };
 use crate::read::{Entry, Excerpt, Section};
 use crate::value::LONGEST_ESCAPE;
 use crate::wording::quoted;
-
-/// Memory that the requests of a job may need together without a warning, in bytes.
-pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
 /// Upper bound of the length of a number in text form, in bytes.
 const LONGEST_NUMBER: u64 = 400;
@@ -44,14 +43,25 @@ pub(super) enum Role<'m> {
 /// The mix that a section is a part of.
 #[derive(Clone, Copy)]
 pub(super) struct Membership<'m> {
-    /// Index of the mix among the jobs of the plan.
-    pub(super) of: usize,
     pub(super) mix: &'m Section<'m>,
-    pub(super) target: JobTarget,
+    /// Weight of the section in the mix.
+    pub(super) weight: u32,
     /// True if the requests of the mix arrive by a schedule; false if clients make them.
     pub(super) arrives: bool,
     /// True if the section also runs on its own.
     pub(super) runs_alone_too: bool,
+}
+
+/// The lines of a section and what was read from them so far.
+struct Parsed<'f> {
+    fields: Fields<'f>,
+    /// SQL dialect of the target.
+    dialect: Dialect,
+    has_records: bool,
+    variables: Variables,
+    clients: JobClients,
+    target: JobTarget,
+    requests: Requests,
 }
 
 /// Returns the statement of a job that replays a log: the whole line.
@@ -63,8 +73,60 @@ fn replayed(log: &Entry<'_>) -> Statement {
 }
 
 impl<'f> Checker<'f> {
-    /// Checks a section as a job, or as a part of a mix.
-    pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
+    /// Checks a section as a job of its own.
+    pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global) -> Job {
+        let parsed = self.requests(section, global, Role::Alone);
+        let Parsed { fields, clients, target, requests, .. } = parsed;
+        let scope = JobScope {
+            name: &section.name,
+            clients: clients.clients(),
+            dialect: parsed.dialect,
+            has_records: parsed.has_records,
+            variables: &parsed.variables,
+        };
+        let pacing = self.pacing(&fields, scope, clients);
+        let reconnect = self.reconnect(&fields);
+        let on_outage = self.on_outage(&fields, reconnect);
+        let (start, stop) = self.life(&fields, global.duration);
+        let count = self.count(&fields, "count", (1, u64::MAX));
+        let parts = Vec::new();
+        let job = Job { target, pacing, start, stop, count, reconnect, on_outage, requests, parts };
+        self.total_load(&job, &fields);
+        self.first_arrival(&job, &fields, global.duration);
+        let longest = self.size(&job.requests, &fields);
+        self.memory_of_clients(&job, longest, &fields);
+        job
+    }
+
+    /// Checks a section as a part of a mix. The pacing is that of the mix.
+    pub(super) fn part(
+        &mut self,
+        section: &'f Section<'f>,
+        global: &Global,
+        membership: Membership<'_>,
+    ) -> Part {
+        let parsed = self.requests(section, global, Role::Part(membership));
+        let Parsed { fields, requests, .. } = parsed;
+        let Membership { mix, weight, arrives, runs_alone_too } = membership;
+        let reconnect = self.reconnect(&fields);
+        self.on_outage(&fields, reconnect);
+        if !runs_alone_too {
+            self.no_pacing_of_a_part(&fields, mix);
+        }
+        if !arrives {
+            self.no_session_of_a_client(&fields, mix);
+        }
+        self.size(&requests, &fields);
+        Part { name: format!("{}/{}", mix.name, section.name), weight, requests }
+    }
+
+    /// Checks the requests of a section.
+    fn requests(
+        &mut self,
+        section: &'f Section<'f>,
+        global: &Global,
+        role: Role<'_>,
+    ) -> Parsed<'f> {
         let dialect = self.dialect_of(match role {
             Role::Alone => section,
             Role::Part(membership) => membership.mix,
@@ -73,11 +135,11 @@ impl<'f> Checker<'f> {
         let mut fields = self.fields_in(dialect, &section.entries, Owner::Job, &whereabouts);
         let has_records = fields.one("query-args-file").is_some();
         self.drop_unset(&mut fields);
-        let job_clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
+        let clients = self.job_clients(&fields, matches!(role, Role::Part(_)));
         let mut variables = Variables::new();
         let scope = JobScope {
             name: &section.name,
-            clients: job_clients.clients(),
+            clients: clients.clients(),
             dialect,
             has_records,
             variables: &NO_VARIABLES,
@@ -88,28 +150,16 @@ impl<'f> Checker<'f> {
         self.no_retry_of_separate_statements(&fields, &flow, role, dialect);
         let (target, statements) = self.what(&fields, section, scope);
         let feed = self.feed(&fields, &flow, &statements);
-        let reconnect = self.reconnect(&fields);
         let transaction = self.choice(&fields, Owner::Job, "transaction", [true, false]);
         let transaction = transaction.unwrap_or(false);
         let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
         accepted.extend(own.filter(|code| !global.accepted.contains(code)));
-        let mut job = Job {
-            name: section.name.clone(),
-            target,
-            pacing: match role {
-                Role::Alone => self.pacing(&fields, scope, job_clients),
-                Role::Part(membership) => {
-                    Pacing::Part { of: membership.of, section: section.name.clone() }
-                }
-            },
-            start: Nanos::ZERO,
-            stop: None,
-            count: None,
+        let requests = Requests {
+            section: section.name.clone(),
             lets,
             statements,
-            mix: Vec::new(),
             flow,
             feed,
             transaction,
@@ -123,43 +173,10 @@ impl<'f> Checker<'f> {
             on_error: self
                 .choice(&fields, Owner::Job, "on-error", [OnError::Continue, OnError::Stop])
                 .unwrap_or(OnError::Continue),
-            reconnect,
-            on_outage: self.on_outage(&fields, reconnect),
             slos: self.slos(&fields),
             span: section.span,
         };
-        self.when(&mut job, section, &fields, global, role);
-        self.size(&job, &fields);
-        job
-    }
-
-    /// Sets the schedule of a job. A part of a mix has none of its own.
-    fn when(
-        &mut self,
-        job: &mut Job,
-        section: &'f Section<'f>,
-        fields: &Fields<'f>,
-        global: &Global,
-        role: Role<'_>,
-    ) {
-        match role {
-            Role::Alone => {
-                (job.start, job.stop) = self.life(fields, global.duration);
-                job.count = self.count(fields, "count", (1, u64::MAX));
-                self.total_load(job, fields);
-                self.first_arrival(job, fields, global.duration);
-            }
-            Role::Part(Membership { mix, target, arrives, runs_alone_too, .. }) => {
-                if !runs_alone_too {
-                    self.no_pacing_of_a_part(fields, mix);
-                }
-                if !arrives {
-                    self.no_session_of_a_client(fields, mix);
-                }
-                job.target = target;
-                job.name = format!("{}/{}", mix.name, section.name);
-            }
-        }
+        Parsed { fields, dialect, has_records, variables, clients, target, requests }
     }
 
     /// Checks the target and the statements of a section.
@@ -416,14 +433,14 @@ impl<'f> Checker<'f> {
         });
     }
 
-    /// Reports a request that could outgrow its buffer.
-    fn size(&mut self, job: &Job, fields: &Fields<'f>) {
+    /// Reports a request that could outgrow its buffer, and returns the largest size.
+    fn size(&mut self, requests: &Requests, fields: &Fields<'f>) -> u64 {
         let mut lets: Vec<u64> = Vec::new();
-        for variable in &job.lets {
+        for variable in &requests.lets {
             lets.push(variable.value.0.longest(&lets));
         }
-        let pieces = job.statements.iter().flat_map(|statement| {
-            let binds = job.prepare && !statement.is_dynamic();
+        let pieces = requests.statements.iter().flat_map(|statement| {
+            let binds = requests.prepare && !statement.is_dynamic();
             statement.pieces.iter().map(move |piece| (piece, binds))
         });
         let lengths: Vec<u64> = pieces
@@ -445,7 +462,7 @@ impl<'f> Checker<'f> {
         let entry = fields.one("query").or(fields.one("command"));
         let longest = lengths.iter().copied().fold(0, u64::saturating_add);
         self.within_request_size(lengths.into_iter(), entry, "a request");
-        self.memory_of_clients(job, longest, fields);
+        longest
     }
 
     /// Warns if the clients together could need more memory than a machine has: each client holds
@@ -454,10 +471,7 @@ impl<'f> Checker<'f> {
         let clients = match job.pacing {
             Pacing::Closed { clients, .. } => clients,
             Pacing::Queue { workers, .. } => workers,
-            Pacing::Open { .. }
-            | Pacing::Timetable { .. }
-            | Pacing::Replay
-            | Pacing::Part { .. } => 1,
+            Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => 1,
         };
         let together = longest.saturating_mul(clients.into());
         let Some(entry) = fields.one("concurrency").filter(|_| together > MOST_TOGETHER) else {

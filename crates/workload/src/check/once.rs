@@ -6,13 +6,13 @@ use base::{Diagnostic, Seed, Severity, TargetKind};
 
 use super::applied;
 use super::checker::Checker;
-use super::job::{Membership, Role};
+use super::job::Membership;
 use super::kind::Kind;
 use super::known::Known;
 use super::overrides::Overrides;
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Hidden, Job, MixPart, Observe, Pacing, Plan};
+use crate::plan::{Hidden, Observe, Plan};
 use crate::read::File;
 use crate::sink::Sink;
 use crate::wording;
@@ -102,29 +102,23 @@ impl<'f> Checker<'f> {
                 Kind::Load(table) => plan.loads.push(self.load(section, table)),
                 Kind::Job if mixes.runs_only_in_mixes(section) => {}
                 Kind::Job => {
-                    let place = plan.jobs.len();
-                    let job = self.job(section, &global, Role::Alone);
-                    plan.jobs.push(job);
+                    let mut job = self.job(section, &global);
                     for part in mixes.parts(section) {
-                        let mix = &plan.jobs[place];
                         let membership = Membership {
-                            of: place,
                             mix: section,
-                            target: mix.target,
-                            arrives: mix.has_arrivals(),
+                            weight: part.weight,
+                            arrives: job.has_arrivals(),
                             runs_alone_too: part.has_pacing,
                         };
-                        let job = self.job(part.section, &global, Role::Part(membership));
-                        let portion = MixPart { job: plan.jobs.len(), weight: part.weight };
-                        plan.jobs[place].mix.push(portion);
-                        plan.jobs.push(job);
+                        job.parts.push(self.part(part.section, &global, membership));
                     }
+                    plan.jobs.push(job);
                 }
                 Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Silent => {}
             }
         }
         for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {
-            self.thresholds(section, &mut plan.jobs);
+            self.thresholds(section, &mut plan);
         }
         plan.targets = std::mem::take(&mut self.targets);
         self.reject_duplicate_part_names(&plan);
@@ -151,13 +145,13 @@ impl<'f> Checker<'f> {
 
     /// Reports a job that has the same name as a part of a mix.
     fn reject_duplicate_part_names(&mut self, plan: &Plan) {
-        let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
-        for part in plan.jobs.iter().filter(|job| is_part(job)) {
-            let same = plan.jobs.iter().find(|job| !is_part(job) && job.name == part.name);
+        for part in plan.jobs.iter().flat_map(|job| &job.parts) {
+            let same = plan.jobs.iter().find(|job| job.name() == part.name);
             if let Some(other) = same {
-                let message = format!("[{}] is also the name of a part of a mix", other.name);
+                let message = format!("[{}] is also the name of a part of a mix", other.name());
                 self.sink.error(|| {
-                    Diagnostic::error(other.span, message).help("give the section another name")
+                    Diagnostic::error(other.requests.span, message)
+                        .help("give the section another name")
                 });
             }
         }

@@ -5,7 +5,6 @@ use base::{Diagnostic, Nanos, Rate};
 use super::checker::{Checker, JobScope};
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
-use super::job::MOST_TOGETHER;
 use super::overrides::Rates;
 use super::shape;
 use crate::expr::{Compiled, Expr, Refused, compile, parse_all};
@@ -14,6 +13,9 @@ use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
 use crate::value::{Constant, Type};
 use crate::wording::quoted;
+
+/// Memory that the requests of a job may need together without a warning, in bytes.
+pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
 /// Highest number of requests per arrival, and of requests that wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;

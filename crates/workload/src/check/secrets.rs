@@ -16,7 +16,7 @@ use super::once::check_as_given;
 use super::overrides::{Override, Overrides};
 use crate::expr::{Expr, Node};
 use crate::folder::Folder;
-use crate::plan::{FixedStatement, Hidden, Plan};
+use crate::plan::{FixedStatement, Hidden, JobOrPart, Plan};
 use crate::read::File;
 use crate::value::Constant;
 use crate::wording::{self, enumeration, quoted};
@@ -70,9 +70,12 @@ pub(super) fn conceal(
     let Some(shown) = shown.filter(|_| !is_exposed) else {
         return Err(misplaced(file, &hidden));
     };
+    let section = |either: JobOrPart<'_>| {
+        let requests = either.requests();
+        (either.name().to_owned(), (requests.lets.clone(), requests.statements.clone()))
+    };
+    hidden.jobs = shown.jobs_and_parts().map(section).collect();
     (hidden.setup, hidden.teardown) = (shown.setup, shown.teardown);
-    let job = |job: crate::plan::Job| (job.name, (job.lets, job.statements));
-    hidden.jobs = shown.jobs.into_iter().map(job).collect();
     Ok(Plan { params: shown.params, hidden: Some(hidden), ..plan })
 }
 
@@ -82,9 +85,9 @@ fn rest_of(plan: &Plan) -> Plan {
     rest.params.clear();
     let fixed = |statement: &mut FixedStatement| statement.text.clear();
     rest.setup.iter_mut().chain(&mut rest.teardown).for_each(fixed);
-    for job in &mut rest.jobs {
-        job.lets.iter_mut().for_each(|variable| variable.value = Expr(Node::Int(0)));
-        job.statements.iter_mut().for_each(|statement| statement.pieces.clear());
+    for requests in rest.requests_mut() {
+        requests.lets.iter_mut().for_each(|variable| variable.value = Expr(Node::Int(0)));
+        requests.statements.iter_mut().for_each(|statement| statement.pieces.clear());
     }
     rest
 }

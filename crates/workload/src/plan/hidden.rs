@@ -19,6 +19,6 @@ pub struct Hidden {
     pub(crate) setup: Vec<FixedStatement>,
     /// The statements of `[teardown]` for display.
     pub(crate) teardown: Vec<FixedStatement>,
-    /// The variables and statements of each job for display, by its name.
+    /// The variables and statements of each job and part for display, by its name.
     pub(crate) jobs: BTreeMap<String, (Vec<Let>, Vec<Statement>)>,
 }

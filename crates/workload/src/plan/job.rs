@@ -10,11 +10,9 @@ use crate::expr::Expr;
 use crate::feed::Format;
 use crate::text::Piece;
 
-/// A kind of request, its schedule and its conditions.
+/// A kind of request, or a mix of several kinds, with its schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// The section's name.
-    pub name: String,
     /// The target of its requests.
     pub target: JobTarget,
     /// The model and schedule of its requests.
@@ -25,15 +23,39 @@ pub struct Job {
     pub stop: Option<Nanos>,
     /// Total number of arrivals (batches) or, in a closed job, of requests.
     pub count: Option<u64>,
+    /// Lifetime of the clients' connections.
+    pub reconnect: Reconnect,
+    /// Treatment of arrivals while the target refuses connections.
+    pub on_outage: OnOutage,
+    /// The requests; those of a mix have no statements, and settings that hold for all parts.
+    pub requests: Requests,
+    /// The sections that take turns in the requests of a mix; empty for any other job.
+    pub parts: Vec<Part>,
+}
+
+/// A section that takes part in a mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The name of the mix and that of the section: `MIX/SECTION`.
+    pub name: String,
+    /// Weight with which it is chosen, in proportion to the others.
+    pub weight: u32,
+    /// Its requests.
+    pub requests: Requests,
+}
+
+/// The requests of a section: its statements, and the treatment of their answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests {
+    /// The section's name.
+    pub section: String,
     /// The variables of `let`, evaluated in order, once per request.
     pub lets: Vec<Let>,
-    /// The statements of a request, in order; empty only if the job has a mix instead.
+    /// The statements of a request, in order; empty only in a mix.
     pub statements: Vec<Statement>,
-    /// The sections that take turns in its requests, instead of statements of its own.
-    pub mix: Vec<MixPart>,
     /// Order and grouping of the statements of a request.
     pub flow: Flow,
-    /// The file from which its requests get their values, or their times and statements.
+    /// The file from which requests get their values, or their times and statements.
     pub feed: Option<Feed>,
     /// True if the statements run inside one transaction.
     pub transaction: bool,
@@ -54,23 +76,10 @@ pub struct Job {
     pub accepted: Vec<Code>,
     /// Effect on the run of an error that is not accepted.
     pub on_error: OnError,
-    /// Lifetime of the clients' connections.
-    pub reconnect: Reconnect,
-    /// Treatment of arrivals while the target refuses connections.
-    pub on_outage: OnOutage,
-    /// The conditions that the job is judged by.
+    /// The conditions that the requests are judged by.
     pub slos: Vec<Slo>,
     /// Position of the section's header.
     pub span: Span,
-}
-
-/// A section that takes part in a mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MixPart {
-    /// Its index among the jobs of the plan.
-    pub job: usize,
-    /// Weight with which it is chosen, in proportion to the others.
-    pub weight: u32,
 }
 
 /// The order and grouping of the statements of a request.
@@ -176,16 +185,37 @@ pub enum OnOutage {
 }
 
 impl Job {
+    /// Returns the name of its section.
+    pub fn name(&self) -> &str {
+        &self.requests.section
+    }
+
+    /// Returns true if its requests are made of those of several sections.
+    pub fn is_mix(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// Returns the requests of its parts, or its own if it is no mix.
+    pub fn sections(&self) -> impl Iterator<Item = &Requests> {
+        let own = Some(&self.requests).filter(|_| !self.is_mix());
+        own.into_iter().chain(self.parts.iter().map(|part| &part.requests))
+    }
+
+    /// Returns true if it ends after a fixed number of requests: its `count`, or those of a file.
+    pub fn has_fixed_request_count(&self) -> bool {
+        self.count.is_some() || self.sections().any(|requests| requests.feed.is_some())
+    }
+
     /// Returns the program that a request runs, if it runs one.
     pub fn command(&self) -> Option<&Statement> {
-        self.statements.first().filter(|_| self.target == JobTarget::Programs)
+        self.requests.statements.first().filter(|_| self.target == JobTarget::Programs)
     }
 
     /// Returns the name of the job's model for records and reports.
     pub fn model(&self) -> &'static str {
         match self.pacing {
             Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. }
-                if self.is_session() =>
+                if self.requests.is_session() =>
             {
                 "partly-open"
             }
@@ -194,37 +224,7 @@ impl Job {
             Pacing::Timetable { .. } => "timetable",
             Pacing::Closed { .. } => "closed",
             Pacing::Replay => "replay",
-            Pacing::Part { .. } => "part",
         }
-    }
-
-    /// Returns the name of its section. (A part of a mix is itself named with the mix's name in
-    /// front.)
-    pub fn section(&self) -> &str {
-        match &self.pacing {
-            Pacing::Part { section, .. } => section,
-            Pacing::Open { .. }
-            | Pacing::Queue { .. }
-            | Pacing::Timetable { .. }
-            | Pacing::Closed { .. }
-            | Pacing::Replay => &self.name,
-        }
-    }
-
-    /// Returns the highest number of a record's field that its expressions use; 0 if they use none.
-    pub fn most_fields(&self) -> usize {
-        let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
-        let in_statements = pieces.filter_map(|piece| match piece {
-            Piece::Value(expr) | Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
-            Piece::Text(_) => None,
-        });
-        let in_lets = self.lets.iter().map(|variable| &variable.value);
-        in_statements.chain(in_lets).map(|expr| expr.0.most_fields()).max().unwrap_or(0)
-    }
-
-    /// Returns true if each of its requests is a session.
-    pub fn is_session(&self) -> bool {
-        matches!(self.flow, Flow::Session { .. })
     }
 
     /// Returns true if its requests come by a schedule or a log, regardless of answers.
@@ -234,16 +234,18 @@ impl Job {
             | Pacing::Queue { .. }
             | Pacing::Timetable { .. }
             | Pacing::Replay => true,
-            Pacing::Closed { .. } | Pacing::Part { .. } => false,
+            Pacing::Closed { .. } => false,
         }
     }
 
-    /// Returns the think time of a closed job's client between requests, or of a session between
-    /// statements.
-    pub(crate) fn think(&self) -> Option<&Expr> {
-        match (&self.flow, &self.pacing) {
-            (Flow::Session { think }, _) | (_, Pacing::Closed { think, .. }) => think.as_ref(),
-            (Flow::Together | Flow::Separately, _) => None,
+    /// Returns the think time of a client between requests.
+    pub fn think(&self) -> Option<&Expr> {
+        match &self.pacing {
+            Pacing::Closed { think, .. } => think.as_ref(),
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Replay => None,
         }
     }
 
@@ -254,7 +256,7 @@ impl Job {
             Pacing::Open { schedule, batch }
             | Pacing::Queue { schedule, batch, .. }
             | Pacing::Timetable { schedule, batch } => Some((schedule, *batch)),
-            Pacing::Closed { .. } | Pacing::Replay | Pacing::Part { .. } => None,
+            Pacing::Closed { .. } | Pacing::Replay => None,
         }
     }
 
@@ -288,5 +290,31 @@ impl Job {
     /// closed job.
     pub fn highest_per_s(&self) -> Option<f64> {
         self.arrivals().map(|(schedule, batch)| schedule.highest_per_s() * f64::from(batch))
+    }
+}
+
+impl Requests {
+    /// Returns the highest number of a record's field that its expressions use; 0 if they use none.
+    pub fn most_fields(&self) -> usize {
+        let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
+        let in_statements = pieces.filter_map(|piece| match piece {
+            Piece::Value(expr) | Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
+            Piece::Text(_) => None,
+        });
+        let in_lets = self.lets.iter().map(|variable| &variable.value);
+        in_statements.chain(in_lets).map(|expr| expr.0.most_fields()).max().unwrap_or(0)
+    }
+
+    /// Returns true if each of its requests is a session.
+    pub fn is_session(&self) -> bool {
+        matches!(self.flow, Flow::Session { .. })
+    }
+
+    /// Returns the pause between the statements of a session.
+    pub(crate) fn pause(&self) -> Option<&Expr> {
+        match &self.flow {
+            Flow::Session { think } => think.as_ref(),
+            Flow::Together | Flow::Separately => None,
+        }
     }
 }

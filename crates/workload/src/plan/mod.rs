@@ -4,7 +4,9 @@
 //! defaults are filled in, every variable is an index, and every generator has its own random
 //! stream. Building a plan touches no database and no clock.
 
+mod account;
 mod hidden;
+mod id;
 mod job;
 mod load;
 mod model;
@@ -16,8 +18,10 @@ mod target;
 mod warmup;
 
 pub use crate::text::Piece;
+pub use account::JobOrPart;
 pub use hidden::Hidden;
-pub use job::{Feed, Flow, Job, Let, MixPart, OnError, OnOutage, Reconnect, Retry, Rows};
+pub use id::{Account, JobId, NodeId, PartId, StatementId};
+pub use job::{Feed, Flow, Job, Let, OnError, OnOutage, Part, Reconnect, Requests, Retry, Rows};
 pub use load::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 pub use model::{Param, Plan};
 pub use observe::{Observe, RemoteHost};

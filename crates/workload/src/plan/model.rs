@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use base::{Endpoint, Nanos, Secrets, Seed, Span, Target};
+use base::{AccountId, Endpoint, Nanos, Secrets, Seed, Span, Target};
 
+use super::account::{self, JobOrPart};
 use super::hidden::Hidden;
-use super::job::Job;
+use super::id::{Account, JobId};
+use super::job::{Job, Requests};
 use super::load::Load;
 use super::observe::Observe;
-use super::pacing::Pacing;
 use super::statement::FixedStatement;
 use super::target::{JobTarget, NamedTarget};
 use super::warmup::Warmup;
@@ -85,62 +86,78 @@ impl Plan {
         let fixed = plan.setup.iter_mut().chain(&mut plan.teardown);
         fixed.for_each(|statement| (statement.span, statement.script) = Default::default());
         plan.loads.iter_mut().for_each(|load| load.span = Span::default());
-        for job in &mut plan.jobs {
-            job.span = Span::default();
-            job.feed.iter_mut().for_each(|feed| feed.span = Span::default());
-            let statements = job.statements.iter_mut();
+        for requests in plan.requests_mut() {
+            requests.span = Span::default();
+            requests.feed.iter_mut().for_each(|feed| feed.span = Span::default());
+            let statements = requests.statements.iter_mut();
             statements
                 .for_each(|statement| (statement.span, statement.script) = Default::default());
         }
         plan
     }
 
-    /// Returns the index of the job whose pacing a job follows: its mix, or itself.
-    pub fn pacing_index_of(&self, place: usize) -> usize {
-        match self.jobs[place].pacing {
-            Pacing::Part { of, .. } => of,
-            Pacing::Open { .. }
-            | Pacing::Queue { .. }
-            | Pacing::Timetable { .. }
-            | Pacing::Closed { .. }
-            | Pacing::Replay => place,
+    /// Returns the accounts of the plan in the order of a record: each job, followed by its parts.
+    /// Those of jobs at single servers, which a plan does not know, come after them.
+    pub fn accounts(&self) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
+        account::accounts(&self.jobs)
+    }
+
+    /// Returns the jobs and their parts in the order of their accounts.
+    pub fn jobs_and_parts(&self) -> impl Iterator<Item = JobOrPart<'_>> {
+        self.accounts().map(|(_, either)| either)
+    }
+
+    /// Returns the job or the part with an account.
+    ///
+    /// # Panics
+    /// If the plan has no such account.
+    pub fn account(&self, id: AccountId) -> JobOrPart<'_> {
+        self.find_account(id).expect("an account of the plan")
+    }
+
+    /// Returns the job or the part with an account, if the plan has it.
+    pub fn find_account(&self, id: AccountId) -> Option<JobOrPart<'_>> {
+        self.jobs_and_parts().nth(id.index())
+    }
+
+    /// Returns the account of the whole job: for a part that of its mix.
+    pub fn whole(&self, id: AccountId) -> AccountId {
+        match self.accounts().nth(id.index()) {
+            Some((account, _)) => self.account_of(account.job()),
+            None => id,
         }
     }
 
-    /// Returns the job whose pacing a job follows: its mix, or itself.
-    pub fn leader(&self, place: usize) -> &Job {
-        &self.jobs[self.pacing_index_of(place)]
+    /// Returns the place of a job's account in the record.
+    pub fn account_of(&self, job: JobId) -> AccountId {
+        let before = self.jobs[..job.index()].iter().map(|job| 1 + job.parts.len());
+        AccountId(before.sum::<usize>() as u16)
     }
 
-    /// Returns the indexes of the jobs that count every request once: all except the parts of
-    /// mixes.
-    pub fn counting_jobs(&self) -> impl Iterator<Item = usize> {
-        (0..self.jobs.len()).filter(|place| self.pacing_index_of(*place) == *place)
+    /// Returns the jobs with their identifiers.
+    pub fn jobs_by_id(&self) -> impl Iterator<Item = (JobId, &Job)> {
+        (0..).map(JobId).zip(&self.jobs)
     }
 
-    /// Returns true if a job ends after a fixed number of requests: its `count`, or those of its
-    /// file.
-    pub fn has_fixed_request_count(&self, place: usize) -> bool {
-        let leader = self.leader(place);
-        let parts = leader.mix.iter().map(|portion| &self.jobs[portion.job]);
-        leader.count.is_some() || parts.chain([leader]).any(|job| job.feed.is_some())
+    /// Returns a job.
+    ///
+    /// # Panics
+    /// If the plan has no such job.
+    pub fn job(&self, id: JobId) -> &Job {
+        &self.jobs[id.index()]
+    }
+
+    /// Returns the requests of all sections, in the order of their accounts.
+    pub(crate) fn requests_mut(&mut self) -> impl Iterator<Item = &mut Requests> {
+        self.jobs.iter_mut().flat_map(|job| {
+            let parts = job.parts.iter_mut().map(|part| &mut part.requests);
+            std::iter::once(&mut job.requests).chain(parts)
+        })
     }
 
     /// Returns true if the run lasts as long as its only job.
     pub fn ends_with_its_only_job(&self) -> bool {
-        self.duration.is_none() && self.counting_jobs().count() == 1
-    }
-
-    /// Returns the requests per second that the schedule offers a job between two instants after
-    /// time zero.
-    ///
-    /// A part of a mix has its share of the mix. Otherwise the same as [`Job::offered_per_s`].
-    pub fn offered_per_s(&self, place: usize, from: Nanos, until: Option<Nanos>) -> Option<f64> {
-        let leader = self.leader(place);
-        let all: u32 = leader.mix.iter().map(|portion| portion.weight).sum();
-        let own = leader.mix.iter().find(|portion| portion.job == place);
-        let share = own.map_or(1.0, |portion| f64::from(portion.weight) / f64::from(all));
-        leader.offered_per_s(from, until).map(|offered| offered * share)
+        self.duration.is_none() && self.jobs.len() == 1
     }
 
     /// Returns true if the plan uses a target: a job does, or, for the main target, setup, loads or
@@ -186,10 +203,12 @@ impl Plan {
                 all.clone_from(as_shown);
             }
         }
-        for job in &mut shown.jobs {
-            if let Some((lets, statements)) = hidden.jobs.get(&job.name) {
-                job.lets.clone_from(lets);
-                job.statements.clone_from(statements);
+        let names: Vec<String> =
+            shown.jobs_and_parts().map(|either| either.name().to_owned()).collect();
+        for (requests, name) in shown.requests_mut().zip(names) {
+            if let Some((lets, statements)) = hidden.jobs.get(&name) {
+                requests.lets.clone_from(lets);
+                requests.statements.clone_from(statements);
             }
         }
         Cow::Owned(shown)

@@ -44,13 +44,6 @@ pub enum Pacing {
     },
     /// Arrivals at the times of a query log, as many connections as needed.
     Replay,
-    /// No pacing of its own: the section is part of a mix.
-    Part {
-        /// Index of the mix among the jobs of the plan.
-        of: usize,
-        /// Name of the section.
-        section: String,
-    },
 }
 
 /// The times of arrivals after the job's start.

@@ -88,7 +88,7 @@ fn job(keys: &str) -> Job {
 /// Returns the statements of the first job.
 fn sent(text: &str) -> Vec<String> {
     let plan = plan(text);
-    plan.jobs[0].statements.iter().map(|s| s.text(Placeholders::Question)).collect()
+    plan.jobs[0].requests.statements.iter().map(|s| s.text(Placeholders::Question)).collect()
 }
 
 fn check(rules: &[Rule]) {
@@ -163,7 +163,7 @@ fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
     let statement = format!("select '{}'", "x".repeat(70_000));
     let text = format!("[a]\nquery={statement}\ncount=3\n[b]\nquery=select 2\n");
     let plan = plan(&text);
-    assert_eq!(plan.jobs[0].statements[0].text(Placeholders::Question), statement);
+    assert_eq!(plan.jobs[0].requests.statements[0].text(Placeholders::Question), statement);
     assert_eq!((plan.jobs[0].count, plan.jobs.len()), (Some(3), 2));
 }
 
@@ -225,7 +225,7 @@ fn sections() {
 fn jobs_stand_in_the_order_of_the_file() {
     let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();
     let plan = plan(&names);
-    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     assert_eq!(names, ["z", "a", "m"]);
 }
 
@@ -262,7 +262,8 @@ fn global_keys() {
         refused(Rejects, "duration=1_0s\n[a]\nquery=select 1\n", "unknown unit"),
         refused(Rejects, "[setup]\nquery=a\nerror=1205\n", "`error` is not a key in [setup]"),
     ]);
-    let accepted = plan(&format!("error=1205\nerror=40P01\n{JOB}")).jobs.remove(0).accepted;
+    let accepted =
+        plan(&format!("error=1205\nerror=40P01\n{JOB}")).jobs.remove(0).requests.accepted;
     assert_eq!(accepted.iter().map(|code| code.as_str()).collect::<Vec<_>>(), ["1205", "40P01"]);
 }
 
@@ -374,7 +375,7 @@ fn delimiters() {
         [(r#""\t""#, b'\t'), ("';'", b';'), ("`|`", b'|'), (r#"" ""#, b' '), (r"'\\'", b'\\')]
     {
         let keys = format!("query-args-file=a.csv\nquery-args-delim={written}");
-        let feed = job(&keys).feed.expect("a file");
+        let feed = job(&keys).requests.feed.expect("a file");
         assert_eq!(feed.format, workload::feed::Format::Csv { delimiter: byte }, "{written}");
     }
     const ONE: &str = "is not one character between quotes";

@@ -20,7 +20,7 @@ fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
 /// Returns the statements that a plan sends: those of setup, then those of its jobs.
 fn sent(plan: &Plan) -> Vec<String> {
     let setup = plan.setup.iter().map(|statement| statement.text.clone());
-    let jobs = plan.jobs.iter().flat_map(|job| &job.statements);
+    let jobs = plan.jobs_and_parts().flat_map(|either| &either.requests().statements);
     setup.chain(jobs.map(|statement| statement.text(Placeholders::Question))).collect()
 }
 

@@ -1,8 +1,8 @@
 //! Jobs that are made of other sections, of files, and of sessions.
 
-use base::{Placeholders, Value, Values, WallTime};
+use base::{AccountId, Placeholders, Value, Values, WallTime};
 use workload::feed::{Format, Group, Reader, Records};
-use workload::{Flow, Generator, Pacing, Plan};
+use workload::{Account, Flow, Generator, JobId, JobOrPart, Pacing, PartId, Plan};
 
 use crate::{check, plan};
 
@@ -13,14 +13,30 @@ const MIX: &str = "[oltp]\nmix = read: 80, write up: 20\nrate = 100\n\
 #[test]
 fn a_section_that_only_a_mix_names_does_not_run_alone() {
     let plan = plan(MIX);
-    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    let names: Vec<&str> = plan.jobs_and_parts().map(JobOrPart::name).collect();
     assert_eq!(names, ["oltp", "oltp/read", "oltp/write up", "write up"]);
-    assert!(matches!(plan.jobs[1].pacing, Pacing::Part { of: 0, .. }));
-    assert!(matches!(plan.jobs[3].pacing, Pacing::Closed { clients: 2, .. }));
-    assert_eq!(plan.leader(2).name, "oltp");
+    assert_eq!((plan.jobs.len(), plan.jobs[0].parts.len()), (2, 2));
+    assert!(matches!(plan.jobs[1].pacing, Pacing::Closed { clients: 2, .. }));
     let offered: Vec<Option<f64>> =
-        (0..4).map(|place| plan.offered_per_s(place, base::Nanos::ZERO, None)).collect();
+        plan.jobs_and_parts().map(|either| either.offered_per_s(base::Nanos::ZERO, None)).collect();
     assert_eq!(offered, [Some(100.0), Some(80.0), Some(20.0), None]);
+}
+
+#[test]
+fn accounts_are_each_job_followed_by_its_parts() {
+    let more = "[first]\nquery = select 1\n";
+    let plan = plan(&format!("{more}{MIX}"));
+    let (mix, last) = (JobId(1), JobId(2));
+    let part = |index| Account::Part(PartId { job: mix, index });
+    let accounts: Vec<Account> = plan.accounts().map(|(account, _)| account).collect();
+    let first = Account::Job(JobId(0));
+    assert_eq!(accounts, [first, Account::Job(mix), part(0), part(1), Account::Job(last)]);
+    for (index, (account, either)) in plan.accounts().enumerate() {
+        let id = AccountId(index as u16);
+        assert_eq!(plan.account(id).name(), either.name());
+        assert_eq!(plan.whole(id), plan.account_of(account.job()));
+    }
+    assert!(plan.find_account(AccountId(5)).is_none());
 }
 
 #[test]
@@ -93,7 +109,7 @@ error: `reconnect` belongs to the mix [a]
 #[test]
 fn keys_for_one_database_make_mixes_and_their_parts() {
     let names = |text: &str| -> Vec<String> {
-        plan(text).jobs.iter().map(|job| job.name.clone()).collect()
+        plan(text).jobs_and_parts().map(|either| either.name().to_owned()).collect()
     };
     let b = "[b]\nquery = select 1\n";
     assert_eq!(names(&format!("[a]\nmix.sqlite = b\nrate = 20\n{b}rate = 5\n")), ["a", "a/b", "b"]);
@@ -147,7 +163,7 @@ fn the_parts_of_a_closed_mix_are_no_sessions_and_do_not_think() {
 }
 
 fn fed(plan: &Plan, text: &str) -> Vec<Vec<String>> {
-    let feed = plan.jobs[0].feed.as_ref().expect("a feed");
+    let feed = plan.jobs[0].requests.feed.as_ref().expect("a feed");
     let per_request = feed.per_request as usize;
     let mut reader = Reader::new(text.as_bytes(), feed.format, per_request);
     let mut block = [Records::default()];
@@ -173,7 +189,7 @@ fn placeholders_take_the_fields_of_records() {
                      let = n: field(2)\nquery = update t set a = ${n} where b = '${raw(n)}'\n\
                      query-args-file = a.csv\ntransaction = yes\n",
     );
-    let texts = |place: usize| plan.jobs[0].statements[place].text(Placeholders::Question);
+    let texts = |place: usize| plan.jobs[0].requests.statements[place].text(Placeholders::Question);
     assert_eq!(texts(0), "insert into t values (?, ?, '?', ?)");
     assert_eq!(
         fed(&plan, "1,x\n2,y\n"),
@@ -191,7 +207,7 @@ fn each_statement_that_stands_for_itself_takes_a_record() {
         "[a]\nquery = a ?\nquery = b ?\nmulti-query-mode = multi-connection\n\
                      query-args-file = a.csv\nquery-args-delim = ';'\n",
     );
-    assert_eq!(plan.jobs[0].flow, Flow::Separately);
+    assert_eq!(plan.jobs[0].requests.flow, Flow::Separately);
     assert_eq!(fed(&plan, "1;x\n2;y\n3;z\n"), [["1", "2"]]);
 }
 
@@ -199,7 +215,7 @@ fn each_statement_that_stands_for_itself_takes_a_record() {
 fn a_replay_sends_whole_lines() {
     let plan = plan("[a]\nquery-log-file = q.log\ncount = 5\n");
     assert_eq!(plan.jobs[0].pacing, Pacing::Replay);
-    assert_eq!(plan.jobs[0].feed.as_ref().expect("a feed").format, Format::Log);
+    assert_eq!(plan.jobs[0].requests.feed.as_ref().expect("a feed").format, Format::Log);
     assert_eq!(fed(&plan, "5,select 1, 2\n9,select ?\n"), [["select 1, 2"], ["select ?"]]);
 }
 

@@ -2,7 +2,7 @@
 
 use base::{Dialect, Draw, Seed, Source, Stream, Values, WallTime};
 use workload::feed::Group;
-use workload::{Generator, Overrides, RowGenerator};
+use workload::{Generator, JobOrPart, Overrides, RowGenerator};
 
 use crate::corpus::files;
 
@@ -124,8 +124,13 @@ fn answer(bytes: &[u8], name: &str) {
     let again = again.unwrap_or_else(|| panic!("{}\n{printed}", source.text));
     assert_eq!(again.as_printed(), plan.as_printed(), "{}\n{printed}", source.text);
     let mut values = Values::new();
-    for job in &plan.jobs {
-        let mut generator = Generator::new(job, WallTime::EPOCH, Dialect::Postgres);
+    for either in plan.jobs_and_parts() {
+        let mut generator = match either {
+            JobOrPart::Job(job) => Generator::new(job, WallTime::EPOCH, Dialect::Postgres),
+            JobOrPart::Part(_, part) => {
+                Generator::of_part(part, WallTime::EPOCH, Dialect::Postgres)
+            }
+        };
         for number in [0, 1, u64::MAX] {
             values.clear();
             generator.fill(number, Group::NONE, &mut values);

@@ -217,7 +217,7 @@ fn key_of_a_section_is_checked_as_if_the_section_had_it() {
     let file = "[read]\nquery = select 1\nquery = select 2\nrate = 5\n";
     let overrides = Overrides::default().with("read", "query", "select ${1 + 2}");
     let plan = plan_with(&overrides.with("read", "concurrency", 3), file);
-    assert_eq!(plan.jobs[0].statements.len(), 1);
+    assert_eq!(plan.jobs[0].requests.statements.len(), 1);
     assert!(plan.to_text().contains("query = select ${3}\n"), "{}", plan.to_text());
     assert!(matches!(plan.jobs[0].pacing, Pacing::Queue { .. }), "{:?}", plan.jobs[0].pacing);
 }

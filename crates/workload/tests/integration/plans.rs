@@ -54,8 +54,8 @@ fn the_keys_of_pacing_choose_the_model() {
 
 #[test]
 fn expected_rows_are_a_number_or_a_range() {
-    let rows = |text: &str| job(&format!("expect-rows = {text}")).expect_rows;
-    assert_eq!(job("").expect_rows, None);
+    let rows = |text: &str| job(&format!("expect-rows = {text}")).requests.expect_rows;
+    assert_eq!(job("").requests.expect_rows, None);
     assert_eq!(rows("0"), Some(Rows { least: 0, most: 0 }));
     assert_eq!(rows("1k"), Some(Rows { least: 1_000, most: 1_000 }));
     assert_eq!(rows("1 .. 10"), Some(Rows { least: 1, most: 10 }));
@@ -67,12 +67,15 @@ fn the_other_keys_of_a_job_are_read() {
         retry = 3 on 40001, 1213\nerror = 1205, 1205\nerror = 1062\non-error = stop\n\
         slo = p99.9 < 30ms, failed < 1%\nslo = throughput > 5k");
     assert_eq!((job.start, job.stop), (Nanos::from_secs(1), Some(Nanos::from_secs(5))));
-    assert_eq!((job.count, job.transaction), (Some(1_000), true));
-    assert_eq!((job.timeout, job.on_error), (Some(Nanos::from_secs(2)), OnError::Stop));
-    let retry = job.retry.unwrap();
+    assert_eq!((job.count, job.requests.transaction), (Some(1_000), true));
+    assert_eq!(
+        (job.requests.timeout, job.requests.on_error),
+        (Some(Nanos::from_secs(2)), OnError::Stop)
+    );
+    let retry = job.requests.retry.unwrap();
     assert_eq!((retry.times, retry.codes), (3, vec![Code::new("40001"), Code::new("1213")]));
-    assert_eq!(job.accepted, [Code::new("1205"), Code::new("1062")]);
-    let slos: Vec<_> = job.slos.iter().map(|slo| (slo.text.as_str(), slo.side)).collect();
+    assert_eq!(job.requests.accepted, [Code::new("1205"), Code::new("1062")]);
+    let slos: Vec<_> = job.requests.slos.iter().map(|slo| (slo.text.as_str(), slo.side)).collect();
     assert_eq!(
         slos,
         [
@@ -81,7 +84,7 @@ fn the_other_keys_of_a_job_are_read() {
             ("throughput > 5k", Side::Above)
         ]
     );
-    assert_eq!(job.slos[0].metric, Metric::Response(Statistic::Quantile(0.999)));
+    assert_eq!(job.requests.slos[0].metric, Metric::Response(Statistic::Quantile(0.999)));
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn defaults_are_those_of_the_table() {
     assert_eq!((plan.duration, plan.warmup, plan.seed), (None, Warmup::default(), Seed(42)));
     assert_eq!((plan.drain, plan.probe), (Nanos::from_secs(10), Nanos::from_secs(10)));
     assert_eq!((plan.connections, plan.max_connections), (None, 1_000));
-    assert_eq!(plan.jobs[0].on_error, OnError::Continue);
+    assert_eq!(plan.jobs[0].requests.on_error, OnError::Continue);
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn lines_follow_the_rules_of_the_dialect() {
          [job] ; the job\r\nquery = select a, \\\r\n   b -- ; from\r\n",
     );
     assert_eq!(plan.duration, Some(Nanos::from_secs(10)));
-    let text = plan.jobs[0].statements[0].text(Placeholders::Question);
+    let text = plan.jobs[0].requests.statements[0].text(Placeholders::Question);
     assert_eq!(text, "select a,    b -- ; from");
 }
 
@@ -148,7 +151,7 @@ fn a_section_with_a_query_is_a_job_whatever_its_name() {
         "[load]\nquery = select 1\n[params]\nquery = select 2\n[load t]\nquery = select 3\n\
          [question]\nquery = select 4\n",
     );
-    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     assert_eq!(names, ["load", "params", "load t", "question"]);
 }
 
@@ -169,7 +172,7 @@ fn statements_are_pieces_of_text_and_values() {
          query = select * from ${raw(t)} where a = ${a} and b = ${7}\n\
          query = select * from t${raw(a)} where c = '${raw(a)}$${' and d = ${a + 1}\n",
     );
-    let [fixed, dynamic] = plan.jobs[0].statements.as_slice() else {
+    let [fixed, dynamic] = plan.jobs[0].requests.statements.as_slice() else {
         panic!("two statements");
     };
     assert_eq!((fixed.parameters(), fixed.is_dynamic()), (2, false));
@@ -189,7 +192,7 @@ fn a_statement_that_names_its_file_by_a_value_is_a_text() {
         ("select no_infile ${1}", false),
     ] {
         let plan = plan(&format!("[job]\nquery = {query}\n"));
-        assert_eq!(plan.jobs[0].statements[0].is_dynamic(), expected, "{query}");
+        assert_eq!(plan.jobs[0].requests.statements[0].is_dynamic(), expected, "{query}");
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use workload::feed::Group;
-use workload::{Generator, Overrides, RowGenerator};
+use workload::{Generator, JobOrPart, Overrides, RowGenerator};
 
 use crate::render;
 
@@ -52,7 +52,7 @@ proptest! {
         })?;
         prop_assert_eq!(again.as_printed(), plan.as_printed(), "{}\n{}", text, printed);
         prop_assert_eq!(again.to_text(), printed);
-        for (one, other) in plan.jobs.iter().zip(&again.jobs) {
+        for (one, other) in plan.jobs_and_parts().zip(again.jobs_and_parts()) {
             prop_assert_eq!(requests(one), requests(other));
         }
         for (one, other) in plan.loads.iter().zip(&again.loads) {
@@ -71,9 +71,12 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
 
-fn requests(job: &workload::Job) -> (Vec<Value>, usize) {
+fn requests(either: JobOrPart<'_>) -> (Vec<Value>, usize) {
     let mut values = Values::new();
-    let mut generator = Generator::new(job, WallTime::EPOCH, Dialect::Postgres);
+    let mut generator = match either {
+        JobOrPart::Job(job) => Generator::new(job, WallTime::EPOCH, Dialect::Postgres),
+        JobOrPart::Part(_, part) => Generator::of_part(part, WallTime::EPOCH, Dialect::Postgres),
+    };
     for number in [0, 1, 1_000_003] {
         generator.fill(number, Group::NONE, &mut values);
     }

@@ -17,8 +17,8 @@ fn shown(text: &str, set: &[&str]) -> (Option<Plan>, String) {
     if let Some(plan) = &plan {
         all.push_str(&plan.to_text());
         all.push_str(&format!("{:?}", plan.shown()));
-        for job in &plan.shown().jobs {
-            for statement in &job.statements {
+        for either in plan.shown().jobs_and_parts() {
+            for statement in &either.requests().statements {
                 all.push_str(&statement.text(Placeholders::Question));
             }
         }

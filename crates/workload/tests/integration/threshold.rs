@@ -4,8 +4,10 @@ use crate::{check, plan};
 
 /// Returns the conditions of each job.
 fn slos(input: &str) -> Vec<Vec<String>> {
-    let texts = |job: &workload::Job| job.slos.iter().map(|slo| slo.text.clone()).collect();
-    plan(input).jobs.iter().map(texts).collect()
+    let texts = |either: workload::JobOrPart<'_>| {
+        either.requests().slos.iter().map(|slo| slo.text.clone()).collect()
+    };
+    plan(input).jobs_and_parts().map(texts).collect()
 }
 
 const JOBS: &str = "[read]\nquery = select 1\nslo = p50 < 1ms\n[write]\nquery = select 2\n";
@@ -70,7 +72,7 @@ fn the_only_job_need_not_be_named() {
 
 #[test]
 fn a_threshold_with_a_statement_is_a_job() {
-    assert_eq!(plan("[threshold]\nquery = select 1\nslo = p99 < 1s\n").jobs[0].name, "threshold");
+    assert_eq!(plan("[threshold]\nquery = select 1\nslo = p99 < 1s\n").jobs[0].name(), "threshold");
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! The jobs of a plan and their parts, in the order of a record.
+
+use base::Nanos;
+
+use super::id::{Account, JobId, PartId};
+use super::job::{Job, Part, Requests};
+
+/// A job, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub enum JobOrPart<'p> {
+    /// A whole job.
+    Job(&'p Job),
+    /// A part of a mix.
+    Part(&'p Job, &'p Part),
+}
+
+impl<'p> JobOrPart<'p> {
+    /// Returns the name in records and reports: that of the section, or `MIX/SECTION`.
+    pub fn name(self) -> &'p str {
+        match self {
+            JobOrPart::Job(job) => job.name(),
+            JobOrPart::Part(_, part) => &part.name,
+        }
+    }
+
+    /// Returns the job, which for a part is its mix.
+    pub fn job(self) -> &'p Job {
+        match self {
+            JobOrPart::Job(job) | JobOrPart::Part(job, _) => job,
+        }
+    }
+
+    /// Returns the requests of the section.
+    pub fn requests(self) -> &'p Requests {
+        match self {
+            JobOrPart::Job(job) => &job.requests,
+            JobOrPart::Part(_, part) => &part.requests,
+        }
+    }
+
+    /// Returns the section's name.
+    pub fn section(self) -> &'p str {
+        &self.requests().section
+    }
+
+    /// Returns true for a part of a mix.
+    pub fn is_part(self) -> bool {
+        matches!(self, JobOrPart::Part(..))
+    }
+
+    /// Returns true for a whole mix, whose requests are those of its parts.
+    pub fn is_mix(self) -> bool {
+        !self.is_part() && self.job().is_mix()
+    }
+
+    /// Returns the requests per second that the schedule offers between two instants after time
+    /// zero: as [`Job::offered_per_s`], and for a part of a mix its share.
+    pub fn offered_per_s(self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
+        let share = match self {
+            JobOrPart::Job(_) => 1.0,
+            JobOrPart::Part(job, part) => {
+                let all: u32 = job.parts.iter().map(|part| part.weight).sum();
+                f64::from(part.weight) / f64::from(all)
+            }
+        };
+        self.job().offered_per_s(from, until).map(|offered| offered * share)
+    }
+}
+
+/// Returns the accounts of jobs and their parts: each job, followed by its parts.
+pub(super) fn accounts(jobs: &[Job]) -> impl Iterator<Item = (Account, JobOrPart<'_>)> {
+    jobs.iter().enumerate().flat_map(|(index, job)| {
+        let id = JobId(index as u16);
+        let part = move |(index, part)| {
+            let part_id = PartId { job: id, index: index as u16 };
+            (Account::Part(part_id), JobOrPart::Part(job, part))
+        };
+        let parts = (0_usize..).zip(&job.parts).map(part);
+        std::iter::once((Account::Job(id), JobOrPart::Job(job))).chain(parts)
+    })
+}

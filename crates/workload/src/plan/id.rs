@@ -1,0 +1,63 @@
+//! Identifiers of what a plan consists of.
+
+/// A job, by its index in [`Plan::jobs`](crate::Plan::jobs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u16);
+
+/// A part of a mix, by its index in [`Job::parts`](crate::Job::parts).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId {
+    /// The mix.
+    pub job: JobId,
+    /// Its index among the parts of the mix.
+    pub index: u16,
+}
+
+/// A server of a job's target, by its index among the servers of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId {
+    /// The job.
+    pub job: JobId,
+    /// The index of the server.
+    pub index: u16,
+}
+
+/// A statement, by its index in its section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StatementId(pub u16);
+
+impl JobId {
+    /// Returns the index in [`Plan::jobs`](crate::Plan::jobs).
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+impl StatementId {
+    /// Returns the index in [`Requests::statements`](crate::Requests::statements).
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+/// An account of a record: what counts requests of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// A job; its parts count in it too.
+    Job(JobId),
+    /// A part of a mix.
+    Part(PartId),
+    /// A job at one of several servers.
+    Node(NodeId),
+}
+
+impl Account {
+    /// Returns the job.
+    pub fn job(self) -> JobId {
+        match self {
+            Account::Job(job) => job,
+            Account::Part(part) => part.job,
+            Account::Node(node) => node.job,
+        }
+    }
+}
