@@ -33,6 +33,7 @@ struct Finished {
 }
 
 /// Builds and runs all tests, and `beside` while they run. Returns the times, or what failed.
+#[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let begin = Instant::now();
     let programs = programs::build(root).map_err(|error| vec![error])?;
@@ -69,6 +70,7 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
 }
 
 /// Runs the programs in their order, `slots` at a time.
+#[expect(clippy::disallowed_methods, reason = "the times are only shown")]
 fn run_all(programs: Vec<Program>, slots: usize) -> Vec<Finished> {
     let waiting = Mutex::new(programs.into_iter());
     let finished = Mutex::new(Vec::new());

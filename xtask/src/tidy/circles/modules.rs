@@ -95,7 +95,7 @@ impl<'f> Modules<'f> {
     }
 
     /// Returns the place of the item `name` of a module, followed through re-exports.
-    fn item(&self, module: Names, name: &String, rest: &[String], depth: usize) -> End {
+    fn item(&self, module: Names, name: &str, rest: &[String], depth: usize) -> End {
         match self.imported(&module, name, depth) {
             Some(End { module, item: Some(item) }) => End { module, item: Some(item) },
             // A module that is re-exported: the rest of the path continues within it.
@@ -105,7 +105,7 @@ impl<'f> Modules<'f> {
                 self.follow(&module, &names, depth + 1).unwrap_or(End { module, item: None })
             }
             Some(end) => end,
-            None => End { module, item: Some(name.clone()) },
+            None => End { module, item: Some(name.to_owned()) },
         }
     }
 

@@ -53,17 +53,15 @@ fn quoted(code: &str) -> Option<usize> {
             code[start..].find(&closing).map_or(code.len(), |at| start + at + closing.len()),
         );
     }
-    if literal.starts_with('"') {
-        return Some(prefix + 1 + escaped(&literal[1..], '"'));
+    if let Some(text) = literal.strip_prefix('"') {
+        return Some(prefix + 1 + escaped(text, '"'));
     }
-    if !literal.starts_with('\'') || prefix > 1 {
-        return None;
-    }
-    let mut characters = literal[1..].chars();
+    let text = literal.strip_prefix('\'').filter(|_| prefix <= 1)?;
+    let mut characters = text.chars();
     let (first, second) = (characters.next()?, characters.next());
     // A lifetime has no closing quote after its first character.
     let is_character = first == '\\' || second == Some('\'');
-    Some(prefix + 1 + if is_character { escaped(&literal[1..], '\'') } else { 0 })
+    Some(prefix + 1 + if is_character { escaped(text, '\'') } else { 0 })
 }
 
 /// Returns the length up to and with the closing quote, before which `\` protects a character.
