@@ -118,7 +118,7 @@ impl Pacer {
             end: job.stop.unwrap_or(Nanos::MAX),
             count: job.count.unwrap_or(u64::MAX),
             share,
-            randomness: Stream::new(seed, &job.name(), "arrival"),
+            randomness: Stream::new(seed, job.name(), "arrival"),
             next_number: 0,
         }
     }

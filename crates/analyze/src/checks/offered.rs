@@ -247,7 +247,7 @@ impl<'a> CheckInput<'a> {
     fn dispersion(&self, account: AccountId) -> Option<Dispersion> {
         let steps = &self.evidence.steps;
         let window = steps.window();
-        let burst = f64::from(Arrivals::of(&self.evidence.plan.account(account).job(), 0).burst);
+        let burst = f64::from(Arrivals::of(self.evidence.plan.account(account).job(), 0).burst);
         let counts: Vec<f64> = self.evidence.jobs[account.index()]
             .range(window.clone())
             .map(|step| step.counts.arrivals as f64 / burst)
