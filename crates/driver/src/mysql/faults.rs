@@ -146,7 +146,8 @@ pub(super) fn remedy(code: u16) -> &'static str {
         1203 | 1226 => "raise the user's max_user_connections, or ask for fewer connections",
         1129 => "run `flush hosts` on the server",
         1130 => "create a user there who may log in from this host",
-        3159 | 4151 => "write `tls=require` or `tls=verify`",
+        3118 | 4151 => "unlock the user on the server: `alter user … account unlock`",
+        3159 => "write `tls=require` or `tls=verify`",
         _ => "",
     }
 }
@@ -249,6 +250,14 @@ mod tests {
         ] {
             assert_eq!(meaning_in_login(&refusal(code, state, "")).0, class, "{code}");
         }
+    }
+
+    #[test]
+    fn locked_user_needs_no_tls() {
+        for code in [3118, 4151] {
+            assert!(remedy(code).contains("account unlock"), "{code}");
+        }
+        assert!(remedy(3159).contains("tls=require"));
     }
 
     #[test]

@@ -255,7 +255,7 @@ impl Driver for Closing {
         }
         let inner = self.inner.connect(rt).await?;
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
-        let is_spared = self.spares && number % 2 == 0;
+        let is_spared = self.spares && number.is_multiple_of(2);
         let ends_at = closing + Nanos::from_millis(200) * number;
         let end = if is_spared { Stamp::NEVER } else { ends_at };
         Ok(ClosingSession { inner, end, rt: rt.clone() })
