@@ -207,7 +207,7 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
     assert_eq!(limit["status"], "suspect");
     let words = limit["explain"].as_str().unwrap();
     assert!(words.starts_with("2 connections are the limit"), "{words}");
-    assert!(words.contains("has no session for it within 5s"), "{words}");
+    assert!(words.contains("had no session for it within 5s"), "{words}");
 }
 
 /// A client of another run holds one of the two sessions, and the connection of `[setup]` the

@@ -74,7 +74,7 @@ fn a_main_target_that_nothing_asks_is_neither_made_nor_recorded() {
 fn virtual_time_demands_that_all_targets_are_simulated() {
     let place = Place::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", "sqlite:c.db"));
     let ran = place.virtually("sim:mm1", &[]);
-    ran.refuses(&["w.ini: [target model] is no simulated server", "leave out --virtual"]);
+    ran.refuses(&["w.ini: [target model] is not a simulated server", "leave out --virtual"]);
     place.virtually("sqlite:m.db", &[]).refuses(&["--url sim:mm1"]);
     assert_eq!(place.names(), ["w.ini"]);
 }

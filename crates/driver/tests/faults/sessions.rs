@@ -111,7 +111,7 @@ async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
     relay.stall(Nanos::from_secs(60));
     for error in [late.prepare("select 1").await.err(), writer.await_session().await.err()] {
         let error = error.expect("no answer");
-        let words = ["has no session for it within 300ms", "enlarge the pool", "connect-timeout"];
+        let words = ["had no session for it within 300ms", "enlarge the pool", "connect-timeout"];
         check(&error, Class::TooManyConnections, "no-session", &words);
     }
     driver.time_zero(rt.now());
