@@ -21,7 +21,7 @@ impl Program {
     /// Runs the program to its end.
     ///
     /// # Errors
-    /// What it printed, if a test failed.
+    /// Its output, if a test failed.
     pub(super) fn run(&self) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);

@@ -35,7 +35,7 @@ impl Side {
     /// Waits for the command's end.
     ///
     /// # Errors
-    /// What it printed, if it failed.
+    /// Its output, if it failed.
     pub(super) fn finish(self) -> Result<(), String> {
         let Some((name, reader)) = self.0 else { return Ok(()) };
         let output = reader.join().expect("waiting does not panic");
