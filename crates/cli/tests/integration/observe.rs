@@ -51,7 +51,7 @@ fn a_program_that_holds_itself_back_is_found_out() {
 #[test]
 fn a_busy_program_is_limited_by_its_own_thread() {
     let place = Place::new();
-    let spin = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; exit 3";
+    let spin = "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done; exit 3";
     let ran = place.assay(&["observe", "--every", "200ms", "--json", "--", "sh", "-c", spin]);
     let ran = ran.expect(0);
     assert!(ran.stderr.contains("ended with exit status: 3"), "{}", ran.stderr);
