@@ -13,7 +13,8 @@ use serde_json::{Value, json as value};
 use crate::schema::{
     check_that_every_field_matters, check_that_faults_are_noticed, complaints, schema, text_of,
 };
-use crate::table_record::{DIRECTORY, NAMES, Place, record};
+use crate::support::{DIRECTORY, Place};
+use crate::table_record::{NAMES, record};
 
 const SCHEMA: &str = "export.schema.json";
 
@@ -148,7 +149,7 @@ fn recorded_sums(archive: &Archive, scalar: Scalar) -> BTreeMap<String, u64> {
 
 #[test]
 fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
-    let place = Place::new();
+    let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     for (name, scalar) in SCALARS {
@@ -168,7 +169,7 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
 
 #[test]
 fn a_table_says_which_rows_belong_to_the_window() {
-    let place = Place::new();
+    let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     let starts = column(&table, "start_s").into_iter().zip(column(&table, "in_window"));
@@ -184,7 +185,7 @@ fn a_table_says_which_rows_belong_to_the_window() {
 
 #[test]
 fn a_cell_that_a_spreadsheet_would_run_is_marked() {
-    let place = Place::new();
+    let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
     let jobs: Vec<&str> = table[1..].iter().map(|row| row[0].as_str()).collect();
@@ -193,7 +194,7 @@ fn a_cell_that_a_spreadsheet_would_run_is_marked() {
 
 #[test]
 fn a_document_keeps_to_the_schema() {
-    let place = Place::new();
+    let place = Place::new("export");
     let schema = schema(SCHEMA);
     assert_eq!(complaints(&schema, &virtual_document(&place).1), [""; 0]);
     let full = full(&place);
@@ -232,7 +233,7 @@ fn words_formats_and_bounds_are_checked() {
         ("/histograms/0/buckets/0", value!([1, 1, 1])),
         ("/histograms/0/buckets/0", value!([1, 0])),
     ];
-    check_that_faults_are_noticed(&schema(SCHEMA), &full(&Place::new()), &faults);
+    check_that_faults_are_noticed(&schema(SCHEMA), &full(&Place::new("export")), &faults);
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn the_words_of_the_schema_are_those_of_the_record() {
 
 #[test]
 fn a_document_adds_up_to_the_record() {
-    let place = Place::new();
+    let place = Place::new("export");
     let (archive, document) = virtual_document(&place);
     let rows = |table: &str| document[table].as_array().unwrap().iter();
     let of_job = |row: &'_ Value| row["job"].as_str().unwrap().to_owned();
@@ -281,7 +282,7 @@ fn a_document_adds_up_to_the_record() {
 
 #[test]
 fn a_bucket_has_the_times_up_to_its_own() {
-    let place = Place::new();
+    let place = Place::new("export");
     let (archive, document) = virtual_document(&place);
     let rows = document["histograms"].as_array().unwrap().iter();
     let largest = rows
@@ -298,7 +299,7 @@ fn a_bucket_has_the_times_up_to_its_own() {
 #[test]
 fn two_exports_are_the_same_bytes_wherever_the_record_lies() {
     for (format, export) in FORMATS {
-        let place = Place::new();
+        let place = Place::new("export");
         let path = place.path("run.assay");
         let archive = record(&path, Pace::Virtual);
         let first = written(export, &archive);
@@ -338,7 +339,7 @@ impl Write for FullDisk {
 
 #[test]
 fn a_full_disk_is_an_error_of_the_output_wherever_it_strikes() {
-    let place = Place::new();
+    let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     type Exporter = fn(&Archive, &mut FullDisk) -> Result<(), RecordError>;
     let formats: [(Exporter, usize); 3] = [

@@ -14,6 +14,9 @@ use record::{
 pub(crate) const READ: JobIndex = JobIndex(0);
 pub(crate) const WRITE: JobIndex = JobIndex(1);
 
+/// Part of the name of every directory, and so of the path of every record.
+pub(crate) const DIRECTORY: &str = "assay-test";
+
 /// A separate empty path in the temporary directory.
 pub(crate) struct Place(PathBuf);
 
@@ -21,7 +24,7 @@ impl Place {
     pub(crate) fn new(name: &str) -> Place {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = format!("assay-test-{}-{number}-{name}", std::process::id());
+        let directory = format!("{DIRECTORY}-{}-{number}-{name}", std::process::id());
         let directory = std::env::temp_dir().join(directory);
         std::fs::create_dir(&directory).unwrap();
         Place(directory)
@@ -29,6 +32,10 @@ impl Place {
 
     pub(crate) fn record(&self) -> PathBuf {
         self.0.join("run.assay")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -48,16 +55,20 @@ impl Drop for Place {
     }
 }
 
-pub(crate) fn header(pace: Pace) -> Header {
-    let target = Target::parse("postgres://ann:hunter2@db1/shop").unwrap();
-    let job = |name: &str, model: &str, statements: &[&str]| JobHeader {
+/// Returns the header of a job that is open, at 40/s, or closed, with 4 connections.
+pub(crate) fn job(name: &str, model: &str, statements: &[&str]) -> JobHeader {
+    JobHeader {
         name: name.to_owned(),
         model: model.to_owned(),
         arrival: (model == "open").then(|| "poisson".to_owned()),
         offered_per_s: (model == "open").then_some(40.0),
         connections_asked: (model == "closed").then_some(4),
         statements: statements.iter().map(|text| (*text).to_owned()).collect(),
-    };
+    }
+}
+
+pub(crate) fn header(pace: Pace) -> Header {
+    let target = Target::parse("postgres://ann:hunter2@db1/shop").unwrap();
     Header {
         assay: "0.1.0".to_owned(),
         commit: Some("0123456789ab".to_owned()),

@@ -1,47 +1,18 @@
 //! Records on disk, made through the recorder, for the tests of exports.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 use archive::{Archive, Recorder, RecorderOutlet};
-use base::{Class, Code, Nanos, Seed, Stamp, Target, WallTime};
+use base::{Class, Code, Nanos, Stamp, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, JobHeader, JobIndex, Ledger,
-    Load, Outcome, Pace, Request, RequestWork, TargetText,
+    Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, JobIndex, Ledger, Load,
+    Outcome, Pace, Request, RequestWork,
 };
 
-/// A temporary directory that is removed when it is dropped.
-pub(crate) struct Place(PathBuf);
-
-/// Part of the name of every such directory, and so of the path of every record.
-pub(crate) const DIRECTORY: &str = "assay-report-test";
-
-impl Place {
-    pub(crate) fn new() -> Place {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{DIRECTORY}-{}-{number}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
-        std::fs::create_dir(&directory).unwrap();
-        Place(directory)
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::support::{self, READ, WRITE, job};
 
 /// Names of the jobs: a table must not split them.
 pub(crate) const NAMES: [&str; 2] = ["read, \"all\"", "=größe"];
-
-const READ: JobIndex = JobIndex(0);
-const WRITE: JobIndex = JobIndex(1);
 
 /// Time zero on the clock of the lane.
 const ZERO: Stamp = Stamp(7_000_000_000);
@@ -71,32 +42,15 @@ pub(crate) fn record(path: &Path, pace: Pace) -> Archive {
 }
 
 fn header(pace: Pace) -> Header {
-    let target = Target::parse("postgres://ann:hunter2@db1/shop").unwrap();
-    let job = |name: &str, model: &str, statements: &[&str]| JobHeader {
-        name: name.to_owned(),
-        model: model.to_owned(),
-        arrival: (model == "open").then(|| "poisson".to_owned()),
-        offered_per_s: (model == "open").then_some(40.0),
-        connections_asked: (model == "closed").then_some(4),
-        statements: statements.iter().map(|text| (*text).to_owned()).collect(),
-    };
     Header {
-        assay: "0.1.0".to_owned(),
-        commit: Some("0123456789ab".to_owned()),
-        started: WallTime(1_795_292_102_000_000_000),
-        pace,
         lanes: 1,
-        seed: Seed(u64::MAX),
-        target: TargetText::from(&target),
-        command: "assay run shop.ini --url postgres://ann@db1/shop".to_owned(),
-        workload: "shop.ini".to_owned(),
-        plan: "read: open, 40/s\nwrite: closed".to_owned(),
         warmup: Nanos::from_millis(1_500),
         duration: Some(Nanos::from_secs(SECONDS)),
         jobs: vec![
             job(NAMES[0], "open", &["select 1", "select \"a\" from t"]),
             job(NAMES[1], "closed", &["update t set a = 1"]),
         ],
+        ..support::header(pace)
     }
 }
 
