@@ -41,6 +41,7 @@ mod servers;
 mod side_effects;
 mod signals;
 mod statements;
+#[path = "../support/mod.rs"]
 mod support;
 mod targets;
 mod terminal;

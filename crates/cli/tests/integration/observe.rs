@@ -5,11 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{Place, Ran, check};
-
-/// A `psql` that sends a statement and waits, repeatedly, in one session.
-const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
-     sleep 0.2; done) | psql -q -o /dev/null";
+use crate::support::{Place, Ran};
 
 fn unseen(document: &Value) -> Vec<&str> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
@@ -18,35 +14,6 @@ fn unseen(document: &Value) -> Vec<&str> {
 
 /// The possible limiters of a busy loop; on a shared machine it may lack the processor.
 const OF_A_LOOP: [&str; 3] = ["generator-thread", "generator-cpu", "other-programs"];
-
-#[test]
-fn a_program_that_holds_itself_back_is_found_out() {
-    let server = testbed::shared(Kind::Postgres);
-    let place = Place::new();
-    let url = server.url().to_string();
-    let mut command = place.command(&[
-        "observe",
-        &url,
-        "--json",
-        "--out",
-        "r.assay",
-        "--",
-        "sh",
-        "-c",
-        HOLDS_ITSELF_BACK,
-    ]);
-    command.env("ASSAY_PASSWORD", server.password().expose());
-    command.env("PGPASSWORD", server.password().expose()).env("PGHOST", "127.0.0.1");
-    command.env("PGPORT", server.port().to_string()).env("PGUSER", "assay");
-    command.env("PGDATABASE", "assay");
-    let document = Ran::of(&mut command).expect(0).json();
-    let limiter = &document["limiter"];
-    assert_eq!(limiter["component"], "generator-input", "{document:#}");
-    assert!(limiter["because"].as_str().unwrap().contains("nothing to do"), "{limiter}");
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
-    assert!(text.contains("exit status: 0") && text.contains("psql"), "{text}");
-    assert!(!text.contains("VALID"), "{text}");
-}
 
 #[test]
 fn a_busy_program_is_limited_by_its_own_thread() {
@@ -105,45 +72,6 @@ fn what_cannot_be_watched_is_said() {
     );
 }
 
-/// Returns the command of a loader that sleeps between its rows.
-fn throttled(into: &str) -> String {
-    format!("(i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1500; sleep 0.05; done) | {into}")
-}
-
-#[test]
-fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
-    let copy = "psql -q -c '\\copy throttled from stdin'";
-    let load = "mariadb --no-defaults --local-infile=1 -h 127.0.0.1 -P \"$PORT\" -u assay assay -e \
-                \"load data local infile '/dev/stdin' into table throttled\"";
-    let owned = "create table throttled (v int); alter table throttled owner to assay";
-    for (kind, table, loader, event) in [
-        (Kind::Postgres, owned, copy, "Client:ClientRead"),
-        (Kind::Mariadb, "create table throttled (v int)", load, "Client:read"),
-    ] {
-        let server = testbed::shared(kind);
-        server.sql(table).unwrap();
-        let (url, script) = (server.url().to_string(), throttled(loader));
-        let place = Place::new();
-        let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
-        let password = server.password().expose();
-        command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
-        command.env("PGPASSWORD", password).env("PGHOST", "127.0.0.1").env("PGUSER", "assay");
-        command.env("PORT", server.port().to_string()).env("PGDATABASE", "assay");
-        command.env("PGPORT", server.port().to_string());
-        let ran = Ran::of(&mut command).expect(0);
-        let document = ran.json();
-        let limiter = &document["limiter"];
-        assert_eq!(limiter["component"], "generator-input", "{document:#}");
-        let because = limiter["because"].as_str().unwrap();
-        assert!(because.contains(&format!("for the program's rows ({event})")), "{because}");
-        assert!(because.contains("no request at the server and no answer at the"), "{because}");
-        assert!(!limiter["relief"].as_str().unwrap().contains("--"), "{limiter}");
-        let sent = &document["program"]["sent_bytes_per_s"];
-        assert!(sent.as_f64().is_some_and(|sent| sent > 0.0), "{document:#}");
-        server.sql("drop table throttled").unwrap();
-    }
-}
-
 #[test]
 fn a_secret_of_the_program_is_in_no_record() {
     let place = Place::new();
@@ -151,39 +79,6 @@ fn a_secret_of_the_program_is_in_no_record() {
     place.assay(&line).expect(0);
     let bytes = std::fs::read(place.at("r.assay")).unwrap();
     assert!(!bytes.windows(6).any(|part| part == b"geheim"));
-}
-
-const HOT: &str = "\
-duration = 6s
-warmup = 1s
-[setup]
-query = create table hot_spot (id int primary key, v bigint)
-query = insert into hot_spot values (1, 0)
-query = create table other (id int primary key)
-[job]
-transaction = yes
-query = update hot_spot set v = v + 1 where id = 1
-query = select count(*) from other
-query = select count(*) from other
-concurrency = 24
-";
-
-#[test]
-fn a_hot_row_is_named_with_its_table() {
-    for options in [Options::postgres(), Options::mariadb()] {
-        let server = Server::start(&options).unwrap();
-        let place = Place::with(HOT);
-        let mut command =
-            place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
-        command.env("ASSAY_PASSWORD", server.password().expose());
-        let document = Ran::of(&mut command).json();
-        let limiter = &document["limiter"];
-        assert_eq!(limiter["component"], "database-locks", "{limiter:#}");
-        assert!(limiter["because"].as_str().unwrap().contains("hot_spot"), "{limiter:#}");
-        // The database's own statistics include the queries besides the requests.
-        let commits = check(&document, "commits");
-        assert_eq!(commits["status"], "pass", "{commits}");
-    }
 }
 
 #[test]

@@ -1,14 +1,19 @@
-//! Tests of full-length runs on real servers, in a program of their own, as concurrent tests would
-//! disturb them.
+//! Tests that concurrent tests would disturb, in a program of their own: runs on real servers that
+//! must be VALID, or whose true limiter must be named.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
+
+mod limiters;
+#[allow(dead_code, reason = "this program needs a part of what the tests share")]
+#[path = "../support/mod.rs"]
+mod support;
 mod witness;
 
-use std::path::Path;
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use crate::support::Place;
 use crate::witness::ReferenceProbe;
 
 /// The checks that may object because others use the machine; any other objection is a false alarm.
@@ -42,26 +47,16 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Runs a file against a private server and returns the document of the run.
-#[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
-fn run(folder: &Path, file: &str, url: &str, arguments: &[&str]) -> Value {
-    let ran = Command::new(env!("CARGO_BIN_EXE_assay"))
-        .args(["run", file, "--url", url, "--json"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("XDG_STATE_HOME", folder.join("state"))
-        .output()
-        .unwrap();
-    let complaint = || String::from_utf8_lossy(&ran.stderr).into_owned();
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", complaint()))
+fn run(place: &Place, file: &str, url: &str, arguments: &[&str]) -> Value {
+    place.assay(&[&["run", file, "--url", url, "--json"], arguments].concat()).json()
 }
 
 #[test]
 fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let _machine = alone();
-    let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
-    std::fs::write(place.path().join("w.ini"), WARM_CACHE).unwrap();
+    let place = Place::with(WARM_CACHE);
     let witness = ReferenceProbe::begin();
-    let document = run(place.path(), "w.ini", "testbed:postgres", &[]);
+    let document = run(&place, "w.ini", "testbed:postgres", &[]);
     let machine = witness.end();
     let is_of = |names: &[&str], check: &Value| names.iter().any(|name| check["name"] == *name);
     let excused = |check: &Value| {
@@ -96,8 +91,8 @@ fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let _machine = alone();
     for url in ["testbed:postgres?server.max_parallel_workers_per_gather=0", "testbed:mariadb"] {
-        let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
-        let document = run(place.path(), STUDY, url, &SHORT);
+        let place = Place::new();
+        let document = run(&place, STUDY, url, &SHORT);
         let effects = document["effects"].as_array().unwrap();
         // Of the reads, or of the inserts, which have the processors to themselves: similar seconds
         // may leave it open for one of them.

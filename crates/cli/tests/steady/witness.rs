@@ -30,7 +30,6 @@ pub(crate) struct Machine {
     medians: Vec<Nanos>,
 }
 
-#[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
 impl ReferenceProbe {
     pub(crate) fn begin() -> ReferenceProbe {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -75,7 +74,6 @@ fn echo(mut end: TcpStream) {
     while end.read_exact(&mut byte).and_then(|()| end.write_all(&byte)).is_ok() {}
 }
 
-#[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
 fn ask(mut end: TcpStream, over: &Receiver<()>) -> Vec<Nanos> {
     let mut times = Vec::new();
     let mut byte = [0];
