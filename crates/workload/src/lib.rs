@@ -23,6 +23,7 @@ pub mod keys;
 mod missing;
 pub mod plan;
 mod print;
+pub mod question;
 mod read;
 pub mod reference;
 mod request;

@@ -1,0 +1,100 @@
+//! Changes in percent, with a sign.
+
+use base::Diagnostic;
+use base::units::Decimal;
+
+use super::metric::Scale;
+use crate::read::{Excerpt, Passage};
+use crate::wording::quoted;
+
+/// Largest change that can be written, as a fraction: 1,000,000 %.
+const LARGEST: f64 = 10_000.0;
+
+/// Parses a change such as `-5%` or `+0.5%`, and returns it as a fraction.
+///
+/// # Errors
+/// No percentage, no sign, or more than 1,000,000 %. Positions are offsets into `text`.
+pub fn signed_percent(text: &str) -> Result<f64, Diagnostic> {
+    change(Passage::whole(text, 0).excerpt().trim())
+}
+
+/// Parses a change at a position.
+pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
+    let text = item.text();
+    let refuse =
+        |why: &str, help: String| Err(item.error(format!("{} {why}", quoted(text))).help(help));
+    let example = || "a change is in percent, with its sign: `-5%`, `+40%`".to_owned();
+    let Some(number) = text.strip_suffix('%').map(str::trim_end) else {
+        return refuse("is no percentage", example());
+    };
+    let (sign, digits) = match number.as_bytes().first() {
+        Some(b'+') => (Some(1.0), &number[1..]),
+        Some(b'-') => (Some(-1.0), &number[1..]),
+        _ => (None, number),
+    };
+    let size = match Decimal::parse(digits.trim_start()) {
+        Ok(decimal) => fraction(decimal),
+        Err(error) => return refuse(&error.to_string(), example()),
+    };
+    match (sign, size) {
+        (_, size) if size > LARGEST => refuse("is too large", "at most 1,000,000 %".to_owned()),
+        // Zero has no direction.
+        (_, 0.0) => Ok(0.0),
+        (None, _) => refuse("has no sign", format!("write `+{text}` or `-{text}`")),
+        (Some(sign), size) => Ok(sign * size),
+    }
+}
+
+/// Checks that a change is possible on this scale.
+pub(super) fn possible(item: Excerpt<'_>, change: f64, scale: Scale) -> Result<(), Diagnostic> {
+    let why = match scale {
+        Scale::Ratio if change <= -1.0 => "leaves nothing of the baseline",
+        Scale::Difference if change.abs() > 1.0 => "is more than all requests",
+        Scale::Ratio | Scale::Difference => return Ok(()),
+    };
+    Err(item.error(format!("{} {why}", quoted(item.text()))))
+}
+
+/// Converts a percentage to a fraction, as the nearest double.
+fn fraction(percent: Decimal) -> f64 {
+    let text = format!("{}e-{}", percent.digits, percent.scale + 2);
+    text.parse().expect("digits and an exponent are a number")
+}
+
+/// Formats a change in percent, with its sign: `-5%`.
+pub(super) fn printed(change: f64) -> String {
+    // Removes the rounding error of the multiplication; nine digits are more than anyone writes.
+    let percent = (change * 100.0 * 1e9).round() / 1e9;
+    if percent < 0.0 { format!("{percent}%") } else { format!("+{}%", percent.abs()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn change_is_the_nearest_double() {
+        for (text, change) in
+            [("-5%", -0.05), ("+0.1 %", 0.001), (" +40% ", 0.4), ("0%", 0.0), ("-0%", 0.0)]
+        {
+            let parsed = signed_percent(text).unwrap();
+            assert_eq!(parsed, change, "{text}");
+            assert!(parsed.is_sign_positive() || parsed < 0.0, "{text}");
+        }
+        assert_eq!(printed(-0.05), "-5%");
+        assert_eq!(printed(0.001), "+0.1%");
+        assert_eq!(printed(0.0), "+0%");
+        assert_eq!(printed(-0.07), "-7%");
+    }
+
+    #[test]
+    fn change_without_percent_or_sign_is_refused() {
+        let message = |text: &str| signed_percent(text).unwrap_err().message;
+        assert_eq!(message("-5"), "`-5` is no percentage");
+        assert_eq!(message("5%"), "`5%` has no sign");
+        assert_eq!(message("--5%"), "`--5%` is negative");
+        assert_eq!(message("+x%"), "`+x%` is not a number");
+        assert_eq!(message("+2000000%"), "`+2000000%` is too large");
+        assert_eq!(message(""), "`` is no percentage");
+    }
+}
