@@ -1,6 +1,6 @@
 //! A check, its status, and the verdict over all checks.
 
-use crate::finding::{Counter, Finding, Obstacle};
+use crate::finding::{Completeness, Counter, Finding, Obstacle, RunEnd};
 
 /// A finding about one aspect of the measurement's credibility.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +86,26 @@ pub enum CheckKind {
     Commits,
     /// Checkpoints of the server in the run; never an objection.
     Checkpoints,
+}
+
+/// The part of a benchmark that a check judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// The load generator and its machine: a failure says nothing about the database, and the run
+    /// can be repeated.
+    Instrument,
+    /// The database and the workload: a failure is a result.
+    System,
+}
+
+impl Domain {
+    /// Returns the word for it in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Domain::Instrument => "instrument",
+            Domain::System => "system",
+        }
+    }
 }
 
 /// The unit of a judged number.
@@ -210,6 +230,46 @@ impl CheckKind {
     }
 }
 
+impl CheckKind {
+    /// Returns the part of a benchmark that it judges.
+    pub fn belongs(self) -> Domain {
+        match self {
+            CheckKind::Complete
+            | CheckKind::Balance
+            | CheckKind::Rate
+            | CheckKind::EachSecond
+            | CheckKind::Arrivals
+            | CheckKind::Gaps
+            | CheckKind::SendLag
+            | CheckKind::Stall
+            | CheckKind::ProcessorWait
+            | CheckKind::GeneratorCpu
+            | CheckKind::StolenTime
+            | CheckKind::OtherPrograms
+            | CheckKind::Ceiling
+            | CheckKind::Floor
+            | CheckKind::Clock
+            | CheckKind::WallClock
+            | CheckKind::Frequency
+            | CheckKind::Little
+            | CheckKind::Overflow
+            | CheckKind::Files => Domain::Instrument,
+            CheckKind::Window
+            | CheckKind::Achieved
+            | CheckKind::Backlog
+            | CheckKind::WarmUp
+            | CheckKind::Drift
+            | CheckKind::Step
+            | CheckKind::Errors
+            | CheckKind::WrongResults
+            | CheckKind::Outage
+            | CheckKind::Connections
+            | CheckKind::Commits
+            | CheckKind::Checkpoints => Domain::System,
+        }
+    }
+}
+
 impl Unit {
     /// Returns the name in documents and reports; empty if there is no number.
     pub fn name(self) -> &'static str {
@@ -291,6 +351,26 @@ impl Check {
     /// Returns the name of the check.
     pub fn name(&self) -> &'static str {
         self.kind.name()
+    }
+
+    /// Returns the part of a benchmark that failed, if it objects. A run that an error, a full
+    /// queue or a lost target ended is incomplete because of the database.
+    pub fn domain(&self) -> Domain {
+        match &self.finding {
+            Finding::Complete(Completeness::Ended { end, .. }) => match end {
+                RunEnd::StoppedByError | RunEnd::TargetLost | RunEnd::QueueFull { .. } => {
+                    Domain::System
+                }
+                RunEnd::Completed { .. }
+                | RunEnd::EndedByUser
+                | RunEnd::Interrupted
+                | RunEnd::FileFailed
+                | RunEnd::RecorderFailed
+                | RunEnd::InternalError
+                | RunEnd::Killed { .. } => Domain::Instrument,
+            },
+            _ => self.kind.belongs(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
-//! judges a machine and a server before a run.
+//! judges a machine and a server before a run. [`compare`] compares runs.
 //!
 //! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
 //! and numbers, and `report` words them.
@@ -15,6 +15,7 @@ mod backlog;
 mod change;
 mod check;
 mod checks;
+pub mod compare;
 mod compared;
 mod confidence;
 mod distribution;
@@ -34,12 +35,13 @@ mod quiet;
 mod responses;
 mod slo;
 mod steps;
+mod student;
 mod summary;
 mod surroundings;
 mod warmup;
 
 pub use account::{Account, Answered};
-pub use check::{Check, CheckKind, Status, Unit, Verdict};
+pub use check::{Check, CheckKind, Domain, Status, Unit, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
 pub use disturbance::{Cause, Disturbance, Phase, PhaseName};

@@ -36,7 +36,7 @@ pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
         Metric::Response(statistic) => measured.time(Kind::Response, statistic),
         Metric::Service(statistic) => measured.time(Kind::Service, statistic),
         Metric::Throughput => measured.throughput_per_s,
-        Metric::Failed => measured.failed(),
+        Metric::Failed => failed(measured.counts),
     };
     let met = value.is_some_and(|value| match slo.side {
         Side::Below => value < slo.bound,
@@ -54,14 +54,14 @@ impl Measured<'_> {
             Statistic::Max => histogram.max() as f64,
         })
     }
+}
 
-    /// Returns (errors − accepted + rejected + unsent) / scheduled.
-    fn failed(&self) -> Option<f64> {
-        let balance = &self.counts.balance;
-        let failed = balance.errors() - self.counts.accepted_errors.min(balance.errors())
-            + balance.rejected()
-            + balance.unsent();
-        let scheduled = balance.scheduled();
-        (scheduled > 0).then(|| failed as f64 / scheduled as f64)
-    }
+/// Returns (errors − accepted + rejected + unsent) / scheduled; `None` if nothing was scheduled.
+pub(crate) fn failed(counts: &Counts) -> Option<f64> {
+    let balance = &counts.balance;
+    let failed = balance.errors() - counts.accepted_errors.min(balance.errors())
+        + balance.rejected()
+        + balance.unsent();
+    let scheduled = balance.scheduled();
+    (scheduled > 0).then(|| failed as f64 / scheduled as f64)
 }

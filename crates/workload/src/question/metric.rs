@@ -150,6 +150,32 @@ const TABLE: [(&str, Quantity); 28] = {
     ]
 };
 
+impl TimeStatistic {
+    /// All statistics, in the order of reports.
+    pub const ALL: [TimeStatistic; 7] = [
+        TimeStatistic::P50,
+        TimeStatistic::P90,
+        TimeStatistic::P95,
+        TimeStatistic::P99,
+        TimeStatistic::P999,
+        TimeStatistic::Mean,
+        TimeStatistic::Max,
+    ];
+
+    /// Returns the name in files, records and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeStatistic::P50 => "p50",
+            TimeStatistic::P90 => "p90",
+            TimeStatistic::P95 => "p95",
+            TimeStatistic::P99 => "p99",
+            TimeStatistic::P999 => "p99_9",
+            TimeStatistic::Mean => "mean",
+            TimeStatistic::Max => "max",
+        }
+    }
+}
+
 impl Quantity {
     /// Returns all quantities, in the order of reports.
     pub fn all() -> impl Iterator<Item = Quantity> {

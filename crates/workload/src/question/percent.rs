@@ -21,27 +21,33 @@ pub fn signed_percent(text: &str) -> Result<f64, Diagnostic> {
 /// Parses a change at a position.
 pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
     let text = item.text();
+    let (sign, unsigned) = match text.as_bytes().first() {
+        Some(b'+') => (Some(1.0), &text[1..]),
+        Some(b'-') => (Some(-1.0), &text[1..]),
+        _ => (None, text),
+    };
+    let example = "a change is in percent, with its sign: `-5%`, `+40%`";
+    let size = share(item, unsigned).map_err(|error| error.help(example))?;
     let refuse =
         |why: &str, help: String| Err(item.error(format!("{} {why}", quoted(text))).help(help));
-    let example = || "a change is in percent, with its sign: `-5%`, `+40%`".to_owned();
-    let Some(number) = text.strip_suffix('%').map(str::trim_end) else {
-        return refuse("is no percentage", example());
-    };
-    let (sign, digits) = match number.as_bytes().first() {
-        Some(b'+') => (Some(1.0), &number[1..]),
-        Some(b'-') => (Some(-1.0), &number[1..]),
-        _ => (None, number),
-    };
-    let size = match Decimal::parse(digits.trim_start()) {
-        Ok(decimal) => fraction(decimal),
-        Err(error) => return refuse(&error.to_string(), example()),
-    };
     match (sign, size) {
         (_, size) if size > LARGEST => refuse("is too large", "at most 1,000,000 %".to_owned()),
         // Zero has no direction.
         (_, 0.0) => Ok(0.0),
         (None, _) => refuse("has no sign", format!("write `+{text}` or `-{text}`")),
         (Some(sign), size) => Ok(sign * size),
+    }
+}
+
+/// Parses a percentage without a sign, which is at least the last part of `item`, as a fraction.
+pub(super) fn share(item: Excerpt<'_>, unsigned: &str) -> Result<f64, Diagnostic> {
+    let refuse = |why: &str| Err(item.error(format!("{} {why}", quoted(item.text()))));
+    let Some(number) = unsigned.strip_suffix('%') else {
+        return refuse("is no percentage");
+    };
+    match Decimal::parse(number.trim()) {
+        Ok(decimal) => Ok(fraction(decimal)),
+        Err(error) => refuse(&error.to_string()),
     }
 }
 

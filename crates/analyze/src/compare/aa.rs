@@ -1,0 +1,91 @@
+//! The rate of false positives of a machine, from experiments that compare an arm with itself.
+
+use super::change::ChangeInterval;
+
+/// Comparisons of an arm with itself, and what they claimed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FalsePositives {
+    /// Number of comparisons.
+    pub comparisons: u32,
+    /// Number of comparisons whose 95 % interval excludes no change.
+    pub rejections: u32,
+}
+
+/// Probability with which a sound machine is called unfit, at most.
+const UNFIT_BY_CHANCE: f64 = 0.02;
+
+/// Rate at which intervals of 95 % exclude no change by chance.
+const NOMINAL: f64 = 0.05;
+
+impl FalsePositives {
+    /// Counts the intervals of comparisons; those without scatter are left out.
+    pub fn of(intervals: impl IntoIterator<Item = Option<ChangeInterval>>) -> FalsePositives {
+        let mut counted = FalsePositives::default();
+        for interval in intervals.into_iter().flatten() {
+            counted.comparisons += 1;
+            counted.rejections += u32::from(interval.excludes_zero());
+        }
+        counted
+    }
+
+    /// Returns the sum of two counts.
+    pub fn and(self, other: FalsePositives) -> FalsePositives {
+        FalsePositives {
+            comparisons: self.comparisons + other.comparisons,
+            rejections: self.rejections + other.rejections,
+        }
+    }
+
+    /// Returns the rate of false positives; `None` without comparisons.
+    pub fn rate(&self) -> Option<f64> {
+        (self.comparisons > 0).then(|| f64::from(self.rejections) / f64::from(self.comparisons))
+    }
+
+    /// Returns true if there are more rejections than chance explains: on a sound machine at most
+    /// 2 % of the counts are that large. Of 20 comparisons, more than 3.
+    pub fn is_unfit(&self) -> bool {
+        self.rejections > most_rejections(self.comparisons)
+    }
+}
+
+/// Returns the smallest number of rejections that is exceeded with a probability of at most
+/// [`UNFIT_BY_CHANCE`], by the binomial distribution.
+fn most_rejections(comparisons: u32) -> u32 {
+    let n = f64::from(comparisons);
+    let mut term = (n * (1.0 - NOMINAL).ln()).exp();
+    let mut beyond = 1.0 - term;
+    let mut rejections = 0;
+    while beyond > UNFIT_BY_CHANCE && rejections < comparisons {
+        rejections += 1;
+        let k = f64::from(rejections);
+        term *= (n - k + 1.0) / k * NOMINAL / (1.0 - NOMINAL);
+        beyond -= term;
+    }
+    rejections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejections_are_counted() {
+        let interval = |low, high| Some(ChangeInterval { low, high });
+        let intervals = [interval(-0.1, 0.1), interval(0.01, 0.1), None, interval(-0.2, -0.1)];
+        let counted = FalsePositives::of(intervals);
+        assert_eq!(counted, FalsePositives { comparisons: 3, rejections: 2 });
+        assert_eq!(counted.and(counted).rate(), Some(4.0 / 6.0));
+        assert_eq!(FalsePositives::default().rate(), None);
+    }
+
+    /// P(more than 3 of 20) is 1.6 %, P(more than 2) 7.5 %.
+    #[test]
+    fn machine_is_unfit_beyond_chance() {
+        let of = |comparisons, rejections| FalsePositives { comparisons, rejections };
+        assert!(!of(20, 3).is_unfit());
+        assert!(of(20, 4).is_unfit());
+        assert!(!of(0, 0).is_unfit());
+        assert!(!of(1, 1).is_unfit() && of(2, 2).is_unfit());
+        assert!(!of(400, 29).is_unfit() && of(400, 36).is_unfit());
+    }
+}

@@ -1,0 +1,81 @@
+//! Changes of a metric, between the scale of the statistics and that of the reader.
+
+use std::fmt;
+
+use workload::question::Scale;
+
+/// An interval of the change of a metric: as a fraction of the baseline, or as a difference for
+/// metrics that are compared by difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeInterval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Reason why two groups of values cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incomparable {
+    /// Fewer values than the method needs.
+    TooFew {
+        /// Number of pairs, or of runs of the smaller group.
+        has: u32,
+        /// Number that is needed.
+        needs: u32,
+    },
+    /// A value of 0 or less has no ratio to another.
+    NotPositive,
+}
+
+impl fmt::Display for Incomparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Incomparable::TooFew { has, needs } => {
+                write!(f, "{has} values where {needs} are needed")
+            }
+            Incomparable::NotPositive => f.write_str("a value is 0 and has no ratio to another"),
+        }
+    }
+}
+
+/// Returns a value on the scale of the statistics: its logarithm if ratios are compared.
+pub(super) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
+    match scale {
+        Scale::Ratio if value > 0.0 && value.is_finite() => Ok(value.ln()),
+        Scale::Ratio => Err(Incomparable::NotPositive),
+        Scale::Difference => Ok(value),
+    }
+}
+
+/// Returns a difference on the scale of the statistics as a change: exp(d) − 1 if ratios are
+/// compared.
+pub(super) fn outer(difference: f64, scale: Scale) -> f64 {
+    match scale {
+        Scale::Ratio => difference.exp_m1(),
+        Scale::Difference => difference,
+    }
+}
+
+/// Returns a change as a difference on the scale of the statistics: the inverse of [`outer`].
+pub(super) fn back(change: f64, scale: Scale) -> f64 {
+    match scale {
+        Scale::Ratio => change.ln_1p(),
+        Scale::Difference => change,
+    }
+}
+
+impl ChangeInterval {
+    /// Returns the interval around a difference on the scale of the statistics.
+    pub(super) fn around(difference: f64, half_width: f64, scale: Scale) -> ChangeInterval {
+        ChangeInterval {
+            low: outer(difference - half_width, scale),
+            high: outer(difference + half_width, scale),
+        }
+    }
+
+    /// Returns true if no change is inside.
+    pub fn excludes_zero(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}

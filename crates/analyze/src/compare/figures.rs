@@ -1,0 +1,245 @@
+//! The figures of one run: all that comparisons know about it.
+
+use std::ops::Range;
+
+use base::Nanos;
+use record::metric::processes;
+use record::{Metric, Part, Side};
+use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
+
+use crate::check::{CheckKind, Domain, Status, Verdict};
+use crate::distribution::Distribution;
+use crate::evidence::Evidence;
+use crate::job::JobSummary;
+use crate::limiter::Component;
+use crate::slo;
+use crate::summary::{ClientSummary, Summary};
+
+/// The figures of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFigures {
+    /// Verdict on the run.
+    pub verdict: RunVerdict,
+    /// Measured metrics, in the units of [`Quantity::unit`]. Those of jobs and tables have a name,
+    /// even if there is only one.
+    pub metrics: Vec<(RunMetric, f64)>,
+    /// Metrics that the run does not have, with the reason.
+    pub missing: Vec<(RunMetric, Missing)>,
+    /// Limiter of the run.
+    pub limiter: Component,
+    /// Facts about the surroundings and the settings of the server: names and values.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Reason why a run has no value of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It was not measured or not observed.
+    NotMeasured,
+    /// An open job that keeps up: its throughput is the rate that was offered.
+    OfferedRate,
+    /// The load exceeds the capacity: response times depend on the length of the run.
+    ExceedsCapacity,
+    /// Several jobs or tables have it, and none was named.
+    Ambiguous,
+}
+
+/// The verdict on a run, divided by what the checks judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunVerdict {
+    /// Gravest status of the checks of the load generator and the machine.
+    pub instrument: Status,
+    /// Gravest status of the checks of the database and the workload.
+    pub system: Status,
+    /// Checks that object, with their status.
+    pub objections: Vec<(CheckKind, Status)>,
+}
+
+impl RunVerdict {
+    /// Creates the verdict from checks that object; those that pass are ignored.
+    pub fn new(checks: impl IntoIterator<Item = (CheckKind, Status)>) -> RunVerdict {
+        RunVerdict::divided(checks.into_iter().map(|(kind, status)| (kind, status, kind.belongs())))
+    }
+
+    /// Creates the verdict from all checks of a run.
+    pub fn of(verdict: &Verdict) -> RunVerdict {
+        let checks = verdict.checks.iter();
+        RunVerdict::divided(checks.map(|check| (check.kind, check.status, check.domain())))
+    }
+
+    fn divided(checks: impl Iterator<Item = (CheckKind, Status, Domain)>) -> RunVerdict {
+        let mut divided =
+            RunVerdict { instrument: Status::Pass, system: Status::Pass, objections: Vec::new() };
+        for (kind, status, domain) in checks.filter(|(_, status, _)| status.objects()) {
+            let gravest = match domain {
+                Domain::Instrument => &mut divided.instrument,
+                Domain::System => &mut divided.system,
+            };
+            *gravest = status.max(*gravest);
+            divided.objections.push((kind, status));
+        }
+        divided
+    }
+
+    /// Returns the gravest status.
+    pub fn status(&self) -> Status {
+        self.instrument.max(self.system)
+    }
+
+    /// Returns the checks that object with this status.
+    pub fn with(&self, status: Status) -> impl Iterator<Item = CheckKind> {
+        let with_it = self.objections.iter().filter(move |(_, objection)| *objection == status);
+        with_it.map(|(kind, _)| *kind)
+    }
+}
+
+impl RunFigures {
+    /// Returns the figures of a run, with facts that the caller has read from its record.
+    pub fn of(evidence: &Evidence, summary: &Summary, facts: Vec<(String, String)>) -> RunFigures {
+        let mut figures = RunFigures {
+            verdict: RunVerdict::of(&summary.verdict),
+            metrics: Vec::new(),
+            missing: Vec::new(),
+            limiter: summary.limiter.component,
+            facts,
+        };
+        for (account, job) in evidence.accounts().zip(&summary.jobs) {
+            let is_open = evidence.plan.account(account).job().has_arrivals();
+            figures.add_job(job, is_open);
+        }
+        figures.add_generator(summary.client.as_ref());
+        figures.add_database(evidence);
+        for load in &summary.loads {
+            let metric = RunMetric::of(Quantity::Load, &load.table);
+            figures.add(metric, load.rows_per_s.ok_or(Missing::NotMeasured));
+        }
+        figures
+    }
+
+    /// Returns the value of a metric. A metric without a name is that of the only job or table.
+    ///
+    /// # Errors
+    /// The reason why the run does not have it.
+    pub fn get(&self, metric: &RunMetric) -> Result<f64, Missing> {
+        let is_it = |known: &RunMetric| {
+            let is_named = metric.of.is_none() || metric.of == known.of;
+            known.quantity == metric.quantity && is_named
+        };
+        let mut values = self.metrics.iter().filter(|(known, _)| is_it(known));
+        let mut missing = self.missing.iter().filter(|(known, _)| is_it(known));
+        match (values.next(), values.next(), missing.next()) {
+            (Some((_, value)), None, None) => Ok(*value),
+            (None, _, Some((_, reason))) => Err(*reason),
+            (None, _, None) => Err(Missing::NotMeasured),
+            (Some(_), _, _) => Err(Missing::Ambiguous),
+        }
+    }
+
+    /// Returns a metric with the name of the only job or table that has it; without a name if there
+    /// is none or several.
+    pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
+        let known = || {
+            let measured = self.metrics.iter().map(|(known, _)| known);
+            let all = measured.chain(self.missing.iter().map(|(known, _)| known));
+            all.filter(|known| known.quantity == metric.quantity)
+        };
+        match (metric.of.is_none(), known().next(), known().nth(1)) {
+            (true, Some(only), None) => only.clone(),
+            _ => metric.clone(),
+        }
+    }
+
+    /// Returns the names of the jobs, in order.
+    pub fn jobs(&self) -> impl Iterator<Item = &str> {
+        let measured = self.metrics.iter().map(|(metric, _)| metric);
+        let all = measured.chain(self.missing.iter().map(|(metric, _)| metric));
+        let of_jobs = all.filter(|metric| metric.quantity == Quantity::Throughput);
+        of_jobs.filter_map(|metric| metric.of.as_deref())
+    }
+
+    /// Adds a metric that was measured outside of the run, such as the size of a table.
+    pub fn add(&mut self, metric: RunMetric, value: Result<f64, Missing>) {
+        match value.and_then(|value| value.is_finite().then_some(value).ok_or(Missing::NotMeasured))
+        {
+            Ok(value) => self.metrics.push((metric, value)),
+            Err(reason) => self.missing.push((metric, reason)),
+        }
+    }
+
+    fn add_job(&mut self, job: &JobSummary, is_open: bool) {
+        let offered = match is_open && !job.exceeds_capacity {
+            true => Err(Missing::OfferedRate),
+            false => Ok(()),
+        };
+        let kept = match job.exceeds_capacity {
+            true => Err(Missing::ExceedsCapacity),
+            false => Ok(()),
+        };
+        let measured = |value: Option<f64>| value.ok_or(Missing::NotMeasured);
+        let named = |quantity| RunMetric::of(quantity, &job.name);
+        let throughput = offered.and_then(|()| measured(job.throughput_per_s));
+        self.add(named(Quantity::Throughput), throughput);
+        let rows = job.rows_per_s.filter(|rows| *rows > 0.0);
+        self.add(named(Quantity::Rows), offered.and_then(|()| measured(rows)));
+        for statistic in TimeStatistic::ALL {
+            let response = kept.and_then(|()| measured(milliseconds(&job.response, statistic)));
+            self.add(named(Quantity::Response(statistic)), response);
+            let service = measured(milliseconds(&job.service, statistic));
+            self.add(named(Quantity::Service(statistic)), service);
+        }
+        self.add(named(Quantity::Failed), measured(slo::failed(&job.counts)));
+    }
+
+    fn add_generator(&mut self, client: Option<&ClientSummary>) {
+        let client = client.filter(|client| client.user_s + client.system_s > 0.0);
+        let per_request = |used_s: f64| {
+            let client = client?;
+            Some(client.us_per_query? * used_s / (client.user_s + client.system_s))
+        };
+        let used = |of: fn(&ClientSummary) -> f64| client.map(of).and_then(per_request);
+        let (user, system) = (used(|client| client.user_s), used(|client| client.system_s));
+        self.add_cpu(CpuOwner::Generator, user, system);
+    }
+
+    fn add_database(&mut self, evidence: &Evidence) {
+        let window = evidence.window();
+        let per_request = |metric| processor_time(evidence, &window, metric);
+        let user = per_request(processes::USER);
+        let system = per_request(processes::SYSTEM);
+        self.add_cpu(CpuOwner::Database, user, system);
+    }
+
+    fn add_cpu(&mut self, owner: CpuOwner, user: Option<f64>, system: Option<f64>) {
+        let total = user.zip(system).map(|(user, system)| user + system);
+        let modes = [(CpuMode::Total, total), (CpuMode::User, user), (CpuMode::System, system)];
+        for (mode, value) in modes {
+            let metric = RunMetric::new(Quantity::Cpu(owner, mode));
+            self.add(metric, value.ok_or(Missing::NotMeasured));
+        }
+    }
+}
+
+/// Returns the database's processor time in microseconds per completed request. The samples may
+/// begin and end up to a sampling interval outside of the window, so both are taken per second.
+fn processor_time(evidence: &Evidence, window: &Range<Nanos>, metric: Metric) -> Option<f64> {
+    let used = evidence.observed(&Part::Processes(Side::Server), metric)?.growth(window)?;
+    let jobs = evidence.plan.jobs_by_id().map(|(id, _)| evidence.plan.account_of(id));
+    let ends = jobs.map(|account| evidence.jobs[account.index()].ends(evidence.steps.window()));
+    let completed: u64 = ends.map(|ends| ends.completed).sum();
+    let length = evidence.window_length().as_secs_f64();
+    let used_per_s = used.by / used.span.as_secs_f64();
+    (completed > 0 && used_per_s > 0.0).then(|| used_per_s * 1e6 * length / completed as f64)
+}
+
+fn milliseconds(times: &Distribution, statistic: TimeStatistic) -> Option<f64> {
+    let nanoseconds = match statistic {
+        TimeStatistic::P50
+        | TimeStatistic::P90
+        | TimeStatistic::P95
+        | TimeStatistic::P99
+        | TimeStatistic::P999 => times.quantile_ns(statistic.name())? as f64,
+        TimeStatistic::Mean => times.mean_ns,
+        TimeStatistic::Max => times.max_ns as f64,
+    };
+    (times.count > 0).then_some(nanoseconds / 1e6)
+}

@@ -1,0 +1,40 @@
+//! Comparison of runs: pure functions from the figures of runs to changes with intervals.
+//!
+//! The unit of analysis is one run. [`RunFigures`] hold one number per metric; a round runs each
+//! arm once, and a round's two numbers of a metric are a [`Pair`]. [`Paired`] estimates the change
+//! from the pairs, [`LookPlan`] says when the estimate may be looked at, and [`Conclusion`] and
+//! [`BetOutcome`] say what follows. [`compare()`] combines these for all metrics of an experiment.
+//! [`Unpaired`] compares runs that were not interleaved.
+//!
+//! Method: paired differences of logarithms and Student's t, with few planned looks and
+//! Bonferroni's correction over looks and bets. The self-test measures its rates of error.
+
+mod aa;
+mod change;
+mod comparison;
+mod conclusion;
+mod figures;
+mod looks;
+mod outcome;
+mod paired;
+mod regression;
+mod unpaired;
+mod validity;
+
+pub use crate::student::{critical_t, two_sided_p};
+pub use aa::FalsePositives;
+pub use change::{ChangeInterval, Incomparable};
+pub use comparison::{
+    ArmComparison, Compared, Comparison, CountedRun, Design, MetricChange, NotCompared, compare,
+};
+pub use conclusion::{Conclusion, conclude};
+pub use figures::{Missing, RunFigures, RunVerdict};
+pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
+pub use outcome::{BetOutcome, judge_bet};
+pub use paired::{OrderModel, Pair, PairOrder, Paired};
+pub use regression::{RegressionOutcome, judge_regression};
+pub use unpaired::Unpaired;
+pub use validity::{
+    ArmValidity, JudgedRun, MOST_REPEATS, Repeats, RoundState, judge_round, most_repeated_rounds,
+    validity_of,
+};

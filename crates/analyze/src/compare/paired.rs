@@ -1,0 +1,333 @@
+//! The change of a metric over pairs of runs.
+//!
+//! The two runs of a pair follow each other, so that slow drift of the machine is the same for both
+//! and leaves their difference. Differences of logarithms make a change a factor: it is the same
+//! whichever arm is the baseline, and its spread does not grow with the values. Their mean has
+//! Student's t distribution under normal errors.
+//!
+//! With counterbalanced rounds (AB·BA by coin) the effect of the order is fitted as well: each
+//! difference is the change plus or minus the effect of the second place. Drift over the whole
+//! experiment, such as that of a growing table, then goes into the order effect and no longer
+//! widens the interval, at the price of one degree of freedom (Senn, "Cross-over Trials in Clinical
+//! Research", chapter 3).
+
+use workload::question::Scale;
+
+use super::change::{ChangeInterval, Incomparable, back, inner, outer};
+use crate::student::{critical_t, two_sided_p};
+
+/// The values of a metric in the two runs of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Value of the baseline.
+    pub baseline: f64,
+    /// Value of the arm.
+    pub arm: f64,
+    /// Order of the two runs.
+    pub order: PairOrder,
+}
+
+/// The order of the runs of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairOrder {
+    /// The baseline ran before the arm.
+    BaselineFirst,
+    /// The arm ran before the baseline.
+    ArmFirst,
+}
+
+/// The way in which the order of runs is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderModel {
+    /// Orders are random: the order is a part of the noise.
+    Random,
+    /// Orders are balanced over each two rounds: the effect of the order is fitted.
+    Counterbalanced,
+}
+
+/// The estimated change of a metric over pairs of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paired {
+    scale: Scale,
+    /// Differences of the pairs, without the fitted effect of the order.
+    differences: Vec<f64>,
+    /// Estimated difference.
+    estimate: f64,
+    /// Standard deviation of the differences.
+    spread: f64,
+    /// Standard error of the estimate.
+    error: f64,
+    /// Degrees of freedom of the error.
+    freedom: f64,
+    /// Fitted difference of a second run to a first one; `None` if it was not fitted.
+    order_effect: Option<f64>,
+}
+
+/// Scatter below which all differences are equal but for rounding, relative to the values compared.
+const ROUNDING: f64 = 1e-12;
+
+/// Most pairs that are called for; above, the effect is too small for this noise.
+pub(super) const MOST_PAIRS: u32 = 10_000;
+
+impl Paired {
+    /// Estimates the change over pairs.
+    ///
+    /// The order effect is fitted only if both orders occur.
+    ///
+    /// # Errors
+    /// Fewer than two pairs, three with an order effect; or a value of 0 where ratios are compared.
+    pub fn of(pairs: &[Pair], scale: Scale, model: OrderModel) -> Result<Paired, Incomparable> {
+        let difference = |pair: &Pair| Ok(inner(pair.arm, scale)? - inner(pair.baseline, scale)?);
+        let raw = pairs.iter().map(difference).collect::<Result<Vec<f64>, Incomparable>>()?;
+        let side = |pair: &Pair| match pair.order {
+            PairOrder::BaselineFirst => 1.0,
+            PairOrder::ArmFirst => -1.0,
+        };
+        let sides: Vec<f64> = pairs.iter().map(side).collect();
+        let fit = match model {
+            OrderModel::Random => Fit::mean(&raw),
+            OrderModel::Counterbalanced => Fit::with_order(&raw, &sides),
+        };
+        let needs = 1 + fit.parameters;
+        if raw.len() < needs {
+            return Err(Incomparable::TooFew { has: raw.len() as u32, needs: needs as u32 });
+        }
+        Ok(Paired::from_fit(&raw, &sides, fit, scale))
+    }
+
+    fn from_fit(raw: &[f64], sides: &[f64], fit: Fit, scale: Scale) -> Paired {
+        let effect = fit.order_effect.unwrap_or_default();
+        let differences: Vec<f64> =
+            raw.iter().zip(sides).map(|(d, side)| d - effect * side).collect();
+        let squares: f64 = differences.iter().map(|d| (d - fit.estimate).powi(2)).sum();
+        let freedom = (raw.len() - fit.parameters) as f64;
+        let spread = (squares / freedom).sqrt();
+        let size = raw.iter().fold(1.0, |size: f64, d| size.max(d.abs()));
+        let spread = if spread <= ROUNDING * size { 0.0 } else { spread };
+        Paired {
+            scale,
+            differences,
+            estimate: fit.estimate,
+            spread,
+            error: spread * fit.leverage.sqrt(),
+            freedom,
+            order_effect: fit.order_effect,
+        }
+    }
+
+    /// Returns the number of pairs.
+    pub fn pairs(&self) -> u32 {
+        self.differences.len() as u32
+    }
+
+    /// Returns the estimated change.
+    pub fn change(&self) -> f64 {
+        outer(self.estimate, self.scale)
+    }
+
+    /// Returns the standard deviation of the pairs' differences, on the scale of the statistics:
+    /// 0.02 means about 2 %.
+    pub fn spread(&self) -> f64 {
+        self.spread
+    }
+
+    /// Returns the change of a second run against a first one of the same arm; `None` if it was
+    /// not fitted.
+    pub fn order_effect(&self) -> Option<f64> {
+        self.order_effect.map(|effect| outer(effect, self.scale))
+    }
+
+    /// Returns the interval that misses the true change with a probability of `alpha`; `None` if
+    /// the differences do not scatter, which says nothing about the scatter of further pairs.
+    pub fn interval(&self, alpha: f64) -> Option<ChangeInterval> {
+        let half_width = critical_t(alpha, self.freedom) * self.error;
+        let scatters = self.error > 0.0;
+        scatters.then(|| ChangeInterval::around(self.estimate, half_width, self.scale))
+    }
+
+    /// Returns the probability of an estimate at least so far from zero without a true change;
+    /// `None` if the differences do not scatter.
+    pub fn p_value(&self) -> Option<f64> {
+        (self.error > 0.0).then(|| two_sided_p(self.estimate / self.error, self.freedom))
+    }
+
+    /// Returns the change by Hodges and Lehmann: the median of the means of all two differences,
+    /// each difference with itself included ("Estimates of location based on rank tests", 1963).
+    /// It is insensitive to a single outlier.
+    pub fn hodges_lehmann(&self) -> f64 {
+        let all = &self.differences;
+        let mut means: Vec<f64> = all
+            .iter()
+            .enumerate()
+            .flat_map(|(first, x)| all[first..].iter().map(move |y| (x + y) / 2.0))
+            .collect();
+        means.sort_by(f64::total_cmp);
+        let middle = means.len() / 2;
+        let median = match means.len() % 2 {
+            0 => (means[middle - 1] + means[middle]) / 2.0,
+            _ => means[middle],
+        };
+        outer(median, self.scale)
+    }
+
+    /// Returns the number of pairs that an interval needs to lie on one side of all these changes,
+    /// or between them, if the estimate and the spread stay as they are; at least the number of
+    /// pairs now, and `None` beyond 10,000.
+    pub(super) fn pairs_to_clear(&self, bounds: &[f64], alpha: f64) -> Option<u32> {
+        let distance = |bound: &f64| (self.estimate - back(*bound, self.scale)).abs();
+        let clearance = bounds.iter().map(distance).fold(f64::INFINITY, f64::min);
+        let parameters = self.differences.len() as f64 - self.freedom;
+        let suffices = |pairs: u32| {
+            let pairs = f64::from(pairs);
+            critical_t(alpha, pairs - parameters) * self.spread < clearance * pairs.sqrt()
+        };
+        let (mut low, mut high) = (self.pairs(), MOST_PAIRS);
+        if !suffices(high) {
+            return None;
+        }
+        while low < high {
+            let middle = low.midpoint(high);
+            if suffices(middle) { high = middle } else { low = middle + 1 }
+        }
+        Some(high)
+    }
+}
+
+/// Least squares of the differences.
+struct Fit {
+    estimate: f64,
+    order_effect: Option<f64>,
+    /// Number of fitted parameters.
+    parameters: usize,
+    /// Variance of the estimate, in units of that of a difference.
+    leverage: f64,
+}
+
+impl Fit {
+    /// Fits the mean alone.
+    fn mean(raw: &[f64]) -> Fit {
+        let n = raw.len() as f64;
+        let estimate = raw.iter().sum::<f64>() / n;
+        Fit { estimate, order_effect: None, parameters: 1, leverage: 1.0 / n }
+    }
+
+    /// Fits the mean and the effect of the order.
+    fn with_order(raw: &[f64], sides: &[f64]) -> Fit {
+        let n = raw.len() as f64;
+        let [mean, side] = [raw, sides].map(|all| all.iter().sum::<f64>() / n);
+        let squares: f64 = sides.iter().map(|s| (s - side).powi(2)).sum();
+        if squares < 1e-9 || raw.len() < 3 {
+            return Fit::mean(raw);
+        }
+        let products: f64 = raw.iter().zip(sides).map(|(d, s)| (d - mean) * (s - side)).sum();
+        let effect = products / squares;
+        Fit {
+            estimate: mean - effect * side,
+            order_effect: Some(effect),
+            parameters: 2,
+            leverage: 1.0 / n + side * side / squares,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(ratios: &[f64]) -> Vec<Pair> {
+        let pair = |(number, ratio): (usize, &f64)| Pair {
+            baseline: 100.0,
+            arm: 100.0 * ratio,
+            order: if number % 2 == 0 { PairOrder::BaselineFirst } else { PairOrder::ArmFirst },
+        };
+        ratios.iter().enumerate().map(pair).collect()
+    }
+
+    fn paired(ratios: &[f64], model: OrderModel) -> Paired {
+        Paired::of(&pairs(ratios), Scale::Ratio, model).unwrap()
+    }
+
+    /// Differences 1 to 6 hundredths: mean 0.035, standard deviation 0.018708, t of 5 degrees
+    /// 2.5706.
+    #[test]
+    fn interval_is_students_on_logarithms() {
+        let ratios: Vec<f64> = (1..=6).map(|n| (f64::from(n) / 100.0).exp()).collect();
+        let paired = paired(&ratios, OrderModel::Random);
+        assert!((paired.change() - 0.035f64.exp_m1()).abs() < 1e-12);
+        assert!((paired.spread() - 0.018_708_3).abs() < 1e-6);
+        let interval = paired.interval(0.05).unwrap();
+        let half_width = 2.570_582 * 0.018_708_3 / 6f64.sqrt();
+        assert!((interval.low - (0.035 - half_width).exp_m1()).abs() < 1e-6, "{interval:?}");
+        assert!((interval.high - (0.035 + half_width).exp_m1()).abs() < 1e-6, "{interval:?}");
+        let p = paired.p_value().unwrap();
+        assert!(paired.interval(p * 1.001).unwrap().excludes_zero());
+        assert!(!paired.interval(p * 0.999).unwrap().excludes_zero());
+    }
+
+    #[test]
+    fn exchanged_arms_give_the_inverse_change() {
+        let ratios = [1.1, 1.2, 0.9, 1.3, 1.05, 1.0];
+        let there = paired(&ratios, OrderModel::Random);
+        let back = paired(&ratios.map(|ratio| 1.0 / ratio), OrderModel::Random);
+        assert!(((1.0 + there.change()) * (1.0 + back.change()) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_differences_give_no_interval() {
+        for ratio in [1.0, 1.1, 0.7] {
+            let paired = paired(&[ratio; 8], OrderModel::Random);
+            assert!((paired.change() - (ratio - 1.0)).abs() < 1e-12);
+            assert_eq!((paired.interval(0.05), paired.p_value()), (None, None));
+        }
+    }
+
+    #[test]
+    fn value_of_zero_has_a_difference_and_no_ratio() {
+        let mut all = pairs(&[1.0, 1.1]);
+        all[0].arm = 0.0;
+        let refused = Paired::of(&all, Scale::Ratio, OrderModel::Random);
+        assert_eq!(refused, Err(Incomparable::NotPositive));
+        let paired = Paired::of(&all, Scale::Difference, OrderModel::Random).unwrap();
+        assert!((paired.change() - -45.0).abs() < 1e-9);
+        let one = Paired::of(&all[..1], Scale::Difference, OrderModel::Random);
+        assert_eq!(one, Err(Incomparable::TooFew { has: 1, needs: 2 }));
+    }
+
+    /// Each second run is 20 % slower: the change is unbiased either way, and the fitted interval
+    /// is that of the remaining scatter.
+    #[test]
+    fn fitted_order_effect_leaves_the_scatter() {
+        let noise = [0.001, -0.002, 0.0, 0.002, -0.001, 0.0015, -0.0005, 0.001];
+        let ratio = |(number, e): (usize, &f64)| {
+            let order: f64 = if number % 2 == 0 { 0.8 } else { 1.25 };
+            order * (0.03 + e).exp()
+        };
+        let ratios: Vec<f64> = noise.iter().enumerate().map(ratio).collect();
+        let width = |model| {
+            let interval = paired(&ratios, model).interval(0.05).unwrap();
+            interval.high - interval.low
+        };
+        let fitted = paired(&ratios, OrderModel::Counterbalanced);
+        assert!((fitted.order_effect().unwrap() - -0.2).abs() < 0.002, "{fitted:?}");
+        assert!((fitted.change() - 0.03).abs() < 0.002, "{fitted:?}");
+        assert!(width(OrderModel::Counterbalanced) < 0.01);
+        assert!(width(OrderModel::Random) > 0.3);
+    }
+
+    #[test]
+    fn order_effect_of_one_order_is_not_fitted() {
+        let mut all = pairs(&[1.1, 1.2, 1.15, 1.12]);
+        all.iter_mut().for_each(|pair| pair.order = PairOrder::ArmFirst);
+        let fitted = Paired::of(&all, Scale::Ratio, OrderModel::Counterbalanced).unwrap();
+        assert_eq!(Paired::of(&all, Scale::Ratio, OrderModel::Random), Ok(fitted));
+    }
+
+    #[test]
+    fn hodges_lehmann_is_the_median_of_pairwise_means() {
+        let paired = paired(&[1.0, 1.0, 1.0, 1.0, 1.0, 5.0], OrderModel::Random);
+        assert!(paired.hodges_lehmann().abs() < 1e-12);
+        assert!(paired.change() > 0.3);
+        let two = self::paired(&[1.0, 2.0], OrderModel::Random);
+        assert!((two.hodges_lehmann() - (2f64.sqrt() - 1.0)).abs() < 1e-12);
+    }
+}

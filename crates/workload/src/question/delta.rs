@@ -1,0 +1,100 @@
+//! Smallest changes that matter: `delta = 2%`, `delta = response.p99 10%, failed 0.5%`.
+
+use base::Diagnostic;
+
+use super::metric::{self, RunMetric};
+use super::percent;
+use crate::read::{Excerpt, Passage};
+use crate::wording::quoted;
+
+/// The smallest change of each metric that matters, as a fraction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deltas {
+    /// Size for all metrics that `of` does not name; `None` for the default of each quantity.
+    pub all: Option<f64>,
+    /// Sizes of single metrics. A metric without a name is that of every job or table.
+    pub of: Vec<(RunMetric, f64)>,
+}
+
+const HELP: &str = "write for example `delta = 2%` or `delta = response.p99 10%`";
+
+impl Deltas {
+    /// Parses a list of sizes, each with or without a metric before it.
+    ///
+    /// # Errors
+    /// The first size that is no percentage above 0, or an unknown metric. Positions are offsets
+    /// into `text`.
+    pub fn parse(text: &str) -> Result<Deltas, Diagnostic> {
+        deltas(Passage::whole(text, 0).excerpt())
+    }
+
+    /// Returns the smallest change of a metric that matters.
+    pub fn of(&self, metric: &RunMetric) -> f64 {
+        let named = |with_name: bool| {
+            let is_it = |known: &RunMetric| match with_name {
+                true => known == metric,
+                false => known.of.is_none() && known.quantity == metric.quantity,
+            };
+            self.of.iter().find(|(known, _)| is_it(known)).map(|(_, delta)| *delta)
+        };
+        let given = named(true).or_else(|| named(false)).or(self.all);
+        given.unwrap_or_else(|| metric.quantity.default_delta())
+    }
+}
+
+/// Parses the value of `delta`.
+pub(crate) fn deltas(list: Excerpt<'_>) -> Result<Deltas, Diagnostic> {
+    let mut deltas = Deltas::default();
+    if list.trim().text().is_empty() {
+        return Err(list.error("no size is given").help(HELP));
+    }
+    for item in list.list() {
+        let is_plain = item.text().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+        if is_plain {
+            deltas.all = Some(size(item)?);
+        } else {
+            let (name, value) = metric::split(item);
+            deltas.of.push((metric::metric(name)?, size(value)?));
+        }
+    }
+    Ok(deltas)
+}
+
+/// Parses a size without a sign.
+fn size(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
+    let text = item.text();
+    let size = percent::share(item, text).map_err(|error| error.help(HELP))?;
+    if size > 0.0 && size < 1.0 {
+        return Ok(size);
+    }
+    Err(item.error(format!("{} is not between 0 and 100 %", quoted(text))).help(HELP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::metric::{Quantity, TimeStatistic};
+
+    #[test]
+    fn most_specific_size_holds() {
+        let p99 = Quantity::Response(TimeStatistic::P99);
+        let deltas = Deltas::parse("2%, response.p99 10%, response.p99(read) 7 %").unwrap();
+        assert_eq!(deltas.of(&RunMetric::new(Quantity::Throughput)), 0.02);
+        assert_eq!(deltas.of(&RunMetric::of(p99, "write")), 0.1);
+        assert_eq!(deltas.of(&RunMetric::of(p99, "read")), 0.07);
+        let defaults = Deltas::default();
+        assert_eq!(defaults.of(&RunMetric::new(Quantity::Throughput)), 0.01);
+        assert_eq!(defaults.of(&RunMetric::new(p99)), 0.05);
+    }
+
+    #[test]
+    fn size_that_is_no_percentage_is_refused() {
+        let message = |text: &str| Deltas::parse(text).unwrap_err().message;
+        assert_eq!(message(""), "no size is given");
+        assert_eq!(message("2"), "`2` is no percentage");
+        assert_eq!(message("-2%"), "`-2%` is negative");
+        assert_eq!(message("0%"), "`0%` is not between 0 and 100 %");
+        assert_eq!(message("thruput 2%"), "unknown metric `thruput`");
+        assert_eq!(message("rows"), "`` is no percentage");
+    }
+}
