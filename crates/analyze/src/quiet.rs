@@ -24,6 +24,16 @@ pub enum Quiet {
     },
 }
 
+impl Quiet {
+    /// Returns the name of the warning in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quiet::NothingDue { .. } => "nothing-due",
+            Quiet::NoRows { .. } => "no-rows",
+        }
+    }
+}
+
 /// Finds the meaningless success of a job or part, if it is one.
 pub(crate) fn quiet(evidence: &Evidence, account: AccountId) -> Option<Quiet> {
     let either = evidence.plan.account(account);

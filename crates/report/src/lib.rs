@@ -11,7 +11,6 @@
 
 mod json;
 mod number;
-mod quiet;
 mod text;
 mod view;
 mod words;

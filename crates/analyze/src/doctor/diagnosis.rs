@@ -1,31 +1,231 @@
-//! The findings of checks.
+//! The findings of checks before a run: typed numbers and names, without words.
 
-use super::surroundings::Surroundings;
+use super::surroundings::{Lateness, Surroundings};
 
 /// A problem that would spoil a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Name of the check.
     pub check: &'static str,
     /// The problem.
-    pub found: String,
-    /// Reason why it matters.
-    pub reason: String,
-    /// Command that fixes it, or advice.
-    pub remedy: String,
+    pub problem: Problem,
+}
+
+/// The problem that a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    /// The clock rate of the processors follows the load.
+    Governor {
+        /// Governors in use, as the system lists them.
+        governor: String,
+    },
+    /// Memory is in swap.
+    Swap {
+        /// Bytes in swap.
+        used_bytes: u64,
+    },
+    /// This process may open few files.
+    OpenFiles {
+        /// Hard limit, as the system shows it.
+        limit: String,
+    },
+    /// A control group allows fewer processors than there are.
+    CpuQuota {
+        /// Allowed number of processors, as the system shows it.
+        quota: String,
+        /// Number of processors.
+        processors: f64,
+    },
+    /// The clock is slow to read.
+    ClockSource {
+        /// Name of the clock source.
+        source: String,
+    },
+    /// Other programs use the processors, or did in the last minute.
+    BusyMachine {
+        /// Fraction of the processors at work, 0 to 1.
+        busy: f64,
+        /// Load average of the last minute; `None` if the system does not show it.
+        load: Option<f64>,
+    },
+    /// A hypervisor takes processor time.
+    StolenTime {
+        /// Stolen fraction of the processors' time, 0 to 1.
+        share: f64,
+    },
+    /// Sleeps end late.
+    Timer {
+        /// Lateness of the sleeps.
+        late: Lateness,
+        /// Condition that decides what helps.
+        condition: SleepCondition,
+    },
+    /// The server is on the machine of the load generator.
+    SameProcessors,
+    /// A setting lets commits or pages be lost in a power failure.
+    NotDurable {
+        /// The setting.
+        setting: DurableSetting,
+        /// Its value on the server.
+        value: String,
+    },
+    /// The buffer has the size of a server that was not configured.
+    BufferPool {
+        /// The setting with the size.
+        setting: BufferSetting,
+        /// Size in bytes.
+        size_bytes: u64,
+        /// Memory of the server's machine in bytes; `None` if that is another machine.
+        memory_bytes: Option<u64>,
+    },
+}
+
+/// The condition of the processors that decides what helps against late sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SleepCondition {
+    /// Other programs keep the processors busy.
+    BusyMachine,
+    /// A hypervisor takes processor time.
+    StolenTime,
+    /// A control group limits this process.
+    CpuQuota,
+    /// The machine has one processor, or their number is unknown.
+    SingleProcessor,
+    /// The use of the processors is unknown.
+    UseUnknown,
+    /// A processor is idle.
+    Idle,
+}
+
+impl SleepCondition {
+    /// All conditions.
+    pub const ALL: [SleepCondition; 6] = [
+        SleepCondition::BusyMachine,
+        SleepCondition::StolenTime,
+        SleepCondition::CpuQuota,
+        SleepCondition::SingleProcessor,
+        SleepCondition::UseUnknown,
+        SleepCondition::Idle,
+    ];
+}
+
+/// A setting that decides whether commits survive a power failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DurableSetting {
+    /// `fsync` of PostgreSQL.
+    Fsync,
+    /// `synchronous_commit` of PostgreSQL.
+    SynchronousCommit,
+    /// `full_page_writes` of PostgreSQL.
+    FullPageWrites,
+    /// `innodb_flush_log_at_trx_commit` of MySQL and MariaDB.
+    FlushLog,
+    /// `innodb_doublewrite` of MySQL and MariaDB.
+    DoubleWrite,
+    /// `sync_binlog` of MySQL and MariaDB.
+    SyncBinlog,
+    /// `synchronous` of SQLite.
+    SqliteSynchronous,
+}
+
+impl DurableSetting {
+    /// All settings.
+    pub const ALL: [DurableSetting; 7] = [
+        DurableSetting::Fsync,
+        DurableSetting::SynchronousCommit,
+        DurableSetting::FullPageWrites,
+        DurableSetting::FlushLog,
+        DurableSetting::DoubleWrite,
+        DurableSetting::SyncBinlog,
+        DurableSetting::SqliteSynchronous,
+    ];
+
+    /// Returns the name that the server gives to the setting.
+    pub fn name(self) -> &'static str {
+        match self {
+            DurableSetting::Fsync => "fsync",
+            DurableSetting::SynchronousCommit => "synchronous_commit",
+            DurableSetting::FullPageWrites => "full_page_writes",
+            DurableSetting::FlushLog => "innodb_flush_log_at_trx_commit",
+            DurableSetting::DoubleWrite => "innodb_doublewrite",
+            DurableSetting::SyncBinlog => "sync_binlog",
+            DurableSetting::SqliteSynchronous => "synchronous",
+        }
+    }
+
+    /// Returns true if commits survive a power failure with this value.
+    pub(super) fn is_safe(self, value: &str) -> bool {
+        match self {
+            DurableSetting::Fsync | DurableSetting::FullPageWrites => value == "on",
+            DurableSetting::SynchronousCommit => value != "off",
+            DurableSetting::FlushLog | DurableSetting::SyncBinlog => value == "1",
+            DurableSetting::DoubleWrite => {
+                !["off", "0", "false"].contains(&value.to_ascii_lowercase().as_str())
+            }
+            DurableSetting::SqliteSynchronous => !["off", "0"].contains(&value),
+        }
+    }
+}
+
+/// The setting with the size of a server's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferSetting {
+    /// `shared_buffers` of PostgreSQL.
+    SharedBuffers,
+    /// `innodb_buffer_pool_size` of MySQL and MariaDB.
+    InnodbBufferPool,
+}
+
+impl BufferSetting {
+    /// All settings.
+    pub const ALL: [BufferSetting; 2] =
+        [BufferSetting::SharedBuffers, BufferSetting::InnodbBufferPool];
+
+    /// Returns the name that the server gives to the setting.
+    pub fn name(self) -> &'static str {
+        match self {
+            BufferSetting::SharedBuffers => "shared_buffers",
+            BufferSetting::InnodbBufferPool => "innodb_buffer_pool_size",
+        }
+    }
 }
 
 /// A check that was not possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotPossible {
     /// Name of the check.
     pub check: &'static str,
-    /// Reason why it was not possible.
-    pub reason: String,
+    /// The fact that the check needs and that is unknown.
+    pub missing: MissingFact,
+}
+
+/// A fact that a check needs and that is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingFact {
+    /// Governor of the processors.
+    Governor,
+    /// Used swap.
+    UsedSwap,
+    /// Limit of open files.
+    OpenFiles,
+    /// Control groups of this process.
+    ControlGroups,
+    /// Number of processors.
+    ProcessorCount,
+    /// Clock source of the system.
+    ClockSource,
+    /// Use of the processors.
+    ProcessorUse,
+    /// A timer.
+    Timer,
+    /// Address of the server.
+    ServerAddress,
+    /// Value of a setting of the server, by its name.
+    Setting(&'static str),
 }
 
 /// Result of all checks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
     /// Problems that would spoil a run.
     pub findings: Vec<Finding>,
@@ -38,20 +238,10 @@ pub struct Diagnosis {
 /// Result of a check.
 pub(super) enum Outcome {
     Fine,
-    Found {
-        found: String,
-        reason: String,
-        remedy: String,
-    },
-    NotPossible(String),
+    Found(Problem),
+    NotPossible(MissingFact),
     /// The check does not apply.
     NotAsked,
-}
-
-impl Outcome {
-    pub(super) fn not_possible(reason: impl Into<String>) -> Outcome {
-        Outcome::NotPossible(reason.into())
-    }
 }
 
 /// A check with its name.
@@ -61,10 +251,10 @@ impl Diagnosis {
     pub(super) fn add(&mut self, check: &'static str, outcome: Outcome) {
         match outcome {
             Outcome::Fine => self.passed.push(check),
-            Outcome::Found { found, reason, remedy } => {
-                self.findings.push(Finding { check, found, reason, remedy });
+            Outcome::Found(problem) => self.findings.push(Finding { check, problem }),
+            Outcome::NotPossible(missing) => {
+                self.not_possible.push(NotPossible { check, missing });
             }
-            Outcome::NotPossible(reason) => self.not_possible.push(NotPossible { check, reason }),
             Outcome::NotAsked => {}
         }
     }

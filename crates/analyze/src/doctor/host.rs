@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::diagnosis::{Check, Outcome};
+use super::diagnosis::{Check, MissingFact, Outcome, Problem, SleepCondition};
 use super::surroundings::Surroundings;
 
 /// All checks of the machine.
@@ -43,42 +43,25 @@ const FAST_CLOCKS: [&str; 5] =
 fn governor(all: &Surroundings) -> Outcome {
     match all.fact("host.cpu.governor") {
         Some("performance") => Outcome::Fine,
-        Some(governor) => Outcome::Found {
-            found: format!("the governor of the processors is {governor}"),
-            reason: "their clock rate follows the load with a delay, so that the same request \
-                     takes longer at a low rate than at a high one"
-                .to_owned(),
-            remedy: "sudo cpupower frequency-set -g performance".to_owned(),
-        },
-        None => Outcome::not_possible(
-            "the system shows no governor; in a virtual machine its host controls it",
-        ),
+        Some(governor) => Outcome::Found(Problem::Governor { governor: governor.to_owned() }),
+        None => Outcome::NotPossible(MissingFact::Governor),
     }
 }
 
 fn swap(all: &Surroundings) -> Outcome {
     match all.number::<u64>("host.swap.used_bytes") {
-        None => Outcome::not_possible("the system does not show the used swap"),
+        None => Outcome::NotPossible(MissingFact::UsedSwap),
         Some(used) if used <= SWAPPED => Outcome::Fine,
-        Some(used) => Outcome::Found {
-            found: format!("{} of memory are in swap", mebibytes(used)),
-            reason: "a program that needs them waits for the disk, during a measurement".to_owned(),
-            remedy: "sudo swapoff -a && sudo swapon -a".to_owned(),
-        },
+        Some(used_bytes) => Outcome::Found(Problem::Swap { used_bytes }),
     }
 }
 
 fn open_files(all: &Surroundings) -> Outcome {
     match all.fact("host.open_files.hard") {
-        None => Outcome::not_possible("the system does not show the limit of open files"),
+        None => Outcome::NotPossible(MissingFact::OpenFiles),
         Some("unlimited") => Outcome::Fine,
         Some(limit) if limit.parse().is_ok_and(|limit: u64| limit >= FEWEST_FILES) => Outcome::Fine,
-        Some(limit) => Outcome::Found {
-            found: format!("this process may open {limit} files"),
-            reason: "each connection is one: a job that needs more connections does not get them"
-                .to_owned(),
-            remedy: "ulimit -n 65536, which an administrator may have to allow".to_owned(),
-        },
+        Some(limit) => Outcome::Found(Problem::OpenFiles { limit: limit.to_owned() }),
     }
 }
 
@@ -87,121 +70,72 @@ fn cpu_quota(all: &Surroundings) -> Outcome {
     let processors = all.number::<f64>("host.cpu.logical");
     match (quota, processors) {
         (Some("none"), _) => Outcome::Fine,
-        (None, _) => Outcome::not_possible("the control groups of this process cannot be read"),
-        (Some(_), None) => Outcome::not_possible("the number of processors cannot be read"),
+        (None, _) => Outcome::NotPossible(MissingFact::ControlGroups),
+        (Some(_), None) => Outcome::NotPossible(MissingFact::ProcessorCount),
         (Some(quota), Some(processors)) => match quota.parse::<f64>() {
             Ok(number) if number >= processors => Outcome::Fine,
-            Ok(_) | Err(_) => Outcome::Found {
-                found: format!("a control group allows {quota} of {processors} processors"),
-                reason:
-                    "a process that has used it up stalls until the next period, for up to 0.1 \
-                         s"
-                    .to_owned(),
-                remedy: format!(
-                    "docker update --cpus={processors} CONTAINER, or systemctl set-property UNIT \
-                     CPUQuota="
-                ),
-            },
+            Ok(_) | Err(_) => {
+                Outcome::Found(Problem::CpuQuota { quota: quota.to_owned(), processors })
+            }
         },
     }
 }
 
 fn clock_source(all: &Surroundings) -> Outcome {
     match all.fact("host.clock.source") {
-        None => Outcome::not_possible("the system does not show its clock source"),
+        None => Outcome::NotPossible(MissingFact::ClockSource),
         Some(source) if FAST_CLOCKS.contains(&source) => Outcome::Fine,
-        Some(source) => Outcome::Found {
-            found: format!("the clock source is {source}"),
-            reason: "reading it takes a system call or a slow device, several times per request"
-                .to_owned(),
-            remedy: "echo tsc | sudo tee \
-                     /sys/devices/system/clocksource/clocksource0/current_clocksource"
-                .to_owned(),
-        },
+        Some(source) => Outcome::Found(Problem::ClockSource { source: source.to_owned() }),
     }
 }
 
 fn busy_machine(all: &Surroundings) -> Outcome {
     let Some(now) = all.processors else {
-        return Outcome::not_possible("the system does not show the use of its processors");
+        return Outcome::NotPossible(MissingFact::ProcessorUse);
     };
     let load = all.number::<f64>("host.load.1m");
     let per_processor =
         load.zip(all.number("host.cpu.logical")).map(|(load, n): (f64, f64)| load / n);
     let was_busy = per_processor.is_some_and(|load| load > LOAD_PER_PROCESSOR);
-    if now.busy <= BUSY && !was_busy {
-        return Outcome::Fine;
-    }
-    let busy = format!("{:.0} % of the processors are at work", now.busy * 100.0);
-    let found = match load {
-        Some(load) => format!("{busy}, and the load average of the last minute is {load:.2}"),
-        None => busy,
-    };
-    Outcome::Found {
-        found,
-        reason: "other programs take a varying share of the processors from the run".to_owned(),
-        remedy: "top -o %CPU".to_owned(),
+    match now.busy <= BUSY && !was_busy {
+        true => Outcome::Fine,
+        false => Outcome::Found(Problem::BusyMachine { busy: now.busy, load }),
     }
 }
 
 fn stolen_time(all: &Surroundings) -> Outcome {
     match all.processors {
-        None => Outcome::not_possible("the system does not show the use of its processors"),
+        None => Outcome::NotPossible(MissingFact::ProcessorUse),
         Some(now) if now.stolen <= STOLEN => Outcome::Fine,
-        Some(now) => Outcome::Found {
-            found: format!("{:.1} % of the processors' time is stolen", now.stolen * 100.0),
-            reason: "the hypervisor runs other machines on the same processors, and this one \
-                     stalls meanwhile"
-                .to_owned(),
-            remedy: "use a machine with dedicated processors".to_owned(),
-        },
+        Some(now) => Outcome::Found(Problem::StolenTime { share: now.stolen }),
     }
 }
 
 fn timer(all: &Surroundings) -> Outcome {
     match all.timer {
-        None => Outcome::not_possible("the system provides no timer"),
+        None => Outcome::NotPossible(MissingFact::Timer),
         Some(late) if late.p99 <= LATE => Outcome::Fine,
-        Some(late) => Outcome::Found {
-            found: format!(
-                "one in a hundred of {} sleeps of 1 ms ends more than {} µs late, the latest {} µs",
-                late.count,
-                late.p99.0 / 1_000,
-                late.max.0 / 1_000
-            ),
-            reason: "requests are sent late by as much, which the check send-lag of a run judges"
-                .to_owned(),
-            remedy: punctuality(all),
-        },
+        Some(late) => Outcome::Found(Problem::Timer { late, condition: sleep_condition(all) }),
     }
 }
 
-/// Returns the remedy for late sleeps. A spinning thread needs a processor of its own: where other
-/// programs, a quota or the hypervisor take the processors, it competes with them and is even
-/// later.
-fn punctuality(all: &Surroundings) -> String {
-    let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found { .. });
-    let remedy = if is_found(busy_machine(all)) {
-        "end or move the programs that top -o %CPU shows, then run assay doctor again"
+/// Returns the condition that decides what helps against late sleeps. A spinning thread needs a
+/// processor of its own: where other programs, a quota or the hypervisor take the processors, it
+/// competes with them and is even later.
+fn sleep_condition(all: &Surroundings) -> SleepCondition {
+    let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found(_));
+    if is_found(busy_machine(all)) {
+        SleepCondition::BusyMachine
     } else if is_found(stolen_time(all)) {
-        "use a machine with dedicated processors"
+        SleepCondition::StolenTime
     } else if is_found(cpu_quota(all)) {
-        "raise the quota that cpu-quota names, then run assay doctor again"
+        SleepCondition::CpuQuota
     } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
-        "use a machine with two processors or more, where assay run FILE --spin can keep one busy"
+        SleepCondition::SingleProcessor
     } else if all.processors.is_none() {
-        "assay run FILE --spin, if top shows that a processor is idle"
+        SleepCondition::UseUnknown
     } else {
-        "assay run FILE --spin, which keeps one of the idle processors busy"
-    };
-    remedy.to_owned()
-}
-
-/// Formats a number of bytes in the units used for memory settings.
-pub(super) fn mebibytes(bytes: u64) -> String {
-    match bytes >> 20 {
-        small @ 0..10_240 => format!("{small} MiB"),
-        large => format!("{} GiB", large >> 10),
+        SleepCondition::Idle
     }
 }
 
@@ -213,39 +147,43 @@ mod tests {
     use record::environment::ProcessorShares;
 
     #[track_caller]
-    fn check(fact: &str, value: &str, finding: &str, words: &str) {
-        let found = only_finding(&with_host(fact, value), finding);
-        assert!(found.found.contains(words), "{found:?}");
-        assert!(!found.reason.is_empty() && !found.remedy.is_empty());
+    fn check(fact: &str, value: &str, finding: &str, problem: Problem) {
+        assert_eq!(only_finding(&with_host(fact, value), finding).problem, problem);
         is_not_possible(&with_host(fact, "unknown"), finding);
     }
 
     #[test]
     fn a_governor_that_saves_power_is_found() {
-        check("host.cpu.governor", "performance, powersave", "governor", "powersave");
+        let governor = "performance, powersave".to_owned();
+        let problem = Problem::Governor { governor };
+        check("host.cpu.governor", "performance, powersave", "governor", problem);
     }
 
     #[test]
     fn swap_in_use_is_found() {
-        check("host.swap.used_bytes", "104857600", "swap", "100 MiB");
+        let problem = Problem::Swap { used_bytes: 104_857_600 };
+        check("host.swap.used_bytes", "104857600", "swap", problem);
         assert_eq!(judge(&with_host("host.swap.used_bytes", "4096")).findings, []);
     }
 
     #[test]
     fn a_low_limit_of_open_files_is_found() {
-        check("host.open_files.hard", "1024", "open-files", "may open 1024 files");
+        let problem = Problem::OpenFiles { limit: "1024".to_owned() };
+        check("host.open_files.hard", "1024", "open-files", problem);
         assert_eq!(judge(&with_host("host.open_files.hard", "unlimited")).findings, []);
     }
 
     #[test]
     fn a_quota_below_the_processors_is_found() {
-        check("host.cgroup.cpu_quota", "1.5", "cpu-quota", "1.5 of 8 processors");
+        let problem = Problem::CpuQuota { quota: "1.5".to_owned(), processors: 8.0 };
+        check("host.cgroup.cpu_quota", "1.5", "cpu-quota", problem);
         assert_eq!(judge(&with_host("host.cgroup.cpu_quota", "8")).findings, []);
     }
 
     #[test]
     fn a_slow_clock_is_found() {
-        check("host.clock.source", "hpet", "clock-source", "hpet");
+        let problem = Problem::ClockSource { source: "hpet".to_owned() };
+        check("host.clock.source", "hpet", "clock-source", problem);
         assert_eq!(judge(&with_host("host.clock.source", "kvm-clock")).findings, []);
     }
 
@@ -253,16 +191,18 @@ mod tests {
     fn a_busy_machine_is_found_now_or_a_minute_ago() {
         let mut busy = healthy();
         busy.processors = Some(ProcessorShares { busy: 0.5, stolen: 0.0 });
-        assert!(only_finding(&busy, "busy-machine").found.starts_with("50 %"));
-        let before = only_finding(&with_host("host.load.1m", "4.10"), "busy-machine");
-        assert!(before.found.contains("4.10"), "{before:?}");
+        let now = only_finding(&busy, "busy-machine").problem;
+        assert_eq!(now, Problem::BusyMachine { busy: 0.5, load: Some(0.1) });
+        let before = only_finding(&with_host("host.load.1m", "4.10"), "busy-machine").problem;
+        assert_eq!(before, Problem::BusyMachine { busy: 0.01, load: Some(4.1) });
     }
 
     #[test]
     fn stolen_time_is_found() {
         let mut stolen = healthy();
         stolen.processors = Some(ProcessorShares { busy: 0.0, stolen: 0.02 });
-        assert!(only_finding(&stolen, "stolen-time").found.starts_with("2.0 %"));
+        let problem = only_finding(&stolen, "stolen-time").problem;
+        assert_eq!(problem, Problem::StolenTime { share: 0.02 });
         stolen.processors = None;
         is_not_possible(&stolen, "stolen-time");
     }
@@ -271,37 +211,29 @@ mod tests {
     fn a_late_timer_is_found() {
         let mut late = healthy();
         late.timer.as_mut().unwrap().p99 = Nanos::from_micros(450);
-        assert!(only_finding(&late, "timer").found.contains("more than 450 µs late"));
+        let problem = only_finding(&late, "timer").problem;
+        let condition = SleepCondition::Idle;
+        assert_eq!(problem, Problem::Timer { late: late.timer.unwrap(), condition });
         late.timer = None;
         is_not_possible(&late, "timer");
     }
 
-    /// Returns the remedy for late sleeps in this environment.
-    fn remedy_for_late_sleeps(mut surroundings: Surroundings) -> String {
-        surroundings.timer.as_mut().unwrap().p99 = Nanos::from_micros(450);
-        let found = judge(&surroundings).findings;
-        found.into_iter().find(|finding| finding.check == "timer").unwrap().remedy
-    }
-
     #[test]
-    fn spinning_is_recommended_only_where_a_processor_is_idle() {
+    fn spinning_can_help_only_where_a_processor_is_idle() {
         let with_shares = |busy, stolen| {
             let processors = Some(ProcessorShares { busy, stolen });
             Surroundings { processors, ..healthy() }
         };
-        for (surroundings, words) in [
-            (healthy(), "--spin, which keeps"),
-            (Surroundings { processors: None, ..healthy() }, "--spin, if top shows"),
-            (with_host("host.cpu.logical", "1"), "two processors or more"),
-            (with_shares(0.96, 0.0), "end or move the programs"),
-            (with_host("host.load.1m", "7.90"), "end or move the programs"),
-            (with_shares(0.0, 0.02), "dedicated processors"),
-            (with_host("host.cgroup.cpu_quota", "1.5"), "raise the quota"),
+        for (surroundings, condition) in [
+            (healthy(), SleepCondition::Idle),
+            (Surroundings { processors: None, ..healthy() }, SleepCondition::UseUnknown),
+            (with_host("host.cpu.logical", "1"), SleepCondition::SingleProcessor),
+            (with_shares(0.96, 0.0), SleepCondition::BusyMachine),
+            (with_host("host.load.1m", "7.90"), SleepCondition::BusyMachine),
+            (with_shares(0.0, 0.02), SleepCondition::StolenTime),
+            (with_host("host.cgroup.cpu_quota", "1.5"), SleepCondition::CpuQuota),
         ] {
-            let remedy = remedy_for_late_sleeps(surroundings);
-            assert!(remedy.contains(words), "{words}: {remedy}");
-            let recommends = remedy.starts_with("assay run FILE --spin");
-            assert_eq!(recommends, words.starts_with("--spin"), "{remedy}");
+            assert_eq!(sleep_condition(&surroundings), condition);
         }
     }
 }

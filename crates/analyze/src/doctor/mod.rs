@@ -1,16 +1,19 @@
 //! Checks of the environment before a run.
 //!
 //! [`judge`] is a function from what was read ([`Surroundings`]) to findings ([`Diagnosis`]). Each
-//! check examines one thing. It passes, reports a problem with the command that fixes it, or gives
-//! the reason why it was not possible. Invariant: each check that applies is in the diagnosis
-//! exactly once.
+//! check examines one thing. It passes, reports a [`Problem`], or names the [`MissingFact`] without
+//! which it was not possible; `report` words both. Invariant: each check that applies is in the
+//! diagnosis exactly once.
 
 mod diagnosis;
 mod host;
 mod server;
 mod surroundings;
 
-pub use diagnosis::{Diagnosis, Finding, NotPossible};
+pub use diagnosis::{
+    BufferSetting, Diagnosis, DurableSetting, Finding, MissingFact, NotPossible, Problem,
+    SleepCondition,
+};
 pub use surroundings::{Lateness, Server, Surroundings};
 
 /// Runs all checks on what was read before a run.

@@ -13,6 +13,7 @@ use analyze::doctor::{Diagnosis, Surroundings};
 use serde_json::{Value, json as document};
 
 use crate::view::{About, View};
+use crate::words::doctor;
 
 /// Returns the document of a run, `assay.summary/1`. Its keys always come in the same order, and
 /// all numbers in it are finite.
@@ -39,15 +40,15 @@ pub fn diagnosis_json(
     let findings = diagnosis.findings.iter().map(|finding| {
         document!({
             "check": finding.check,
-            "found": finding.found,
-            "reason": finding.reason,
-            "remedy": finding.remedy,
+            "found": doctor::problem(&finding.problem),
+            "reason": doctor::importance(&finding.problem),
+            "remedy": doctor::cure(&finding.problem),
         })
     });
-    let not_possible = diagnosis.not_possible.iter();
-    let not_possible = not_possible
-        .map(|not| document!({"check": not.check, "reason": not.reason}))
-        .collect::<Vec<_>>();
+    let not_possible = diagnosis
+        .not_possible
+        .iter()
+        .map(|not| document!({"check": not.check, "reason": doctor::not_possible(not.missing)}));
     let server = surroundings.server.as_ref();
     let mut environment = surroundings.host.clone();
     environment.extend(server.into_iter().flat_map(|server| server.network.clone()));
@@ -56,7 +57,7 @@ pub fn diagnosis_json(
         "schema": "assay.doctor/1",
         "target": target,
         "findings": findings.collect::<Vec<_>>(),
-        "not_possible": not_possible,
+        "not_possible": not_possible.collect::<Vec<_>>(),
         "passed": diagnosis.passed,
         "environment": object(&environment),
     })

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use analyze::{
     Bounds, Change, Check, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
     JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
-    Quantile, SideEffects, StatementSummary, Verdict,
+    Quantile, Quiet, SideEffects, StatementSummary, Verdict,
 };
 use record::OpLogReport;
 use serde::Serialize;
@@ -17,7 +17,6 @@ use workload::{Metric, NamedTarget, Placeholders, Plan};
 use super::finite::finite;
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
-use crate::quiet::{Warning, warning};
 use crate::view::{View, client_cpu};
 use crate::words;
 
@@ -406,7 +405,7 @@ impl Job {
             bytes_received: counts.bytes_received,
             throughput_per_s: job.throughput_per_s.and_then(finite),
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
-            warnings: warning(job).into_iter().map(WarningOf::of).collect(),
+            warnings: job.quiet.into_iter().map(WarningOf::of).collect(),
             connections: job.connections,
             response_ms: unless_withheld(&job.response),
             estimates: QuantileOf::all(job),
@@ -431,9 +430,12 @@ impl Failure {
 }
 
 impl WarningOf {
-    fn of(warning: Warning) -> WarningOf {
-        let Warning { name, text, remedy } = warning;
-        WarningOf { name, text, remedy }
+    fn of(quiet: Quiet) -> WarningOf {
+        WarningOf {
+            name: quiet.name(),
+            text: words::warning(quiet),
+            remedy: words::remedy_of_warning(quiet),
+        }
     }
 }
 

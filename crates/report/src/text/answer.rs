@@ -7,7 +7,6 @@ use record::EndKind;
 use workload::{Job, JobOrPart, Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, seconds, significant, span, time, trimmed};
-use crate::quiet::{Warning, warning};
 use crate::text::layout::Tone;
 use crate::text::load;
 use crate::text::page::{Line, Page};
@@ -86,7 +85,8 @@ fn write_headlines(page: &mut Page, view: &View) {
         page.sentence(Tone::Strong, "One host", ": generator and database share its processors");
     }
     for job in &view.summary.jobs {
-        if let Some(Warning { text, remedy, .. }) = warning(job) {
+        if let Some(quiet) = job.quiet {
+            let (text, remedy) = (words::warning(quiet), words::remedy_of_warning(quiet));
             let text = format!(": [{}] {text}: {remedy}", job.name);
             page.sentence(Tone::Doubtful, "Warning", &text);
         }

@@ -4,8 +4,10 @@
 //! compile here until it is counted, and fails the test until a table has it.
 
 mod checks;
+mod doctor;
 mod limiters;
 mod obstacles;
+mod warnings;
 
 /// Asserts that the tables have each of `all` variants, and that their sentences differ.
 #[track_caller]

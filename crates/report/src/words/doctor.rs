@@ -1,0 +1,229 @@
+//! Sentences about the findings of checks before a run.
+
+use std::borrow::Cow;
+
+use analyze::doctor::{BufferSetting, DurableSetting, MissingFact, Problem, SleepCondition};
+
+/// Returns the problem in words.
+pub(crate) fn problem(problem: &Problem) -> String {
+    match problem {
+        Problem::Governor { governor } => format!("the governor of the processors is {governor}"),
+        Problem::Swap { used_bytes } => format!("{} of memory are in swap", mebibytes(*used_bytes)),
+        Problem::OpenFiles { limit } => format!("this process may open {limit} files"),
+        Problem::CpuQuota { quota, processors } => {
+            format!("a control group allows {quota} of {processors} processors")
+        }
+        Problem::ClockSource { source } => format!("the clock source is {source}"),
+        Problem::BusyMachine { busy, load } => {
+            let busy = format!("{:.0} % of the processors are at work", busy * 100.0);
+            match load {
+                Some(load) => {
+                    format!("{busy}, and the load average of the last minute is {load:.2}")
+                }
+                None => busy,
+            }
+        }
+        Problem::StolenTime { share } => {
+            format!("{:.1} % of the processors' time is stolen", share * 100.0)
+        }
+        Problem::Timer { late, condition: _ } => format!(
+            "one in a hundred of {} sleeps of 1 ms ends more than {} µs late, the latest {} µs",
+            late.count,
+            late.p99.0 / 1_000,
+            late.max.0 / 1_000
+        ),
+        Problem::SameProcessors => "the server is on this machine".to_owned(),
+        Problem::NotDurable { setting, value } => format!("{} is {value}", setting.name()),
+        Problem::BufferPool { setting, size_bytes, memory_bytes } => {
+            let of = memory_bytes.map(|memory| format!(" of {} of memory", mebibytes(memory)));
+            format!("{} is {}{}", setting.name(), mebibytes(*size_bytes), of.unwrap_or_default())
+        }
+    }
+}
+
+/// Returns the reason why the problem matters.
+pub(crate) fn importance(problem: &Problem) -> &'static str {
+    match problem {
+        Problem::Governor { .. } => {
+            "their clock rate follows the load with a delay, so that the same request takes longer \
+             at a low rate than at a high one"
+        }
+        Problem::Swap { .. } => {
+            "a program that needs them waits for the disk, during a measurement"
+        }
+        Problem::OpenFiles { .. } => {
+            "each connection is one: a job that needs more connections does not get them"
+        }
+        Problem::CpuQuota { .. } => {
+            "a process that has used it up stalls until the next period, for up to 0.1 s"
+        }
+        Problem::ClockSource { .. } => {
+            "reading it takes a system call or a slow device, several times per request"
+        }
+        Problem::BusyMachine { .. } => {
+            "other programs take a varying share of the processors from the run"
+        }
+        Problem::StolenTime { .. } => {
+            "the hypervisor runs other machines on the same processors, and this one stalls \
+             meanwhile"
+        }
+        Problem::Timer { .. } => {
+            "requests are sent late by as much, which the check send-lag of a run judges"
+        }
+        Problem::SameProcessors => {
+            "it competes with the load generator for the processors, more at higher rates"
+        }
+        Problem::NotDurable { setting, .. } => loss(*setting),
+        Problem::BufferPool { .. } => {
+            "this is the default of a server that was not configured: more data than that is read \
+             again and again"
+        }
+    }
+}
+
+/// Returns the loss that a setting risks.
+fn loss(setting: DurableSetting) -> &'static str {
+    match setting {
+        DurableSetting::Fsync => {
+            "nothing waits for the disk, and a power failure destroys the database: no production \
+             server is as fast"
+        }
+        DurableSetting::SynchronousCommit => {
+            "commits do not wait for the disk, and the last ones are lost in a power failure"
+        }
+        DurableSetting::FullPageWrites => {
+            "the log is shorter than that of production servers, which must survive a torn page"
+        }
+        DurableSetting::FlushLog => {
+            "commits do not wait for the disk, and those of the last second are lost in a power \
+             failure"
+        }
+        DurableSetting::DoubleWrite => {
+            "pages are written once, and one that is torn in a power failure is lost"
+        }
+        DurableSetting::SyncBinlog => {
+            "the binary log does not wait for the disk as commits do, and replicas may lose some"
+        }
+        DurableSetting::SqliteSynchronous => {
+            "nothing waits for the disk, and a power failure destroys the database"
+        }
+    }
+}
+
+/// Returns the command that fixes the problem, or advice.
+pub(crate) fn cure(problem: &Problem) -> Cow<'static, str> {
+    let text = match problem {
+        Problem::Governor { .. } => "sudo cpupower frequency-set -g performance",
+        Problem::Swap { .. } => "sudo swapoff -a && sudo swapon -a",
+        Problem::OpenFiles { .. } => "ulimit -n 65536, which an administrator may have to allow",
+        Problem::CpuQuota { processors, .. } => {
+            return Cow::Owned(format!(
+                "docker update --cpus={processors} CONTAINER, or systemctl set-property UNIT \
+                 CPUQuota="
+            ));
+        }
+        Problem::ClockSource { .. } => {
+            "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"
+        }
+        Problem::BusyMachine { .. } => "top -o %CPU",
+        Problem::StolenTime { .. } => "use a machine with dedicated processors",
+        Problem::Timer { late: _, condition } => punctuality(*condition),
+        Problem::SameProcessors => {
+            "run assay on another machine, or give both their own processors: taskset -apc 0-3 \
+             PID for the server, assay run FILE --cpus 4"
+        }
+        Problem::NotDurable { setting, .. } => safe_setting(*setting),
+        Problem::BufferPool { setting, memory_bytes, .. } => {
+            return Cow::Owned(larger_buffer(*setting, *memory_bytes));
+        }
+    };
+    Cow::Borrowed(text)
+}
+
+/// Returns what helps against late sleeps.
+fn punctuality(condition: SleepCondition) -> &'static str {
+    match condition {
+        SleepCondition::BusyMachine => {
+            "end or move the programs that top -o %CPU shows, then run assay doctor again"
+        }
+        SleepCondition::StolenTime => "use a machine with dedicated processors",
+        SleepCondition::CpuQuota => {
+            "raise the quota that cpu-quota names, then run assay doctor again"
+        }
+        SleepCondition::SingleProcessor => {
+            "use a machine with two processors or more, where assay run FILE --spin can keep one \
+             busy"
+        }
+        SleepCondition::UseUnknown => {
+            "assay run FILE --spin, if top shows that a processor is idle"
+        }
+        SleepCondition::Idle => {
+            "assay run FILE --spin, which keeps one of the idle processors busy"
+        }
+    }
+}
+
+/// Returns the command that makes a setting safe.
+fn safe_setting(setting: DurableSetting) -> &'static str {
+    match setting {
+        DurableSetting::Fsync => {
+            "psql -c 'alter system set fsync = on' -c 'select pg_reload_conf()'"
+        }
+        DurableSetting::SynchronousCommit => {
+            "psql -c 'alter system set synchronous_commit = on' -c 'select pg_reload_conf()'"
+        }
+        DurableSetting::FullPageWrites => {
+            "psql -c 'alter system set full_page_writes = on' -c 'select pg_reload_conf()'"
+        }
+        DurableSetting::FlushLog => "mysql -e 'set global innodb_flush_log_at_trx_commit = 1'",
+        DurableSetting::DoubleWrite => {
+            "write innodb_doublewrite = ON into the server's configuration and restart it"
+        }
+        DurableSetting::SyncBinlog => "mysql -e 'set global sync_binlog = 1'",
+        DurableSetting::SqliteSynchronous => "leave synchronous=off out of the URL",
+    }
+}
+
+/// Returns the command that enlarges a buffer to a quarter of the memory.
+fn larger_buffer(setting: BufferSetting, memory_bytes: Option<u64>) -> String {
+    let quarter = memory_bytes.map(|memory| memory / 4);
+    let unknown = || "a quarter of its memory".to_owned();
+    match setting {
+        BufferSetting::SharedBuffers => format!(
+            "psql -c \"alter system set shared_buffers = '{}'\", and start it again",
+            quarter.map_or_else(unknown, |quarter| format!("{}MB", quarter >> 20))
+        ),
+        BufferSetting::InnodbBufferPool => format!(
+            "mysql -e 'set global innodb_buffer_pool_size = {}'",
+            quarter.map_or_else(unknown, |quarter| quarter.to_string())
+        ),
+    }
+}
+
+/// Returns the reason why a check was not possible.
+pub(crate) fn not_possible(missing: MissingFact) -> Cow<'static, str> {
+    Cow::Borrowed(match missing {
+        MissingFact::Governor => {
+            "the system shows no governor; in a virtual machine its host controls it"
+        }
+        MissingFact::UsedSwap => "the system does not show the used swap",
+        MissingFact::OpenFiles => "the system does not show the limit of open files",
+        MissingFact::ControlGroups => "the control groups of this process cannot be read",
+        MissingFact::ProcessorCount => "the number of processors cannot be read",
+        MissingFact::ClockSource => "the system does not show its clock source",
+        MissingFact::ProcessorUse => "the system does not show the use of its processors",
+        MissingFact::Timer => "the system provides no timer",
+        MissingFact::ServerAddress => "the server's name has no address",
+        MissingFact::Setting(name) => {
+            return Cow::Owned(format!("the server does not show {name}"));
+        }
+    })
+}
+
+/// Formats a number of bytes in the units used for memory settings.
+fn mebibytes(bytes: u64) -> String {
+    match bytes >> 20 {
+        small @ 0..10_240 => format!("{small} MiB"),
+        large => format!("{} GiB", large >> 10),
+    }
+}

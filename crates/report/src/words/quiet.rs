@@ -1,0 +1,33 @@
+//! Warnings about meaningless successes.
+
+use analyze::Quiet;
+
+use crate::number::{count, span};
+
+/// Returns the warning as a sentence about the job.
+pub(crate) fn warning(quiet: Quiet) -> String {
+    match quiet {
+        Quiet::NothingDue { first: Some(first) } => format!(
+            "made no request: its first was due {} after time zero, behind its end",
+            span(first)
+        ),
+        Quiet::NothingDue { first: None } => "made no request in the whole run".to_owned(),
+        Quiet::NoRows { answers } => {
+            format!("had {}, and no row was returned or changed", count(answers, "answer"))
+        }
+    }
+}
+
+/// Returns the remedy.
+pub(crate) fn remedy_of_warning(quiet: Quiet) -> &'static str {
+    match quiet {
+        Quiet::NothingDue { first: Some(_) } => {
+            "make the run longer, or let its requests come earlier"
+        }
+        Quiet::NothingDue { first: None } => "look at its `start`, its rate, and what it waits for",
+        Quiet::NoRows { .. } => {
+            "compare the values that it asks for with those in the table; if this is meant, write \
+             `expect-rows = 0`"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Sentences about meaningless successes.
+
+use analyze::Quiet;
+use base::Nanos;
+
+use crate::words::{remedy_of_warning, warning};
+
+#[test]
+fn every_warning_has_a_sentence_and_a_remedy() {
+    for (quiet, name, sentence) in [
+        (
+            Quiet::NothingDue { first: Some(Nanos::from_secs(90)) },
+            "nothing-due",
+            "made no request: its first was due 90 s after time zero, behind its end",
+        ),
+        (Quiet::NothingDue { first: None }, "nothing-due", "made no request in the whole run"),
+        (
+            Quiet::NoRows { answers: 1_500 },
+            "no-rows",
+            "had 1,500 answers, and no row was returned or changed",
+        ),
+    ] {
+        assert_eq!((quiet.name(), warning(quiet).as_str()), (name, sentence));
+        assert!(!remedy_of_warning(quiet).is_empty());
+    }
+}
