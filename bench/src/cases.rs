@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::{Archive, Logged, OpLog, OpLogPlan, Recorder};
-use base::{Nanos, Rate, Seed, Target, WallTime};
+use base::{AccountId, Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
 use driver::{Driver, Mysql, Null, Postgres, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
-use record::{
-    End, EndKind, Grid, Header, JobHeader, JobIndex, MemoryOutlet, OpFormat, Pace, Totals,
-};
+use record::{End, EndKind, Grid, Header, JobHeader, MemoryOutlet, OpFormat, Pace, Totals};
 use sim::{Config, Service};
 use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
@@ -54,7 +52,7 @@ pub(crate) struct Outcome {
     pub(crate) totals: Totals,
 }
 
-const JOB: JobIndex = JobIndex(0);
+const JOB: AccountId = AccountId(0);
 
 /// The arrival rate of the open case and of the queue, per second: more than the engine can send,
 /// so it never sleeps and the elapsed time is all its own.
@@ -201,7 +199,7 @@ fn with_op_log<D: Driver>(
     )
     .expect("the benchmark's run is made");
     let totals = memory.totals().clone();
-    Outcome { requests: totals.job(JOB).window.counts.balance.completed(), totals }
+    Outcome { requests: totals.account(JOB).window.counts.balance.completed(), totals }
 }
 
 /// Runs an open loop at a rate against the null driver, in real time.

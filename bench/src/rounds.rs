@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::process::Command;
 
-use base::{Clock, Monotonic};
+use base::{AccountId, Clock, Monotonic};
 use bench::describe;
 
 use crate::cases::{self, Case, Outcome};
@@ -181,7 +181,7 @@ fn virtual_recorded() -> f64 {
 
 fn lag() -> f64 {
     let Outcome { totals, .. } = cases::paced(1_000, 3_000);
-    let lag = totals.job(record::JobIndex(0)).window.histograms.of(record::Kind::SendLag);
+    let lag = totals.account(AccountId(0)).window.histograms.of(record::Kind::SendLag);
     lag.value_at_quantile(0.99) as f64 / 1e3
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::{AccountId, Class, Code};
-use record::{Counts, Event, EventKind, JobIndex, Kind};
+use record::{Counts, Event, EventKind, Kind};
 use workload::Reconnect;
 
 use crate::checks::input::CheckInput;
@@ -167,9 +167,9 @@ fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
 /// unreachable have the text of the outage, unless it may be that of another target.
 fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
     let end = format!("({code})");
-    let of_job = |job: Option<JobIndex>| job == Some(account);
+    let of_job = |job: Option<AccountId>| job == Some(account);
     let is_first = |event: &&Event| {
-        event.kind == EventKind::FirstError && of_job(event.job) && event.text.ends_with(&end)
+        event.kind == EventKind::FirstError && of_job(event.account) && event.text.ends_with(&end)
     };
     let has_one_target = evidence.plan.named_targets().next().is_none();
     let is_outage = |event: &&Event| {

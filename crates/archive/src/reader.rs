@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use base::{Class, Code, Nanos, WallTime};
+use base::{AccountId, Class, Code, Nanos, WallTime};
 use hdrhistogram::Histogram;
 use record::{
-    ClientSample, Counts, End, Ends, Event, Gauge, Grid, Header, Interval, JobIndex, Kind, Load,
-    OpLogReport, RunFacts, Series,
+    ClientSample, Counts, End, Ends, Event, Gauge, Grid, Header, Interval, Kind, Load, OpLogReport,
+    RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -31,7 +31,7 @@ pub struct Archive {
     _copy: Option<PrivateCopy>,
 }
 
-/// The counters of one job in one interval.
+/// The counters of one account in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalCounts {
     /// The interval.
@@ -147,14 +147,15 @@ impl Archive {
         self.header.grid()
     }
 
-    /// Returns the indexes of the jobs, in the order of the plan.
-    pub fn jobs(&self) -> impl Iterator<Item = JobIndex> + use<> {
-        (0..self.header.jobs.len() as u16).map(JobIndex)
+    /// Returns the accounts: the jobs and parts in the order of the plan, then the jobs at single
+    /// servers.
+    pub fn accounts(&self) -> impl Iterator<Item = AccountId> + use<> {
+        (0..self.header.jobs.len() as u16).map(AccountId)
     }
 
-    /// Returns the kinds of histogram that a job may have.
-    pub fn kinds(&self, job: JobIndex) -> impl Iterator<Item = Kind> + use<> {
-        let statements = self.header.jobs[usize::from(job.0)].statements.len() as u16;
+    /// Returns the kinds of histogram that an account may have.
+    pub fn kinds(&self, account: AccountId) -> impl Iterator<Item = Kind> + use<> {
+        let statements = self.header.jobs[account.index()].statements.len() as u16;
         Kind::OF_A_JOB.into_iter().chain((0..statements).map(Kind::Statement))
     }
 
@@ -168,31 +169,31 @@ impl Archive {
         self.end.as_ref()
     }
 
-    /// Returns the intervals of a job, in order. Intervals without any data may be missing.
+    /// Returns the intervals of an account, in order. Intervals without any data may be missing.
     ///
     /// # Errors
     /// Fails if the record is damaged or can no longer be read.
-    pub fn intervals(&self, job: JobIndex) -> Result<Vec<IntervalCounts>, RecordError> {
+    pub fn intervals(&self, account: AccountId) -> Result<Vec<IntervalCounts>, RecordError> {
         let mut all = Vec::new();
-        self.each_interval(job, |row| {
+        self.each_interval(account, |row| {
             all.push(row);
             Ok(())
         })?;
         Ok(all)
     }
 
-    /// Calls `show` with each interval of a job, in order. Memory use does not depend on the length
-    /// of the run.
+    /// Calls `show` with each interval of an account, in order. Memory use does not depend on the
+    /// length of the run.
     ///
     /// # Errors
     /// As [`Archive::intervals`], and the first error of `show`, which ends the iteration. The rows
     /// shown before an error are correct.
     pub fn each_interval(
         &self,
-        job: JobIndex,
+        account: AccountId,
         mut show: impl FnMut(IntervalCounts) -> Result<(), RecordError>,
     ) -> Result<(), RecordError> {
-        let all = params![job.0, 0, i64::MAX];
+        let all = params![account.0, 0, i64::MAX];
         let mut shown = Ok(());
         self.each("interval", v1::IntervalRow::SELECT, all, |row| {
             let v1::IntervalRow { interval, counts, ends, gauge } = v1::IntervalRow::read(row)?;
@@ -210,10 +211,10 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn failures(
         &self,
-        job: JobIndex,
+        account: AccountId,
         range: Range<Interval>,
     ) -> Result<Vec<FailureCount>, RecordError> {
-        let range = params![job.0, range.start, range.end];
+        let range = params![account.0, range.start, range.end];
         self.rows("failure", v1::Failure::SELECT, range, |row| {
             let v1::Failure { class, code, count } = v1::Failure::read(row)?;
             Ok(FailureCount { class, code, count })
@@ -371,12 +372,12 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn histogram(
         &self,
-        job: JobIndex,
+        account: AccountId,
         kind: Kind,
         range: Range<Interval>,
     ) -> Result<Histogram<u64>, RecordError> {
         let mut sum = Sum::new(kind);
-        self.each_row(job, kind, range, |row| compare(row, sum.add(row.bytes)?))?;
+        self.each_row(account, kind, range, |row| compare(row, sum.add(row.bytes)?))?;
         Ok(sum.histogram())
     }
 
@@ -386,14 +387,14 @@ impl Archive {
     /// As [`Archive::intervals`]. The rows shown before an error are correct.
     pub fn each_histogram(
         &self,
-        job: JobIndex,
+        account: AccountId,
         kind: Kind,
         range: Range<Interval>,
         mut show: impl FnMut(HistogramSlice<'_>),
     ) -> Result<(), RecordError> {
         let grid = self.grid();
         let mut histogram = kind.histogram();
-        self.each_row(job, kind, range, |row| {
+        self.each_row(account, kind, range, |row| {
             histogram.reset();
             compare(row, add_to(&mut histogram, row.bytes, kind)?)?;
             let interval = row.interval;
@@ -407,16 +408,20 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::intervals`].
-    pub fn histogram_rows(&self, job: JobIndex, kind: Kind) -> Result<Vec<Interval>, RecordError> {
+    pub fn histogram_rows(
+        &self,
+        account: AccountId,
+        kind: Kind,
+    ) -> Result<Vec<Interval>, RecordError> {
         let select =
             "select interval from histogram where job = ?1 and kind = ?2 order by interval";
-        let only = params![job.0, kind.name()];
+        let only = params![account.0, kind.name()];
         self.rows("histogram", select, only, |row| Ok(row.get(0)?))
     }
 
     fn each_row(
         &self,
-        job: JobIndex,
+        account: AccountId,
         kind: Kind,
         range: Range<Interval>,
         mut visit: impl FnMut(&v1::HistogramRow<'_>) -> Result<(), Trouble>,
@@ -424,7 +429,7 @@ impl Archive {
         let mut next = range.start;
         let mut walk = || {
             let mut select = self.connection.prepare_cached(v1::HistogramRow::SELECT)?;
-            let mut rows = select.query(params![job.0, kind.name(), range.start, range.end])?;
+            let mut rows = select.query(params![account.0, kind.name(), range.start, range.end])?;
             while let Some(row) = rows.next()? {
                 let row = v1::HistogramRow::read(row)?;
                 next = row.interval;
@@ -433,7 +438,7 @@ impl Archive {
             Ok(())
         };
         walk().map_err(|trouble: Trouble| {
-            let (job, kind) = (job.0, kind.name());
+            let (job, kind) = (account.0, kind.name());
             let place = format!("table `histogram`, job {job}, {kind}, interval {next} or later");
             trouble.into_read_error(&self.path, &place)
         })

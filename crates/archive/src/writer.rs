@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::{Nanos, WallTime};
+use base::{AccountId, Nanos, WallTime};
 use record::{
     ClientSample, Counts, End, Ends, Event, Failures, Gauge, Grid, Header, Histograms, Interval,
-    JobIndex, Kind, Load, OpLogReport, Reading, Series,
+    Kind, Load, OpLogReport, Reading, Series,
 };
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -88,23 +88,27 @@ impl Writer {
     /// Writes a row of `interval` and its errors.
     pub(crate) fn save_second(
         &mut self,
-        job: JobIndex,
+        account: AccountId,
         interval: Interval,
         second: &Second,
     ) -> Result<(), Trouble> {
         let Second { counts, ends, failures, gauge } = second;
         let to = self.begin()?;
         let row = v1::IntervalRow { interval, counts: *counts, ends: *ends, gauge: *gauge };
-        row.write(to, job, &self.grid)?;
+        row.write(to, account, &self.grid)?;
         for (class, code, count) in failures.iter() {
-            v1::Failure { class, code, count }.write(to, job, interval)?;
+            v1::Failure { class, code, count }.write(to, account, interval)?;
         }
         Ok(())
     }
 
     /// Reads what [`Writer::save_second`] wrote; empty if it wrote nothing.
-    pub(crate) fn load_second(&self, job: JobIndex, interval: Interval) -> Result<Second, Trouble> {
-        let only = params![job.0, interval, i64::from(interval) + 1];
+    pub(crate) fn load_second(
+        &self,
+        account: AccountId,
+        interval: Interval,
+    ) -> Result<Second, Trouble> {
+        let only = params![account.0, interval, i64::from(interval) + 1];
         let mut second = Second::default();
         let mut select = self.connection.prepare_cached(v1::IntervalRow::SELECT)?;
         let mut rows = select.query(only)?;
@@ -124,13 +128,13 @@ impl Writer {
     /// Writes the nonempty histograms of the row that begins with an interval.
     pub(crate) fn save_histograms(
         &mut self,
-        job: JobIndex,
+        account: AccountId,
         row: Interval,
         histograms: &Histograms,
     ) -> Result<(), Trouble> {
         self.begin()?;
         for (kind, times) in histograms.iter().filter(|(_, times)| !times.is_empty()) {
-            let (to, key) = (&self.connection, (job, kind, row));
+            let (to, key) = (&self.connection, (account, kind, row));
             v1::HistogramRow::write(to, key, &self.grid, times, &mut self.encoder)?;
         }
         Ok(())
@@ -139,14 +143,14 @@ impl Writer {
     /// Adds the histograms that [`Writer::save_histograms`] wrote, if any, to `histograms`.
     pub(crate) fn load_histograms(
         &self,
-        job: JobIndex,
+        account: AccountId,
         row: Interval,
         histograms: &mut Histograms,
     ) -> Result<(), Trouble> {
         let mut select = self.connection.prepare_cached(v1::HistogramRow::SELECT)?;
         let kinds: Vec<Kind> = histograms.iter().map(|(kind, _)| kind).collect();
         for kind in kinds {
-            let only = params![job.0, kind.name(), row, i64::from(row) + 1];
+            let only = params![account.0, kind.name(), row, i64::from(row) + 1];
             let mut rows = select.query(only)?;
             while let Some(row) = rows.next()? {
                 let row = v1::HistogramRow::read(row)?;

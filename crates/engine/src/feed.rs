@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use base::Nanos;
-use record::{EventKind, JobIndex};
+use base::{AccountId, Nanos};
+use record::EventKind;
 use workload::feed::{Fault, Group, More, Reader, Records};
 use workload::{Feed, JobId, Pacing, Plan};
 
@@ -72,8 +72,8 @@ struct Observations {
 /// A remark on a file that is no fault but worth reporting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRemark {
-    /// The job with the file.
-    pub job: JobIndex,
+    /// The account of the job or part with the file.
+    pub account: AccountId,
     /// The kind of event.
     pub kind: EventKind,
     /// A description of the event.
@@ -289,9 +289,9 @@ impl InputFiles {
     /// Returns the remarks on the files after the run.
     pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
         let mut remarks = Vec::new();
-        let places = (0..).map(JobIndex);
-        for ((job, observations), either) in
-            places.zip(&self.observations).zip(plan.jobs_and_parts())
+        let accounts = (0..).map(AccountId);
+        for ((account, observations), either) in
+            accounts.zip(&self.observations).zip(plan.jobs_and_parts())
         {
             let (Some(observations), Some(feed)) = (observations, &either.requests().feed) else {
                 continue;
@@ -300,13 +300,13 @@ impl InputFiles {
             let file = format!("the file `{}` of [{section}]", feed.file);
             if let Some(unusual_end) = observations.unusual_end.get() {
                 let text = format!("{file} {unusual_end}");
-                remarks.push(FileRemark { job, kind: EventKind::FileCutOff, text });
+                remarks.push(FileRemark { account, kind: EventKind::FileCutOff, text });
             }
             let job_of_all = either.job();
             if job_of_all.parts.len() > 1 && observations.is_exhausted.load(Ordering::Relaxed) {
                 let mix = job_of_all.name();
                 let text = format!("{file} has no more records, which ended the mix [{mix}]");
-                remarks.push(FileRemark { job, kind: EventKind::FileExhausted, text });
+                remarks.push(FileRemark { account, kind: EventKind::FileExhausted, text });
             }
         }
         remarks

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Class, Code, Nanos, Stamp};
-use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet};
+use base::{AccountId, Class, Code, Nanos, Stamp};
+use record::{Ending, EventKind, Failure, Ledger, Outcome, Outlet};
 
 use crate::client_handle::{ClientHandle, DueRequest, Instruction};
 use crate::feed::{self, Feeds, Input};
@@ -23,7 +23,7 @@ pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
 
 /// The constant settings of a gate.
 pub(crate) struct GateSettings {
-    pub(crate) job: JobIndex,
+    pub(crate) job: AccountId,
     /// Requests per arrival.
     pub(crate) batch: u32,
     /// The maximum number of waiting requests.
@@ -363,7 +363,7 @@ mod tests {
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let settings = GateSettings {
-            job: JobIndex(0),
+            job: AccountId(0),
             batch: 1,
             limit: 100_000,
             holds_back: true,
@@ -390,7 +390,7 @@ mod tests {
         gate.give_up(now, Outcome::Unsent, &mut ledger);
         assert!(gate.is_over());
         ledger.finish();
-        let counts = memory.totals().job(JobIndex(0)).window.counts;
+        let counts = memory.totals().account(AccountId(0)).window.counts;
         assert_eq!((counts.arrivals, counts.balance.unsent()), (9_999, 9_999));
     }
 }

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Code, Stamp};
-use record::{Gauge, JobIndex};
+use base::{AccountId, Code, Stamp};
+use record::Gauge;
 use rt::Timer;
 use workload::{Job, Reconnect};
 
@@ -20,10 +20,10 @@ use crate::results::RowSinks;
 pub(crate) struct JobState {
     /// The job in the plan.
     pub(crate) job: Arc<Job>,
-    /// Its index in the plan and in the ledger.
-    pub(crate) index: JobIndex,
-    /// Ledger index of its requests at the first of its target's servers, if there are several.
-    pub(crate) first_node: Option<JobIndex>,
+    /// Its account.
+    pub(crate) account: AccountId,
+    /// Account of its requests at the first of its target's servers, if there are several.
+    pub(crate) first_node: Option<AccountId>,
     /// The parts to which its requests belong.
     pub(crate) parts: Arc<Parts>,
     /// The arrivals; `None` for a closed job.

@@ -156,7 +156,7 @@ impl<D: Driver, R> LaneState<D, R> {
         let section = &part.requests.section;
         let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
-        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.account), kind, text);
         self.stop.ask(EndKind::FileFailed);
         self.check_stop();
     }
@@ -168,7 +168,7 @@ impl<D: Driver, R> LaneState<D, R> {
         }
         let part = job_state.parts.part(part);
         let (kind, text) = (EventKind::FileFailed, part.no_input_message());
-        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.account), kind, text);
     }
 
     /// Ends the run because a results file accepts no more rows.
@@ -250,7 +250,7 @@ impl<D: Driver, R> LaneState<D, R> {
     fn note_refusal(&self, error: &Error, job_state: &JobState) {
         let text = format!("while reconnecting: {error}");
         let kind = EventKind::FirstError;
-        self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
+        self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.account), kind, text);
     }
 
     /// Pauses after the database refused a session for a reason that may pass.
@@ -274,7 +274,7 @@ impl<D: Driver, R> LaneState<D, R> {
             };
             let text = format!("{limit} connections are the limit{consequence}: {error}");
             let kind = EventKind::ConnectionLimit;
-            self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.index), kind, text);
+            self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.account), kind, text);
         }
     }
 

@@ -3,8 +3,8 @@
 //! A target may have several servers, whose connections take turns. The record of a job at such a
 //! target has an entry for the job and one for each server: a request that was sent counts in both.
 
+use base::AccountId;
 use driver::Driver;
-use record::JobIndex;
 use workload::{JobId, Plan};
 
 use crate::targets::Drivers;
@@ -35,7 +35,7 @@ pub(crate) fn first_node_entry(
     plan: &Plan,
     accounts: &[NodeEntry],
     job: JobId,
-) -> Option<JobIndex> {
+) -> Option<AccountId> {
     let place = accounts.iter().position(|account| account.job == job)?;
-    Some(JobIndex((plan.accounts().count() + place) as u16))
+    Some(AccountId((plan.accounts().count() + place) as u16))
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{Dialect, Stream};
+use base::{AccountId, Dialect, Stream};
 use driver::{StatementId, Step, Work};
-use record::{JobIndex, Ledger, Outlet, Request};
+use record::{Ledger, Outlet, Request};
 use workload::{Flow, Job, JobId, JobTarget, OnError, Plan, Reconnect, Requests};
 
 use crate::statements::StatementText;
@@ -30,7 +30,7 @@ pub(crate) struct Part {
     /// Its requests, with the settings of its mix where the section has none of its own.
     pub(crate) requests: Requests,
     /// Its account.
-    pub(crate) index: JobIndex,
+    pub(crate) account: AccountId,
     /// The steps of its requests.
     pub(crate) steps: Vec<Step>,
     /// The statements to prepare on a connection that one of its requests opens for itself.
@@ -52,7 +52,7 @@ impl Parts {
         let job = plan.job(id);
         let own = plan.account_of(id);
         let mut sections = Vec::new();
-        for (account, part) in (own.0 + 1..).map(JobIndex).zip(&job.parts) {
+        for (account, part) in (own.0 + 1..).map(AccountId).zip(&job.parts) {
             sections.push((
                 account,
                 with_settings_of(&part.requests, &job.requests),
@@ -66,16 +66,16 @@ impl Parts {
         let mut texts = Vec::new();
         let mut parts = Vec::new();
         let mut weights = Vec::new();
-        for (index, requests, weight) in sections {
+        for (account, requests, weight) in sections {
             let first = texts.len();
             // The statement ids of a connection count from 0.
             let before = match job.reconnect {
                 Reconnect::No => 0,
                 Reconnect::PerTransaction => first,
             };
-            let steps = steps(&requests, index, dialect, before, &mut texts);
+            let steps = steps(&requests, account, dialect, before, &mut texts);
             let stretches = stretches(&requests.flow, &steps);
-            parts.push(Part { requests, index, steps, texts: first..texts.len(), stretches });
+            parts.push(Part { requests, account, steps, texts: first..texts.len(), stretches });
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, job.name(), "mix");
@@ -125,7 +125,7 @@ impl Parts {
     ) -> (Request, usize) {
         let place = self.choose(request.number());
         match self.is_mix {
-            true => (ledger.assign_part(request, self.parts[place].index), place),
+            true => (ledger.assign_part(request, self.parts[place].account), place),
             false => (request, place),
         }
     }
@@ -174,7 +174,7 @@ fn with_settings_of(part: &Requests, mix: &Requests) -> Requests {
 /// text. The connection does not prepare the first `before` of `texts`.
 fn steps(
     requests: &Requests,
-    account: JobIndex,
+    account: AccountId,
     dialect: Dialect,
     before: usize,
     texts: &mut Vec<StatementText>,

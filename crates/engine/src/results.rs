@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use archive::{FileHealth, ResultsFile, ResultsHandle, Unwritten, Written};
-use base::Stamp;
-use record::{JobIndex, Pace};
+use base::{AccountId, Stamp};
+use record::Pace;
 use workload::{JobOrPart, Plan};
 
 use crate::error::{Failed, Location};
@@ -17,8 +17,8 @@ use crate::stop::Stop;
 /// A file of a job that could not be read or written to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFault {
-    /// The job.
-    pub job: JobIndex,
+    /// The account of the job or part.
+    pub account: AccountId,
     /// Time at which that was noticed, on the run's clock; `None` if only at the end.
     pub at: Option<Stamp>,
     /// The file, its progress and the system's error.
@@ -32,7 +32,7 @@ pub(crate) struct Results {
 }
 
 struct OneFile {
-    job: JobIndex,
+    account: AccountId,
     section: String,
     path: String,
     file: ResultsFile,
@@ -53,7 +53,7 @@ impl Results {
     ) -> Result<(Results, RowSinks), Failed> {
         let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
         let (mut files, mut sinks) = (Vec::new(), Vec::new());
-        for (job, either) in (0..).map(JobIndex).zip(plan.jobs_and_parts()) {
+        for (account, either) in (0..).map(AccountId).zip(plan.jobs_and_parts()) {
             let Some(path) = &either.requests().results else {
                 sinks.push(None);
                 continue;
@@ -65,7 +65,7 @@ impl Results {
             };
             let (file, hand) = made.map_err(|error| cannot_open(either, path, error))?;
             let section = either.name().to_owned();
-            files.push(OneFile { job, section, path: path.clone(), file });
+            files.push(OneFile { account, section, path: path.clone(), file });
             sinks.push(Some(hand));
         }
         Ok((Results { files, pace }, sinks))
@@ -84,7 +84,7 @@ impl Results {
 
 impl OneFile {
     fn finish(self, stop: &Stop) -> Option<FileFault> {
-        let OneFile { job, section, path, file } = self;
+        let OneFile { account, section, path, file } = self;
         let Written { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
         let Unwritten { at, cause } = failure?;
         let line = lines + 1;
@@ -92,7 +92,7 @@ impl OneFile {
             "the results file `{path}` of [{section}] could not be written: {cause}, in line \
              {line} after {bytes} bytes"
         );
-        Some(FileFault { job, at, text })
+        Some(FileFault { account, at, text })
     }
 }
 

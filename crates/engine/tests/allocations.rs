@@ -9,10 +9,10 @@ use std::alloc::System;
 use std::sync::Arc;
 
 use archive::{Logged, OpLog, OpLogPlan};
-use base::{Nanos, Rate};
+use base::{AccountId, Nanos, Rate};
 use driver::{Driver, Null, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop, run};
-use record::{Grid, JobIndex, MemoryOutlet, OpFormat, OpLogReport, Pace, Totals};
+use record::{Grid, MemoryOutlet, OpFormat, OpLogReport, Pace, Totals};
 use sim::{Config, Service};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::{Overrides, Pacing, Plan, Schedule};
@@ -72,7 +72,7 @@ fn count_logged<D: Driver>(
     run(plan, Drivers::only(driver), &options, outlet, &Stop::default(), Arc::new(NoListener))
         .expect("the run is made");
     let change = region.change();
-    let completed = memory.totals().job(JobIndex(0)).window.counts.balance.completed();
+    let completed = memory.totals().account(AccountId(0)).window.counts.balance.completed();
     (completed, change.allocations + change.reallocations)
 }
 

@@ -2,9 +2,10 @@
 
 use analyze::{Account, Answered, Observed};
 use archive::{Archive, RecordError};
+use base::AccountId;
 use driver::Counter;
 use record::metric::database;
-use record::{Counts, Interval, JobIndex, Kind, Metric};
+use record::{Counts, Interval, Kind, Metric};
 
 /// The component under which the server's counters are stored in a record.
 pub(crate) const DATABASE: &str = "database";
@@ -40,7 +41,7 @@ pub(crate) fn account(
     let settings = archive.settings()?;
     let refused = settings.into_iter().find(|(name, _)| name == NO_STATISTICS);
     let counts = observed.iter().filter(|observed| observed.component == DATABASE);
-    let jobs = archive.jobs().take(jobs).map(|job| answered(archive, job));
+    let jobs = archive.accounts().take(jobs).map(|job| answered(archive, job));
     Ok(Account {
         refused: refused.map(|(_, why)| why),
         counts: counts.cloned().collect(),
@@ -49,7 +50,7 @@ pub(crate) fn account(
 }
 
 /// Returns the answers that a job received over the whole run, as the client counted them.
-fn answered(archive: &Archive, job: JobIndex) -> Result<Answered, RecordError> {
+fn answered(archive: &Archive, job: AccountId) -> Result<Answered, RecordError> {
     let mut counts = Counts::default();
     archive.each_interval(job, |row| {
         counts.merge(&row.counts);

@@ -7,10 +7,10 @@ use analyze::{
     Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
 };
 use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
-use base::Nanos;
+use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
 use record::{
-    Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, JobIndex, Kind, Pace, Series,
+    Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, Kind, Pace, Series,
 };
 use workload::{JobOrPart, NoFiles, Overrides, Plan, Warmup};
 
@@ -76,7 +76,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         find_warmup(archive, &mut evidence)?;
     }
     let mut responses = Vec::new();
-    for job in archive.jobs() {
+    for job in archive.accounts() {
         let Counted { steps, given_up } = counted(archive, &evidence, job)?;
         let response = Responses { archive, job, given_up };
         let requests = job_evidence(&evidence, steps, &response)?;
@@ -116,7 +116,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let mut series = Vec::new();
     let mut asks_evenly = false;
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
-    let accounts: Vec<JobIndex> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
+    let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
     for job in accounts {
         let Counted { steps: counted, given_up } = counted(archive, run, job)?;
         let responses = Responses { archive, job, given_up };
@@ -164,7 +164,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
 fn node(
     archive: &Archive,
     plan: &Plan,
-    account: JobIndex,
+    account: AccountId,
     requests: JobEvidence,
 ) -> Result<NodeEvidence, RecordError> {
     let name = &archive.header().jobs[usize::from(account.0)].name;
@@ -181,7 +181,7 @@ fn node(
 /// once every lane has left it; late answers and faster lanes may have added a row after it.
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
-    for job in archive.jobs() {
+    for job in archive.accounts() {
         archive.each_interval(job, |row| {
             if row.gauge.is_some() {
                 last = last.max(Some(row.interval));
@@ -246,7 +246,7 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
 /// The response times of one job.
 struct Responses<'a> {
     archive: &'a Archive,
-    job: JobIndex,
+    job: AccountId,
     given_up: OpenAtKill,
 }
 
@@ -266,7 +266,7 @@ struct Counted {
     given_up: OpenAtKill,
 }
 
-fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, RecordError> {
+fn counted(archive: &Archive, run: &Evidence, job: AccountId) -> Result<Counted, RecordError> {
     let mut counted = Counted::default();
     let mut next = 0;
     archive.each_interval(job, |row| {

@@ -1,17 +1,16 @@
 //! Data that a lane of the engine passes to the recorder, once per interval.
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 
 use crate::grid::Interval;
-use crate::job::JobIndex;
 use crate::op_log::OpSink;
 use crate::tally::{Sample, Tally};
 
-/// The requests of one job that began and ended in one interval on one lane.
+/// The requests of one account that began and ended in one interval on one lane.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The job.
-    pub job: JobIndex,
+    /// The account.
+    pub account: AccountId,
     /// The interval.
     pub interval: Interval,
     /// Counts and histograms of the requests.
@@ -21,14 +20,14 @@ pub struct Cell {
 /// Requests that ended in a later interval than that of their intended start, one by one.
 #[derive(Clone, Debug, Default)]
 pub struct LateBatch {
-    arrivals: Vec<(JobIndex, Interval)>,
+    arrivals: Vec<(AccountId, Interval)>,
     requests: Vec<LateRequest>,
     statements: Vec<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LateRequest {
-    job: JobIndex,
+    account: AccountId,
     start: Interval,
     end: Interval,
     sample: Sample,
@@ -38,8 +37,8 @@ struct LateRequest {
 /// A request with a late answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Late<'a> {
-    /// The job.
-    pub job: JobIndex,
+    /// The account.
+    pub account: AccountId,
     /// The interval of its intended start.
     pub start: Interval,
     /// The interval of its end.
@@ -64,14 +63,20 @@ impl LateBatch {
     }
 
     /// Adds an arrival that the pacer noticed in a later interval.
-    pub(crate) fn push_arrival(&mut self, job: JobIndex, interval: Interval) {
-        self.arrivals.push((job, interval));
+    pub(crate) fn push_arrival(&mut self, account: AccountId, interval: Interval) {
+        self.arrivals.push((account, interval));
     }
 
     pub(crate) fn push(&mut self, late: &Late<'_>) {
-        let Late { job, start, end, sample, statements } = *late;
+        let Late { account, start, end, sample, statements } = *late;
         let sample = *sample;
-        self.requests.push(LateRequest { job, start, end, sample, statements: statements.len() });
+        self.requests.push(LateRequest {
+            account,
+            start,
+            end,
+            sample,
+            statements: statements.len(),
+        });
         self.statements.extend_from_slice(statements);
     }
 
@@ -92,7 +97,7 @@ impl LateBatch {
     }
 
     /// Returns the late arrivals with the intervals of their intended starts.
-    pub fn arrivals(&self) -> impl Iterator<Item = (JobIndex, Interval)> {
+    pub fn arrivals(&self) -> impl Iterator<Item = (AccountId, Interval)> {
         self.arrivals.iter().copied()
     }
 
@@ -100,10 +105,10 @@ impl LateBatch {
     pub fn requests(&self) -> impl Iterator<Item = Late<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
-            let LateRequest { job, start, end, sample, statements } = late;
+            let LateRequest { account, start, end, sample, statements } = late;
             let (statements, tail) = rest.split_at(*statements);
             rest = tail;
-            Late { job: *job, start: *start, end: *end, sample, statements }
+            Late { account: *account, start: *start, end: *end, sample, statements }
         })
     }
 }
@@ -134,8 +139,8 @@ impl Gauge {
 pub struct Event {
     /// Time of the event, since time zero.
     pub at: Nanos,
-    /// Job that it concerns, if it concerns only one.
-    pub job: Option<JobIndex>,
+    /// Account of the job or part that it concerns, if it concerns only one.
+    pub account: Option<AccountId>,
     /// Kind of the event.
     pub kind: EventKind,
     /// Details in words.
@@ -215,7 +220,7 @@ impl EventKind {
 /// A message from a lane to the recorder.
 #[derive(Debug)]
 pub enum Delivery {
-    /// A complete interval of one job.
+    /// A complete interval of one account.
     Cell(Box<Cell>),
     /// Requests that ended in a later interval.
     Late(Box<LateBatch>),

@@ -4,12 +4,11 @@
 //! its cells have circulated through the [`Outlet`]. A request that starts and ends in the current
 //! interval is counted in place; one with a late answer is stored, and counted by the recorder.
 
-use base::{Nanos, Stamp};
+use base::{AccountId, Nanos, Stamp};
 
 use crate::balance::Outcome;
 use crate::delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
-use crate::job::JobIndex;
 use crate::kind::Kind;
 use crate::life::Life;
 use crate::op_log::{OpRow, OpSink};
@@ -20,9 +19,9 @@ use crate::tally::{RequestWork, Sample, Tally, UNANSWERED};
 #[must_use = "every request is settled"]
 #[derive(Debug)]
 pub struct Request {
-    job: JobIndex,
+    job: AccountId,
     /// The part of a mix to which it belongs, which counts it as well.
-    part: Option<JobIndex>,
+    part: Option<AccountId>,
     number: u64,
     intended: Stamp,
     noticed: Stamp,
@@ -70,9 +69,8 @@ pub struct Ending<'a> {
     pub effort: RequestWork,
     /// Service times of the answered statements, in order.
     pub statements: &'a [Nanos],
-    /// Index of the pseudo-job that counts the requests of one of several servers, if there are
-    /// several.
-    pub node: Option<JobIndex>,
+    /// Account of the job at its server, if its target has several servers.
+    pub node: Option<AccountId>,
 }
 
 /// The times at which a request got its worker and sent its first byte.
@@ -106,7 +104,7 @@ pub struct Ledger<O> {
     /// The end of the schedule, once known.
     behind: Option<AfterSchedule>,
     present: Interval,
-    jobs: Vec<JobCounting>,
+    accounts: Vec<AccountCounting>,
     late: Box<LateBatch>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
@@ -123,7 +121,7 @@ struct AfterSchedule {
     first: Interval,
 }
 
-struct JobCounting {
+struct AccountCounting {
     statements: u16,
     cell: Box<Cell>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
@@ -131,14 +129,14 @@ struct JobCounting {
 }
 
 impl<O: Outlet> Ledger<O> {
-    /// Creates a ledger that begins at time zero, for jobs with these numbers of statements.
+    /// Creates a ledger that begins at time zero, for accounts with these numbers of statements.
     pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], mut outlet: O) -> Ledger<O> {
-        let jobs = statements
+        let accounts = statements
             .iter()
             .enumerate()
-            .map(|(job, &statements)| JobCounting {
+            .map(|(index, &statements)| AccountCounting {
                 statements,
-                cell: new_cell(JobIndex(job as u16), 0, statements),
+                cell: new_cell(AccountId(index as u16), 0, statements),
                 spares: Vec::new(),
             })
             .collect();
@@ -153,7 +151,7 @@ impl<O: Outlet> Ledger<O> {
             grid,
             behind: None,
             present: 0,
-            jobs,
+            accounts,
             late,
             spare_late: Vec::new(),
             ops,
@@ -174,7 +172,7 @@ impl<O: Outlet> Ledger<O> {
     #[inline]
     pub fn arrive(
         &mut self,
-        job: JobIndex,
+        job: AccountId,
         number: u64,
         intended: Stamp,
         noticed: Stamp,
@@ -187,27 +185,27 @@ impl<O: Outlet> Ledger<O> {
     /// Records the gap between the latest arrival of a job that this lane noticed and the one
     /// before it.
     #[inline]
-    pub fn space(&mut self, job: JobIndex, gap: Nanos) {
-        self.jobs[usize::from(job.0)].cell.tally.histograms.record(Kind::Gap, gap);
+    pub fn space(&mut self, job: AccountId, gap: Nanos) {
+        self.accounts[job.index()].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
     /// Assigns a request of a mix to one of its parts: from here on it counts in both.
     #[inline]
-    pub fn assign_part(&mut self, request: Request, part: JobIndex) -> Request {
+    pub fn assign_part(&mut self, request: Request, part: AccountId) -> Request {
         debug_assert!(request.part.is_none(), "a request is one part of its mix");
         self.count_arrival(part, request.intended);
         Request { part: Some(part), ..request }
     }
 
-    fn count_arrival(&mut self, job: JobIndex, intended: Stamp) {
+    fn count_arrival(&mut self, account: AccountId, intended: Stamp) {
         let interval = self.grid.interval(intended.since(self.zero));
         if interval > self.present {
             self.begin(interval);
         }
         if interval == self.present {
-            self.jobs[usize::from(job.0)].cell.tally.counts.arrivals += 1;
+            self.accounts[account.index()].cell.tally.counts.arrivals += 1;
         } else {
-            self.late.push_arrival(job, interval);
+            self.late.push_arrival(account, interval);
             self.hand_over_late_if_full();
         }
     }
@@ -228,10 +226,10 @@ impl<O: Outlet> Ledger<O> {
         debug_assert!(life.is_ordered(), "{life:?}");
         let sample = Sample { life, sent: sent.is_some(), outcome, effort };
         if let Some(ops) = &mut self.ops {
-            let job = part.unwrap_or(job);
-            let of = self.jobs[usize::from(job.0)].statements;
+            let account = part.unwrap_or(job);
+            let of = self.accounts[account.index()].statements;
             let failed = failed_statements(&outcome, statements, of);
-            ops.push(&OpRow { job, number, sample, failed });
+            ops.push(&OpRow { account, number, sample, failed });
         }
         match part {
             None => self.record(job, &sample, statements),
@@ -248,18 +246,18 @@ impl<O: Outlet> Ledger<O> {
         Settled(())
     }
 
-    fn record(&mut self, job: JobIndex, sample: &Sample, statements: &[Nanos]) {
+    fn record(&mut self, account: AccountId, sample: &Sample, statements: &[Nanos]) {
         let start = self.grid.interval(sample.life.intended.since(self.zero));
         let end = self.interval_of_end(sample.life.done);
         if end > self.present {
             self.begin(end);
         }
         if start == self.present && end == self.present {
-            let tally = &mut self.jobs[usize::from(job.0)].cell.tally;
+            let tally = &mut self.accounts[account.index()].cell.tally;
             tally.record_start(sample, statements);
             tally.record_end(sample);
         } else {
-            self.late.push(&Late { job, start, end, sample, statements });
+            self.late.push(&Late { account, start, end, sample, statements });
             self.hand_over_late_if_full();
         }
     }
@@ -293,9 +291,9 @@ impl<O: Outlet> Ledger<O> {
     }
 
     /// Delivers an event that happened at `at`.
-    pub fn event(&mut self, at: Stamp, job: Option<JobIndex>, kind: EventKind, text: String) {
+    pub fn event(&mut self, at: Stamp, account: Option<AccountId>, kind: EventKind, text: String) {
         let at = at.since(self.zero);
-        self.outlet.deliver(Delivery::Event(Event { at, job, kind, text }));
+        self.outlet.deliver(Delivery::Event(Event { at, account, kind, text }));
     }
 
     /// Returns true if the record has failed and the run must end.
@@ -307,18 +305,18 @@ impl<O: Outlet> Ledger<O> {
     #[cold]
     fn begin(&mut self, interval: Interval) {
         self.take_back();
-        for job in &mut self.jobs {
-            if job.cell.tally.is_empty() {
-                job.cell.interval = interval;
+        for account in &mut self.accounts {
+            if account.cell.tally.is_empty() {
+                account.cell.interval = interval;
                 continue;
             }
-            let index = job.cell.job;
-            let fresh = job.spares.pop().map(|mut spare| {
+            let index = account.cell.account;
+            let fresh = account.spares.pop().map(|mut spare| {
                 spare.interval = interval;
                 spare
             });
-            let fresh = fresh.unwrap_or_else(|| new_cell(index, interval, job.statements));
-            let full = std::mem::replace(&mut job.cell, fresh);
+            let fresh = fresh.unwrap_or_else(|| new_cell(index, interval, account.statements));
+            let full = std::mem::replace(&mut account.cell, fresh);
             self.outlet.deliver(Delivery::Cell(full));
         }
         self.hand_over_late();
@@ -347,7 +345,7 @@ impl<O: Outlet> Ledger<O> {
     fn take_back(&mut self) {
         while let Some(returned) = self.outlet.returned() {
             match returned {
-                Returned::Cell(cell) => self.jobs[usize::from(cell.job.0)].spares.push(cell),
+                Returned::Cell(cell) => self.accounts[cell.account.index()].spares.push(cell),
                 Returned::Late(batch) => self.spare_late.push(batch),
             }
         }
@@ -365,8 +363,8 @@ fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
     (passed_over + u32::from(is_cut_short)).max(1)
 }
 
-fn new_cell(job: JobIndex, interval: Interval, statements: u16) -> Box<Cell> {
-    Box::new(Cell { job, interval, tally: Tally::new(statements) })
+fn new_cell(account: AccountId, interval: Interval, statements: u16) -> Box<Cell> {
+    Box::new(Cell { account, interval, tally: Tally::new(statements) })
 }
 
 #[cfg(test)]
@@ -375,7 +373,7 @@ mod tests {
     use crate::balance::Balance;
     use crate::totals::{MemoryOutlet, Totals};
 
-    const JOB: JobIndex = JobIndex(0);
+    const JOB: AccountId = AccountId(0);
     const MS: u64 = 1_000_000;
 
     fn ledger() -> (Ledger<MemoryOutlet>, MemoryOutlet) {
@@ -411,7 +409,7 @@ mod tests {
         request(&mut ledger, 4_300, 4_301);
         ledger.finish();
         let totals = outlet.totals();
-        let job = totals.job(JOB);
+        let job = totals.account(JOB);
         let arrivals: Vec<u64> = job.intervals.iter().map(|(c, _)| c.arrivals).collect();
         let completed: Vec<u64> =
             job.intervals.iter().map(|(c, _)| c.balance.completed()).collect();
@@ -434,7 +432,7 @@ mod tests {
         request(&mut ledger, 2_300, 2_700);
         ledger.finish();
         let totals = outlet.totals();
-        let intervals = &totals.job(JOB).intervals;
+        let intervals = &totals.account(JOB).intervals;
         assert_eq!(intervals[2].0.balance.completed(), 3);
         assert_eq!((intervals[2].1.completed, intervals[3].1.completed), (1, 2));
     }
@@ -447,9 +445,9 @@ mod tests {
             request(&mut ledger, 100, 3_500);
         }
         ledger.finish();
-        assert_eq!(outlet.totals().job(JOB).intervals[0].0.balance.completed(), 5_000);
-        assert_eq!(outlet.totals().job(JOB).intervals[0].0.open(), 0);
-        assert_eq!(outlet.totals().job(JOB).intervals[3].1.completed, 5_001);
+        assert_eq!(outlet.totals().account(JOB).intervals[0].0.balance.completed(), 5_000);
+        assert_eq!(outlet.totals().account(JOB).intervals[0].0.open(), 0);
+        assert_eq!(outlet.totals().account(JOB).intervals[3].1.completed, 5_001);
     }
 
     #[test]
@@ -464,8 +462,8 @@ mod tests {
         }
         ledger.finish();
         let totals = outlet.totals();
-        assert_eq!(totals.job(JOB).window.counts.balance, Balance::of(0, 0, 1, 1));
-        assert_eq!(totals.job(JOB).window.histograms.of(Kind::Response).len(), 1);
+        assert_eq!(totals.account(JOB).window.counts.balance, Balance::of(0, 0, 1, 1));
+        assert_eq!(totals.account(JOB).window.histograms.of(Kind::Response).len(), 1);
     }
 
     /// An outlet that records the intervals of delivered gauges.
@@ -507,6 +505,6 @@ mod tests {
         }
         // One cell is in use, and the previous one has been returned.
         ledger.take_back();
-        assert_eq!(ledger.jobs[0].spares.len(), 1);
+        assert_eq!(ledger.accounts[0].spares.len(), 1);
     }
 }

@@ -1,16 +1,15 @@
 //! The op-log, one row per request: its rows, formats and result. `archive` writes the file.
 
-use base::Stamp;
 use base::units::grouped;
+use base::{AccountId, Stamp};
 
-use crate::job::JobIndex;
 use crate::tally::Sample;
 
 /// The row of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRow {
-    /// Its job.
-    pub job: JobIndex,
+    /// Its account: that of its job, or of its part of a mix.
+    pub account: AccountId,
     /// Its number in the job, from 0.
     pub number: u64,
     /// Its times, outcome and work.

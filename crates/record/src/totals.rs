@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use base::AccountId;
+
 use crate::balance::{Counts, Ends};
 use crate::delivery::{Delivery, Event, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
-use crate::job::JobIndex;
 use crate::tally::Tally;
 
 /// The sums of everything that the lanes of a run delivered.
@@ -14,12 +15,12 @@ pub struct Totals {
     grid: Grid,
     /// Events of the run.
     pub events: Vec<Event>,
-    jobs: Vec<JobTotals>,
+    accounts: Vec<AccountTotals>,
 }
 
-/// The sums of one job.
+/// The sums of one account.
 #[derive(Clone, Debug)]
-pub struct JobTotals {
+pub struct AccountTotals {
     /// Counters of each interval.
     pub intervals: Vec<(Counts, Ends)>,
     /// Requests of the window, by intended start (ends: by end).
@@ -27,28 +28,28 @@ pub struct JobTotals {
 }
 
 impl Totals {
-    /// Creates empty totals for jobs with these numbers of statements.
+    /// Creates empty totals for accounts with these numbers of statements.
     pub fn new(grid: Grid, statements: &[u16]) -> Totals {
-        let jobs = statements
+        let accounts = statements
             .iter()
-            .map(|&count| JobTotals { intervals: Vec::new(), window: Tally::new(count) })
+            .map(|&count| AccountTotals { intervals: Vec::new(), window: Tally::new(count) })
             .collect();
-        Totals { grid, events: Vec::new(), jobs }
+        Totals { grid, events: Vec::new(), accounts }
     }
 
-    /// Returns the totals of one job.
-    pub fn job(&self, job: JobIndex) -> &JobTotals {
-        &self.jobs[usize::from(job.0)]
+    /// Returns the totals of one account.
+    pub fn account(&self, account: AccountId) -> &AccountTotals {
+        &self.accounts[account.index()]
     }
 
     fn add(&mut self, delivery: Delivery) -> Option<Returned> {
         match delivery {
             Delivery::Cell(mut cell) => {
-                let (counts, ends) = self.interval(cell.job, cell.interval);
+                let (counts, ends) = self.interval(cell.account, cell.interval);
                 counts.merge(&cell.tally.counts);
                 ends.merge(&cell.tally.ends);
                 if cell.interval >= self.grid.first_of_window() {
-                    self.jobs[usize::from(cell.job.0)].window.merge(&cell.tally);
+                    self.accounts[cell.account.index()].window.merge(&cell.tally);
                 }
                 cell.tally.reset();
                 Some(Returned::Cell(cell))
@@ -68,16 +69,16 @@ impl Totals {
 
     fn add_late(&mut self, batch: &LateBatch) {
         let first = self.grid.first_of_window();
-        for (job, interval) in batch.arrivals() {
-            self.interval(job, interval).0.arrivals += 1;
+        for (account, interval) in batch.arrivals() {
+            self.interval(account, interval).0.arrivals += 1;
             if interval >= first {
-                self.jobs[usize::from(job.0)].window.counts.arrivals += 1;
+                self.accounts[account.index()].window.counts.arrivals += 1;
             }
         }
         for late in batch.requests() {
-            self.interval(late.job, late.start).0.record(late.sample);
-            self.interval(late.job, late.end).1.record(late.sample);
-            let window = &mut self.jobs[usize::from(late.job.0)].window;
+            self.interval(late.account, late.start).0.record(late.sample);
+            self.interval(late.account, late.end).1.record(late.sample);
+            let window = &mut self.accounts[late.account.index()].window;
             if late.start >= first {
                 window.record_start(late.sample, late.statements);
             }
@@ -87,8 +88,8 @@ impl Totals {
         }
     }
 
-    fn interval(&mut self, job: JobIndex, interval: Interval) -> &mut (Counts, Ends) {
-        let intervals = &mut self.jobs[usize::from(job.0)].intervals;
+    fn interval(&mut self, account: AccountId, interval: Interval) -> &mut (Counts, Ends) {
+        let intervals = &mut self.accounts[account.index()].intervals;
         let needed = interval as usize + 1;
         if intervals.len() < needed {
             intervals.resize(needed, Default::default());

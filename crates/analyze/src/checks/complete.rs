@@ -61,8 +61,8 @@ impl CheckInput<'_> {
     /// Returns the name of the job whose queue was full first.
     fn queue(&self) -> Option<String> {
         let mut events = self.evidence.events.iter();
-        let job = events.find(|event| event.kind == EventKind::QueueFull)?.job?;
-        let job = self.evidence.plan.find_account(job)?;
+        let account = events.find(|event| event.kind == EventKind::QueueFull)?.account?;
+        let job = self.evidence.plan.find_account(account)?;
         Some(job.name().to_owned())
     }
 

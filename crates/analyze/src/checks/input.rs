@@ -142,7 +142,7 @@ impl<'a> CheckInput<'a> {
     pub(super) fn was_waited_for(&self, account: AccountId) -> bool {
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
-                && event.job.is_some_and(|job| self.evidence.plan.whole(job) == account)
+                && event.account.is_some_and(|job| self.evidence.plan.whole(job) == account)
         });
         self.evidence.ended == Some(EndKind::Completed) && !lacks_input
     }

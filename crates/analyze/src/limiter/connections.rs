@@ -51,7 +51,7 @@ impl LimiterInput<'_, '_> {
         let places =
             || self.findings.whole_jobs().filter(|account| self.findings.is_overloaded(*account));
         let (event, account) = self.refusals().find_map(|event| {
-            let is_of = |account: &AccountId| event.job.is_none_or(|job| job == *account);
+            let is_of = |account: &AccountId| event.account.is_none_or(|job| job == *account);
             Some((event, places().find(is_of)?))
         })?;
         let job = &self.findings.evidence.jobs[account.index()];
@@ -68,7 +68,7 @@ impl LimiterInput<'_, '_> {
     /// Returns a suspect if clients never got a connection and send nothing.
     fn refused_clients(&self) -> Option<Suspect> {
         self.refusals().find_map(|event| {
-            let account = event.job?;
+            let account = event.account?;
             let clients = clients(&self.findings.evidence.plan.account(account).job().pacing);
             let connections = self.most_connections(account)?;
             let without = 1.0 - connections / clients.max(1.0);

@@ -4,8 +4,8 @@ use analyze::{
     Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
     Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd, summarize,
 };
-use base::Nanos;
-use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, JobIndex, Kind};
+use base::{AccountId, Nanos};
+use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, Kind};
 use workload::Overrides;
 
 /// An open job with 1,000 requests per second for a minute, of which 50 s are measured.
@@ -226,7 +226,12 @@ pub(crate) fn answer_only(evidence: &mut Evidence, place: usize, from: usize, pe
 }
 
 pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -> Event {
-    Event { at: Nanos::from_millis(at_ms), job: job.map(JobIndex), kind, text: text.to_owned() }
+    Event {
+        at: Nanos::from_millis(at_ms),
+        account: job.map(AccountId),
+        kind,
+        text: text.to_owned(),
+    }
 }
 
 /// Returns true if a number is the expected one to within half a percent.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use base::{Nanos, escaped};
+use base::{AccountId, Nanos, escaped};
 use hdrhistogram::Histogram;
-use record::{Interval, JobIndex, Kind};
+use record::{Interval, Kind};
 
 use crate::error::RecordError;
 use crate::reader::{Archive, IntervalCounts};
@@ -57,10 +57,10 @@ const COLUMNS: [&str; 33] = [
 pub fn csv(archive: &Archive, warm: Nanos, out: &mut impl Write) -> Result<(), RecordError> {
     let cannot_write = |error| archive.unwritable(error);
     write_row(out, COLUMNS.iter().map(|&column| column.to_owned())).map_err(cannot_write)?;
-    for job in archive.jobs() {
-        let name = &archive.header().jobs[usize::from(job.0)].name;
-        let times = Times::read(archive, job)?;
-        archive.each_interval(job, |row| {
+    for account in archive.accounts() {
+        let name = &archive.header().jobs[account.index()].name;
+        let times = Times::read(archive, account)?;
+        archive.each_interval(account, |row| {
             write_row(out, cells(archive, warm, name, &row, &times)).map_err(cannot_write)
         })?;
     }
@@ -83,10 +83,10 @@ struct Quantiles {
 }
 
 impl Times {
-    fn read(archive: &Archive, job: JobIndex) -> Result<Times, RecordError> {
+    fn read(archive: &Archive, account: AccountId) -> Result<Times, RecordError> {
         let of = |kind| {
             let mut rows = BTreeMap::new();
-            archive.each_histogram(job, kind, 0..Interval::MAX, |slice| {
+            archive.each_histogram(account, kind, 0..Interval::MAX, |slice| {
                 rows.insert(slice.interval, Quantiles::of(slice.histogram));
             })?;
             Ok(rows)

@@ -9,12 +9,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use base::{WallTime, is_terminal_control, printable};
+use base::{AccountId, WallTime, is_terminal_control, printable};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
 };
-use record::{Interval, JobIndex, Kind};
+use record::{Interval, Kind};
 
 use crate::error::RecordError;
 use crate::reader::Archive;
@@ -38,9 +38,9 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
         .begin_log_with(&mut *out, &mut serializer)
         .map_err(cannot_write)?;
     let grid = archive.grid();
-    for Line { row, job, kind } in lines {
-        let histogram = archive.histogram(job, kind, row..row.saturating_add(1))?;
-        let tag = hlog_tag(&archive.header().jobs[usize::from(job.0)].name, kind);
+    for Line { row, account, kind } in lines {
+        let histogram = archive.histogram(account, kind, row..row.saturating_add(1))?;
+        let tag = hlog_tag(&archive.header().jobs[account.index()].name, kind);
         let start = Duration::from_nanos(grid.start(row).0);
         let length = Duration::from_nanos(grid.row_length(row).0);
         log.write_histogram(&histogram, start, length, Tag::new(&tag)).map_err(|error| {
@@ -75,20 +75,20 @@ pub fn hlog_tag(job: &str, kind: Kind) -> String {
 /// A line of the log.
 struct Line {
     row: Interval,
-    job: JobIndex,
+    account: AccountId,
     kind: Kind,
 }
 
 /// Returns all lines, in the order of time, then of jobs and kinds.
 fn lines(archive: &Archive) -> Result<Vec<Line>, RecordError> {
     let mut lines = Vec::new();
-    for job in archive.jobs() {
-        for kind in archive.kinds(job) {
-            let rows = archive.histogram_rows(job, kind)?;
-            lines.extend(rows.into_iter().map(|row| Line { row, job, kind }));
+    for account in archive.accounts() {
+        for kind in archive.kinds(account) {
+            let rows = archive.histogram_rows(account, kind)?;
+            lines.extend(rows.into_iter().map(|row| Line { row, account, kind }));
         }
     }
-    lines.sort_by_key(|line| (line.row, line.job, line.kind));
+    lines.sort_by_key(|line| (line.row, line.account, line.kind));
     Ok(lines)
 }
 

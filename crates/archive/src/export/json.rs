@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use base::{Nanos, printable_json};
-use record::{Event, Interval, JobIndex};
+use base::{AccountId, Nanos, printable_json};
+use record::{Event, Interval};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 
@@ -162,7 +162,7 @@ fn progress_row(point: &LoadPoint) -> Value {
 fn event_row(archive: &Archive, event: &Event) -> Value {
     value!({
         "at_s": event.at.as_secs_f64(),
-        "job": event.job.map(|job| name(archive, job)),
+        "job": event.account.map(|account| name(archive, account)),
         "kind": event.kind.name(),
         "text": event.text,
     })
@@ -181,18 +181,18 @@ fn client_row(reading: &ClientReading) -> Value {
 }
 
 fn write_intervals<W: Write>(archive: &Archive, rows: &mut Rows<'_, W>) -> Result<(), RecordError> {
-    for job in archive.jobs() {
-        archive.each_interval(job, |row| rows.push(&interval_row(archive, job, &row)))?;
+    for account in archive.accounts() {
+        archive.each_interval(account, |row| rows.push(&interval_row(archive, account, &row)))?;
     }
     Ok(())
 }
 
-fn interval_row(archive: &Archive, job: JobIndex, row: &IntervalCounts) -> Value {
+fn interval_row(archive: &Archive, account: AccountId, row: &IntervalCounts) -> Value {
     let IntervalCounts { interval, counts, ends, gauge } = row;
     let (start, end) = (archive.grid().start(*interval), archive.grid().end(*interval));
     let balance = &counts.balance;
     value!({
-        "job": name(archive, job),
+        "job": name(archive, account),
         "start_s": start.as_secs_f64(),
         "length_s": end.saturating_sub(start).as_secs_f64(),
         "scheduled": counts.arrivals,
@@ -219,11 +219,11 @@ fn interval_row(archive: &Archive, job: JobIndex, row: &IntervalCounts) -> Value
 }
 
 fn write_failures<W: Write>(archive: &Archive, rows: &mut Rows<'_, W>) -> Result<(), RecordError> {
-    for job in archive.jobs() {
-        archive.each_interval(job, |IntervalCounts { interval, counts, .. }| {
+    for account in archive.accounts() {
+        archive.each_interval(account, |IntervalCounts { interval, counts, .. }| {
             match counts.balance.errors() {
                 0 => Ok(()),
-                _ => write_failures_of(archive, job, interval, rows),
+                _ => write_failures_of(archive, account, interval, rows),
             }
         })?;
     }
@@ -232,14 +232,14 @@ fn write_failures<W: Write>(archive: &Archive, rows: &mut Rows<'_, W>) -> Result
 
 fn write_failures_of<W: Write>(
     archive: &Archive,
-    job: JobIndex,
+    account: AccountId,
     interval: Interval,
     rows: &mut Rows<'_, W>,
 ) -> Result<(), RecordError> {
-    let failures = archive.failures(job, interval..interval.saturating_add(1))?;
+    let failures = archive.failures(account, interval..interval.saturating_add(1))?;
     failures.into_iter().try_for_each(|failure| {
         rows.push(&value!({
-            "job": name(archive, job),
+            "job": name(archive, account),
             "start_s": archive.grid().start(interval).as_secs_f64(),
             "class": failure.class.name(),
             "code": failure.code.to_string(),
@@ -252,11 +252,11 @@ fn write_histograms<W: Write>(
     archive: &Archive,
     rows: &mut Rows<'_, W>,
 ) -> Result<(), RecordError> {
-    for job in archive.jobs() {
-        for kind in archive.kinds(job) {
-            let (job_name, kind_name) = (name(archive, job), kind.name());
+    for account in archive.accounts() {
+        for kind in archive.kinds(account) {
+            let (job_name, kind_name) = (name(archive, account), kind.name());
             let mut written = Ok(());
-            archive.each_histogram(job, kind, 0..Interval::MAX, |slice| {
+            archive.each_histogram(account, kind, 0..Interval::MAX, |slice| {
                 if written.is_ok() {
                     written = rows.push(&HistogramRow::of(job_name, &kind_name, &slice));
                 }
@@ -295,6 +295,6 @@ impl<'a> HistogramRow<'a> {
     }
 }
 
-fn name(archive: &Archive, job: JobIndex) -> &str {
-    archive.header().jobs.get(usize::from(job.0)).map_or("", |job| job.name.as_str())
+fn name(archive: &Archive, account: AccountId) -> &str {
+    archive.header().jobs.get(account.index()).map_or("", |job| job.name.as_str())
 }

@@ -5,9 +5,10 @@
 
 use std::mem;
 
+use base::AccountId;
 use record::{
-    Cell, Counts, End, Ends, Gauge, Grid, Header, Histograms, Interval, JobIndex, Kind, Late,
-    LateBatch, Live, LiveJob,
+    Cell, Counts, End, Ends, Gauge, Grid, Header, Histograms, Interval, Kind, Late, LateBatch,
+    Live, LiveJob,
 };
 
 use super::cache::{Cache, Evicted};
@@ -27,13 +28,13 @@ const SPARES: usize = 1;
 /// The sums of all deliveries, and the writer of the record.
 pub(super) struct RunSums {
     grid: Grid,
-    jobs: Vec<JobSums>,
+    accounts: Vec<AccountSums>,
     seconds: Cache<Second>,
     rows: Cache<Histograms>,
     pub(super) writer: Writer,
 }
 
-struct JobSums {
+struct AccountSums {
     statements: u16,
     /// The last second and the first interval of the last row: later ones cannot be on disk.
     last_second: Option<Interval>,
@@ -46,11 +47,11 @@ struct JobSums {
 
 impl RunSums {
     pub(super) fn new(writer: Writer, header: &Header) -> RunSums {
-        let jobs: Vec<JobSums> = header
+        let accounts: Vec<AccountSums> = header
             .jobs
             .iter()
-            .map(|job| JobSums {
-                statements: job.statements.len() as u16,
+            .map(|account| AccountSums {
+                statements: account.statements.len() as u16,
                 last_second: None,
                 last_row: None,
                 counts: Counts::default(),
@@ -60,25 +61,25 @@ impl RunSums {
             .collect();
         RunSums {
             grid: header.grid(),
-            seconds: Cache::new(SECONDS * jobs.len()),
-            rows: Cache::new(ROWS * jobs.len()),
-            jobs,
+            seconds: Cache::new(SECONDS * accounts.len()),
+            rows: Cache::new(ROWS * accounts.len()),
+            accounts,
             writer,
         }
     }
 
     /// Adds a cell and empties it.
     pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), Trouble> {
-        let Cell { job, interval, ref mut tally } = *cell;
-        let books = &mut self.jobs[usize::from(job.0)];
+        let Cell { account, interval, ref mut tally } = *cell;
+        let books = &mut self.accounts[account.index()];
         books.counts.merge(&tally.counts);
         books.ends.merge(&tally.ends);
-        let second = self.second(job, interval)?;
+        let second = self.second(account, interval)?;
         second.counts.merge(&tally.counts);
         second.ends.merge(&tally.ends);
         second.failures.merge(&tally.failures);
         if !tally.histograms.are_empty() {
-            self.add_histograms(job, interval, &mut tally.histograms)?;
+            self.add_histograms(account, interval, &mut tally.histograms)?;
         }
         tally.reset();
         Ok(())
@@ -87,16 +88,16 @@ impl RunSums {
     /// Adds histograms. Those that begin a row are not copied but swapped for empty ones.
     fn add_histograms(
         &mut self,
-        job: JobIndex,
+        account: AccountId,
         interval: Interval,
         histograms: &mut Histograms,
     ) -> Result<(), Trouble> {
         let row = self.grid.row(interval);
-        if self.jobs[usize::from(job.0)].last_row < Some(row) {
-            let full = mem::replace(histograms, self.spare(job));
-            self.open_row(job, row, full)
+        if self.accounts[account.index()].last_row < Some(row) {
+            let full = mem::replace(histograms, self.spare(account));
+            self.open_row(account, row, full)
         } else {
-            self.row(job, row)?.merge(histograms);
+            self.row(account, row)?.merge(histograms);
             Ok(())
         }
     }
@@ -106,26 +107,26 @@ impl RunSums {
         &mut self,
         batches: impl Iterator<Item = &'a LateBatch> + Clone,
     ) -> Result<(), Trouble> {
-        for (job, interval) in batches.clone().flat_map(LateBatch::arrivals) {
-            self.jobs[usize::from(job.0)].counts.arrivals += 1;
-            self.second(job, interval)?.counts.arrivals += 1;
+        for (account, interval) in batches.clone().flat_map(LateBatch::arrivals) {
+            self.accounts[account.index()].counts.arrivals += 1;
+            self.second(account, interval)?.counts.arrivals += 1;
         }
         // In the order of rows: each row is read from disk only once.
         let mut requests: Vec<Late<'_>> = batches.flat_map(LateBatch::requests).collect();
-        requests.sort_by_key(|late| (late.job, late.start));
+        requests.sort_by_key(|late| (late.account, late.start));
         requests.iter().try_for_each(|late| self.add_request(late))
     }
 
     fn add_request(&mut self, late: &Late<'_>) -> Result<(), Trouble> {
-        let Late { job, start, end, sample, statements } = *late;
+        let Late { account, start, end, sample, statements } = *late;
         let row = self.grid.row(start);
-        let overflows = self.row(job, row)?.record_request(sample, statements);
-        let second = self.second(job, start)?;
+        let overflows = self.row(account, row)?.record_request(sample, statements);
+        let second = self.second(account, start)?;
         second.counts.record(sample);
         second.counts.overflows += overflows;
         second.failures.record(sample);
-        self.second(job, end)?.ends.record(sample);
-        let books = &mut self.jobs[usize::from(job.0)];
+        self.second(account, end)?.ends.record(sample);
+        let books = &mut self.accounts[account.index()];
         books.counts.record(sample);
         books.counts.overflows += overflows;
         books.ends.record(sample);
@@ -138,9 +139,9 @@ impl RunSums {
         interval: Interval,
         gauges: Option<&[Gauge]>,
     ) -> Result<(), Trouble> {
-        for place in 0..self.jobs.len() {
+        for place in 0..self.accounts.len() {
             let gauge = gauges.and_then(|gauges| gauges.get(place));
-            self.second(JobIndex(place as u16), interval)?.gauge = gauge.copied();
+            self.second(AccountId(place as u16), interval)?.gauge = gauge.copied();
         }
         Ok(())
     }
@@ -149,10 +150,10 @@ impl RunSums {
     pub(super) fn picture(&self, interval: Interval) -> Live {
         let length = self.grid.end(interval).saturating_sub(self.grid.start(interval));
         let per_s = |count: u64| count as f64 / length.as_secs_f64();
-        let picture_of = |(place, books): (usize, &JobSums)| {
-            let job = JobIndex(place as u16);
-            let second = self.seconds.peek((interval, job));
-            let response = self.rows.peek((self.grid.row(interval), job));
+        let picture_of = |(place, books): (usize, &AccountSums)| {
+            let account = AccountId(place as u16);
+            let second = self.seconds.peek((interval, account));
+            let response = self.rows.peek((self.grid.row(interval), account));
             let quantile = |q| response.and_then(|row| row.times(Kind::Response).quantile(q));
             LiveJob {
                 offered_per_s: per_s(second.map_or(0, |second| second.counts.arrivals)),
@@ -163,7 +164,7 @@ impl RunSums {
                 gauge: second.and_then(|second| second.gauge),
             }
         };
-        let jobs = self.jobs.iter().enumerate().map(picture_of).collect();
+        let jobs = self.accounts.iter().enumerate().map(picture_of).collect();
         Live { interval, at: self.grid.end(interval), jobs }
     }
 
@@ -176,32 +177,32 @@ impl RunSums {
     /// Writes everything and marks the record as that of a completed run.
     pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), Trouble> {
         self.write()?;
-        let sums: Vec<_> = self.jobs.iter().map(|books| (books.counts, books.ends)).collect();
+        let sums: Vec<_> = self.accounts.iter().map(|books| (books.counts, books.ends)).collect();
         self.writer.seal(end, &sums, events_dropped)?;
         self.writer.commit()
     }
 
     fn write(&mut self) -> Result<(), Trouble> {
         let RunSums { seconds, rows, writer, .. } = self;
-        for ((interval, job), second) in seconds.take_unsaved() {
-            writer.save_second(job, interval, second)?;
+        for ((interval, account), second) in seconds.take_unsaved() {
+            writer.save_second(account, interval, second)?;
         }
-        for ((interval, job), row) in rows.take_unsaved() {
-            writer.save_histograms(job, interval, row)?;
+        for ((interval, account), row) in rows.take_unsaved() {
+            writer.save_histograms(account, interval, row)?;
         }
         Ok(())
     }
 
-    fn second(&mut self, job: JobIndex, interval: Interval) -> Result<&mut Second, Trouble> {
-        let key = (interval, job);
+    fn second(&mut self, account: AccountId, interval: Interval) -> Result<&mut Second, Trouble> {
+        let key = (interval, account);
         if self.seconds.peek(key).is_none() {
-            let books = &mut self.jobs[usize::from(job.0)];
+            let books = &mut self.accounts[account.index()];
             let is_new = books.last_second < Some(interval);
             let second = if is_new {
                 books.last_second = Some(interval);
                 Second::default()
             } else {
-                self.writer.load_second(job, interval)?
+                self.writer.load_second(account, interval)?
             };
             if let Some(Evicted { key, value, is_saved: false }) = self.seconds.insert(key, second)
             {
@@ -211,32 +212,32 @@ impl RunSums {
         Ok(self.seconds.touch(key).expect("it was put there if it was not there"))
     }
 
-    fn row(&mut self, job: JobIndex, row: Interval) -> Result<&mut Histograms, Trouble> {
-        let key = (row, job);
+    fn row(&mut self, account: AccountId, row: Interval) -> Result<&mut Histograms, Trouble> {
+        let key = (row, account);
         if self.rows.peek(key).is_none() {
-            let mut histograms = self.spare(job);
-            if self.jobs[usize::from(job.0)].last_row >= Some(row) {
-                self.writer.load_histograms(job, row, &mut histograms)?;
+            let mut histograms = self.spare(account);
+            if self.accounts[account.index()].last_row >= Some(row) {
+                self.writer.load_histograms(account, row, &mut histograms)?;
             }
-            self.open_row(job, row, histograms)?;
+            self.open_row(account, row, histograms)?;
         }
         Ok(self.rows.touch(key).expect("it was put there if it was not there"))
     }
 
     fn open_row(
         &mut self,
-        job: JobIndex,
+        account: AccountId,
         row: Interval,
         histograms: Histograms,
     ) -> Result<(), Trouble> {
-        let books = &mut self.jobs[usize::from(job.0)];
+        let books = &mut self.accounts[account.index()];
         books.last_row = books.last_row.max(Some(row));
-        if let Some(evicted) = self.rows.insert((row, job), histograms) {
-            let Evicted { key: (row, job), value: mut histograms, is_saved } = evicted;
+        if let Some(evicted) = self.rows.insert((row, account), histograms) {
+            let Evicted { key: (row, account), value: mut histograms, is_saved } = evicted;
             if !is_saved {
-                self.writer.save_histograms(job, row, &histograms)?;
+                self.writer.save_histograms(account, row, &histograms)?;
             }
-            let spares = &mut self.jobs[usize::from(job.0)].spares;
+            let spares = &mut self.accounts[account.index()].spares;
             if spares.len() < SPARES {
                 histograms.reset();
                 spares.push(histograms);
@@ -245,8 +246,8 @@ impl RunSums {
         Ok(())
     }
 
-    fn spare(&mut self, job: JobIndex) -> Histograms {
-        let books = &mut self.jobs[usize::from(job.0)];
+    fn spare(&mut self, account: AccountId) -> Histograms {
+        let books = &mut self.accounts[account.index()];
         books.spares.pop().unwrap_or_else(|| Histograms::new(books.statements))
     }
 }

@@ -1,10 +1,11 @@
 //! A cache of rows that may still change.
 
-use record::{Interval, JobIndex};
+use base::AccountId;
+use record::Interval;
 use std::collections::BTreeMap;
 
 /// The key of a row, in the order of time.
-pub(super) type Key = (Interval, JobIndex);
+pub(super) type Key = (Interval, AccountId);
 
 /// A cache with a bounded number of rows; the least recently changed one is evicted.
 pub(super) struct Cache<V> {
@@ -77,7 +78,7 @@ impl<V> Cache<V> {
 mod tests {
     use super::*;
 
-    const JOB: JobIndex = JobIndex(0);
+    const JOB: AccountId = AccountId(0);
 
     #[test]
     fn the_row_that_was_not_touched_for_the_longest_time_makes_room() {

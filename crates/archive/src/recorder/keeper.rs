@@ -219,9 +219,9 @@ impl RecorderThread {
         if self.events > EVENTS {
             return Ok(());
         }
-        let Event { at, job, kind, text } = event;
+        let Event { at, account, kind, text } = event;
         let text = shortened(self.secrets.hide(&text));
-        self.books.writer.add_event(&Event { at, job, kind, text })
+        self.books.writer.add_event(&Event { at, account, kind, text })
     }
 
     fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
@@ -231,7 +231,7 @@ impl RecorderThread {
              missing",
             lane.0
         );
-        self.add_event(Event { at, job: None, kind: EventKind::RecorderFailed, text })
+        self.add_event(Event { at, account: None, kind: EventKind::RecorderFailed, text })
     }
 
     fn take_note(&mut self, note: Note) -> Result<(), Trouble> {

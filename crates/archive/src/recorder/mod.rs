@@ -204,9 +204,9 @@ impl Notes {
 mod tests {
     use std::error::Error;
 
-    use base::Nanos;
+    use base::{AccountId, Nanos};
 
-    use record::{Cell, Delivery, EndKind, Gauge, JobIndex, Live, Outlet, Tally};
+    use record::{Cell, Delivery, EndKind, Gauge, Live, Outlet, Tally};
 
     use super::*;
     use crate::reader::Archive;
@@ -236,7 +236,7 @@ mod tests {
         // Deliveries to a failed recorder are returned empty: the lane can end normally.
         let mut tally = Tally::new(1);
         tally.counts.arrivals = 7;
-        outlet.deliver(Delivery::Cell(Box::new(Cell { job: JobIndex(0), interval, tally })));
+        outlet.deliver(Delivery::Cell(Box::new(Cell { account: AccountId(0), interval, tally })));
         let returned = loop {
             if let Some(returned) = outlet.returned() {
                 break returned;
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(error.kind(), &RecordErrorKind::CannotWrite);
         assert_eq!(error.source().unwrap().to_string(), "database or disk is full");
         let archive = Archive::open(error.path()).unwrap();
-        let rows = archive.intervals(JobIndex(0)).unwrap().len();
+        let rows = archive.intervals(AccountId(0)).unwrap().len();
         assert!((10..interval as usize).contains(&rows), "{rows} of {interval}");
         let end = archive.end().unwrap();
         assert_eq!(end.kind, EndKind::RecorderFailed);
@@ -271,7 +271,7 @@ mod tests {
         thread.join().unwrap().unwrap();
         let archive = Archive::open(&path).unwrap();
         assert_eq!(archive.end(), None);
-        assert_eq!(archive.intervals(JobIndex(0)).unwrap().len(), 1);
+        assert_eq!(archive.intervals(AccountId(0)).unwrap().len(), 1);
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
         let place = Place::new("crashed");
         let recorder = Recorder::create(&place.path("run.assay"), &header()).unwrap();
         let mut outlet = recorder.outlet();
-        let cell = Cell { job: JobIndex(99), interval: 0, tally: Tally::new(0) };
+        let cell = Cell { account: AccountId(99), interval: 0, tally: Tally::new(0) };
         outlet.deliver(Delivery::Cell(Box::new(cell)));
         while !outlet.is_broken() {
             outlet.deliver(gauges(0));

@@ -102,11 +102,11 @@ impl Block for OpBlock {
 }
 
 impl OpLog {
-    /// Creates the file and starts its writer. `jobs` are the names of the jobs.
+    /// Creates the file and starts its writer. `accounts` are the names of the accounts.
     ///
     /// # Errors
     /// Fails if the file exists and the format does not overwrite it, or if it cannot be created.
-    pub fn create(plan: &OpLogPlan, jobs: &[&str], pace: Pace) -> Result<OpLog, OpLogError> {
+    pub fn create(plan: &OpLogPlan, accounts: &[&str], pace: Pace) -> Result<OpLog, OpLogError> {
         let path = plan.path.as_path();
         let file = match plan.format {
             OpFormat::Csv => File::create_new(path),
@@ -114,14 +114,14 @@ impl OpLog {
         };
         let failed = |cause| OpLogError { path: path.to_owned(), format: plan.format, cause };
         let file = Box::new(file.map_err(failed)?);
-        OpLog::start(file, plan, jobs, pace).map_err(failed)
+        OpLog::start(file, plan, accounts, pace).map_err(failed)
     }
 
     /// Starts the writer of a file that has been created.
     pub(super) fn start(
         file: Box<dyn Write + Send>,
         plan: &OpLogPlan,
-        jobs: &[&str],
+        accounts: &[&str],
         pace: Pace,
     ) -> io::Result<OpLog> {
         let counts = Arc::new(OpCounts::default());
@@ -131,7 +131,7 @@ impl OpLog {
             sink.line();
             counts.header.store(1, Ordering::Relaxed);
         }
-        let mut pen = RowFormatter::new(plan.format, jobs, Arc::clone(&counts));
+        let mut pen = RowFormatter::new(plan.format, accounts, Arc::clone(&counts));
         let room = Room { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
         let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
@@ -258,19 +258,19 @@ impl<O: Outlet> Outlet for Logged<O> {
 /// A formatter of rows as lines.
 struct RowFormatter {
     format: OpFormat,
-    /// Names of the jobs, quoted where needed.
-    jobs: Vec<Vec<u8>>,
+    /// Names of the accounts, quoted where needed.
+    accounts: Vec<Vec<u8>>,
     counts: Arc<OpCounts>,
 }
 
 impl RowFormatter {
-    fn new(format: OpFormat, jobs: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
+    fn new(format: OpFormat, accounts: &[&str], counts: Arc<OpCounts>) -> RowFormatter {
         let quoted = |name: &&str| {
             let mut quoted = Vec::new();
             field(escaped(name).as_bytes(), &mut quoted);
             quoted
         };
-        RowFormatter { format, jobs: jobs.iter().map(quoted).collect(), counts }
+        RowFormatter { format, accounts: accounts.iter().map(quoted).collect(), counts }
     }
 
     fn append(&mut self, block: &OpBlock, sink: &mut Sink) {
@@ -293,7 +293,7 @@ impl RowFormatter {
 
     fn append_all(&self, row: &OpRow, block: &OpBlock, out: &mut Vec<u8>) {
         let Sample { life, sent, outcome, effort } = row.sample;
-        out.extend_from_slice(&self.jobs[usize::from(row.job.0)]);
+        out.extend_from_slice(&self.accounts[row.account.index()]);
         out.push(b',');
         natural(row.number, out);
         let known = [
@@ -328,7 +328,7 @@ impl RowFormatter {
             Outcome::Completed | Outcome::Failed(_) => {}
             Outcome::Rejected | Outcome::Unsent => return false,
         }
-        out.extend_from_slice(&self.jobs[usize::from(row.job.0)]);
+        out.extend_from_slice(&self.accounts[row.account.index()]);
         let start = life.intended.since(zero).0 / 1_000;
         let response = life.response().0 / 1_000;
         for number in [start, response, effort.rows, u64::from(row.failed)] {

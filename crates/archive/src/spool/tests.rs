@@ -6,10 +6,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use base::{Class, Code, Field, Nanos, Rows, Stamp};
+use base::{AccountId, Class, Code, Field, Nanos, Rows, Stamp};
 use record::{
-    Failure, JobIndex, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork,
-    Sample,
+    Failure, Life, OpFormat, OpLogReport, OpRow, OpSink, Outcome, Pace, RequestWork, Sample,
 };
 
 use super::op_log::{BLOCKS, ROWS};
@@ -80,7 +79,7 @@ fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let effort =
         RequestWork { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
     let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
-    OpRow { job: JobIndex(0), number, sample: Sample { life, sent, outcome, effort }, failed }
+    OpRow { account: AccountId(0), number, sample: Sample { life, sent, outcome, effort }, failed }
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {

@@ -1,9 +1,9 @@
 //! Rows that are added during a run.
 
-use base::{Class, Code, Nanos, WallTime};
+use base::{AccountId, Class, Code, Nanos, WallTime};
 use record::{
-    Balance, ClientSample, Counts, Ends, EventKind, Gauge, Grid, Interval, JobIndex, Kind, Load,
-    Series, Times,
+    Balance, ClientSample, Counts, Ends, EventKind, Gauge, Grid, Interval, Kind, Load, Series,
+    Times,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -45,7 +45,12 @@ impl IntervalRow {
             ended_errors, ended_rows, in_flight, queued, connections
         from interval where job = ?1 and interval >= ?2 and interval < ?3 order by interval";
 
-    pub(crate) fn write(&self, to: &Connection, job: JobIndex, grid: &Grid) -> Result<(), Trouble> {
+    pub(crate) fn write(
+        &self,
+        to: &Connection,
+        account: AccountId,
+        grid: &Grid,
+    ) -> Result<(), Trouble> {
         let IntervalRow { interval, counts, ends, gauge } = self;
         let (start, end) = (grid.start(*interval), grid.end(*interval));
         let scalars = scalars(counts, ends).map(integer);
@@ -57,7 +62,7 @@ impl IntervalRow {
             "insert or replace into interval values
             (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        insert.raw_bind_parameter(1, job.0)?;
+        insert.raw_bind_parameter(1, account.0)?;
         insert.raw_bind_parameter(2, interval)?;
         insert.raw_bind_parameter(3, seconds(start))?;
         insert.raw_bind_parameter(4, seconds(end.saturating_sub(start)))?;
@@ -173,7 +178,7 @@ impl HistogramRow<'_> {
     /// Writes the histogram of a row that begins with `interval`.
     pub(crate) fn write(
         to: &Connection,
-        (job, kind, interval): (JobIndex, Kind, Interval),
+        (account, kind, interval): (AccountId, Kind, Interval),
         grid: &Grid,
         times: &Times,
         encoder: &mut Encoder,
@@ -183,7 +188,7 @@ impl HistogramRow<'_> {
             on conflict do update set count = ?6, max_ns = ?7, v2 = ?8",
         )?
         .execute(params![
-            job.0,
+            account.0,
             kind.name(),
             interval,
             seconds(grid.start(interval)),
@@ -218,11 +223,17 @@ impl Failure {
     pub(crate) fn write(
         &self,
         to: &Connection,
-        job: JobIndex,
+        account: AccountId,
         interval: Interval,
     ) -> Result<(), Trouble> {
         to.prepare_cached("insert or replace into failure values (?, ?, ?, ?, ?)")?.execute(
-            params![job.0, interval, self.class.name(), self.code.as_str(), integer(self.count)],
+            params![
+                account.0,
+                interval,
+                self.class.name(),
+                self.code.as_str(),
+                integer(self.count)
+            ],
         )?;
         Ok(())
     }
@@ -242,9 +253,9 @@ impl Event {
     pub(crate) const SELECT: &str = "select at_s, job, kind, text from event order by event";
 
     pub(crate) fn write(to: &Connection, event: &record::Event) -> Result<(), Trouble> {
-        let record::Event { at, job, kind, text } = event;
+        let record::Event { at, account, kind, text } = event;
         to.prepare_cached("insert into event (at_s, job, kind, text) values (?, ?, ?, ?)")?
-            .execute(params![seconds(*at), job.map(|job| job.0), kind.name(), text])?;
+            .execute(params![seconds(*at), account.map(|account| account.0), kind.name(), text])?;
         Ok(())
     }
 
@@ -252,8 +263,8 @@ impl Event {
         let kind = text(row, 2)?;
         let kind = EventKind::from_name(kind)
             .ok_or_else(|| Trouble::content(format!("there is no kind of event `{kind}`")))?;
-        let job = row.get::<_, Option<u16>>(1)?.map(JobIndex);
-        Ok(record::Event { at: nanos(row, 0)?, job, kind, text: text(row, 3)?.to_owned() })
+        let account = row.get::<_, Option<u16>>(1)?.map(AccountId);
+        Ok(record::Event { at: nanos(row, 0)?, account, kind, text: text(row, 3)?.to_owned() })
     }
 }
 

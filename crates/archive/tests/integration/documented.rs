@@ -98,7 +98,7 @@ fn the_histograms_opened_in_sql_are_those_of_the_reader() {
     let place = Place::new("buckets");
     let record = record(&place);
     let archive = Archive::open(&place.record()).unwrap();
-    for job in archive.jobs() {
+    for job in archive.accounts() {
         for kind in archive.kinds(job) {
             let mut expected = Vec::new();
             let show = |slice: archive::HistogramSlice<'_>| {

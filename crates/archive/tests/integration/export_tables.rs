@@ -139,7 +139,7 @@ const SCALARS: [(&str, Scalar); 17] = [
 
 /// Returns the sum of a scalar over the rows of each job of a record.
 fn recorded_sums(archive: &Archive, scalar: Scalar) -> BTreeMap<String, u64> {
-    let jobs = archive.jobs().zip(NAMES);
+    let jobs = archive.accounts().zip(NAMES);
     let rows = jobs.flat_map(|(job, name)| {
         let rows = archive.intervals(job).unwrap();
         rows.into_iter().map(move |row| (name, scalar(&row)))
@@ -161,7 +161,7 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
     assert_eq!(completed[NAMES[0]], 180);
     let times = column(&table, "response_count").into_iter();
     let times = sums(times.map(|(job, cell)| (job, cell.parse().unwrap_or(0))));
-    for (job, name) in archive.jobs().zip(NAMES) {
+    for (job, name) in archive.accounts().zip(NAMES) {
         let histogram = archive.histogram(job, Kind::Response, 0..u32::MAX).unwrap();
         assert_eq!(times[name], histogram.len(), "{name}");
     }
@@ -259,7 +259,7 @@ fn a_document_adds_up_to_the_record() {
         let found = sums(cells.iter().map(|(job, number)| (job.as_str(), *number)));
         assert_eq!(found, recorded_sums(&archive, scalar), "{name}");
     }
-    for (job, name) in archive.jobs().zip(NAMES) {
+    for (job, name) in archive.accounts().zip(NAMES) {
         for kind in archive.kinds(job) {
             let histogram = archive.histogram(job, kind, 0..u32::MAX).unwrap();
             let of_kind = |row: &&Value| of_job(row) == name && row["kind"] == kind.name();
@@ -290,7 +290,7 @@ fn a_bucket_has_the_times_up_to_its_own() {
         .flat_map(|row| row["buckets"].as_array().unwrap())
         .map(|bucket| bucket[0].as_u64().unwrap())
         .max();
-    let read = archive.jobs().next().unwrap();
+    let read = archive.accounts().next().unwrap();
     let histogram = archive.histogram(read, Kind::Response, 0..u32::MAX).unwrap();
     assert_eq!(largest, Some(histogram.max()));
     assert!(largest > Some(Nanos::from_secs(3).0), "the slow request took three seconds");

@@ -143,7 +143,7 @@ fn a_record_that_lost_a_row_is_not_read_as_a_shorter_one() {
         crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
             use record::{Delivery, Event, EventKind, Outlet};
             let (at, kind) = (base::Nanos(5), EventKind::QueueFull);
-            let event = Event { at, job: None, kind, text: String::new() };
+            let event = Event { at, account: None, kind, text: String::new() };
             recorder.outlet().deliver(Delivery::Event(event));
         });
         Connection::open(place.record()).unwrap().execute_batch(loss).unwrap();

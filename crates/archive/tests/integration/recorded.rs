@@ -1,12 +1,12 @@
 //! Comparison of records with the deliveries that they are made from.
 
 use archive::{Archive, ClientReading, RecordError, Recorder};
-use base::{Nanos, Secret, Secrets, Seed, WallTime};
+use base::{AccountId, Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
-    Cell, Delivery, Dispatch, Ending, Event, EventKind, JobIndex, Kind, Load, MemoryOutlet,
-    Outcome, Outlet, Pace, Reading, RequestWork, Returned, Totals,
+    Cell, Delivery, Dispatch, Ending, Event, EventKind, Kind, Load, MemoryOutlet, Outcome, Outlet,
+    Pace, Reading, RequestWork, Returned, Totals,
 };
 
 use crate::support::{
@@ -32,8 +32,8 @@ fn assert_holds(archive: &Archive, scenario: Scenario) {
     let expected = expected(scenario);
     let expected = expected.totals();
     let first = archive.grid().first_of_window();
-    for job in archive.jobs() {
-        let expected = expected.job(job);
+    for job in archive.accounts() {
+        let expected = expected.account(job);
         let mut rows = archive.intervals(job).unwrap().into_iter().peekable();
         for (interval, (counts, ends)) in (0..).zip(&expected.intervals) {
             let row = rows.next_if(|row| row.interval == interval);
@@ -193,9 +193,9 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         let reading = || Reading::of("statements", statement, "looks", 1.0);
         notes.readings(Nanos::from_secs(1), vec![reading()]);
         notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
-        let (job, kind) = (None, EventKind::OutageBegan);
+        let (account, kind) = (None, EventKind::OutageBegan);
         let text = "no login with 'hunter2'".to_owned();
-        recorder.outlet().deliver(Delivery::Event(Event { at: Nanos(1), job, kind, text }));
+        recorder.outlet().deliver(Delivery::Event(Event { at: Nanos(1), account, kind, text }));
     });
     let rows = dump(&place.record());
     for told in ["wrong password", "set password", "no login with"] {
@@ -232,8 +232,8 @@ fn facts_that_come_on_the_way_are_kept() {
         for number in 0..10_100u64 {
             let text = format!("{number} {}", "é".repeat(3_000));
             let at = Nanos(number * 1_000_001);
-            let (job, kind) = (Some(JobIndex(1)), EventKind::OutageBegan);
-            outlet.deliver(Delivery::Event(Event { at, job, kind, text }));
+            let (account, kind) = (Some(AccountId(1)), EventKind::OutageBegan);
+            outlet.deliver(Delivery::Event(Event { at, account, kind, text }));
         }
     });
     let archive = Archive::open(&place.record()).unwrap();
@@ -256,8 +256,8 @@ fn facts_that_come_on_the_way_are_kept() {
     let events = archive.events().unwrap();
     assert_eq!((events.len(), archive.events_dropped().unwrap()), (10_000, 100));
     assert_eq!(
-        (events[9_999].at, events[9_999].job),
-        (Nanos(9_999 * 1_000_001), Some(JobIndex(1)))
+        (events[9_999].at, events[9_999].account),
+        (Nanos(9_999 * 1_000_001), Some(AccountId(1)))
     );
     assert!(events.iter().all(|event| event.text.len() <= 4_096));
 }
@@ -269,12 +269,12 @@ fn event_of_a_long_error_ends_with_its_code() {
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(base::Code::CAPACITY));
-    let (job, kind) = (Some(READ), EventKind::FirstError);
-    recorder.notes().event(Event { at: Nanos::ZERO, job, kind, text });
+    let (account, kind) = (Some(READ), EventKind::FirstError);
+    recorder.notes().event(Event { at: Nanos::ZERO, account, kind, text });
     Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
     let events = Archive::open(&place.record()).unwrap().events().unwrap();
-    let found = events.iter().find(|event| (event.job, event.kind) == (job, kind)).unwrap();
+    let found = events.iter().find(|event| (event.account, event.kind) == (account, kind)).unwrap();
     let end = format!("({})", "C".repeat(base::Code::CAPACITY));
     assert!(found.text.ends_with(&end) && found.text.len() <= 4_096, "{}", found.text.len());
 }
@@ -339,7 +339,7 @@ impl<O: Outlet> Outlet for &mut Counting<O> {
     fn returned(&mut self) -> Option<Returned> {
         let returned = self.outlet.returned()?;
         if let Returned::Cell(cell) = &returned {
-            let Cell { job: _, interval: _, tally } = &**cell;
+            let Cell { account: _, interval: _, tally } = &**cell;
             assert!(tally.is_empty() && tally.histograms.of(Kind::Response).is_empty());
             self.away -= 1;
         }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use archive::{Archive, LiveView, Recorder, RecorderOutlet};
-use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
+use base::{AccountId, Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, JobIndex, Ledger, Outcome,
-    Outlet, Pace, Request, RequestWork, TargetText,
+    Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, Ledger, Outcome, Outlet,
+    Pace, Request, RequestWork, TargetText,
 };
 
-pub(crate) const READ: JobIndex = JobIndex(0);
-pub(crate) const WRITE: JobIndex = JobIndex(1);
+pub(crate) const READ: AccountId = AccountId(0);
+pub(crate) const WRITE: AccountId = AccountId(1);
 
 /// Part of the name of every directory, and so of the path of every record.
 pub(crate) const DIRECTORY: &str = "assay-test";
@@ -188,7 +188,7 @@ impl UnderWay {
         scenario: &Scenario,
         lane: usize,
         request: Request,
-        job: JobIndex,
+        job: AccountId,
         mut draw: Draw,
     ) {
         let mean = if draw.below(10) == 0 { scenario.slow } else { Nanos::from_millis(4) };
@@ -308,7 +308,7 @@ pub(crate) fn read_all(archive: &Archive) -> Result<usize, archive::RecordError>
         + archive.client()?.len()
         + archive.settings()?.len()
         + archive.loads()?.iter().map(|load| 1 + load.progress.len()).sum::<usize>();
-    for job in archive.jobs() {
+    for job in archive.accounts() {
         rows += archive.intervals(job)?.len() + archive.failures(job, 0..u32::MAX)?.len();
         for kind in archive.kinds(job) {
             archive.histogram(job, kind, 0..u32::MAX)?;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use archive::{Archive, Recorder, RecorderOutlet};
-use base::{Class, Code, Nanos, Stamp, WallTime};
+use base::{AccountId, Class, Code, Nanos, Stamp, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, JobIndex, Ledger, Load,
-    Outcome, Pace, Request, RequestWork,
+    Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, Ledger, Load, Outcome, Pace,
+    Request, RequestWork,
 };
 
 use crate::support::{self, READ, WRITE, job};
@@ -85,7 +85,7 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
     ledger.finish();
 }
 
-fn outcome(job: JobIndex, number: u64) -> Outcome {
+fn outcome(job: AccountId, number: u64) -> Outcome {
     let failed =
         |class, code, accepted| Outcome::Failed(Failure { class, code: Code::new(code), accepted });
     match number % 28 {

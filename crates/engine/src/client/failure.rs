@@ -30,10 +30,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let (class, code) = (error.class(), error.code());
         let part = self.present();
         let accepted = part.requests.accepted.contains(&code);
-        let index = Some(part.index);
+        let account = Some(part.account);
         let note = |kind| {
             let text = error.to_string();
-            self.lane.ledger.borrow_mut().event(at, index, kind, text);
+            self.lane.ledger.borrow_mut().event(at, account, kind, text);
         };
         if self.job_state.is_new_error(code) {
             note(EventKind::FirstError);

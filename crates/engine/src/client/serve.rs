@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 
-use base::{Class, Clock, Nanos, Stamp};
+use base::{AccountId, Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
-use record::{Ending, JobIndex, Outcome, Request, UNANSWERED};
+use record::{Ending, Outcome, Request, UNANSWERED};
 use rt::{unless_fired, yield_now};
 use workload::Flow;
 use workload::feed::Group;
@@ -179,7 +179,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Opens a request in the ledger.
     fn open_request(&self, next: NextRequest, ready: Stamp, now: Stamp) -> DueRequest {
         let mut ledger = self.lane.ledger.borrow_mut();
-        let request = ledger.arrive(self.job_state.index, next.number, ready, now);
+        let request = ledger.arrive(self.job_state.account, next.number, ready, now);
         let (request, part) = self.job_state.parts.assign(request, &mut ledger);
         DueRequest { request, part, input: next.input }
     }
@@ -245,10 +245,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
         done
     }
 
-    /// Returns the ledger index of the last server it was connected to, if the target has several.
+    /// Returns the account of the job at the server of the last connection; `None` if the target has
+    /// only one.
     #[inline]
-    fn node_account(&self) -> Option<JobIndex> {
-        self.job_state.first_node.map(|first| JobIndex(first.0 + self.node))
+    fn node_account(&self) -> Option<AccountId> {
+        self.job_state.first_node.map(|first| AccountId(first.0 + self.node))
     }
 
     /// Gives the rows of a request that ended at `done` to its results file, and waits if there is

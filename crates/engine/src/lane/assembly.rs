@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Stamp};
+use base::{AccountId, Clock, Stamp};
 use driver::Driver;
-use record::{Grid, JobIndex, Ledger};
+use record::{Grid, Ledger};
 use rt::Rt;
 use workload::{Job, JobId, OnQueueFull, Pacing};
 
@@ -109,23 +109,23 @@ fn job_state<D: Driver>(
     let plan = &context.plan;
     let job = plan.job(id);
     let parts = Arc::clone(&context.parts[id.index()]);
-    let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
+    let own = parts.all().iter().map(|part| files[part.account.index()].take());
     let mut feeds = Feeds::new(own.collect());
-    let results = parts.all().iter().map(|part| sinks[usize::from(part.index.0)].take());
+    let results = parts.all().iter().map(|part| sinks[part.account.index()].take());
     let results = RefCell::new(results.collect());
-    let index = plan.account_of(id);
-    let gate = times(context, share, index, job).map(|times| {
+    let account = plan.account_of(id);
+    let gate = times(context, share, account, job).map(|times| {
         let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = opening::queue_limit(job);
         let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
         let holds_back = !matches!(job.pacing, Pacing::Queue { .. });
-        let settings = GateSettings { job: index, batch, limit, holds_back, ends_run, zero };
+        let settings = GateSettings { job: account, batch, limit, holds_back, ends_run, zero };
         let feeds = std::mem::take(&mut feeds);
         RefCell::new(Gate::new(settings, times, Arc::clone(&parts), feeds, rt.now()))
     });
     JobState {
         job: Arc::new(job.clone()),
-        index,
+        account,
         first_node: None,
         parts,
         gate,
@@ -141,11 +141,11 @@ fn job_state<D: Driver>(
 }
 
 /// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
-fn times<D>(context: &RunContext<D>, share: Share, index: JobIndex, job: &Job) -> Option<Times> {
+fn times<D>(context: &RunContext<D>, share: Share, account: AccountId, job: &Job) -> Option<Times> {
     let share = match job.pacing {
         Pacing::Closed { .. } => return None,
         Pacing::Replay => return Some(Times::Log(LogTimes::new(job))),
-        Pacing::Queue { .. } if !share.has(index.0.into()) => return None,
+        Pacing::Queue { .. } if !share.has(account.0.into()) => return None,
         Pacing::Queue { .. } => Share::ALL,
         Pacing::Open { .. } | Pacing::Timetable { .. } => share,
     };

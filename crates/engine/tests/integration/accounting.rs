@@ -17,7 +17,7 @@ fn secs(s: u64) -> Nanos {
 }
 
 fn balance(totals: &Totals) -> Balance {
-    let counts = &totals.job(JOB).window.counts;
+    let counts = &totals.account(JOB).window.counts;
     assert_eq!(counts.arrivals, counts.balance.scheduled(), "every request is settled");
     counts.balance
 }
@@ -86,7 +86,7 @@ fn one_seed_gives_one_result_to_the_last_request() {
     let faulty = Config { errors: 0.1, disconnects: 0.01, ..exponential(1_000, Some(2)) };
     let run = |seed| {
         let (totals, _) = simulate(&plan(poisson(1_000), 1.0, 10.0, seed), &faulty);
-        let window = &totals.job(JOB).window;
+        let window = &totals.account(JOB).window;
         let response = window.histograms.of(Kind::Response);
         (window.counts, window.ends, response, totals.events)
     };
@@ -189,7 +189,7 @@ fn requests_left_after_the_drain_count_with_their_age() {
     // Nine arrivals; the first is answered at 1.1 s, the second is in service when the drain ends
     // at 1.7 s, the others wait.
     assert_eq!(balance(&totals), Balance::of(1, 1, 0, 7));
-    let window = &totals.job(JOB).window;
+    let window = &totals.account(JOB).window;
     assert_eq!(window.counts.timeouts, 1);
     let failures: Vec<_> = window.failures.iter().collect();
     assert_eq!((failures.len(), failures[0].1), (1, Code::DRAIN));
@@ -205,7 +205,7 @@ fn retryable_errors_are_retried_and_counted() {
     let mut plan = plan(poisson(1_000), 0.0, 30.0, 4);
     plan.jobs[0].requests.retry = Some(Retry { times: 3, codes: vec![Code::new("40001")] });
     let (totals, _) = simulate(&plan, &Config { errors: 0.3, ..constant(1_000, None) });
-    let counts = &totals.job(JOB).window.counts;
+    let counts = &totals.account(JOB).window.counts;
     let n = balance(&totals).scheduled() as f64;
     // Four failures in a row: 0.3⁴ of the requests; five standard errors.
     let failed = counts.balance.errors() as f64 / n;
@@ -213,7 +213,7 @@ fn retryable_errors_are_retried_and_counted() {
     let retries = counts.retries as f64 / n;
     assert!((retries - (0.3 + 0.09 + 0.027)).abs() < 0.02, "{retries}");
     // A retry is inside the service time: one in three takes at least two services.
-    let service = totals.job(JOB).window.histograms.of(Kind::Service);
+    let service = totals.account(JOB).window.histograms.of(Kind::Service);
     let once = service.quantile_below(Nanos::from_micros(1_500).0);
     assert!((once - 0.7 / 0.9919).abs() < 0.02, "{once}");
 }
@@ -225,11 +225,11 @@ fn accepted_errors_are_counted_apart() {
     plan.jobs[0].requests.on_error = OnError::Stop;
     let config = Config { errors: 0.2, ..constant(1_000, None) };
     let (totals, finished) = simulate(&plan, &config);
-    let counts = &totals.job(JOB).window.counts;
+    let counts = &totals.account(JOB).window.counts;
     assert!(counts.balance.errors() > 1_500);
     assert_eq!(counts.accepted_errors, counts.balance.errors());
     assert_eq!(finished.end, EndKind::Completed);
-    assert_eq!(totals.job(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
+    assert_eq!(totals.account(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
 }
 
 /// Returns a plan of one job whose requests return two rows and one row.
@@ -256,7 +256,7 @@ fn another_number_of_rows_than_expected_is_an_error() {
     for wrong in ["0", "2", "4..9", "0..2"] {
         let (balance, totals, _) = counted(&format!("expect-rows = {wrong}"));
         assert_eq!(balance, Balance::of(0, 199, 0, 0), "{wrong}");
-        let window = &totals.job(JOB).window;
+        let window = &totals.account(JOB).window;
         let failures: Vec<_> = window.failures.iter().collect();
         assert_eq!((failures.len(), failures[0].1), (1, Code::ROWS));
         assert_eq!(window.histograms.of(Kind::Error).len(), 199, "errors have times of their own");
@@ -270,7 +270,7 @@ fn another_number_of_rows_than_expected_is_an_error() {
 fn a_wrong_number_of_rows_is_an_error_like_others() {
     let plan = plan_of_rows("expect-rows = 2\nerror = rows\nretry = 2 on rows");
     let (totals, _) = simulate(&plan, &constant(1_000, None));
-    let counts = &totals.job(JOB).window.counts;
+    let counts = &totals.account(JOB).window.counts;
     assert_eq!((counts.accepted_errors, counts.retries), (199, 2 * 199));
     let plan = plan_of_rows("expect-rows = 2\non-error = stop");
     let (_, finished) = simulate(&plan, &constant(1_000, None));
@@ -314,12 +314,12 @@ fn arrivals_may_wait_for_a_target_that_is_away() {
         let settled = balance.completed() + balance.errors() + balance.rejected();
         assert_eq!(settled, balance.scheduled(), "{pacing:?} {balance:?}");
         // They waited for as long as the outage lasted, which counts as wait.
-        let oldest = totals.job(JOB).window.histograms.of(Kind::Wait).max();
+        let oldest = totals.account(JOB).window.histograms.of(Kind::Wait).max();
         assert!(oldest >= secs(1).0, "{pacing:?} {oldest}");
         assert_eq!(finished.measured.expect("it was measured").lost, []);
         plan.jobs[0].on_outage = OnOutage::Fail;
         let (failed, _) = simulate(&plan, &away(4, 6));
-        let errors = failed.job(JOB).window.counts.balance.errors();
+        let errors = failed.account(JOB).window.counts.balance.errors();
         assert!(errors > 150, "{pacing:?} {errors}");
     }
 }
@@ -347,7 +347,7 @@ fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
     // The outage fails the arrivals of three seconds, and those until the next attempt after it.
     assert!((2_950..4_050).contains(&counts.errors()), "{counts:?}");
     assert_eq!(counts.completed() + counts.errors(), 19_999);
-    let failures: Vec<_> = totals.job(JOB).window.failures.iter().collect();
+    let failures: Vec<_> = totals.account(JOB).window.failures.iter().collect();
     assert_eq!(failures.len(), 1);
     assert_eq!(failures[0].1, Code::DISCONNECT);
     let began = events(&totals, EventKind::OutageBegan);
@@ -357,9 +357,9 @@ fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
     assert!(ended[0] >= secs(8) && ended[0] <= secs(9), "{ended:?}");
     assert_eq!(finished.measured.map(|measured| measured.lost), Some(vec![]));
     // While the target refuses, arrivals fail at once and do not pile up.
-    let errors = totals.job(JOB).window.histograms.of(Kind::Error);
+    let errors = totals.account(JOB).window.histograms.of(Kind::Error);
     assert!(errors.value_at_quantile(0.99) < Nanos::from_millis(60).0);
-    let last_second = &totals.job(JOB).intervals[19].0;
+    let last_second = &totals.account(JOB).intervals[19].0;
     assert_eq!(last_second.balance.completed(), 1_000);
 }
 
@@ -370,7 +370,7 @@ fn clients_of_a_closed_job_wait_for_the_server_to_come_back() {
     let counts = balance(&totals);
     // Each client loses its in-flight request; the next one waits.
     assert_eq!(counts.errors(), 4);
-    let wait = totals.job(JOB).window.histograms.of(Kind::Wait);
+    let wait = totals.account(JOB).window.histograms.of(Kind::Wait);
     assert!((secs(3).0..secs(4).0 + secs(1).0).contains(&wait.max()), "{}", wait.max());
 }
 
@@ -391,7 +391,7 @@ fn too_many_connections_become_the_limit_and_not_an_error() {
     // Six connections at 10 ms each complete 600 of the 1,000 requests per second; the drain of ten
     // seconds completes the rest.
     assert_eq!(counts.completed(), 4_999);
-    assert_eq!(totals.job(JOB).intervals[4].1.completed, 600);
+    assert_eq!(totals.account(JOB).intervals[4].1.completed, 600);
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn an_open_job_grows_to_what_it_needs_and_not_beyond_its_limit() {
         plan.drain = secs(60);
         let (totals, _) = simulate(&plan, &constant(100_000, None));
         assert_eq!(balance(&totals).completed(), 5_000);
-        assert_eq!(totals.job(JOB).intervals[8].1.completed, completed_per_s);
+        assert_eq!(totals.account(JOB).intervals[8].1.completed, completed_per_s);
     }
 }
 
@@ -485,7 +485,7 @@ fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
     let server = Simulated::new(exponential(200_000, None), plan.seed);
     let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(2), &Stop::default());
     assert_eq!(finished.end, EndKind::StoppedByError);
-    let window = &totals.job(JOB).window;
+    let window = &totals.account(JOB).window;
     assert!(window.counts.arrivals > 1_000, "{}", window.counts.arrivals);
     assert_eq!(window.histograms.of(Kind::SendLag).max(), 0);
 }
@@ -499,7 +499,7 @@ fn all_threads_together_keep_to_the_most_connections() {
         let no_stop = Stop::default();
         let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(threads), &no_stop);
         // 1,000 requests per second at 0.1 s each: all connections are busy throughout.
-        totals.job(JOB).intervals[3].1.completed
+        totals.account(JOB).intervals[3].1.completed
     };
     assert_eq!(most(10, 3), 100);
     assert_eq!(most(4, 4), 40);

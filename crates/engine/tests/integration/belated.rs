@@ -81,8 +81,8 @@ fn nothing_is_assigned_before_it_is_noticed() {
     (plan.connections, plan.max_connections) = (Some(1), 1);
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));
     let (totals, _) = run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
-    assert!(totals.job(JOB).window.counts.arrivals > 7_000);
-    let mean = |kind| totals.job(JOB).window.histograms.of(kind).mean() / 1e9;
+    assert!(totals.account(JOB).window.counts.arrivals > 7_000);
+    let mean = |kind| totals.account(JOB).window.histograms.of(kind).mean() / 1e9;
     let parts = mean(Kind::SendLag) + mean(Kind::Wait) + mean(Kind::Service);
     let whole = mean(Kind::Response);
     assert!((parts / whole - 1.0).abs() < 0.01, "{parts} s is not {whole} s");
@@ -95,7 +95,7 @@ fn closing_connections_is_no_part_of_a_run() {
     (plan.duration, plan.jobs[0].count) = (None, Some(10));
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));
     let (totals, finished) = run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
-    assert_eq!(totals.job(JOB).window.counts.balance.completed(), 10);
+    assert_eq!(totals.account(JOB).window.counts.balance.completed(), 10);
     let length = finished.measured.expect("it was measured").length;
     assert_eq!(length, (Nanos::from_micros(500) + LATER) * 10);
 }

@@ -73,7 +73,7 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
         let server = Simulated::new(Config { outages, ..constant(10_000, None) }, plan.seed);
         let (totals, _) =
             run_on::<_, Honest>(&plan, Crowded(server), &virtually(1), &Stop::default());
-        let intervals = &totals.job(JOB).intervals;
+        let intervals = &totals.account(JOB).intervals;
         assert_eq!(intervals[3].1.completed, 0, "others have all connections");
         assert!(intervals[8].1.completed > 90, "it goes on: {intervals:?}");
         let limits = totals.events.iter().filter(|event| event.kind == EventKind::ConnectionLimit);
@@ -94,7 +94,7 @@ fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
     let server = Simulated::new(config, plan.seed);
     // Without a pause, this never ends.
     let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(2), &Stop::default());
-    let counts = totals.job(JOB).window.counts;
+    let counts = totals.account(JOB).window.counts;
     assert_eq!(counts.arrivals, counts.balance.scheduled());
     let ended = totals.events.iter().filter(|event| event.kind == EventKind::OutageEnded);
     assert_eq!(ended.count(), 2, "for each thread");
@@ -113,7 +113,7 @@ fn a_job_grows_for_what_waits_when_its_schedule_is_over() {
         let config = Config { connect, ..constant(1_000_000, None) };
         let server = Simulated::new(config, plan.seed);
         let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
-        totals.job(JOB).window.histograms.of(Kind::Wait).max()
+        totals.account(JOB).window.histograms.of(Kind::Wait).max()
     };
     let second = Nanos::from_secs(1).0;
     assert!(wait(1) < second / 10, "{}", wait(1));
@@ -253,7 +253,7 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
     let server = Simulated::new(config, plan.seed);
     let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
     // Every eighth number belongs to each client.
-    assert_eq!(totals.job(JOB).window.counts.balance.completed(), 5 * 13 - 1);
+    assert_eq!(totals.account(JOB).window.counts.balance.completed(), 5 * 13 - 1);
     let text = &totals.events[0].text;
     assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");
 }
@@ -319,7 +319,7 @@ impl Connection for Keeping {
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");
     let (totals, _) = run_on::<_, Honest>(&plan, Forgetful, &virtually(1), &Stop::default());
-    let window = &totals.job(JOB).window;
+    let window = &totals.account(JOB).window;
     let completed = window.counts.balance.completed();
     assert_eq!((completed, window.counts.balance.errors()), (90, 10));
     for statement in 0..2 {

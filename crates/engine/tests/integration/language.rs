@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use base::Nanos;
+use base::{AccountId, Nanos};
 use driver::Simulated;
 use engine::{Finished, Honest, Options, Stop};
-use record::{EndKind, JobIndex, Kind, Totals};
+use record::{EndKind, Kind, Totals};
 use sim::{Config, Service};
 use workload::Plan;
 
@@ -28,7 +28,7 @@ fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
 
 /// Returns the scheduled, completed and unsent requests of a job.
 fn balance(totals: &Totals, job: u16) -> (u64, u64, u64) {
-    let balance = totals.job(JobIndex(job)).window.counts.balance;
+    let balance = totals.account(AccountId(job)).window.counts.balance;
     (balance.scheduled(), balance.completed(), balance.unsent())
 }
 
@@ -52,7 +52,7 @@ fn a_mix_counts_each_request_in_itself_and_in_its_part() {
     let share = read as f64 / mix as f64;
     assert!((share - 0.75).abs() < 5.0 * (0.1875 / mix as f64).sqrt(), "{share}");
     let statements = |job: u16, place| {
-        let histograms = &totals.job(JobIndex(job)).window.histograms;
+        let histograms = &totals.account(AccountId(job)).window.histograms;
         histograms.of(Kind::Statement(place)).len()
     };
     assert_eq!([statements(1, 0), statements(2, 0), statements(2, 1)], [read, write, write]);
@@ -96,7 +96,7 @@ fn a_session_thinks_between_its_statements() {
     let text = "duration = 10s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
                 session = yes\nthink = 20ms\n";
     let (totals, _) = run(text, Path::new(""), 1);
-    let job = totals.job(JobIndex(0));
+    let job = totals.account(AccountId(0));
     let (scheduled, completed, _) = balance(&totals, 0);
     assert_eq!(scheduled, completed);
     let histograms = &job.window.histograms;
@@ -115,7 +115,7 @@ fn the_pauses_of_a_session_differ() {
     let text = "duration = 100s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
                 session = yes\nthink = exp(20ms)\n";
     let (totals, _) = run(text, Path::new(""), 1);
-    let service = totals.job(JobIndex(0)).window.histograms.of(Kind::Service);
+    let service = totals.account(AccountId(0)).window.histograms.of(Kind::Service);
     // Two exponential pauses: the standard deviation is √2 means, not 2.
     let expected = 2_f64.sqrt() * 20e6;
     assert!((service.stdev() / expected - 1.0).abs() < 0.06, "{}", service.stdev());
@@ -126,7 +126,7 @@ fn a_timeout_ends_a_session_in_its_pause() {
     let text = "duration = 10s\n[s]\nquery = a\nquery = b\nrate = 5\nsession = yes\n\
                 think = 20ms\ntimeout = 10ms\n";
     let (totals, _) = run(text, Path::new(""), 1);
-    let counts = totals.job(JobIndex(0)).window.counts;
+    let counts = totals.account(AccountId(0)).window.counts;
     assert!(counts.balance.scheduled() > 0);
     assert_eq!(counts.timeouts, counts.balance.scheduled());
 }
@@ -178,7 +178,7 @@ fn separate_statement_is_sent_after_one_that_failed() {
         let plan = plan(&format!("[a]\nquery = a\nquery = b\nquery = c\ncount = 5\n{flow}"));
         let server = Simulated::new(config.clone(), plan.seed);
         let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
-        let window = &totals.job(JobIndex(0)).window;
+        let window = &totals.account(AccountId(0)).window;
         assert_eq!(window.counts.balance.errors(), 5, "{flow}");
         let took = window.histograms.of(Kind::Error).max() as f64 / 1e6;
         assert!((took - f64::from(sent)).abs() < 0.1, "{took} ms {flow}");
@@ -207,7 +207,7 @@ fn a_log_is_replayed_with_its_gaps() {
         let text = "[r]\nquery-log-file = q.log\nstart = 1s\n";
         let (totals, finished) = run(text, folder.path(), threads);
         assert_eq!(balance(&totals, 0), (4, 4, 0));
-        let intervals = &totals.job(JobIndex(0)).intervals;
+        let intervals = &totals.account(AccountId(0)).intervals;
         let arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
         assert_eq!(arrivals[..5], [0, 3, 0, 0, 1], "on {threads} threads");
         assert_eq!(finished.end, EndKind::Completed);
@@ -247,13 +247,13 @@ fn expected_rows_are_those_of_a_whole_request() {
             let text =
                 format!("[a]\nquery = a\nquery = b\ncount = 3\nexpect-rows = {expected}\n{flow}");
             let (totals, _) = run(&text, Path::new(""), 1);
-            let balance = totals.job(JobIndex(0)).window.counts.balance;
+            let balance = totals.account(AccountId(0)).window.counts.balance;
             assert_eq!(balance.errors(), errors, "{expected} {flow}");
         }
     }
     let text = "[m]\nmix = a\ncount = 3\nconcurrency = 1\n[a]\nquery = a\nexpect-rows = 5\n";
     let (totals, _) = run(text, Path::new(""), 1);
-    assert_eq!(totals.job(JobIndex(0)).window.counts.balance.errors(), 3);
+    assert_eq!(totals.account(AccountId(0)).window.counts.balance.errors(), 3);
 }
 
 /// An open job and a replay send all their requests, however slow the server is.
@@ -269,7 +269,7 @@ fn log_lines_faster_than_the_answers_wait_and_are_not_rejected() {
         let text = format!("max-connections = 4\nconnections = 4\n[a]\n{job}\n");
         let (totals, _) = run(&text, folder.path(), 1);
         assert_eq!(balance(&totals, 0), (sent, sent, 0), "{job}");
-        let histograms = &totals.job(JobIndex(0)).window.histograms;
+        let histograms = &totals.account(AccountId(0)).window.histograms;
         // The last ones waited for almost the whole time, and the generator was never late.
         assert!(histograms.of(Kind::Wait).max() > 35_000_000_000, "{job}");
         assert!(histograms.of(Kind::SendLag).max() < 1_000_000, "{job}");
@@ -282,7 +282,7 @@ fn many_lines_keep_their_times() {
     let log: String = (0..100_000).map(|n| format!("{},select {n}\n", n * 100)).collect();
     let folder = folder_with(&[("q.log", &log)]);
     let (totals, _) = run("[r]\nquery-log-file = q.log\n", folder.path(), 2);
-    let intervals = &totals.job(JobIndex(0)).intervals;
+    let intervals = &totals.account(AccountId(0)).intervals;
     let arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
     assert_eq!(arrivals[..10], [10_000; 10]);
     assert_eq!(balance(&totals, 0).1, 100_000);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Dialect, Nanos, Stamp};
+use base::{AccountId, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{Drivers, Failed, Honest, LaneOutlet, NoListener, Stop, run};
-use record::{EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
+use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{Overrides, Pacing};
@@ -98,8 +98,8 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
         };
         let options = virtually(threads);
         let (totals, _) = run_on::<_, Honest>(&plan, driver, &options, &Stop::default());
-        let window = |job| &totals.job(job).window;
-        let (whole, nodes) = (window(JOB), [window(JobIndex(1)), window(JobIndex(2))]);
+        let window = |job| &totals.account(job).window;
+        let (whole, nodes) = (window(JOB), [window(AccountId(1)), window(AccountId(2))]);
         let completed = nodes.map(|node| node.counts.balance.completed());
         let arrived: u64 = nodes.iter().map(|node| node.counts.arrivals).sum();
         let answered: u64 = completed.iter().sum();
@@ -132,7 +132,7 @@ fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
         assert_eq!((began.len(), of(EventKind::OutageEnded).count()), (1, ended), "{began:?}");
         assert!((5.0..5.1).contains(&began[0].at.as_secs_f64()), "{began:?}");
         assert!(began[0].text.starts_with("slow of the target refuses connections"), "{began:?}");
-        let seconds = &totals.job(JOB).intervals[6..10];
+        let seconds = &totals.account(JOB).intervals[6..10];
         assert!(seconds.iter().all(|(_, ends)| ends.completed > 350), "{seconds:?}");
     }
 }

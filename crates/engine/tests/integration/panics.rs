@@ -143,7 +143,7 @@ fn a_panic_in_a_request_ends_the_run_with_all_that_was_measured() {
             let words = finished.panic.expect("something panicked");
             assert!(words.contains("planted"), "{words}");
             assert!(finished.measured.is_some());
-            let counts = totals.job(JOB).window.counts;
+            let counts = totals.account(JOB).window.counts;
             assert!(counts.balance.completed() >= 35, "{counts:?}");
             assert_eq!(counts.open(), 1, "only the one that panicked has no end: {counts:?}");
         }

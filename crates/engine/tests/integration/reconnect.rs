@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{Class, Dialect, Nanos, Stamp};
+use base::{AccountId, Class, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, NoListener, Stop, run};
-use record::{Balance, EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
+use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan};
@@ -134,7 +134,7 @@ fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, Deeds)
 }
 
 fn settled(totals: &Totals) -> Balance {
-    let counts = totals.job(JOB).window.counts;
+    let counts = totals.account(JOB).window.counts;
     assert_eq!(counts.arrivals, counts.balance.scheduled(), "every request is settled");
     assert!(counts.arrivals > 0);
     counts.balance
@@ -142,7 +142,7 @@ fn settled(totals: &Totals) -> Balance {
 
 /// Returns the shortest and the longest time of a kind, in microseconds.
 fn times(totals: &Totals, kind: Kind) -> (u64, u64) {
-    let histogram = totals.job(JOB).window.histograms.of(kind);
+    let histogram = totals.account(JOB).window.histograms.of(kind);
     (histogram.min() / 1_000, histogram.max() / 1_000)
 }
 
@@ -152,7 +152,7 @@ fn are_about((least, most): (u64, u64), micros: u64) -> bool {
 }
 
 fn errors(totals: &Totals, class: Class) -> u64 {
-    let failures = totals.job(JOB).window.failures.iter();
+    let failures = totals.account(JOB).window.failures.iter();
     failures.filter(|(of, _, _)| *of == class).map(|(_, _, count)| count).sum()
 }
 
@@ -270,7 +270,7 @@ fn without_a_target_each_request_is_refused_by_itself() {
         assert_eq!(errors(&totals, Class::Disconnect), balance.errors(), "{job}");
         assert!(balance.errors() >= 4, "{job}: {balance:?}");
         assert_eq!((balance.rejected(), balance.unsent()), (0, 0), "{job}: {balance:?}");
-        let intervals = &totals.job(JOB).intervals;
+        let intervals = &totals.account(JOB).intervals;
         assert!(intervals[8].1.completed > 80, "it goes on: {job}");
         assert_eq!(events(&totals, EventKind::OutageBegan), 1, "{job}");
         assert_eq!(events(&totals, EventKind::OutageEnded), 1, "{job}");
@@ -333,7 +333,7 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
                 [a]\nquery = select 1 /* sim: service=1ms */\nquery = select 2\n\
                 [b]\nquery = select 3 /* sim: service=4ms */\n";
     let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
-    let part = |job| &totals.job(JobIndex(job)).window;
+    let part = |job| &totals.account(AccountId(job)).window;
     let requests = |job| part(job).counts.balance.completed();
     let named = |name: &str| {
         let plan = plan_of(file);
@@ -357,7 +357,7 @@ fn a_job_beside_it_keeps_its_connections() {
                 [b]\nquery = select 1\nconcurrency = 7\nthink = 10ms\n";
     let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
     assert_eq!(number(&deeds.connected), settled(&totals).completed() + 2 + 7);
-    let beside = totals.job(JobIndex(1)).window.counts;
+    let beside = totals.account(AccountId(1)).window.counts;
     assert_eq!(beside.balance.completed(), beside.arrivals);
 }
 

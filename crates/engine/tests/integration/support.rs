@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use base::{Nanos, Rate, Seed, Span};
+use base::{AccountId, Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Finished, Honest, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
-use record::{Grid, JobIndex, MemoryOutlet, Totals};
+use record::{Grid, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
     Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Requests,
     Schedule, Statement,
 };
 
-pub(crate) const JOB: JobIndex = JobIndex(0);
+pub(crate) const JOB: AccountId = AccountId(0);
 
 /// Returns a plan of one job, measured from `warmup_s` to `duration_s`.
 pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) -> Plan {
@@ -141,7 +141,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
 
 /// Returns the arrivals of each second of the schedule. Late answers make the record longer.
 pub(crate) fn arrivals(totals: &Totals) -> Vec<u64> {
-    let intervals = &totals.job(JOB).intervals;
+    let intervals = &totals.account(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
     while arrivals.last() == Some(&0) {
         arrivals.pop();

@@ -1,15 +1,15 @@
 //! Jobs of one run with different targets.
 
-use base::Stamp;
+use base::{AccountId, Stamp};
 use driver::{Either, Null, Simulated};
 use engine::{Drivers, Finished, Honest, Stop};
-use record::{EventKind, JobIndex, Kind, Totals};
+use record::{EventKind, Kind, Totals};
 use sim::Config;
 use workload::{JobTarget, Overrides, Plan};
 
 use crate::support::{JOB, constant, exponential, run_on, run_on_all, virtually};
 
-const OTHER: JobIndex = JobIndex(1);
+const OTHER: AccountId = AccountId(1);
 
 /// Returns a plan of two jobs: `[fast]` uses the main target, `[slow]` the one named `slow`.
 fn two_jobs() -> Plan {
@@ -36,8 +36,8 @@ fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals,
 }
 
 /// Returns the errors, completions and response times of a job.
-fn numbers(totals: &Totals, job: JobIndex) -> (u64, u64, hdrhistogram::Histogram<u32>) {
-    let window = &totals.job(job).window;
+fn numbers(totals: &Totals, job: AccountId) -> (u64, u64, hdrhistogram::Histogram<u32>) {
+    let window = &totals.account(job).window;
     let balance = &window.counts.balance;
     (balance.errors(), balance.completed(), window.histograms.of(Kind::Response))
 }

@@ -56,7 +56,7 @@ pub(super) fn close(
     let loss = told.loss();
     if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
-        notes.event(Event { at: measured.length, job: None, kind, text });
+        notes.event(Event { at: measured.length, account: None, kind, text });
     }
     notes.op_log(told);
     loss
@@ -67,12 +67,13 @@ fn note_faults(finished: &Finished, notes: &Notes) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
-        let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
-        notes.event(Event { at: at.min(measured.length), job, kind, text });
+        let (account, kind, text) =
+            (Some(fault.account), EventKind::FileFailed, fault.text.clone());
+        notes.event(Event { at: at.min(measured.length), account, kind, text });
     }
     for remark in &finished.remarks {
-        let (job, text) = (Some(remark.job), remark.text.clone());
-        notes.event(Event { at: measured.length, job, kind: remark.kind, text });
+        let (account, text) = (Some(remark.account), remark.text.clone());
+        notes.event(Event { at: measured.length, account, kind: remark.kind, text });
     }
 }
 

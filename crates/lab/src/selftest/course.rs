@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use base::{Nanos, Target};
+use base::{AccountId, Nanos, Target};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Failed, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
-use record::{Grid, JobIndex, MemoryOutlet, Totals};
+use record::{Grid, MemoryOutlet, Totals};
 use sim::Config;
 use workload::{Overrides, Plan};
 
 use crate::target::simulation;
 
 /// The one job of every oracle.
-pub(super) const JOB: JobIndex = JobIndex(0);
+pub(super) const JOB: AccountId = AccountId(0);
 
 /// The lengths of warm-up and window of a run.
 #[derive(Clone, Copy, Debug)]

@@ -44,7 +44,7 @@ pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
     simulate_into::<Honest>(&plan, &config, || {
         Box::new(LossyOutlet { next: memory.clone(), to_lose }) as LaneOutlet
     });
-    let counts = memory.totals().job(JOB).window.counts;
+    let counts = memory.totals().account(JOB).window.counts;
     let vanished = counts.arrivals.abs_diff(counts.balance.scheduled());
     let expected = (Quantity::Unaccounted, 0.0);
     vec![Finding::within(ONE_SERVER.name, expected, vanished as f64, Allowed::NOTHING)]

@@ -42,7 +42,7 @@ impl Replication {
 
     /// Returns the window of a run.
     pub(super) fn of(totals: &Totals, plan: &Plan) -> Replication {
-        let window = &totals.job(JOB).window;
+        let window = &totals.account(JOB).window;
         let length = plan.duration.expect("an oracle ends");
         Replication {
             responses: window.histograms.of(Kind::Response),

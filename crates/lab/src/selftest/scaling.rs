@@ -33,7 +33,7 @@ fn of<R: Rules>(clients: u32) -> [Finding; 2] {
     let workload = format!("[read]\nquery = select 1\nconcurrency = {clients}\n");
     let span = Span { warmup_s: 1.0, window_s: 10.0 };
     let totals = simulate::<R>(&plan(&workload, span, 1), &server(SERVER));
-    let window = &totals.job(JOB).window;
+    let window = &totals.account(JOB).window;
     let per_s = window.ends.completed as f64 / span.window_s;
     let mean_s = Estimate::Mean.of_histogram(&window.histograms.of(Kind::Response));
     let n = f64::from(clients);

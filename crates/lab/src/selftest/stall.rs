@@ -53,7 +53,7 @@ impl Stalled {
     /// Measures the stall by the given rules.
     pub(super) fn findings<R: Rules>(self) -> Vec<Finding> {
         let totals = simulate::<R>(&Self::plan(), &self.config());
-        self.judge(&totals.job(JOB).window)
+        self.judge(&totals.account(JOB).window)
     }
 
     /// Runs the stall by the given rules, into the caller's outlet.
@@ -115,7 +115,7 @@ pub(super) fn backlog<R: Rules>() -> Vec<Finding> {
     let config = server("sim:md1?service=1ms&servers=unlimited&stall=2s&stall-every=1000s");
     let plan = plan(workload, Span { warmup_s: 2.0, window_s: BACKLOG_WINDOW_S }, 1);
     let totals = simulate::<R>(&plan, &config);
-    let responses = totals.job(JOB).window.histograms.of(Kind::Response);
+    let responses = totals.account(JOB).window.histograms.of(Kind::Response);
     let estimates = [Estimate::Mean, Estimate::Quantile(0.9), Estimate::Quantile(0.99)];
     let judge = |estimate: Estimate| {
         let exact = estimate.exactly(&Backlog);

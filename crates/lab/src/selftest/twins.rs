@@ -39,7 +39,7 @@ impl PooledRuns {
     pub(super) fn of(runs: &[Totals]) -> PooledRuns {
         let mut windows = Histograms::new(1);
         for totals in runs {
-            windows.merge(&totals.job(JOB).window.histograms);
+            windows.merge(&totals.account(JOB).window.histograms);
         }
         PooledRuns {
             windows,
@@ -63,7 +63,7 @@ impl PooledRuns {
 /// Returns the arrivals in each second of the schedule, without the trailing seconds of late
 /// answers.
 fn arrivals(totals: &Totals) -> Vec<u64> {
-    let intervals = &totals.job(JOB).intervals;
+    let intervals = &totals.account(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
     while arrivals.last() == Some(&0) {
         arrivals.pop();
@@ -83,7 +83,7 @@ struct OutcomeCounts {
 
 impl OutcomeCounts {
     fn of(totals: &Totals) -> OutcomeCounts {
-        let balance = totals.job(JOB).window.counts.balance;
+        let balance = totals.account(JOB).window.counts.balance;
         let carried = balance.completed() + balance.errors();
         OutcomeCounts { carried, rejected: balance.rejected(), unsent: balance.unsent() }
     }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use analyze::{Evidence, Finding, Summary, summarize};
 use archive::{Archive, Recorder, RecorderOutlet};
-use base::{Nanos, Seed, Stamp, Target, WallTime};
+use base::{AccountId, Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger, Outcome, Pace,
-    Request, RequestWork,
+    Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, Ledger, Outcome, Pace, Request,
+    RequestWork,
 };
 use workload::{Overrides, Plan};
 
-pub(crate) const JOB: JobIndex = JobIndex(0);
+pub(crate) const JOB: AccountId = AccountId(0);
 
 /// Time zero on the clock of the lanes.
 pub(crate) const ZERO: Stamp = Stamp(7_000_000_000);

@@ -105,7 +105,7 @@ fn name_of(view: &View, event: &Event) -> String {
 }
 
 fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {
-    let job = view.summary.jobs.get(usize::from(event.job?.0))?;
+    let job = view.summary.jobs.get(event.account?.index())?;
     Some(job.name.as_str())
 }
 

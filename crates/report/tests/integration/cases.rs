@@ -1,7 +1,7 @@
 //! The runs of the tests: one of each kind that reports distinguish.
 
-use base::{Class, Code, Nanos};
-use record::{Balance, EndKind, Event, EventKind, JobIndex, Kind};
+use base::{AccountId, Class, Code, Nanos};
+use record::{Balance, EndKind, Event, EventKind, Kind};
 use report::View;
 
 use crate::support::{Case, Traffic, histogram};
@@ -74,8 +74,8 @@ pub(crate) fn closed() -> Case {
     job.window[4].1 = histogram(Kind::Error, (1..=5).map(Nanos::from_millis));
     let text = "relation \"accounts\"\ndoes not exist (42P01)".to_owned();
     let at = Nanos::from_millis(7_250);
-    let job = Some(JobIndex(0));
-    case.evidence.events.push(Event { at, job, kind: EventKind::FirstError, text });
+    let job = Some(AccountId(0));
+    case.evidence.events.push(Event { at, account: job, kind: EventKind::FirstError, text });
     case
 }
 
@@ -212,8 +212,8 @@ pub(crate) fn suspect() -> Case {
     let mut case = Case::new(OPEN).serving(0, Traffic { lag, ..Traffic::of(300) });
     let text = "12 connections are the limit: too many connections (53300)".to_owned();
     let at = Nanos::from_millis(1_500);
-    let job = Some(JobIndex(0));
-    case.evidence.events.push(Event { at, job, kind: EventKind::ConnectionLimit, text });
+    let job = Some(AccountId(0));
+    case.evidence.events.push(Event { at, account: job, kind: EventKind::ConnectionLimit, text });
     case
 }
 
