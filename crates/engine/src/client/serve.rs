@@ -245,8 +245,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         done
     }
 
-    /// Returns the account of the job at the server of the last connection; `None` if the target has
-    /// only one.
+    /// Returns the account of the job at the server of the last connection; `None` if the target
+    /// has only one.
     #[inline]
     fn node_account(&self) -> Option<AccountId> {
         self.job_state.first_node.map(|first| AccountId(first.0 + self.node))
