@@ -11,6 +11,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod experiment_file;
 mod findings;
 mod go_drivers;
 mod go_flags;

@@ -13,6 +13,7 @@ use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::beside::{WorkloadFolder, folder_of};
 use crate::builtin;
 use crate::complain::Complaint;
+use crate::experiment_file::{self, ExperimentFile};
 use crate::inputs;
 use crate::outputs::{self, Outputs};
 use crate::trust;
@@ -36,9 +37,44 @@ pub(crate) struct Reading<'a> {
 /// # Errors
 /// The file cannot be read, is not a text, or asks for something impossible.
 pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
-    let is_virtual = reading.is_virtual;
     warn_of_password(args.url.as_ref());
-    let file = read_plan(args, reading)?;
+    let (source, path) = read_source(args)?;
+    workload(args, source, path, reading)
+}
+
+/// A file that asks for one run or for an experiment.
+pub(crate) enum Asked {
+    /// A workload file.
+    Workload(Box<WorkloadFile>),
+    /// An experiment file.
+    Experiment(Box<ExperimentFile>),
+}
+
+/// Reads a workload file, as [`read`] does, or an experiment file.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<Asked, Complaint> {
+    warn_of_password(args.url.as_ref());
+    let (source, path) = read_source(args)?;
+    if workload::question::is_experiment(&source.text) {
+        let overrides = overrides(args)?;
+        let file = experiment_file::read(args, source, path, &overrides, reading.is_virtual)?;
+        return Ok(Asked::Experiment(Box::new(file)));
+    }
+    let file = workload(args, source, path, reading)?;
+    Ok(Asked::Workload(Box::new(file)))
+}
+
+/// Checks the text of a workload file and its target.
+fn workload(
+    args: &FileArgs,
+    source: Source,
+    path: PathBuf,
+    reading: Reading<'_>,
+) -> Result<WorkloadFile, Complaint> {
+    let is_virtual = reading.is_virtual;
+    let file = read_plan(args, source, path, reading)?;
     trust::check_files(&file, args)?;
     warn_of_secret_settings(args, &file.plan);
     warn_of_idle_url(args, &file.plan);
@@ -90,11 +126,22 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-fn read_plan(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
-    let overrides = overrides(args)?;
+/// Returns the text of the file and its path.
+fn read_source(args: &FileArgs) -> Result<(Source, PathBuf), Complaint> {
+    // The options are checked first: an error in one is no error of the file.
+    overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
-    let source = Source { name: path.display().to_string(), text };
+    Ok((Source { name: path.display().to_string(), text }, path))
+}
+
+fn read_plan(
+    args: &FileArgs,
+    source: Source,
+    path: PathBuf,
+    reading: Reading<'_>,
+) -> Result<WorkloadFile, Complaint> {
+    let overrides = overrides(args)?;
     let beside = WorkloadFolder::new(files(args, &path, reading.record));
     let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &beside);
     match plan {

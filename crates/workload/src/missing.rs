@@ -21,8 +21,6 @@ const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
 
 /// First words of the names of unsupported sections.
 pub(crate) const SECTIONS: &[Missing] = &[
-    missing("question", "write it as a comment"),
-    missing("arm", ONE_BY_ONE),
     missing("sweep", ONE_BY_ONE),
     missing("saturate", ONE_BY_ONE),
     missing("capacity", ONE_BY_ONE),

@@ -1,4 +1,4 @@
-//! `assay check`: the plan of a workload file.
+//! `assay check`: the plan of a workload file, or an experiment with its defaults.
 
 use std::io::IsTerminal;
 
@@ -8,11 +8,13 @@ use crate::args::CheckArgs;
 use crate::commands::answer::print;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::reading::{self, Reading};
+use crate::reading::{self, Asked, Reading};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let file = reading::read(&args.file, Reading::default())?;
-    let text = file.plan.to_text();
+    let text = match reading::read_any(&args.file, Reading::default())? {
+        Asked::Workload(file) => file.plan.to_text(),
+        Asked::Experiment(file) => file.experiment.to_text(),
+    };
     // A terminal gets printable text; a file gets the plan unchanged.
     match std::io::stdout().is_terminal() {
         true => text.lines().try_for_each(|line| print(&format!("{}\n", printable(line))))?,

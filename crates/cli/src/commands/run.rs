@@ -16,8 +16,10 @@ use crate::commands::{answer, calibrate};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
+use crate::experiment_file::ExperimentFile;
 use crate::outputs::{self, Outputs};
-use crate::reading::{self, Reading};
+use crate::reading::{self, Asked, Reading};
+use crate::workload_file::WorkloadFile;
 use crate::{signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
@@ -28,7 +30,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
         needs_jobs: true,
         observes_database: true,
     };
-    run_workload(args, run_mode)
+    let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
+    match reading::read_any(&args.file, reading)? {
+        Asked::Workload(file) => run_file(args, *file, run_mode),
+        Asked::Experiment(file) => Err(not_run(&file)),
+    }
+}
+
+/// Returns the complaint about an experiment file.
+fn not_run(file: &ExperimentFile) -> Complaint {
+    let name = &file.source.name;
+    Complaint::new(format!("`{name}` is an experiment, which this version only checks"))
+        .help("run its workload file once for each arm, with the difference as --url or --set")
 }
 
 /// The differences between the commands that run a workload file.
@@ -45,11 +58,18 @@ pub(crate) struct RunMode<'a> {
     pub(crate) observes_database: bool,
 }
 
-/// Runs a workload file and prints the answer, for any command.
+/// Reads a workload file, runs it and prints the answer, for any command.
 pub(crate) fn run_workload(args: &RunArgs, run_mode: RunMode<'_>) -> Result<Exit, Complaint> {
-    let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
-    let mut file = reading::read(&args.file, reading)?;
+    run_file(args, reading::read(&args.file, reading)?, run_mode)
+}
+
+fn run_file(
+    args: &RunArgs,
+    mut file: WorkloadFile,
+    run_mode: RunMode<'_>,
+) -> Result<Exit, Complaint> {
+    let RunMode { shown, op_log, command, needs_jobs, observes_database } = run_mode;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job to measure: use `assay load` to fill its tables";
         return Err(Complaint::new(sentence));

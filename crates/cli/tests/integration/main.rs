@@ -12,6 +12,7 @@ mod disk;
 mod environment;
 mod example;
 mod exits;
+mod experiments;
 mod faults;
 mod files;
 mod floods;

@@ -13,7 +13,7 @@ use crate::wording::{nearest, quoted};
 
 /// Reserved section names, for did-you-mean hints.
 const RESERVED: &[&str] =
-    &["setup", "teardown", "params", "load", "threshold", "target", "observe"];
+    &["setup", "teardown", "params", "load", "threshold", "target", "observe", "question"];
 
 impl<'f> Checker<'f> {
     /// Returns the sections with their kinds, in file order; of duplicate names, only the first.
@@ -168,6 +168,13 @@ fn ignored(section: &Section<'_>) -> Diagnostic {
 fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
     if missing::section(name) {
         return missing::error(Some(section.span), &bracketed(name));
+    }
+    if name == "question" || name.split_whitespace().next() == Some("arm") {
+        let message = format!("the section {} belongs to an experiment file", bracketed(name));
+        return Diagnostic::error(section.span, message).help(
+            "an experiment file has only `[question]` and `[arm NAME]`; its workload is a file of \
+             its own",
+        );
     }
     let is_slip = |entry: &&Entry<'_>| nearest(entry.key().text(), ["query"]).is_some();
     if let Some(slip) = section.entries.iter().find(is_slip) {

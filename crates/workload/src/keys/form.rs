@@ -41,6 +41,16 @@ pub enum Form {
     Text,
     /// The name of a `[target NAME]` section.
     Target,
+    /// A text without quotes, up to a comment.
+    Words,
+    /// `METRIC RANGE`.
+    Bet,
+    /// A number of rounds, or `auto`.
+    Rounds,
+    /// `none`, `reload`, or a statement.
+    Restore,
+    /// `SIZE, METRIC SIZE, …`.
+    Deltas,
 }
 
 impl Form {
@@ -66,6 +76,11 @@ impl Form {
             Form::Portions => "NAME: WEIGHT, …".to_owned(),
             Form::Text => "text".to_owned(),
             Form::Target => "NAME".to_owned(),
+            Form::Words => "text".to_owned(),
+            Form::Bet => "METRIC RANGE".to_owned(),
+            Form::Rounds => "whole number, or auto".to_owned(),
+            Form::Restore => "none | reload | statement".to_owned(),
+            Form::Deltas => "SIZE, METRIC SIZE, …".to_owned(),
         }
     }
 }

@@ -25,11 +25,15 @@ pub enum Place {
     Threshold,
     /// `[observe]`.
     Observe,
+    /// `[question]` of an experiment file.
+    Question,
+    /// `[arm NAME]` of an experiment file.
+    Arm,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 10] = [
+    pub const ALL: [Place; 12] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -40,6 +44,8 @@ impl Place {
         Place::Judged,
         Place::Threshold,
         Place::Observe,
+        Place::Question,
+        Place::Arm,
     ];
 
     /// Returns the heading in the reference.
@@ -55,6 +61,8 @@ impl Place {
             Place::Judged => "job: conditions",
             Place::Threshold => "[threshold]",
             Place::Observe => "[observe]",
+            Place::Question => "[question] of an experiment file",
+            Place::Arm => "[arm NAME] of an experiment file",
         }
     }
 
@@ -68,6 +76,8 @@ impl Place {
             Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
             Place::Threshold => Owner::Threshold,
             Place::Observe => Owner::Observe,
+            Place::Question => Owner::Question,
+            Place::Arm => Owner::Arm,
         }
     }
 }
@@ -89,6 +99,10 @@ pub enum Owner {
     Threshold,
     /// `[observe]`.
     Observe,
+    /// `[question]`.
+    Question,
+    /// `[arm NAME]`.
+    Arm,
 }
 
 impl Owner {
@@ -102,6 +116,8 @@ impl Owner {
             Owner::Job => "in a job",
             Owner::Threshold => "in `[threshold]`",
             Owner::Observe => "in `[observe]`",
+            Owner::Question => "in `[question]` of an experiment file",
+            Owner::Arm => "in an `[arm NAME]` section of an experiment file",
         }
     }
 }
@@ -140,6 +156,9 @@ pub struct Key {
     pub beside_command: bool,
     /// True if a job with a `query-log-file` may have it.
     pub beside_log: bool,
+    /// True if its name is a pattern: the words in capitals stand for names of the user's, as in
+    /// `option.NAME`.
+    pub is_pattern: bool,
 }
 
 impl Key {
@@ -148,8 +167,16 @@ impl Key {
         [Some(self.name), self.alias].into_iter().flatten()
     }
 
-    /// Returns true if this is its name or its second name.
+    /// Returns true if this is its name or its second name, or fits the pattern of its name.
     pub fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.alias == Some(name)
+        self.name == name || self.alias == Some(name) || self.is_pattern && self.fits(name)
+    }
+
+    /// Returns true if a name fits the pattern: `option.tls` fits `option.NAME`.
+    fn fits(&self, name: &str) -> bool {
+        match self.name.strip_suffix("NAME") {
+            Some(prefix) => name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()),
+            None => name.contains('(') && name.ends_with(')'),
+        }
     }
 }

@@ -20,6 +20,7 @@ const GLOBAL: Key = Key {
     beside_mix: true,
     beside_command: true,
     beside_log: true,
+    is_pattern: false,
 };
 
 /// A key of a section.
@@ -35,6 +36,8 @@ const FAULTS: Key = Key { place: Place::Faults, ..SECTION };
 const JUDGED: Key = Key { place: Place::Judged, ..SECTION };
 const THRESHOLD: Key = Key { place: Place::Threshold, ..SECTION };
 const OBSERVE: Key = Key { place: Place::Observe, ..SECTION };
+const QUESTION: Key = Key { place: Place::Question, ..GLOBAL };
+const ARM: Key = Key { place: Place::Arm, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
@@ -548,5 +551,141 @@ pub static ALL: &[Key] = &[
         example: "host = ssh://postgres@db1",
         repeatable: true,
         ..OBSERVE
+    },
+    Key {
+        name: "ask",
+        form: Form::Words,
+        default: "",
+        doc: "the question, as a sentence",
+        example: "ask = What does TLS cost this read workload?",
+        ..QUESTION
+    },
+    Key {
+        name: "workload",
+        form: Form::File,
+        default: "",
+        doc: "workload file that every arm runs; it lies below the folder of the experiment file",
+        example: "workload = read.ini",
+        ..QUESTION
+    },
+    Key {
+        name: "bet",
+        form: Form::Bet,
+        doc: "expected change of a metric from the first arm to the second",
+        example: "bet = throughput -5% .. -25%",
+        repeatable: true,
+        ..QUESTION
+    },
+    Key {
+        name: "rounds",
+        form: Form::Rounds,
+        default: "auto",
+        doc: "number of rounds, at least 6; auto evaluates after 8, 12 and 20 and may end early",
+        example: "rounds = 12",
+        ..QUESTION
+    },
+    Key {
+        name: "restore",
+        form: Form::Restore,
+        default: "none",
+        doc: "action before each run: none, reload (teardown, setup, loads), or SQL statements",
+        example: "restore = delete from payment where id > 1000",
+        repeatable: true,
+        ..QUESTION
+    },
+    Key {
+        name: "differences",
+        form: Form::Choice(&["one", "several"]),
+        default: "one",
+        doc: "number of things that an arm may change; with several, the answer says so",
+        example: "differences = several",
+        ..QUESTION
+    },
+    Key {
+        name: "design",
+        form: Form::Choice(&["arms", "aa"]),
+        default: "arms",
+        doc: "compare the arms, or the only arm with itself (aa) to measure false alarms",
+        example: "design = aa",
+        ..QUESTION
+    },
+    Key {
+        name: "delta",
+        form: Form::Deltas,
+        default: "1% for throughput and CPU, 5% for quantiles",
+        doc: "smallest changes that matter, of all metrics or single ones: `2%, response.p99 10%`",
+        example: "delta = 2%",
+        ..QUESTION
+    },
+    Key {
+        name: "option.NAME",
+        form: Form::Words,
+        doc: "option of the target's URL",
+        example: "option.tls = require",
+        is_pattern: true,
+        ..ARM
+    },
+    Key {
+        name: "url",
+        form: Form::Url,
+        doc: "address of another target",
+        example: "url = postgres://db2/shop",
+        ..ARM
+    },
+    Key {
+        name: "set.NAME",
+        form: Form::Words,
+        doc: "parameter of the workload, as with --set",
+        example: "set.batch = 10k",
+        is_pattern: true,
+        ..ARM
+    },
+    Key {
+        name: "server.NAME",
+        form: Form::Words,
+        doc: "setting of a `testbed:` server, which is restarted before every run",
+        example: "server.synchronous_commit = off",
+        is_pattern: true,
+        ..ARM
+    },
+    Key {
+        name: "KEY(SECTION)",
+        form: Form::Words,
+        doc: "pacing key of a job of the workload",
+        example: "concurrency(read) = 32",
+        is_pattern: true,
+        ..ARM
+    },
+    Key {
+        name: "before",
+        form: Form::Statement,
+        doc: "statement before each run of the arm",
+        example: "before = create index payment_time on payment (time)",
+        repeatable: true,
+        ..ARM
+    },
+    Key {
+        name: "after",
+        form: Form::Statement,
+        doc: "statement after each run of the arm",
+        example: "after = drop index payment_time",
+        repeatable: true,
+        ..ARM
+    },
+    Key {
+        name: "before-command",
+        form: Form::Command,
+        doc: "program that /bin/sh runs before each run of the arm; needs --allow-commands",
+        example: "before-command = ./warm-cache.sh",
+        repeatable: true,
+        ..ARM
+    },
+    Key {
+        name: "after-command",
+        form: Form::Command,
+        doc: "program that /bin/sh runs after each run of the arm; needs --allow-commands",
+        example: "after-command = ./drop-cache.sh",
+        repeatable: true,
+        ..ARM
     },
 ];

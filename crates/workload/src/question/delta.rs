@@ -1,5 +1,7 @@
 //! Smallest changes that matter: `delta = 2%`, `delta = response.p99 10%, failed 0.5%`.
 
+use std::fmt;
+
 use base::Diagnostic;
 
 use super::metric::{self, RunMetric};
@@ -39,6 +41,17 @@ impl Deltas {
         };
         let given = named(true).or_else(|| named(false)).or(self.all);
         given.unwrap_or_else(|| metric.quantity.default_delta())
+    }
+}
+
+impl fmt::Display for Deltas {
+    /// Formats the sizes as in a file: `2%, response.p99 10%`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = |size: f64| percent::printed(size).trim_start_matches('+').to_owned();
+        let all = self.all.map(size);
+        let of = self.of.iter().map(|(metric, delta)| format!("{metric} {}", size(*delta)));
+        let parts: Vec<String> = all.into_iter().chain(of).collect();
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -82,6 +95,7 @@ mod tests {
         assert_eq!(deltas.of(&RunMetric::new(Quantity::Throughput)), 0.02);
         assert_eq!(deltas.of(&RunMetric::of(p99, "write")), 0.1);
         assert_eq!(deltas.of(&RunMetric::of(p99, "read")), 0.07);
+        assert_eq!(Deltas::parse(&deltas.to_string()), Ok(deltas));
         let defaults = Deltas::default();
         assert_eq!(defaults.of(&RunMetric::new(Quantity::Throughput)), 0.01);
         assert_eq!(defaults.of(&RunMetric::new(p99)), 0.05);

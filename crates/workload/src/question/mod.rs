@@ -1,20 +1,34 @@
-//! The parts of a question about several runs: metrics by which runs are compared, bets on them,
-//! the changes that matter, and limits of regressions.
+//! Questions about several runs: metrics by which runs are compared, bets on them, the changes
+//! that matter, limits of regressions, and experiment files, which combine them with the arms that
+//! are compared.
 //!
-//! They are parsed here, with positions for messages, and judged by `analyze`. This module depends
-//! on [`crate::read`] and the messages only, so that both the checks of files and the command line
-//! can use it.
+//! Metrics, bets and limits depend on [`crate::read`] and the messages only, so that both the
+//! checks of files and the command line can use them; they are judged by `analyze`. An experiment
+//! file is checked with its workload file, once for each arm.
 
+mod arm;
+mod beside;
 mod bet;
+mod check;
 mod delta;
+mod draft;
+mod experiment;
+mod fields;
+mod fixed;
+mod judge;
 mod metric;
+mod outline;
 mod percent;
+mod print;
 mod regression;
 
 pub use bet::{Bet, ChangeRange};
+pub use check::{experiment_in, is_experiment};
 pub use delta::Deltas;
+pub use experiment::{Arm, Design, Difference, Experiment, Restore, Rounds};
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
+pub use outline::{ArmOutline, Outline};
 pub use percent::signed_percent;
 pub use regression::RegressionLimit;

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod dbbench;
+mod experiments;
 mod expressions;
 mod files;
 mod generators;

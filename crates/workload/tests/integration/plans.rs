@@ -198,7 +198,9 @@ fn a_statement_that_names_its_file_by_a_value_is_a_text() {
 
 #[test]
 fn the_examples_in_the_table_of_keys_are_accepted() {
-    for key in keys::ALL {
+    let of_experiments =
+        |key: &&keys::Key| matches!(key.place.owner(), keys::Owner::Question | keys::Owner::Arm);
+    for key in keys::ALL.iter().filter(|key| !of_experiments(key)) {
         let companion = match key.name {
             "arrival" | "batch-size" | "outage" => "rate = 5\n",
             "session" => "rate = 5\n",
@@ -235,6 +237,7 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
                 format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
             }
             keys::Owner::Observe => format!("[job]\nquery = select 1\n[observe]\n{lines}"),
+            keys::Owner::Question | keys::Owner::Arm => unreachable!("they are left out"),
         };
         plan(&file);
     }

@@ -1,0 +1,106 @@
+//! A parsed experiment file.
+
+use std::path::PathBuf;
+
+use base::Source;
+use confine::{Files, Reach};
+use workload::question::{Arm, Difference, Experiment, experiment_in};
+use workload::{Overrides, Plan};
+
+use crate::args::FileArgs;
+use crate::beside::{WorkloadFolder, folder_of};
+use crate::complain::Complaint;
+use crate::workload_file::WorkloadFile;
+use crate::{inputs, trust};
+
+/// A parsed experiment file.
+pub(crate) struct ExperimentFile {
+    /// The file's text.
+    pub(crate) source: Source,
+    /// The path of the file.
+    pub(crate) path: PathBuf,
+    /// Access to the files below its folder.
+    pub(crate) files: Files,
+    /// The files that were read with it.
+    pub(crate) parts: Vec<PathBuf>,
+    /// The experiment.
+    pub(crate) experiment: Experiment,
+}
+
+/// Checks the text of an experiment file, its workload file and the targets of its arms, and prints
+/// warnings.
+///
+/// # Errors
+/// The file or its workload has an error, or an arm asks for something impossible.
+pub(crate) fn read(
+    args: &FileArgs,
+    source: Source,
+    path: PathBuf,
+    overrides: &Overrides,
+    is_virtual: bool,
+) -> Result<ExperimentFile, Complaint> {
+    let reach = if args.allow_files { Reach::Anywhere } else { Reach::Folder };
+    let files = Files { inputs: folder_of(&path), outputs: PathBuf::from("."), reach };
+    let beside = WorkloadFolder::new(files);
+    let (experiment, found) = experiment_in(&source.text, overrides, &beside);
+    let Some(experiment) = experiment else { return Err(Complaint::about(&source, &found)) };
+    if !found.is_empty() {
+        Complaint::about(&source, &found).print();
+    }
+    let WorkloadFolder { files, read } = beside;
+    let file = ExperimentFile { source, path, files, parts: read.into_inner(), experiment };
+    for arm in &file.experiment.arms {
+        check_arm(&file, arm, args, is_virtual)?;
+    }
+    Ok(file)
+}
+
+impl ExperimentFile {
+    /// Returns the path of the workload file.
+    pub(crate) fn workload_path(&self) -> PathBuf {
+        folder_of(&self.path).join(&self.experiment.workload)
+    }
+
+    /// Returns the workload file of an arm, with a plan of it.
+    pub(crate) fn workload_of(&self, plan: Plan) -> WorkloadFile {
+        let path = self.workload_path();
+        let source =
+            Source { name: path.display().to_string(), text: self.experiment.source.clone() };
+        let files = Files { inputs: folder_of(&path), ..self.files.clone() };
+        WorkloadFile { source, path, files, parts: self.parts.clone(), plan }
+    }
+}
+
+/// Returns true if the URL of an arm's target comes from the command line.
+pub(crate) fn is_url_typed(arm: &Arm, args: &FileArgs) -> bool {
+    let has_url = arm.differences.iter().any(|one| matches!(one, Difference::Url(_)));
+    args.url.is_some() && !has_url
+}
+
+/// Checks the target, the inputs and the permissions of an arm.
+fn check_arm(
+    file: &ExperimentFile,
+    arm: &Arm,
+    args: &FileArgs,
+    is_virtual: bool,
+) -> Result<(), Complaint> {
+    let of_arm = |sentence: String| Complaint::new(format!("[arm {}]: {sentence}", arm.name));
+    let workload = file.workload_of(arm.plan.clone());
+    let url = args.url.clone().filter(|_| is_url_typed(arm, args));
+    trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;
+    let admitted = lab::admit_all(&workload.plan, &workload.target(), is_virtual);
+    admitted.map_err(|problem| of_arm(problem.to_string()))?;
+    let examined = inputs::examine(&workload.plan, &workload.files, is_virtual);
+    examined.map_err(|wrong| Complaint::about(&workload.source, &wrong))?;
+    match workload.plan.jobs.iter().find(|job| job.requests.results.is_some()) {
+        Some(job) => {
+            let sentence = format!("[{}] has a `query-results-file`", job.name());
+            let help = "leave it out: the runs of an experiment would write the same file";
+            Err(of_arm(sentence).help(help))
+        }
+        None if workload.plan.jobs.is_empty() => {
+            Err(of_arm("the workload has no job to measure".to_owned()))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,154 @@
+//! Checks of the keys of `[question]`.
+
+use base::Span;
+
+use super::bet::{Bet, bet};
+use super::delta::{Deltas, deltas};
+use super::experiment::{Design, Restore, Rounds};
+use super::fields::Fields;
+use crate::folder::{Folder, unreadable};
+use crate::keys::Owner;
+use crate::read::{Excerpt, LARGEST_FILE, decode};
+use crate::sink::Sink;
+use crate::wording::quoted;
+
+/// Highest number of bets.
+const MOST_BETS: usize = 20;
+
+/// The keys of `[question]` that need no arm.
+pub(super) struct QuestionDraft<'f> {
+    pub(super) ask: Option<String>,
+    pub(super) workload: Option<WorkloadText<'f>>,
+    /// The bets with their places.
+    pub(super) bets: Vec<(Bet, Excerpt<'f>)>,
+    pub(super) rounds: Rounds,
+    pub(super) restore: Restore,
+    /// Position of the first line of `restore`.
+    pub(super) restore_span: Option<Span>,
+    pub(super) has_several_differences: bool,
+    pub(super) design: Design,
+    pub(super) deltas: Deltas,
+}
+
+/// A workload file that was read.
+pub(super) struct WorkloadText<'f> {
+    /// Its name in the experiment file.
+    pub(super) name: Excerpt<'f>,
+    /// Its text.
+    pub(super) text: String,
+}
+
+/// Reads the keys of `[question]` and the workload file.
+pub(super) fn read<'f>(
+    fields: &Fields<'f>,
+    folder: &dyn Folder,
+    sink: &mut Sink,
+) -> QuestionDraft<'f> {
+    let design = fields.choice(Owner::Question, "design", sink);
+    let differences = fields.choice(Owner::Question, "differences", sink);
+    QuestionDraft {
+        ask: fields.one("ask").map(|value| value.text().to_owned()),
+        workload: fields.one("workload").and_then(|name| workload(name, folder, sink)),
+        bets: bets(fields, sink),
+        rounds: fields.one("rounds").map_or(Rounds::Auto, |value| rounds(value, sink)),
+        restore: restore(fields, sink),
+        restore_span: fields.one("restore").and_then(Excerpt::span),
+        has_several_differences: differences == Some(1),
+        design: if design == Some(1) { Design::Aa } else { Design::Arms },
+        deltas: read_deltas(fields, sink),
+    }
+}
+
+fn workload<'f>(
+    name: Excerpt<'f>,
+    folder: &dyn Folder,
+    sink: &mut Sink,
+) -> Option<WorkloadText<'f>> {
+    let bytes = match folder.read(name.text(), LARGEST_FILE as u64) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let (message, help) = unreadable(name.text(), LARGEST_FILE, &error);
+            let help = match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    "it is looked for in the folder of the experiment file".to_owned()
+                }
+                _ => help,
+            };
+            sink.error(|| name.error(message).help(help));
+            return None;
+        }
+    };
+    match decode(&bytes) {
+        Ok(text) => Some(WorkloadText { name, text }),
+        Err(error) => {
+            let message = format!("in {}: {}", quoted(name.text()), error.message);
+            sink.error(|| base::Diagnostic { help: error.help, ..name.error(message) });
+            None
+        }
+    }
+}
+
+fn bets<'f>(fields: &Fields<'f>, sink: &mut Sink) -> Vec<(Bet, Excerpt<'f>)> {
+    let mut bets = Vec::new();
+    for value in fields.values("bet") {
+        match bet(value) {
+            Ok(_) if bets.len() == MOST_BETS => {
+                sink.error(|| value.error(format!("there are more than {MOST_BETS} bets")));
+            }
+            Ok(bet) => bets.push((bet, value)),
+            Err(error) => sink.error(|| error),
+        }
+    }
+    bets
+}
+
+fn rounds(value: Excerpt<'_>, sink: &mut Sink) -> Rounds {
+    let text = value.text();
+    if text == "auto" {
+        return Rounds::Auto;
+    }
+    let (least, most) = (Rounds::LEAST, Rounds::MOST);
+    match text.parse::<u32>() {
+        Ok(number) if (least..=most).contains(&number) => return Rounds::Exactly(number),
+        Ok(number) if number < least => sink.error(|| {
+            let message = format!("{number} rounds are too few: at least {least} are needed");
+            value.error(message).help(
+                "fewer than 6 pairs cannot show a difference at 95 % confidence, however large \
+                 it is",
+            )
+        }),
+        Ok(_) => sink.error(|| value.error(format!("there are at most {most} rounds"))),
+        Err(_) => sink.error(|| {
+            let message =
+                format!("unknown value {} for `rounds`; expected auto or a number", quoted(text));
+            value.error(message).help("write for example `rounds = 12`")
+        }),
+    }
+    Rounds::Auto
+}
+
+fn restore(fields: &Fields<'_>, sink: &mut Sink) -> Restore {
+    let values: Vec<Excerpt<'_>> = fields.values("restore").collect();
+    let Some(first) = values.first() else { return Restore::None };
+    let word = values.iter().find(|value| matches!(value.text(), "none" | "reload"));
+    match word {
+        None => Restore::Statements(values.iter().map(|value| value.text().to_owned()).collect()),
+        Some(word) if values.len() > 1 => {
+            sink.error(|| {
+                let message = format!("{} stands beside other lines of `restore`", word.text());
+                word.error(message).help("write this line or the others")
+            });
+            Restore::None
+        }
+        Some(_) if first.text() == "reload" => Restore::Reload,
+        Some(_) => Restore::None,
+    }
+}
+
+fn read_deltas(fields: &Fields<'_>, sink: &mut Sink) -> Deltas {
+    let Some(value) = fields.one("delta") else { return Deltas::default() };
+    deltas(value).unwrap_or_else(|error| {
+        sink.error(|| error);
+        Deltas::default()
+    })
+}

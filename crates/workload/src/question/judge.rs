@@ -1,0 +1,115 @@
+//! Checks of an experiment against the plan of its workload.
+
+use base::Diagnostic;
+
+use super::bet::Bet;
+use super::metric::{Quantity, RunMetric, Subject};
+use crate::expr::{Expr, Family, Node};
+use crate::plan::{JobOrPart, Pacing, Plan, Requests};
+use crate::read::Excerpt;
+use crate::sink::Sink;
+use crate::wording::{enumeration, nearest, quoted};
+
+/// Reports bets on jobs and tables that the workload does not have, and on the throughput of jobs
+/// whose rate is given.
+pub(super) fn bets(bets: &[(Bet, Excerpt<'_>)], plan: &Plan, sink: &mut Sink) {
+    for (bet, place) in bets {
+        if let Err(error) = judged(&bet.metric, *place, plan) {
+            sink.error(|| *error);
+        }
+    }
+}
+
+fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box<Diagnostic>> {
+    let (names, what): (Vec<&str>, &str) = match metric.quantity.subject() {
+        Subject::Run => return Ok(()),
+        Subject::Job => (plan.jobs_and_parts().map(JobOrPart::name).collect(), "job"),
+        Subject::Table => (plan.loads.iter().map(|load| load.table.as_str()).collect(), "table"),
+    };
+    let job_names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
+    let candidates = if what == "job" { &job_names } else { &names };
+    let name = match (&metric.of, candidates.as_slice()) {
+        (Some(name), _) if names.contains(&name.as_str()) => name.as_str(),
+        (Some(name), _) => return Err(Box::new(unknown(name, what, &names, place))),
+        (None, [only]) => only,
+        (None, []) => {
+            let message = format!(
+                "{} needs a {what}, and the workload has none",
+                quoted(&metric.to_string())
+            );
+            return Err(Box::new(place.error(message)));
+        }
+        (None, [first, ..]) => {
+            let message =
+                format!("{} names no {what}, and there are several", quoted(&metric.to_string()));
+            return Err(Box::new(
+                place.error(message).help(format!("write for example `{metric}({first})`")),
+            ));
+        }
+    };
+    let either = plan.jobs_and_parts().find(|either| what == "job" && either.name() == name);
+    match either.map(|either| &either.job().pacing) {
+        Some(Pacing::Closed { .. }) | None => Ok(()),
+        Some(_) if metric.quantity != Quantity::Throughput => Ok(()),
+        Some(_) => {
+            let message = format!(
+                "the throughput of [{name}] is its rate: a job with arrivals completes what the \
+                 file asks for"
+            );
+            Err(Box::new(place.error(message).help(format!(
+                "bet on its response time, such as `response.p99({name})`, or give the job \
+                 `concurrency` and no rate"
+            ))))
+        }
+    }
+}
+
+fn unknown(name: &str, what: &str, names: &[&str], place: Excerpt<'_>) -> Diagnostic {
+    let error = place.error(format!("the workload has no {what} {}", quoted(name)));
+    match (nearest(name, names.iter().copied()), names) {
+        (Some(near), _) => error.did_you_mean(Some(near)),
+        (None, []) => error,
+        (None, _) => error.help(format!("its {what}s are {}", enumeration(names, "and"))),
+    }
+}
+
+/// Returns true if a job may change data: a statement begins with another word than those of
+/// reading, or it is a program.
+pub(super) fn writes(plan: &Plan) -> bool {
+    let reads = |word: &str| {
+        ["select", "with", "table", "values", "show", "explain"]
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
+    };
+    let all = plan.jobs_and_parts().flat_map(|either| &either.requests().statements);
+    all.into_iter().any(|statement| !statement.first_word().is_some_and(reads))
+}
+
+/// Returns true if requests insert keys from `sequence()` or `permute()`, which begin again in
+/// every run.
+pub(super) fn inserts_numbered_keys(requests: &Requests) -> bool {
+    let is_insert = |word: &str| {
+        ["insert", "replace", "merge", "copy"].iter().any(|known| word.eq_ignore_ascii_case(known))
+    };
+    let inserts = requests.statements.iter().filter(|one| one.first_word().is_some_and(is_insert));
+    inserts.flat_map(|one| one.bound().chain(one.spliced())).any(|expr| is_numbered(expr, requests))
+}
+
+fn is_numbered(expr: &Expr, requests: &Requests) -> bool {
+    let variable = |place: usize| requests.lets.get(place).map(|one| &one.value.0);
+    contains_numbered(&expr.0, &variable)
+}
+
+fn contains_numbered<'p>(node: &Node, variable: &dyn Fn(usize) -> Option<&'p Node>) -> bool {
+    let is_one = match node {
+        Node::Generate(call) => matches!(call.family, Family::Sequence(_) | Family::Permute(_)),
+        // Variables refer to earlier ones only, so this ends.
+        Node::Variable(place) => {
+            variable(*place).is_some_and(|value| contains_numbered(value, variable))
+        }
+        _ => false,
+    };
+    let mut found = is_one;
+    node.children(&mut |child| found |= contains_numbered(child, variable));
+    found
+}

@@ -1,0 +1,104 @@
+//! Outlines of experiments: all that an answer needs to know, without the workload.
+
+use super::bet::Bet;
+use super::delta::Deltas;
+use super::draft;
+use super::experiment::{Design, Experiment, Rounds};
+use super::fields::Fields;
+use crate::folder::NoFiles;
+use crate::keys::Owner;
+use crate::read::parse;
+use crate::sink::Sink;
+
+/// The outline of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// The question.
+    pub ask: String,
+    /// Name of the workload file.
+    pub workload: String,
+    /// The expected changes.
+    pub bets: Vec<Bet>,
+    /// Number of rounds.
+    pub rounds: Rounds,
+    /// True if an arm may change several things.
+    pub has_several_differences: bool,
+    /// Runs of a round.
+    pub design: Design,
+    /// The smallest changes that matter.
+    pub deltas: Deltas,
+    /// The arms; the first is the baseline.
+    pub arms: Vec<ArmOutline>,
+}
+
+/// The outline of an arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmOutline {
+    /// Its name.
+    pub name: String,
+    /// Its differences: keys and values of the file.
+    pub differences: Vec<(String, String)>,
+}
+
+impl Outline {
+    /// Reads the outline of a printed experiment; `None` if it is not the text of one.
+    pub fn of_text(text: &str) -> Option<Outline> {
+        let (file, _) = parse(text);
+        let question = file.sections.iter().find(|section| section.name == "question")?;
+        // The workload is not read, which counts as an error.
+        let mut sink = Sink::default();
+        let fields = Fields::of(&file, question, Owner::Question, &mut sink);
+        let draft = draft::read(&fields, &NoFiles, &mut sink);
+        let arms = file.sections.iter().filter_map(|section| {
+            let name = section.name.strip_prefix("arm ")?.to_owned();
+            let line = |entry: &crate::read::Entry<'_>| {
+                (entry.key().text().to_owned(), entry.value().text().to_owned())
+            };
+            Some(ArmOutline { name, differences: section.entries.iter().map(line).collect() })
+        });
+        Some(Outline {
+            ask: draft.ask?,
+            workload: fields.one("workload")?.text().to_owned(),
+            bets: draft.bets.into_iter().map(|(bet, _)| bet).collect(),
+            rounds: draft.rounds,
+            has_several_differences: draft.has_several_differences,
+            design: draft.design,
+            deltas: draft.deltas,
+            arms: arms.collect(),
+        })
+    }
+
+    /// Returns the names of the arms of the comparison; one that is compared with itself has two.
+    pub fn compared(&self) -> Vec<String> {
+        let names = self.arms.iter().map(|arm| arm.name.clone());
+        match self.design {
+            Design::Arms => names.collect(),
+            Design::Aa => names.take(1).flat_map(|name| [name.clone(), again(&name)]).collect(),
+        }
+    }
+}
+
+/// Returns the name of the second arm of a comparison of an arm with itself.
+fn again(name: &str) -> String {
+    format!("{name}-again")
+}
+
+impl Experiment {
+    /// Returns its outline.
+    pub fn outline(&self) -> Outline {
+        let arm = |arm: &super::experiment::Arm| ArmOutline {
+            name: arm.name.clone(),
+            differences: arm.differences.iter().map(|one| (one.key(), one.value())).collect(),
+        };
+        Outline {
+            ask: self.ask.clone(),
+            workload: self.workload.clone(),
+            bets: self.bets.clone(),
+            rounds: self.rounds,
+            has_several_differences: self.has_several_differences,
+            design: self.design,
+            deltas: self.deltas.clone(),
+            arms: self.arms.iter().map(arm).collect(),
+        }
+    }
+}

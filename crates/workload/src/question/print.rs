@@ -1,0 +1,41 @@
+//! Printing of experiments as experiment files.
+
+use std::fmt::{Display, Write as _};
+
+use super::delta::Deltas;
+use super::experiment::{Design, Experiment, Restore};
+
+impl Experiment {
+    /// Returns the experiment as the text of an experiment file, with every default written out.
+    /// Checking it again gives an equal experiment, apart from the passwords of URLs, which are
+    /// left out.
+    pub fn to_text(&self) -> String {
+        let mut out = String::from("[question]\n");
+        key(&mut out, "ask", &self.ask);
+        key(&mut out, "workload", &self.workload);
+        self.bets.iter().for_each(|bet| key(&mut out, "bet", bet));
+        key(&mut out, "rounds", self.rounds);
+        match &self.restore {
+            Restore::None => key(&mut out, "restore", "none"),
+            Restore::Reload => key(&mut out, "restore", "reload"),
+            Restore::Statements(all) => all.iter().for_each(|one| key(&mut out, "restore", one)),
+        }
+        let differences = if self.has_several_differences { "several" } else { "one" };
+        key(&mut out, "differences", differences);
+        key(&mut out, "design", if self.design == Design::Aa { "aa" } else { "arms" });
+        if self.deltas != Deltas::default() {
+            key(&mut out, "delta", &self.deltas);
+        }
+        for arm in &self.arms {
+            let _ = writeln!(out, "\n[arm {}]", arm.name);
+            for one in &arm.differences {
+                key(&mut out, &one.key(), one.value());
+            }
+        }
+        out
+    }
+}
+
+fn key(out: &mut String, name: &str, value: impl Display) {
+    let _ = writeln!(out, "{name} = {value}");
+}

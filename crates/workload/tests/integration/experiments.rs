@@ -1,0 +1,594 @@
+//! Experiment files: what is read, what is printed, and the errors in them.
+
+use std::collections::BTreeMap;
+
+use base::Diagnostic;
+use workload::question::{
+    Design, Difference, Experiment, Outline, Restore, Rounds, experiment_in, is_experiment,
+};
+use workload::{Overrides, Pacing, keys};
+
+use crate::render;
+
+/// A workload with a job that is bet on, and another with arrivals.
+const READ: &str = "\
+url = postgres://db/shop
+duration = 10s
+[params]
+rows = 100k
+unused = 1
+[setup]
+query = create table t (id integer primary key)
+[load t]
+rows = 1k
+columns = id: row()
+[read]
+query = select * from t where id = ${uniform(1, rows)}
+concurrency = 4
+[pay]
+query = update t set id = id where id = ${uniform(1, rows)}
+rate = 5
+";
+
+/// A workload that inserts new keys.
+const INSERT: &str = "\
+[add]
+let = key: 1000 + sequence()
+query = insert into t values (${key})
+concurrency = 1
+";
+
+fn files() -> BTreeMap<String, Vec<u8>> {
+    let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
+    BTreeMap::from([
+        file("read.ini", READ),
+        file("insert.ini", INSERT),
+        file("broken.ini", "[read]\nquery = select 1\nrate = soon\n"),
+        file("sub/log.ini", "[job]\nquery-file = log.sql\nconcurrency = 2\n"),
+        file("sub/log.sql", "select 7;\n"),
+        ("latin.ini".to_owned(), b"[read]\nquery = select '\xe4'\n".to_vec()),
+    ])
+}
+
+fn read(text: &str) -> (Option<Experiment>, Vec<Diagnostic>) {
+    experiment_in(text, &Overrides::default(), &files())
+}
+
+fn experiment(text: &str) -> Experiment {
+    let (experiment, found) = read(text);
+    experiment.unwrap_or_else(|| panic!("{}", render(text, &found)))
+}
+
+/// Checks all diagnostics of a file, as displayed to a user.
+fn check(text: &str, expected: &str) {
+    let text = text.trim_start_matches('\n');
+    let (experiment, found) = read(text);
+    assert_eq!(render(text, &found), expected.trim_matches('\n'), "{text}");
+    assert!(experiment.is_none(), "{text}");
+}
+
+/// Checks the first diagnostic of a file of two arms, of which the second has these lines.
+fn check_arm(lines: &str, message: &str, help: &str) {
+    let text = format!("{QUESTION}[arm a]\n[arm b]\n{lines}\n");
+    let (_, found) = read(&text);
+    let shown = (&*found[0].message, found[0].help.as_deref().unwrap_or_default());
+    assert_eq!(shown, (message, help), "{text}");
+    assert_eq!(found.len(), 1, "{}", render(&text, &found));
+}
+
+/// Checks the only diagnostic of a file with these lines in `[question]`.
+fn check_question(lines: &str, message: &str, help: &str) {
+    let text = format!("{QUESTION}{lines}\n[arm a]\n[arm b]\nconcurrency(read) = 8\n");
+    let (_, found) = read(&text);
+    let shown = (&*found[0].message, found[0].help.as_deref().unwrap_or_default());
+    assert_eq!(shown, (message, help), "{text}");
+    assert_eq!(found.len(), 1, "{}", render(&text, &found));
+}
+
+const QUESTION: &str = "[question]\nask = What changes?\nworkload = read.ini\n";
+
+const TLS: &str = "\
+[question]
+ask      = What does TLS cost this read workload?   ; a sentence
+workload = read.ini
+bet      = throughput(read) -5% .. -25%
+bet      = response.p95(pay) +0% .. +40%
+rounds   = auto
+
+[arm plain]
+option.tls = off
+
+[arm tls]
+option.tls = require
+";
+
+#[test]
+fn experiment_file_is_recognised_by_its_section() {
+    assert!(is_experiment(TLS));
+    assert!(is_experiment("[question]\n"));
+    assert!(!is_experiment(READ));
+    assert!(!is_experiment("[question]\nquery = select 1\n"));
+    assert!(!is_experiment("[questions]\nquery = select 1\n"));
+}
+
+#[test]
+fn arms_differ_in_the_options_of_the_url() {
+    let tls = experiment(TLS);
+    assert_eq!(tls.ask, "What does TLS cost this read workload?");
+    assert_eq!((tls.rounds, tls.design), (Rounds::Auto, Design::Arms));
+    assert_eq!(tls.restore, Restore::None);
+    assert_eq!(tls.bets.len(), 2);
+    let urls: Vec<String> =
+        tls.arms.iter().map(|arm| arm.plan.target.as_ref().unwrap().to_string()).collect();
+    assert_eq!(urls, ["postgres://db/shop?tls=off", "postgres://db/shop?tls=require"]);
+}
+
+#[test]
+fn every_kind_of_difference_changes_its_thing() {
+    let text = "[question]\nask = ?\nworkload = read.ini\ndifferences = several\n[arm a]\n\
+                [arm b]\nurl = testbed:postgres\nserver.fsync = off\noption.tls = require\n\
+                set.rows = 10\nconcurrency(read) = 16\nbefore = analyze t\n\
+                before = select ${rows}\nafter = select 'it''s'\nbefore-command = ./a ; ./b\n\
+                after-command = ./c\n";
+    let found = experiment(text);
+    let b = &found.arms[1];
+    let target = b.plan.target.as_ref().unwrap().to_string();
+    assert_eq!(target, "testbed:postgres?server%2Efsync=off&tls=require".replace("%2E", "."));
+    assert!(matches!(b.plan.jobs[0].pacing, Pacing::Closed { clients: 16, .. }));
+    assert_eq!(b.plan.params[0].value, "10");
+    assert_eq!(b.before[1].text, "select 10");
+    assert_eq!(b.after[0].text, "select 'it''s'");
+    assert_eq!(b.commands(true).collect::<Vec<_>>(), ["./a ; ./b"]);
+    assert_eq!(b.commands(false).collect::<Vec<_>>(), ["./c"]);
+    assert_eq!(b.differences[3], Difference::Param { name: "rows".into(), value: "10".into() });
+    assert!(found.has_several_differences);
+}
+
+#[test]
+fn printed_experiment_is_read_as_the_same() {
+    let all = "[question]\nask = a 'b' \"c\"?\nworkload = sub/log.ini\nrounds = 12\n\
+               restore = delete from t where id > ${2 + 3}\nrestore = vacuum t\n\
+               delta = 2.5%, response.p99 10%\n\
+               [arm a]\n[arm b]\nbefore = analyze\nafter = select ';'\n";
+    let aa = "[question]\nask = ?\nworkload = read.ini\nrestore = reload\ndesign = aa\n[arm a]\n";
+    let several = "[question]\nask = ?\nworkload = read.ini\ndifferences = several\n[arm a]\n\
+                   [arm b]\nset.unused = '5'\nrate(pay) = 7\nbefore-command = echo ; true\n";
+    for text in [TLS, all, aa, several] {
+        let found = experiment(text);
+        let printed = found.to_text();
+        let again = experiment(&printed);
+        assert_eq!(again, found, "{printed}");
+        assert_eq!(again.to_text(), printed);
+        assert_eq!(Outline::of_text(&printed), Some(found.outline()));
+    }
+    let statements = experiment(all).arms.remove(0).restore;
+    let texts: Vec<&str> = statements.iter().map(|one| one.text.as_str()).collect();
+    assert_eq!(texts, ["delete from t where id > 5", "vacuum t"]);
+}
+
+#[test]
+fn password_of_an_arm_is_not_printed() {
+    let found = experiment(&format!("{QUESTION}[arm a]\n[arm b]\nurl = mysql://u:hush@h/d\n"));
+    assert!(!found.to_text().contains("hush") && found.to_text().contains("mysql://u@h/d"));
+    let (_, found) = read(&format!("{QUESTION}[arm a]\n[arm b]\nurl = mysqll://u:hush@h/d\n"));
+    let shown = render("", &found);
+    assert!(shown.contains("line 6") && !shown.contains("hush"), "{shown}");
+    check_arm(
+        "option.password = hush",
+        "a password cannot be an option, because options are shown: leave it out",
+        "",
+    );
+}
+
+#[test]
+fn plan_of_a_run_has_the_seed_of_its_round() {
+    let found = experiment(TLS);
+    let plan = |arm: usize, seed| {
+        found.plan(&found.arms[arm], seed, &Overrides::default(), &files()).unwrap()
+    };
+    assert_eq!(plan(0, 42), found.arms[0].plan);
+    assert_eq!(plan(1, 42), found.arms[1].plan);
+    assert_ne!(plan(1, 7).jobs, found.arms[1].plan.jobs);
+    assert_eq!(plan(1, 7).jobs, plan(0, 7).jobs);
+}
+
+#[test]
+fn workload_that_may_change_data_is_recognised() {
+    let writes = |job: &str| {
+        let text = format!("[job]\n{job}\nconcurrency = 2\n");
+        let files = BTreeMap::from([("read.ini".to_owned(), text.into_bytes())]);
+        let source = format!("{QUESTION}[arm a]\n[arm b]\nconcurrency(job) = 5\n");
+        experiment_in(&source, &Overrides::default(), &files).0.unwrap().writes()
+    };
+    assert!(!writes("query = select 1\nquery = WITH a as (select 1) select * from a"));
+    assert!(writes("query = select 1\nquery = update t set a = 1"));
+    assert!(writes("query = ${raw('select')} 1"));
+}
+
+#[test]
+fn unknown_metric_and_job_of_a_bet_are_reported() {
+    check(
+        &TLS.replace("throughput(read)", "troughput(read)"),
+        r"
+error: unknown metric `troughput`
+ --> mail.ini:4:12
+  |
+4 | bet      = troughput(read) -5% .. -25%
+  |            ^^^^^^^^^
+  |
+  = help: did you mean `throughput`?
+",
+    );
+    check_question(
+        "bet = throughput(red) -5% .. -25%",
+        "the workload has no job `red`",
+        "did you mean `read`?",
+    );
+    check_question(
+        "bet = size(other) -5% .. -25%",
+        "the workload has no table `other`",
+        "its tables are t",
+    );
+    check_question(
+        "bet = throughput -5% .. -25%",
+        "`throughput` names no job, and there are several",
+        "write for example `throughput(read)`",
+    );
+}
+
+#[test]
+fn bet_on_the_throughput_of_arrivals_is_refused() {
+    check_question(
+        "bet = throughput(pay) -5% .. -25%",
+        "the throughput of [pay] is its rate: a job with arrivals completes what the file asks for",
+        "bet on its response time, such as `response.p99(pay)`, or give the job `concurrency` and \
+         no rate",
+    );
+}
+
+#[test]
+fn arms_that_are_the_same_are_refused() {
+    check(
+        &TLS.replace("= require", "= off"),
+        r"
+error: [arm tls] is the same as [arm plain]
+  --> mail.ini:11:1
+   |
+11 | [arm tls]
+   | ^^^^^^^^^
+   |
+   = help: change one thing in it; to compare an arm with itself, write `design = aa`
+",
+    );
+    let help = "change one thing in it; to compare an arm with itself, write `design = aa`";
+    for lines in ["", "set.unused = 2", "concurrency(read) = 4", "set.rows = 100000"] {
+        check_arm(lines, "[arm b] is the same as [arm a]", help);
+    }
+}
+
+#[test]
+fn number_of_arms_and_rounds_is_checked() {
+    check(
+        "[question]\nask = ?\nworkload = read.ini\nrounds = 5\n[arm a]\n",
+        r"
+error: an experiment compares at least two arms, and there are 1
+ --> mail.ini:1:1
+  |
+1 | [question]
+  | ^^^^^^^^^^
+  |
+  = help: write an `[arm NAME]` for each case; the first one is the baseline
+
+error: 5 rounds are too few: at least 6 are needed
+ --> mail.ini:4:10
+  |
+4 | rounds = 5
+  |          ^
+  |
+  = help: fewer than 6 pairs cannot show a difference at 95 % confidence, however large it is
+",
+    );
+    check_question(
+        "design = aa",
+        "`design = aa` compares one arm with itself, and there are 2",
+        "write one `[arm NAME]`",
+    );
+    check_question("rounds = 2000", "there are at most 1000 rounds", "");
+    check_question(
+        "rounds = many",
+        "unknown value `many` for `rounds`; expected auto or a number",
+        "write for example `rounds = 12`",
+    );
+}
+
+#[test]
+fn arm_changes_one_thing() {
+    check(
+        &TLS.replace("= require", "= require\nset.rows = 5"),
+        r"
+error: [arm tls] changes two things: `option.tls` and `set.rows`
+  --> mail.ini:13:1
+   |
+13 | set.rows = 5
+   | ^^^^^^^^^^^^
+   |
+   = help: the cause of a difference would be unknown; to allow it, write `differences = several`
+",
+    );
+    experiment(&format!("{QUESTION}[arm a]\n[arm b]\nbefore = select 1\nafter = select 2\n"));
+}
+
+#[test]
+fn parts_of_the_workload_that_an_arm_names_must_exist() {
+    check_arm("set.row = 5", "the workload has no parameter `row`", "did you mean `set.rows`?");
+    check_arm(
+        "set.x = 5",
+        "the workload has no parameter `x`",
+        "parameters are the lines of `[params]` in the workload file",
+    );
+    check_arm(
+        "concurrency(raed) = 5",
+        "the workload has no job `raed`",
+        "did you mean `concurrency(read)`?",
+    );
+    check_arm("rate(x) = 5", "the workload has no job `x`", "its jobs are read and pay");
+    check_arm("rat(pay) = 5", "`rat` is not a pacing key of a job", "did you mean `rate`?");
+    check_arm(
+        "prepare(read) = no",
+        "`prepare` is not a pacing key of a job",
+        "make its value a parameter of the workload, `prepare = ${prepare}`, and set it here with \
+         `set.prepare`",
+    );
+    check_arm(
+        "server.fsync = off",
+        "`server.fsync` is a setting of a private server, and the target is no `testbed:`",
+        "use a `testbed:` URL, or change the setting with `before-command`",
+    );
+    check_arm("optoin.tls = off", "unknown key `optoin.tls` in [arm b]", ARM_KEYS);
+    check_arm("rate = 5", "`rate` is not a key in [arm b]", "write it into the workload file");
+}
+
+const ARM_KEYS: &str = "keys here are option.NAME, url, set.NAME, server.NAME, KEY(SECTION), \
+                        before, after, before-command, after-command";
+
+#[test]
+fn wrong_values_of_an_arm_are_reported_at_its_line() {
+    check(
+        &TLS.replace("option.tls = require", "concurrency(read) = many"),
+        r"
+error: `many` is not a number
+  --> mail.ini:12:1
+   |
+12 | concurrency(read) = many
+   | ^^^^^^^^^^^^^^^^^^^^^^^^
+   |
+   = help: write for example `concurrency = 16`
+",
+    );
+    check_arm(
+        "set.rows = soon",
+        "in line 12 of `read.ini`: `uniform` needs numbers or durations, but `rows` is a text",
+        "give the option another value, or leave it out",
+    );
+    check_arm(
+        "before = select 1; select 2",
+        "found a `;` in a statement",
+        "write the second statement as a second `before`",
+    );
+}
+
+#[test]
+fn arm_that_needs_other_data_is_refused() {
+    let text = READ.replace("rows = 1k", "rows = ${rows}");
+    let files = BTreeMap::from([("read.ini".to_owned(), text.into_bytes())]);
+    let source = format!("{QUESTION}[arm a]\n[arm b]\nset.rows = 10\n");
+    let (_, found) = experiment_in(&source, &Overrides::default(), &files);
+    let message = "[arm b] needs other tables than [arm a]: setup and loads run once";
+    assert_eq!(found[0].message, message);
+}
+
+#[test]
+fn inserts_of_the_same_keys_need_a_restore() {
+    let text = "[question]\nask = ?\nworkload = insert.ini\n[arm a]\n[arm b]\n\
+                concurrency(add) = 2\n";
+    check(
+        text,
+        r"
+error: [add] inserts the keys of `sequence()` or `permute()` again in every run
+ --> mail.ini:3:12
+  |
+3 | workload = insert.ini
+  |            ^^^^^^^^^^
+  |
+  = help: write `restore = reload`, or a statement that removes them: `restore = delete from …`
+",
+    );
+    experiment(&text.replace("[arm a]", "restore = delete from t\n[arm a]"));
+    experiment(&text.replace("[arm a]", "restore = reload\n[arm a]"));
+}
+
+#[test]
+fn workload_that_cannot_be_read_is_reported() {
+    let file = |name: &str| format!("[question]\nask = ?\nworkload = {name}\n[arm a]\n[arm b]\n");
+    check(
+        &file("reed.ini"),
+        r"
+error: there is no file `reed.ini`
+ --> mail.ini:3:12
+  |
+3 | workload = reed.ini
+  |            ^^^^^^^^
+  |
+  = help: it is looked for in the folder of the experiment file
+",
+    );
+    let (_, found) = read(&file("latin.ini"));
+    assert!(found[0].message.starts_with("in `latin.ini`: the file is not a text"), "{found:?}");
+    check(
+        &file("broken.ini").replace("[arm b]", "[arm b]\nconcurrency(read) = 5"),
+        r"
+error: in line 3 of `broken.ini`: `soon` is not a number
+ --> mail.ini:3:12
+  |
+3 | workload = broken.ini
+  |            ^^^^^^^^^^
+  |
+  = help: write for example `rate = 3000`
+",
+    );
+}
+
+#[test]
+fn files_of_the_workload_are_found_beside_it() {
+    let text = "[question]\nask = ?\nworkload = sub/log.ini\n[arm a]\n[arm b]\n\
+                concurrency(job) = 5\n";
+    let found = experiment(text);
+    let statement = &found.arms[0].plan.jobs[0].requests.statements[0];
+    assert_eq!(statement.text(workload::Placeholders::Question), "select 7");
+}
+
+#[test]
+fn other_parts_of_a_file_are_refused() {
+    check(
+        "duration = 5s\n[question]\nask = ?\nrestore = none\nrestore = reload\n[arm a]\n\
+         [arm a]\n[arm a b]\n[read]\nquery = select 1\n[sweep]\n[armm x]\n",
+        r"
+error: `duration` is not a key of an experiment file
+ --> mail.ini:1:1
+  |
+1 | duration = 5s
+  | ^^^^^^^^
+  |
+  = help: write it into the workload file
+
+error: [question] has no `workload`
+ --> mail.ini:2:1
+  |
+2 | [question]
+  | ^^^^^^^^^^
+  |
+  = help: write for example `workload = read.ini`
+
+error: an experiment compares at least two arms, and there are 1
+ --> mail.ini:2:1
+  |
+2 | [question]
+  | ^^^^^^^^^^
+  |
+  = help: write an `[arm NAME]` for each case; the first one is the baseline
+
+error: none stands beside other lines of `restore`
+ --> mail.ini:4:11
+  |
+4 | restore = none
+  |           ^^^^
+  |
+  = help: write this line or the others
+
+error: the section [arm a] occurs twice; the first is in line 6
+ --> mail.ini:7:1
+  |
+7 | [arm a]
+  | ^^^^^^^
+  |
+  = help: give it another name
+
+error: the name of an arm is one word
+ --> mail.ini:8:1
+  |
+8 | [arm a b]
+  | ^^^^^^^^^
+  |
+  = help: write for example `[arm tls]`
+
+error: unknown section [read] in an experiment file
+ --> mail.ini:9:1
+  |
+9 | [read]
+  | ^^^^^^
+  |
+  = help: it belongs into the workload file, which `workload` names
+
+error: `[sweep]` is not supported by this version of assay
+  --> mail.ini:11:1
+   |
+11 | [sweep]
+   | ^^^^^^^
+   |
+   = help: run the file once for each, with `--set` or `--url`
+
+error: unknown section [armm x] in an experiment file
+  --> mail.ini:12:1
+   |
+12 | [armm x]
+   | ^^^^^^^^
+   |
+   = help: did you mean `[arm NAME]`?
+",
+    );
+}
+
+#[test]
+fn wrong_words_of_a_question_are_corrected() {
+    check_question(
+        "design = ab",
+        "unknown value `ab` for `design`; expected arms or aa",
+        "did you mean `aa`?",
+    );
+    check_question("bets = x", "unknown key `bets` in [question]", "did you mean `bet`?");
+    check_question(
+        "ask = again",
+        "`ask` is repeated in [question]; the first is in line 2",
+        "remove one of the two",
+    );
+    check_question(
+        "delta = 2",
+        "`2` is no percentage",
+        "write for example `delta = 2%` or `delta = response.p99 10%`",
+    );
+    check_question("delta =", "`delta` has no value", "write for example `delta = 2%`");
+    check_question(
+        "option.tls = off",
+        "`option.tls` is not a key in [question]",
+        "it belongs in an `[arm NAME]` section of an experiment file",
+    );
+}
+
+#[test]
+fn examples_of_experiment_keys_in_the_table_are_accepted() {
+    for key in keys::ALL {
+        let text = match key.place.owner() {
+            keys::Owner::Question => {
+                let base = "ask = ?\nworkload = read.ini\n";
+                let own = format!("{} ", key.name);
+                let rest: Vec<&str> = base.lines().filter(|line| !line.starts_with(&own)).collect();
+                let arms = if key.name == "design" { "" } else { "[arm b]\nset.batch = 1\n" };
+                format!("[question]\n{}\n{}\n[arm a]\n{arms}", rest.join("\n"), key.example)
+            }
+            keys::Owner::Arm => {
+                format!(
+                    "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{}\n",
+                    key.example
+                )
+            }
+            _ => continue,
+        };
+        let url =
+            if key.name.starts_with("server.") { "testbed:postgres" } else { "postgres://h/d" };
+        let workload = format!(
+            "url = {url}\n[params]\nbatch = 5\n[read]\nquery = select ${{batch}}\nconcurrency = 2\n"
+        );
+        let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
+        let (found, diagnostics) = experiment_in(&text, &Overrides::default(), &files);
+        assert!(found.is_some(), "{}", render(&text, &diagnostics));
+    }
+}
+
+#[test]
+fn workload_files_have_no_parts_of_experiments() {
+    let text = "[arm a]\noption.tls = off\n[read]\nquery = select 1\n";
+    let (plan, found) = workload::plan(text, &Overrides::default());
+    assert_eq!(plan, None);
+    assert_eq!(found[0].message, "the section [arm a] belongs to an experiment file");
+    assert_eq!(found.len(), 1);
+}
