@@ -10,7 +10,9 @@ use base::{AccountId, Nanos, Rate, Seed, Target, WallTime};
 use bench::{SimulatedServer, peak_rss};
 use driver::{Driver, Mysql, Null, Postgres, Simulated};
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
-use record::{End, EndKind, Grid, Header, JobHeader, MemoryOutlet, OpFormat, Pace, Totals};
+use record::{
+    AccountKind, End, EndKind, Grid, Header, JobHeader, MemoryOutlet, OpFormat, Pace, Totals,
+};
 use sim::{Config, Service};
 use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
@@ -255,6 +257,7 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
     let target = base::Target::parse("sim:null").expect("a target of the benchmark");
     let jobs = plan.jobs_and_parts().map(|either| JobHeader {
         name: either.name().to_owned(),
+        kind: AccountKind::Job,
         model: either.job().model().to_owned(),
         arrival: either.job().arrival().map(str::to_owned),
         offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Nanos, Seed, Target, WallTime};
-use record::{Header, JobHeader, Pace, TargetText};
+use record::{AccountKind, Header, JobHeader, Pace, TargetText};
 
 /// A separate directory in the temporary directory.
 pub(crate) struct Place(PathBuf);
@@ -34,6 +34,7 @@ impl Drop for Place {
 pub(crate) fn header() -> Header {
     let job = JobHeader {
         name: "read".to_owned(),
+        kind: AccountKind::Job,
         model: "closed".to_owned(),
         arrival: None,
         offered_per_s: None,

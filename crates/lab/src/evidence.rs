@@ -10,12 +10,12 @@ use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
 use hdrhistogram::Histogram;
 use record::{
-    Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, Kind, Pace, Series,
+    AccountKind, Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, Kind, Pace,
+    Series,
 };
 use workload::{JobOrPart, NoFiles, Overrides, Plan, Warmup};
 
-use crate::unread_plan::{self, NODE};
-use crate::{observation, surroundings};
+use crate::{observation, surroundings, unread_plan};
 
 use crate::account::{DATABASE, account};
 
@@ -76,15 +76,20 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         find_warmup(archive, &mut evidence)?;
     }
     let mut responses = Vec::new();
-    for job in archive.accounts() {
-        let Counted { steps, given_up } = counted(archive, &evidence, job)?;
-        let response = Responses { archive, job, given_up };
+    for account in archive.accounts() {
+        let Counted { steps, given_up } = counted(archive, &evidence, account)?;
+        let response = Responses { archive, account, given_up };
         let requests = job_evidence(&evidence, steps, &response)?;
-        if evidence.plan.find_account(job).is_some() {
-            evidence.jobs.push(requests);
-            responses.push(response);
-        } else {
-            evidence.nodes.push(node(archive, &evidence.plan, job, requests)?);
+        match &header.jobs[account.index()].kind {
+            AccountKind::Job | AccountKind::Part { .. } => {
+                evidence.jobs.push(requests);
+                responses.push(response);
+            }
+            AccountKind::Node { job, address } => {
+                let odd = || archive.damaged(format!("its plan has no job {}", job.index()));
+                let job = evidence.plan.job_of(*job).ok_or_else(odd)?;
+                evidence.nodes.push(NodeEvidence { job, address: address.clone(), requests });
+            }
         }
     }
     evidence.disturbances = analyze::disturbances(&evidence, |StepOfJob { job, step }| {
@@ -117,9 +122,9 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let mut asks_evenly = false;
     let jobs = run.plan.jobs_by_id().filter(|(_, job)| keeps_its_level(job, run.end()));
     let accounts: Vec<AccountId> = jobs.map(|(id, _)| run.plan.account_of(id)).collect();
-    for job in accounts {
-        let Counted { steps: counted, given_up } = counted(archive, run, job)?;
-        let responses = Responses { archive, job, given_up };
+    for account in accounts {
+        let Counted { steps: counted, given_up } = counted(archive, run, account)?;
+        let responses = Responses { archive, account, given_up };
         let mut medians = Vec::with_capacity(steps.len());
         let mut fewest = u64::MAX;
         for step in steps.clone() {
@@ -150,7 +155,9 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
 fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
     let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &NoFiles);
-    let names = header.jobs.iter().filter(|job| job.model != NODE).map(|job| job.name.as_str());
+    let is_node = |kind: &AccountKind| matches!(kind, AccountKind::Node { .. });
+    let jobs = header.jobs.iter().filter(|job| !is_node(&job.kind));
+    let names = jobs.map(|job| job.name.as_str());
     let has_jobs = |plan: &Plan| plan.jobs_and_parts().map(JobOrPart::name).eq(names.clone());
     let why = match plan {
         Some(plan) if has_jobs(&plan) => return (plan, None),
@@ -160,29 +167,12 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     (unread_plan::of(header), Some(why))
 }
 
-/// Returns the evidence of a job at one of several servers; the record calls it `JOB@ADDRESS`.
-fn node(
-    archive: &Archive,
-    plan: &Plan,
-    account: AccountId,
-    requests: JobEvidence,
-) -> Result<NodeEvidence, RecordError> {
-    let name = &archive.header().jobs[usize::from(account.0)].name;
-    let parts = name.rsplit_once('@').and_then(|(job, address)| {
-        let (id, _) = plan.jobs_by_id().find(|(_, known)| known.name() == job)?;
-        Some((id, address.to_owned()))
-    });
-    let odd = || archive.damaged(format!("its plan has no job for `{name}`"));
-    let (job, address) = parts.ok_or_else(odd)?;
-    Ok(NodeEvidence { job, address, requests })
-}
-
 /// Returns the time up to which the record of a killed run is complete. An interval has a gauge
 /// once every lane has left it; late answers and faster lanes may have added a row after it.
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
-    for job in archive.accounts() {
-        archive.each_interval(job, |row| {
+    for account in archive.accounts() {
+        archive.each_interval(account, |row| {
             if row.gauge.is_some() {
                 last = last.max(Some(row.interval));
             }
@@ -197,7 +187,7 @@ fn job_evidence(
     steps: Vec<Step>,
     responses: &Responses<'_>,
 ) -> Result<JobEvidence, RecordError> {
-    let Responses { archive, job, given_up: _ } = *responses;
+    let Responses { archive, account, given_up: _ } = *responses;
     let window = run.steps.intervals(run.steps.window());
     let mut evidence = JobEvidence {
         steps,
@@ -208,10 +198,10 @@ fn job_evidence(
         parts: Vec::new(),
         failures: Vec::new(),
     };
-    for kind in archive.kinds(job) {
+    for kind in archive.kinds(account) {
         let histogram = match kind {
             Kind::Response => responses.of(window.clone())?,
-            other => archive.histogram(job, other, window.clone())?,
+            other => archive.histogram(account, other, window.clone())?,
         };
         evidence.window.push((kind, histogram));
     }
@@ -230,7 +220,7 @@ fn job_evidence(
         let histogram = responses.of(run.steps.intervals(part.clone()))?;
         evidence.parts.push((part, Distribution::of(&histogram)));
     }
-    for failure in archive.failures(job, window)? {
+    for failure in archive.failures(account, window)? {
         evidence.failures.push((failure.class, failure.code, failure.count));
     }
     Ok(evidence)
@@ -243,17 +233,18 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
     })
 }
 
-/// The response times of one job.
+/// The response times of one account.
 struct Responses<'a> {
     archive: &'a Archive,
-    job: AccountId,
+    account: AccountId,
     given_up: OpenAtKill,
 }
 
 impl Responses<'_> {
     /// Returns the response times of the requests whose intended start lies in `intervals`.
     fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
-        let mut response = self.archive.histogram(self.job, Kind::Response, intervals.clone())?;
+        let mut response =
+            self.archive.histogram(self.account, Kind::Response, intervals.clone())?;
         self.given_up.add(intervals, &mut response);
         Ok(response)
     }
@@ -266,10 +257,10 @@ struct Counted {
     given_up: OpenAtKill,
 }
 
-fn counted(archive: &Archive, run: &Evidence, job: AccountId) -> Result<Counted, RecordError> {
+fn counted(archive: &Archive, run: &Evidence, account: AccountId) -> Result<Counted, RecordError> {
     let mut counted = Counted::default();
     let mut next = 0;
-    archive.each_interval(job, |row| {
+    archive.each_interval(account, |row| {
         check_gap(archive, next, row.interval)?;
         next = row.interval.saturating_add(1);
         let Some(place) = run.steps.of(row.interval) else { return Ok(()) };

@@ -4,11 +4,8 @@
 //! jobs, their statements and their rates; the report says that it is a substitute.
 
 use base::{Nanos, Rate, Seed, Span, Target};
-use record::{Header, JobHeader};
+use record::{AccountKind, Header, JobHeader};
 use workload::{Job, Overrides, Pacing, Part, Piece, Plan, Requests, Statement, Warmup};
-
-/// The model of per-node statistics in a record, which are no job of the plan.
-pub(crate) const NODE: &str = "node";
 
 /// Builds a plan from the jobs in a record's header.
 pub(crate) fn of(header: &Header) -> Plan {
@@ -16,15 +13,18 @@ pub(crate) fn of(header: &Header) -> Plan {
     let template = plan.expect("a plan of one statement");
     let template_job = &template.jobs[0];
     let mut jobs: Vec<Job> = Vec::new();
-    for told in header.jobs.iter().filter(|job| job.model != NODE) {
-        // The parts of a mix follow it.
-        match jobs.last_mut().filter(|mix| holds(mix, &told.name)) {
-            None => jobs.push(job(told, template_job)),
-            Some(mix) => {
-                let section = told.name[mix.name().len() + 1..].to_owned();
-                let requests = requests(told, section, template_job);
-                mix.parts.push(Part { name: told.name.clone(), weight: 1, requests });
+    for told in &header.jobs {
+        match &told.kind {
+            AccountKind::Job => jobs.push(job(told, template_job)),
+            // The parts of a mix follow it.
+            AccountKind::Part { mix: _, section } => {
+                let requests = requests(told, section.clone(), template_job);
+                let part = Part { name: told.name.clone(), weight: 1, requests };
+                if let Some(mix) = jobs.last_mut() {
+                    mix.parts.push(part);
+                }
             }
+            AccountKind::Node { .. } => {}
         }
     }
     Plan {
@@ -35,12 +35,6 @@ pub(crate) fn of(header: &Header) -> Plan {
         jobs,
         ..template
     }
-}
-
-/// Returns true if a name is that of a part of a job, which then is a mix.
-fn holds(job: &Job, name: &str) -> bool {
-    let rest = name.strip_prefix(job.name());
-    job.requests.statements.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn job(told: &JobHeader, template: &Job) -> Job {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::{Nanos, Seed, Target, WallTime};
+use base::{AccountId, Nanos, Seed, Target, WallTime};
 
 use crate::grid::Grid;
 use crate::op_log::OpLogReport;
@@ -35,7 +35,7 @@ pub struct Header {
     pub warmup: Nanos,
     /// Length of the schedule, including warm-up; `None` until interrupted.
     pub duration: Option<Nanos>,
-    /// The jobs in the order of the plan.
+    /// The accounts: jobs and their parts in the order of the plan, then jobs at single servers.
     pub jobs: Vec<JobHeader>,
 }
 
@@ -46,12 +46,14 @@ impl Header {
     }
 }
 
-/// The facts about a job that are known before time zero.
+/// The facts about a job, a part of one, or a job at one server that are known before time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobHeader {
-    /// Its name.
+    /// Its name: `SECTION`, `MIX/SECTION` of a part, `JOB@ADDRESS` of a job at one server.
     pub name: String,
-    /// Its model: `open`, `queue`, `partly-open`, `closed`, `timetable` or `replay`.
+    /// Its kind, with the account that it belongs to.
+    pub kind: AccountKind,
+    /// Its model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay` or `node`.
     pub model: String,
     /// Its arrival process, if it has one: `poisson` or `uniform`.
     pub arrival: Option<String>,
@@ -62,6 +64,32 @@ pub struct JobHeader {
     pub connections_asked: Option<u32>,
     /// Texts of its statements, one for each statement histogram of its cells.
     pub statements: Vec<String>,
+}
+
+/// The kind of an account of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountKind {
+    /// A whole job; its parts and servers count in it too.
+    Job,
+    /// A part of a mix.
+    Part {
+        /// The account of the mix.
+        mix: AccountId,
+        /// The section of the part.
+        section: String,
+    },
+    /// A job at one of the servers of its target.
+    Node {
+        /// The account of the job.
+        job: AccountId,
+        /// The address of the server.
+        address: String,
+    },
+}
+
+impl AccountKind {
+    /// The model of a job at one server.
+    pub const NODE_MODEL: &str = "node";
 }
 
 /// The prefix of the setting that gives the reason why a table's rows were inserted although the

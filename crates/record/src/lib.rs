@@ -33,8 +33,8 @@ pub use balance::{Balance, Counts, Ends, Failure, Outcome};
 pub use component::{Component, LANE_PREFIX, Part, Side};
 pub use delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
 pub use facts::{
-    ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace, Reading,
-    RunFacts, Series, TargetText,
+    AccountKind, ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace,
+    Reading, RunFacts, Series, TargetText,
 };
 pub use grid::{Grid, Interval};
 pub use histogram::Histograms;

@@ -41,10 +41,9 @@ pub use expr::{Expr, Pause};
 pub use folder::{Folder, NoFiles};
 pub use plan::{
     Account, Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobId, JobOrPart,
-    JobTarget, Let, Load, LoadMethod, Metric, NamedTarget, NodeId, Observe, OnDuplicate, OnError,
-    OnOutage, OnQueueFull, Pacing, Param, Part, PartId, Piece, Plan, Reconnect, RemoteHost,
-    Requests, Retry, Rows, Schedule, ScriptLine, Side, Slo, Statement, StatementId, Statistic,
-    Warmup,
+    JobTarget, Let, Load, LoadMethod, Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage,
+    OnQueueFull, Pacing, Param, Part, PartId, Piece, Plan, Reconnect, RemoteHost, Requests, Retry,
+    Rows, Schedule, ScriptLine, Side, Slo, Statement, StatementId, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 pub use request::{Generator, RowGenerator};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use base::{Nanos, Seed, WallTime};
-use record::{End, EndKind, Header, JobHeader, OpFormat, OpLogReport, Pace, TargetText};
+use record::{End, EndKind, Header, OpFormat, OpLogReport, Pace, TargetText};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
+use super::jobs::{read_jobs, write_job};
 use super::schema::VERSION;
 use crate::error::Trouble;
 
@@ -119,23 +120,6 @@ fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), Trouble> {
-    let JobHeader { name, model, arrival, offered_per_s, connections_asked, statements } = job;
-    to.prepare_cached("insert into job values (?, ?, ?, ?, ?, ?)")?.execute(params![
-        place,
-        name,
-        model,
-        arrival,
-        offered_per_s,
-        connections_asked
-    ])?;
-    for (text, number) in statements.iter().zip(1..) {
-        to.prepare_cached("insert into statement values (?, ?, ?)")?
-            .execute(params![place, number, text])?;
-    }
-    Ok(())
-}
-
 /// Reads the facts that were known before the run, and its time zero if it was reached.
 pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>), Trouble> {
     let facts = Facts::read(from)?;
@@ -217,45 +201,6 @@ impl Facts {
     fn is_odd(key: &str) -> Trouble {
         Trouble::content(format!("table `meta` has no `{key}` that a record has"))
     }
-}
-
-fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, Trouble> {
-    let mut select = from.prepare(
-        "select job, name, model, arrival, offered_per_s, connections_asked from job order by job",
-    )?;
-    let mut rows = select.query([])?;
-    let mut jobs: Vec<JobHeader> = Vec::new();
-    while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(0)? != jobs.len() as i64 {
-            return Err(Trouble::content(format!("table `job` has no job {}", jobs.len())));
-        }
-        jobs.push(JobHeader {
-            name: row.get(1)?,
-            model: row.get(2)?,
-            arrival: row.get(3)?,
-            offered_per_s: row.get(4)?,
-            connections_asked: row.get(5)?,
-            statements: Vec::new(),
-        });
-    }
-    read_statements(from, &mut jobs)?;
-    Ok(jobs)
-}
-
-fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trouble> {
-    let mut select = from.prepare("select job, place, text from statement order by job, place")?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let (job, place): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let statements = usize::try_from(job).ok().and_then(|job| jobs.get_mut(job));
-        let statements = statements.map(|job| &mut job.statements);
-        let Some(statements) = statements.filter(|known| place == known.len() as i64 + 1) else {
-            let odd = format!("table `statement` has statement {place} of job {job} out of order");
-            return Err(Trouble::content(odd));
-        };
-        statements.push(row.get(2)?);
-    }
-    Ok(())
 }
 
 /// Converts a duration to an integer of SQLite, which holds up to 292 years.

@@ -6,6 +6,7 @@
 //! its own module.
 
 mod content;
+mod jobs;
 mod rows;
 mod schema;
 mod seal;

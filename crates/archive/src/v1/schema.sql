@@ -16,6 +16,14 @@ CREATE TABLE job (
     connections_asked integer           -- null: as many as it takes
 );
 
+CREATE TABLE account (
+    -- The rows of `job` that are no whole jobs. The first records have no such table.
+    job integer primary key not null,
+    kind text not null,                 -- part (of a mix), node (a job at one of several servers)
+    of_job integer not null,            -- the mix, or the job
+    name text not null                  -- the section of the part, or the address of the server
+);
+
 CREATE TABLE statement (
     job integer not null,
     place integer not null,             -- from 1: statement 1 has the histograms `statement-1`

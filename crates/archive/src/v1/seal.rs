@@ -9,9 +9,10 @@ use super::rows::{SCALARS, integer, natural, scalars};
 use crate::error::Trouble;
 
 /// The tables whose rows are counted.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 12] = [
     "meta",
     "job",
+    "account",
     "statement",
     "event",
     "client",

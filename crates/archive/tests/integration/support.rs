@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use archive::{Archive, LiveView, Recorder, RecorderOutlet};
 use base::{AccountId, Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, Ledger, Outcome, Outlet,
-    Pace, Request, RequestWork, TargetText,
+    AccountKind, Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, Ledger,
+    Outcome, Outlet, Pace, Request, RequestWork, TargetText,
 };
 
 pub(crate) const READ: AccountId = AccountId(0);
@@ -59,6 +59,7 @@ impl Drop for Place {
 pub(crate) fn job(name: &str, model: &str, statements: &[&str]) -> JobHeader {
     JobHeader {
         name: name.to_owned(),
+        kind: AccountKind::Job,
         model: model.to_owned(),
         arrival: (model == "open").then(|| "poisson".to_owned()),
         offered_per_s: (model == "open").then_some(40.0),

@@ -1,11 +1,10 @@
 //! The header of a run's record.
 
 use engine::NodeEntry;
-use record::{Header, JobHeader, Pace, TargetText};
-use workload::{JobOrPart, JobTarget, Placeholders};
+use record::{AccountKind, Header, JobHeader, Pace, TargetText};
+use workload::{Account, JobOrPart, JobTarget, Placeholders};
 
 use super::order::Order;
-use crate::unread_plan::NODE;
 
 /// Builds the record's header; `nodes` are the per-node statistics of jobs. The plan in it has only
 /// the sections that the run carries out.
@@ -16,8 +15,15 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         plan.to_mut().teardown.clear();
     }
     let plan = &*plan;
-    let job = |either: JobOrPart<'_>| JobHeader {
+    let job = |(account, either): (Account, JobOrPart<'_>)| JobHeader {
         name: either.name().to_owned(),
+        kind: match account {
+            Account::Job(_) => AccountKind::Job,
+            Account::Part(part) => AccountKind::Part {
+                mix: plan.account_of(part.job),
+                section: either.section().to_owned(),
+            },
+        },
         model: either.job().model().to_owned(),
         arrival: either.job().arrival().map(str::to_owned),
         offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),
@@ -32,9 +38,10 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
             .map(|statement| statement.text(Placeholders::Question))
             .collect(),
     };
-    let account = |NodeEntry { job, address }: NodeEntry| JobHeader {
+    let node = |NodeEntry { job, address }: NodeEntry| JobHeader {
         name: format!("{}@{address}", plan.job(job).name()),
-        model: NODE.to_owned(),
+        kind: AccountKind::Node { job: plan.account_of(job), address },
+        model: AccountKind::NODE_MODEL.to_owned(),
         arrival: None,
         offered_per_s: None,
         connections_asked: None,
@@ -56,6 +63,6 @@ pub(super) fn header(order: &Order, nodes: Vec<NodeEntry>) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup.known(),
         duration: plan.duration,
-        jobs: plan.jobs_and_parts().map(job).chain(nodes.into_iter().map(account)).collect(),
+        jobs: plan.accounts().map(job).chain(nodes.into_iter().map(node)).collect(),
     }
 }

@@ -7,8 +7,8 @@ use analyze::{Evidence, Finding, Summary, summarize};
 use archive::{Archive, Recorder, RecorderOutlet};
 use base::{AccountId, Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, Ledger, Outcome, Pace, Request,
-    RequestWork,
+    AccountKind, Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, Ledger, Outcome, Pace,
+    Request, RequestWork,
 };
 use workload::{Overrides, Plan};
 
@@ -54,6 +54,7 @@ pub(crate) fn header(workload: &str) -> Header {
     let plan = plan(workload);
     let job = |either: workload::JobOrPart<'_>| JobHeader {
         name: either.name().to_owned(),
+        kind: AccountKind::Job,
         model: either.job().model().to_owned(),
         arrival: either.job().arrival().map(str::to_owned),
         offered_per_s: either.offered_per_s(plan.warmup.known(), plan.duration),

@@ -13,15 +13,6 @@ pub struct PartId {
     pub index: u16,
 }
 
-/// A server of a job's target, by its index among the servers of the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId {
-    /// The job.
-    pub job: JobId,
-    /// The index of the server.
-    pub index: u16,
-}
-
 /// A statement, by its index in its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StatementId(pub u16);
@@ -40,15 +31,13 @@ impl StatementId {
     }
 }
 
-/// An account of a record: what counts requests of its own.
+/// An account of a plan: what counts requests of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
     /// A job; its parts count in it too.
     Job(JobId),
     /// A part of a mix.
     Part(PartId),
-    /// A job at one of several servers.
-    Node(NodeId),
 }
 
 impl Account {
@@ -57,7 +46,6 @@ impl Account {
         match self {
             Account::Job(job) => job,
             Account::Part(part) => part.job,
-            Account::Node(node) => node.job,
         }
     }
 }

@@ -122,10 +122,13 @@ impl Plan {
 
     /// Returns the account of the whole job: for a part that of its mix.
     pub fn whole(&self, id: AccountId) -> AccountId {
-        match self.accounts().nth(id.index()) {
-            Some((account, _)) => self.account_of(account.job()),
-            None => id,
-        }
+        self.job_of(id).map_or(id, |job| self.account_of(job))
+    }
+
+    /// Returns the job of an account, which for a part is its mix; `None` if the plan does not have
+    /// the account.
+    pub fn job_of(&self, id: AccountId) -> Option<JobId> {
+        self.accounts().nth(id.index()).map(|(account, _)| account.job())
     }
 
     /// Returns the place of a job's account in the record.
