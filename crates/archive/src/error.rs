@@ -151,7 +151,7 @@ impl Trouble {
     pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
             Trouble::Sql(error) => {
-                RecordError::new(path, RecordErrorKind::CannotWrite).because(error)
+                RecordError::new(path, RecordErrorKind::CannotWrite).because(sql_cause(error))
             }
             Trouble::Content(_) => self.into_read_error(path, ""),
         }
@@ -166,9 +166,9 @@ impl Trouble {
             Trouble::Content(what) => damaged(format!("{place}: {what}")),
             Trouble::Sql(error) => match error.sqlite_error_code() {
                 Some(code) if is_about_surroundings(code) => {
-                    RecordError::new(path, RecordErrorKind::CannotRead).because(error)
+                    RecordError::new(path, RecordErrorKind::CannotRead).because(sql_cause(error))
                 }
-                Some(_) | None => damaged(place.to_owned()).because(error),
+                Some(_) | None => damaged(place.to_owned()).because(sql_cause(error)),
             },
         }
     }
@@ -189,6 +189,18 @@ fn is_about_surroundings(code: rusqlite::ErrorCode) -> bool {
     surroundings.contains(&code)
 }
 
+/// Returns an error of SQLite as a cause. Its own cause repeats the meaning of its number, and is
+/// left out if the words already end with it.
+pub(crate) fn sql_cause(error: rusqlite::Error) -> Cause {
+    let words = error.to_string();
+    let meaning =
+        error.sqlite_error().map(|number| rusqlite::ffi::code_to_str(number.extended_code));
+    match meaning.is_some_and(|meaning| words.ends_with(meaning)) {
+        true => words.into(),
+        false => error.into(),
+    }
+}
+
 impl From<rusqlite::Error> for Trouble {
     fn from(error: rusqlite::Error) -> Trouble {
         Trouble::Sql(error)
@@ -203,5 +215,28 @@ pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
         }
         io::ErrorKind::AlreadyExists => RecordError::new(path, RecordErrorKind::Exists),
         _ => RecordError::new(path, RecordErrorKind::CannotCreate).because(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    /// Returns the texts of an error of SQLite and of its cause, if it keeps one.
+    fn chain(number: i32, words: Option<&str>) -> (String, Option<String>) {
+        let words = words.map(str::to_owned);
+        let cause = sql_cause(rusqlite::Error::SqliteFailure(ffi::Error::new(number), words));
+        (cause.to_string(), cause.source().map(|source| source.to_string()))
+    }
+
+    #[test]
+    fn meaning_of_an_sqlite_number_is_a_cause_only_if_the_words_lack_it() {
+        let meaning = ffi::code_to_str(ffi::SQLITE_FULL);
+        let numbered = format!("Error code 13: {meaning}");
+        assert_eq!(chain(13, Some(meaning)), (meaning.to_owned(), None));
+        assert_eq!(chain(13, None), (numbered.clone(), None));
+        assert_eq!(chain(13, Some("disk is full")), ("disk is full".to_owned(), Some(numbered)));
     }
 }

@@ -12,7 +12,7 @@ use record::{
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::encoding::{Encoder, add_to_times};
-use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
+use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create, sql_cause};
 use crate::v1;
 
 /// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
@@ -48,7 +48,7 @@ impl Writer {
         let begun = begin_file(&path, header).map_err(|trouble| {
             let unusable = RecordError::new(&path, RecordErrorKind::CannotCreate);
             match trouble {
-                Trouble::Sql(error) => unusable.because(error),
+                Trouble::Sql(error) => unusable.because(sql_cause(error)),
                 Trouble::Content(what) => unusable.because(what),
             }
         });

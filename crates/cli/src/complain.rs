@@ -44,7 +44,7 @@ impl Complaint {
         let mut cause = error.source();
         while let Some(error) = cause {
             let words = error.to_string();
-            if !text.ends_with(without_number(&words)) {
+            if !text.ends_with(&words) {
                 text.push_str(": ");
                 text.push_str(&words);
             }
@@ -64,12 +64,6 @@ impl Complaint {
     pub(crate) fn print(&self) {
         stderr::write(&format!("{}\n", self.0));
     }
-}
-
-/// Returns the message of an SQLite error without its number, which the outer error omits.
-fn without_number(words: &str) -> &str {
-    let numbered = words.strip_prefix("Error code ");
-    numbered.and_then(|rest| rest.split_once(": ")).map_or(words, |(_, words)| words)
 }
 
 /// Returns true if a stream is to be coloured: it is a terminal, and `NO_COLOR` is unset or empty.
@@ -183,8 +177,7 @@ mod tests {
         for (words, expected) in [
             (&["no", "why"][..], "error: no: why"),
             (&["no: why", "why"], "error: no: why"),
-            (&["no", "disk is full", "Error code 13: disk is full"], "error: no: disk is full"),
-            (&["no", "Error code 13: disk is full"], "error: no: Error code 13: disk is full"),
+            (&["no", "disk is full", "disk is full"], "error: no: disk is full"),
         ] {
             assert_eq!(Complaint::of(&*chain(words).unwrap()).0, expected);
         }

@@ -38,7 +38,7 @@ pub use load::{Batches, Duplicates, Insert, Method};
 pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;
 pub use postgres::{Postgres, PostgresConnection};
-pub use programs::{ProgramConnection, Programs};
+pub use programs::{ProgramConnection, Programs, RejectedCommand};
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};
 pub use table::Table;

@@ -146,21 +146,22 @@ impl<D: Driver> Control<'_, D> {
         for load in counted {
             let place = Location::of_load(load);
             if !self.driver().keeps_data() {
-                let reason = "this target keeps no data: leave out --loaded".to_owned();
-                return Err(Failed::Unsupported { place, reason });
+                let reason = "this target keeps no data".to_owned();
+                let help = "leave out --loaded".to_owned();
+                return Err(Failed::Unsupported { place, reason, help });
             }
             self.context.listener.on_event(&RunEvent::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
-            let refused = |why: String, help: &str| Failed::Unsupported {
-                place: place.clone(),
-                reason: format!("{why}: {help}"),
+            let refused = |reason: String, help: String| {
+                let place = place.clone();
+                Failed::Unsupported { place, reason, help }
             };
             let count = result.map_err(|error| match Failed::in_control(place.clone(), error) {
                 Failed::Statement { error, .. } => {
                     let why =
                         format!("the rows of table {} cannot be counted: {error}", load.table);
-                    refused(why, "run without --loaded")
+                    refused(why, "run without --loaded".to_owned())
                 }
                 other => other,
             })?;
@@ -168,7 +169,7 @@ impl<D: Driver> Control<'_, D> {
             if found != load.rows.to_string() {
                 let (table, rows) = (&load.table, load.rows);
                 let why = format!("table {table} has {found} rows; expected {rows}");
-                return Err(refused(why, &other_rows(found)));
+                return Err(refused(why, other_rows(found)));
             }
         }
         self.report_facts(connection).await;

@@ -25,6 +25,8 @@ pub enum Failed {
         place: Location,
         /// A description of the feature.
         reason: String,
+        /// The change that helps.
+        help: String,
     },
     /// A file that a job reads or writes cannot be opened.
     File {
@@ -134,7 +136,9 @@ impl fmt::Display for Failed {
                 write!(f, "there is no answer to {place}")
             }
             Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
-            Failed::Unsupported { place, reason } => write!(f, "[{}]: {reason}", place.section),
+            Failed::Unsupported { place, reason, help } => {
+                write!(f, "[{}]: {reason}: {help}", place.section)
+            }
             Failed::File { place, path, .. } => {
                 write!(f, "the file `{}` of [{}] cannot be opened", path.display(), place.section)
             }

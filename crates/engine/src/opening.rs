@@ -113,10 +113,10 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
         Some(job) if (plan.max_connections as usize) < lanes => Err(Failed::Unsupported {
             place: Location::of_section(job),
             reason: format!(
-                "each of the {lanes} threads needs a connection, and `max-connections` is {}: run \
-                 on fewer threads, or raise it",
+                "each of the {lanes} threads needs a connection, and `max-connections` is {}",
                 plan.max_connections
             ),
+            help: "run on fewer threads, or raise it".to_owned(),
         }),
         Some(_) | None => Ok(()),
     }

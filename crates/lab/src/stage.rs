@@ -5,7 +5,7 @@ use std::fmt;
 
 use base::{Class, Seed, Stream, Target, TargetKind};
 use confine::Reach;
-use driver::{Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
+use driver::{Either, Mysql, Null, Postgres, Programs, RejectedCommand, Simulated, Sqlite};
 use engine::{Drivers, Failed, Location, Options, PerTarget};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
@@ -198,10 +198,11 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
         let Some(command) = job.command() else { continue };
         let sample = command.sample();
         let checked = programs.check(sample.as_deref(), command.first_word());
-        checked.map_err(|reason| {
+        checked.map_err(|RejectedCommand { reason, help }| {
             let section = job.name().to_owned();
             let place = Location { section, statement: Some(1), span: command.span, script: None };
-            Error::Failed(Failed::Unsupported { place, reason })
+            let help = help.to_owned();
+            Error::Failed(Failed::Unsupported { place, reason, help })
         })?;
     }
     Ok(())

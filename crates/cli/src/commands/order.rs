@@ -162,11 +162,9 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
             let diagnostic = at(place).label(refusal.to_string());
             file.complain(Diagnostic { help: remedy, ..diagnostic })
         }
-        Error::Failed(Failed::Unsupported { place, reason }) => {
-            let text = error.to_string();
-            let (fault, help) = fault_and_help(&text, reason);
-            let diagnostic = Diagnostic::error(place.span, fault);
-            file.complain(Diagnostic { help: help.map(str::to_owned), ..diagnostic })
+        Error::Failed(Failed::Unsupported { place, reason, help }) => {
+            let fault = format!("[{}]: {reason}", place.section);
+            file.complain(Diagnostic::error(place.span, fault).help(help))
         }
         Error::Failed(Failed::File { place, path: _, error: cause }) => {
             let help = "name a file that can be opened, in a folder that exists";
@@ -177,14 +175,6 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
     }
 }
 
-/// Splits a message that ends with `reason` into the fault and the help, which is the part of the
-/// reason after its last colon.
-fn fault_and_help<'a>(text: &'a str, reason: &'a str) -> (&'a str, Option<&'a str>) {
-    let help = reason.rsplit_once(": ").map(|(_, help)| help);
-    let fault = help.and_then(|help| text.strip_suffix(help)?.strip_suffix(": "));
-    (fault.unwrap_or(text), help.filter(|_| fault.is_some()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,15 +183,6 @@ mod tests {
     fn processors_are_listed_as_they_are_asked_for() {
         assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(ranges(&[3]), "3");
-    }
-
-    #[test]
-    fn what_to_do_is_taken_from_the_end_of_a_reason() {
-        let reason = "the rows cannot be counted: no such table: t: run without --loaded";
-        let fault = "[load t]: the rows cannot be counted: no such table: t";
-        let text = format!("[load t]: {reason}");
-        assert_eq!(fault_and_help(&text, reason), (fault, Some("run without --loaded")));
-        assert_eq!(fault_and_help("[a]: no", "no"), ("[a]: no", None));
     }
 
     #[test]

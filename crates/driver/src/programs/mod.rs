@@ -37,6 +37,15 @@ use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, StatementId, Table, Work};
 
+/// A command that the shell would reject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedCommand {
+    /// The reason, in words.
+    pub reason: String,
+    /// The change that helps.
+    pub help: &'static str,
+}
+
 /// The driver of jobs with a command.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -82,19 +91,26 @@ impl Programs {
     /// known. Blocks while the shell parses it.
     ///
     /// # Errors
-    /// The shell rejects the syntax, or finds no such program. The message ends with a remedy after
-    /// a colon.
-    pub fn check(&self, text: Option<&str>, first_word: Option<&str>) -> Result<(), String> {
+    /// The shell rejects the syntax, or finds no such program.
+    pub fn check(
+        &self,
+        text: Option<&str>,
+        first_word: Option<&str>,
+    ) -> Result<(), RejectedCommand> {
         if let Some(words) = text.and_then(|text| child::syntax_error(text, &self.shared.folder)) {
-            return Err(format!("the shell does not understand the command ({words}): correct it"));
+            let reason = format!("the shell does not understand the command ({words})");
+            return Err(RejectedCommand { reason, help: "correct it" });
         }
         let missing = first_word.filter(|word| !child::is_found(word, &self.shared.folder));
         match missing {
             None => Ok(()),
-            Some(word) => Err(format!(
-                "the shell finds no program `{word}` from `{}`: install it, or write where it is",
-                self.shared.folder.display()
-            )),
+            Some(word) => Err(RejectedCommand {
+                reason: format!(
+                    "the shell finds no program `{word}` from `{}`",
+                    self.shared.folder.display()
+                ),
+                help: "install it, or write where it is",
+            }),
         }
     }
 

@@ -157,8 +157,8 @@ fn a_command_is_judged_without_being_run() {
         ("no-such-program x", "finds no program `no-such-program`"),
         ("./no-such x", "finds no program `./no-such`"),
     ] {
-        let why = judged(text).unwrap_err();
-        assert!(why.contains(words) && why.contains(": "), "{why}");
+        let RejectedCommand { reason, help } = judged(text).unwrap_err();
+        assert!(reason.contains(words) && !help.is_empty(), "{reason}: {help}");
     }
     assert!(fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name() != "x"));
 }
