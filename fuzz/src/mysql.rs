@@ -283,7 +283,7 @@ mod tests {
 
     /// Without this, nothing after a request for a file would ever be read.
     #[test]
-    fn a_file_is_sent_and_what_answers_it_is_read() {
+    fn file_is_sent_and_its_answer_read() {
         let request = b"\x06\0\0\x01\xfba.csv";
         let ok = b"\x07\0\0\x04\0\x02\0\x02\0\0\0";
         let bytes = [&request[..], ok].concat();

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_put_where_the_mark_was() {
+    fn row_id_replaces_the_marker() {
         let mark = MARK.to_be_bytes();
         let mut request = request(&[b"B", &mark[..], b"E"].concat(), Id::BigEndian32);
         assert_eq!(request.for_row(7), b"B\0\0\0\x07E");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_known_by_its_length_and_both_ends() {
+    fn reply_matches_by_length_and_both_ends() {
         let request = request(b"987654", Id::Digits6);
         assert_eq!(request.look(REPLY), Match::Complete);
         assert_eq!(request.look(b"head-AND-BODY-and-tail"), Match::Complete);

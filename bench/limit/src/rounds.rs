@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_asked_for() {
+    fn all_rows_are_requested() {
         let mut rows = Rows { state: 1, rows: 10 };
         let mut seen = [0_u32; 10];
         (0..1_000).for_each(|_| seen[rows.next() as usize - 1] += 1);

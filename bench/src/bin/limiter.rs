@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_what_the_words_say() {
+    fn limiter_options_are_parsed() {
         let order = check("--seed 7 --repetitions 2 --seconds 5 --only hot").expect("an order");
         assert_eq!((order.seed, order.repetitions, order.seconds), (7, 2, 5));
         assert_eq!(order.only.as_deref(), Some("hot"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_cannot_be_is_refused() {
+    fn invalid_limiter_options_are_refused() {
         for text in [
             "--seed",
             "--seed x",

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_have_names_of_their_own_and_words_of_the_contract() {
+    fn scenario_names_are_unique_and_limiters_are_known() {
         for (place, scenario) in scenarios().enumerate() {
             assert!(scenarios().skip(place + 1).all(|other| other.name != scenario.name));
             for accepted in scenario.accepted {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_right_missed_or_wrong() {
+    fn limiter_answer_is_right_missed_or_wrong() {
         let scenario = Scenario {
             name: "hot row",
             made: "",

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_good_if_nearly_all_is_named_right_and_nothing_wrong() {
+    fn table_passes_if_few_limiters_are_missed_and_none_is_wrong() {
         let good = ["concurrency"; 20];
         assert!(Table(vec![row(&good)]).is_good());
         let with = |other: &'static str| {

@@ -139,7 +139,7 @@ mod tests {
 
     /// By design, each check objects to at most one valid run in five hundred.
     #[test]
-    fn valid_runs_are_seldom_objected_to() {
+    fn checks_seldom_object_to_valid_runs() {
         let Alarms { runs, flagged, by_check, objections } = alarms(3).expect("runs");
         assert_eq!(runs, 3 * SHAPES.len() as u64);
         assert!(flagged <= 1, "{objections:?}");

@@ -132,7 +132,7 @@ mod tests {
 
     /// Of 40 intervals of 95 %, at least 34 cover the true value in 99.9 of 100 such tests.
     #[test]
-    fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    fn confidence_intervals_have_their_nominal_coverage() {
         for found in coverage(40, 30_000).expect("runs") {
             assert!(found.given >= 36, "{found:?}");
             assert!(found.held * 40 >= found.given * 34, "{found:?}");

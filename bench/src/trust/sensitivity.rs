@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planted_faults_are_noticed_and_the_run_without_one_is_valid() {
+    fn planted_faults_are_detected_and_the_clean_run_is_valid() {
         for found in sensitivity(4).expect("runs") {
             assert_eq!(found.noticed, found.runs, "{found:?}");
         }

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growth_counts_when_it_is_more_than_half_a_percent_of_the_requests() {
+    fn backlog_growth_matters_above_half_a_percent_of_the_requests() {
         let overload = rise(60, 20.0);
         assert!((overload.growth - 1_200.0).abs() < 1.0, "{overload:?}");
         assert!(overload.exceeds_capacity(arrivals(239_000)));
@@ -205,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn a_growth_counts_when_it_is_more_than_ten_requests() {
+    fn backlog_growth_matters_above_ten_requests() {
         assert!(rise(60, 10.1 / 60.0).exceeds_capacity(arrivals(20)));
         assert!(!rise(60, 9.9 / 60.0).exceeds_capacity(arrivals(20)));
     }
 
     #[test]
-    fn a_growth_counts_when_a_queue_does_not_move_as_far_by_chance() {
+    fn backlog_growth_matters_beyond_random_fluctuation() {
         let growth = |requests| rise(60, requests / 60.0);
         assert!(growth(202.0).exceeds_capacity(arrivals(10_000)));
         assert!(!growth(198.0).exceeds_capacity(arrivals(10_000)));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_bursts_at_random_times_add_to_what_chance_does() {
+    fn only_bursts_at_random_times_widen_the_random_fluctuation() {
         let burst = |job: &str| {
             let file = format!("duration = 9s\n[a]\nquery = select 1\nbatch-size = 20\n{job}");
             let (plan, _) = workload::plan(&file, &workload::Overrides::default());
@@ -255,14 +255,14 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_backlog_does_not_grow_and_a_short_window_says_nothing() {
+    fn constant_backlog_does_not_grow_and_short_window_is_not_judged() {
         assert_eq!(trend(&[5.0; 60]), Some(Trend { growth: 0.0, t: 0.0, limit: 4.5 }));
         assert_eq!(trend(&[5.0; 4]), None);
     }
 
     /// Requests take half a minute at a rate that rises all the time.
     #[test]
-    fn a_backlog_that_grows_as_its_rate_does_is_no_overload() {
+    fn backlog_proportional_to_a_rising_rate_is_no_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
         let backlog: Vec<f64> = arrivals.iter().map(|rate| 30.0 * rate).collect();
         let requests = Arrivals { requests: arrivals.iter().sum::<f64>() as u64, burst: 1 };
@@ -272,7 +272,7 @@ mod tests {
 
     /// A server answers 250 requests per second, at a rate that rises to 690.
     #[test]
-    fn a_backlog_that_grows_beyond_its_rate_is_one() {
+    fn backlog_that_outgrows_a_rising_rate_is_an_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
         let over = |backlog: f64, rate: &f64| Some((backlog + rate - 250.0).max(0.0));
         let backlog: Vec<f64> = arrivals

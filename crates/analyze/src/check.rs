@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_check_decides() {
+    fn verdict_is_that_of_the_gravest_check() {
         assert_eq!(verdict(&[Status::Pass, Status::NotPossible]), "VALID");
         assert_eq!(verdict(&[Status::Pass, Status::Suspect, Status::NotPossible]), "SUSPECT");
         assert_eq!(verdict(&[Status::Invalid, Status::Suspect]), "INVALID");

@@ -250,7 +250,7 @@ mod tests {
 
     /// Ten batches of equal length: mean 5.5, variance 55/6, so 2.2622 · √(55/60) on either side.
     #[test]
-    fn the_interval_of_equal_batches_is_students() {
+    fn equal_batches_give_students_interval() {
         let shuffled = [10.0, 1.0, 8.0, 3.0, 6.0, 5.0, 7.0, 4.0, 9.0, 2.0];
         let Estimate { value, bounds, .. } = ratio(&batches(shuffled.map(|x| (x, 1.0)))).unwrap();
         let Bounds { low, high, is_optimistic } = bounds.unwrap();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_counts_as_much_as_it_holds_and_one_of_nothing_not_at_all() {
+    fn batches_are_weighted_by_their_size() {
         let mut unequal = batches((1..=10).map(|n| (3.0 * f64::from(n), f64::from(n))));
         let alike = Estimate {
             value: 3.0,
@@ -284,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_does_not_reach_below_nothing() {
+    fn interval_does_not_extend_below_zero() {
         let few = batches((0..12).map(|n| (if n == 5 { 1.0 } else { 0.0 }, 1.0)));
         assert_eq!(ratio(&few).unwrap().bounds.unwrap().low, 0.0);
     }
 
     /// Batches that come in equal pairs are worth half as many.
     #[test]
-    fn batches_that_resemble_their_neighbours_are_joined() {
+    fn correlated_batches_are_joined() {
         let stream = Stream::new(Seed(3), "test", "pairs");
         let single: Vec<f64> = (0..40).map(|n| 100.0 + stream.draw(n).normal()).collect();
         let doubled = single.iter().flat_map(|x| [(*x, 1.0), (*x, 1.0)]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_of_few_batches_that_resemble_each_other_is_called_optimistic() {
+    fn interval_of_few_correlated_batches_is_optimistic() {
         let rising = batches((0..19).map(|n| (f64::from(n), 1.0)));
         assert!(ratio(&rising).unwrap().bounds.unwrap().is_optimistic);
     }
@@ -401,7 +401,7 @@ mod tests {
 
     /// The response time of such a queue is exponential, with a mean of 1 ms / (1 − utilisation).
     #[test]
-    fn intervals_of_a_queue_hold_the_truth_as_often_as_they_say() {
+    fn intervals_of_a_queue_have_their_nominal_coverage() {
         let (utilisation, mean) = (0.7, 1e6 / 0.3);
         for fraction in [0.5, 0.95, 0.99] {
             let truth = exponential_quantile(fraction, mean);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_takes_requests_for_independent_is_noticed() {
+    fn interval_that_assumes_independent_requests_fails_coverage() {
         for (fraction, most) in [(0.5, 60.0), (0.99, 50.0)] {
             let truth = exponential_quantile(fraction, 1e6 / 0.3);
             let fault = |seed| Times::of_a_queue(seed, 0.7).quantile_of_requests(fraction);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_too_near_to_the_largest_time_has_no_interval() {
+    fn quantile_near_the_maximum_has_no_interval() {
         let few = |each: u64| {
             let batches =
                 (0..20).map(|second| (0..each).map(|n| 1_000 + second + 20 * n).collect());
@@ -453,7 +453,7 @@ mod tests {
     /// About one request in a hundred times out, more in some seconds than in others: p99 is either
     /// that of the timeouts or that of the others.
     #[test]
-    fn a_quantile_among_equals_may_lie_below_them() {
+    fn quantile_among_ties_may_lie_below_them() {
         let second = |second: u64| {
             let late = 8 + second % 6;
             let quick = (0..1_000 - late).map(|n| 1_000 + n);
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_samples_are_those_of_the_tables() {
+    fn fewest_samples_match_tables() {
         for (fraction, fewest) in [(0.5, 6), (0.95, 72), (0.99, 368), (0.999, 3_688)] {
             assert_eq!(fewest_samples(fraction), fewest);
         }
@@ -473,7 +473,7 @@ mod tests {
 
     /// No batch has a time above the largest one, which is no sign of certainty.
     #[test]
-    fn a_quantile_that_is_the_largest_time_has_no_interval() {
+    fn quantile_equal_to_the_maximum_has_no_interval() {
         let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());
         let times = Times { batches: batches.collect() };
         assert_eq!(times.quantile(0.999).bounds, None);
@@ -485,7 +485,7 @@ mod tests {
     /// The times of a queue at 70 % are worth a fifteenth of as many independent ones for the
     /// median, and a fiftieth for p99 (by simulation).
     #[test]
-    fn times_of_a_queue_are_worth_fewer_independent_ones() {
+    fn correlated_times_have_fewer_effective_samples() {
         let worth = |fraction| {
             let runs = (1..=40).map(|seed| Times::of_a_queue(seed, 0.7)).map(|times| {
                 let all = times.pooled().len() as f64;
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_differ_if_their_intervals_lie_well_apart() {
+    fn figures_differ_if_their_intervals_are_well_separated() {
         let estimate = |value, half_width, is_optimistic| {
             let (low, high) = (value - half_width, value + half_width);
             let bounds = Some(Bounds { low, high, is_optimistic });
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multiple_is_one_by_the_ends_of_both_intervals() {
+    fn ratio_range_comes_from_the_ends_of_both_intervals() {
         let estimate = |low: f64, high: f64| {
             let bounds = Some(Bounds { low, high, is_optimistic: true });
             Estimate { value: low.midpoint(high), bounds, effective_samples: None }

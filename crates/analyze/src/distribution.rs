@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantiles() {
+    fn empty_distribution_has_no_quantiles() {
         let nothing = Distribution::of(&Kind::Response.histogram());
         assert_eq!(nothing, Distribution::default());
         assert_eq!(nothing.quantile_ns("p50"), None);

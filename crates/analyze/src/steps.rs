@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_short_run_a_step_is_an_interval() {
+    fn steps_of_a_short_run_are_intervals() {
         let steps = steps(2_500, Some(60), 60);
         assert_eq!(steps.len(), 61);
         assert_eq!(steps.window(), 3..61);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_has_few_steps_and_its_probes_stay_as_they_are() {
+    fn long_run_has_few_steps_and_unchanged_probes() {
         for (duration, end) in [(Some(7_200), 7_200), (None, 7_200), (Some(14_400), 14_400)] {
             let steps = steps(10_000, duration, end);
             assert!(steps.len() <= 2_001, "{}", steps.len());

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t_is_that_of_the_tables() {
+    fn t_quantiles_match_tables() {
         for (alpha, freedom, tabled) in [
             (0.05, 1.0, 12.7062),
             (0.05, 5.0, 2.5706),

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_database_on_this_machine_is_enough() {
+    fn one_local_database_makes_the_run_local() {
         let text = "duration = 1s\n[target copy]\nurl = sim:mm1\n[a]\nquery = select 1\n[b]\n\
                     query = select 1\ntarget = copy\n";
         let (plan, diagnostics) = workload::plan(text, &workload::Overrides::default());

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_is_cut_where_it_has_faded() {
+    fn warm_up_ends_where_the_transient_has_faded() {
         for tau in [3.0, 10.0] {
             let mut cuts: Vec<usize> = (0..200)
                 .map(|run| {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_cut_from_what_never_changes_and_nothing_said_of_too_little() {
+    fn constant_series_has_no_warm_up_and_short_series_is_not_judged() {
         assert_eq!(cut(&[7.0; 60]), Some(Cut::default()));
         assert_eq!(cut(&[7.0; 49]), None);
         assert_eq!(end_of_warmup([&[7.0; 60][..], &[7.0; 49]]), WarmupEnd::TooShort);

@@ -264,7 +264,7 @@ mod tests {
         })]
 
         #[test]
-        fn what_is_written_is_read(
+        fn encoded_messages_round_trip(
             times in proptest::collection::vec((0u32..42, any::<u64>()), 0..200),
             kind in proptest::sample::select(vec![Kind::Response, Kind::Wait]),
         ) {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn invariant_7_what_a_killed_writer_left_half_done_is_rolled_back() {
+    fn invariant_7_unfinished_transaction_of_a_killed_writer_is_rolled_back() {
         let place = Place::new("rolled-back");
         let path = killed(&place);
         assert_eq!(settings(&open(&path).unwrap()), ["kept"]);

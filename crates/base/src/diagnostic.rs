@@ -301,7 +301,7 @@ error: empty
     }
 
     #[test]
-    fn places_outside_the_text_and_inside_characters_do_not_panic() {
+    fn spans_outside_the_text_or_inside_characters_do_not_panic() {
         for (start, end) in [(0, 0), (2, 1), (1, 2), (100, 200)] {
             let shown = render("é=\u{0}\r\n", &Diagnostic::warning(Span::new(start, end), "odd"));
             assert!(shown.starts_with("warning: odd"), "{shown}");

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_its_text_cut_at_a_character() {
+    fn long_code_is_truncated_at_a_character_boundary() {
         assert_eq!(Code::new("40001").as_str(), "40001");
         assert_eq!(Code::new(&"é".repeat(20)).as_str(), "é".repeat(15));
         assert_eq!(Code::new(""), Code::new(""));

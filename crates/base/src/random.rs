@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_distributions() {
+    fn moments_match_the_distributions() {
         let n = 200_000;
         let mean = |f: fn(&mut Draw) -> f64| {
             (0..n).map(|i| f(&mut stream().draw(i))).sum::<f64>() / n as f64
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn below_reaches_both_ends_and_no_further() {
+    fn below_covers_exactly_its_range() {
         let seen: Vec<u64> = (0..1_000).map(|i| stream().draw(i).below(3)).collect();
         assert_eq!(seen.iter().min(), Some(&0));
         assert_eq!(seen.iter().max(), Some(&2));

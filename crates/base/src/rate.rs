@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_reads_is_a_rate_too() {
+    fn rates_accept_gos_number_syntax() {
         for (text, same) in [("1_000", "1k"), ("0x1p-2", ".25"), ("+5", "5"), ("1E3", "1000")] {
             assert_eq!(Rate::parse(text), Rate::parse(same), "{text}");
             assert!(Rate::parse(text).is_ok(), "{text}");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_gives_back_every_digit() {
+    fn rate_round_trips_every_digit() {
         for text in ["3000", "0.01", "16.7", "0.123456789012345678", "0.000001"] {
             let rate = Rate::parse(text).unwrap();
             assert_eq!(rate.to_decimal().to_string(), text);

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_in_comes_out() {
+    fn rows_round_trip() {
         let fields = [
             Field::Null,
             Field::Int(i64::MIN),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_a_failed_statement_are_taken_back() {
+    fn rows_of_a_failed_statement_are_removed() {
         let mut rows = Rows::wanted();
         rows.push(Field::Int(1));
         rows.end_row();

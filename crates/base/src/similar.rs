@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_fingers_finds_its_word() {
+    fn typo_finds_the_nearest_word() {
         let keys = ["duration", "warmup", "rate", "concurrency", "query"];
         assert_eq!(closest("durration", keys), Some("duration"));
         assert_eq!(closest("qurey", keys), Some("query"));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn another_word_finds_nothing() {
+    fn different_word_has_no_suggestion() {
         let keys = ["duration", "warmup", "rate"];
         assert_eq!(closest("colour", keys), None);
         assert_eq!(closest("", keys), None);

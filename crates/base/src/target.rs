@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_database_is_called_that() {
+    fn temporary_database_has_its_own_name() {
         for (url, words) in [
             ("sqlite:", "sqlite: (a temporary file)"),
             ("sqlite:?journal=wal", "sqlite:?journal=wal (a temporary file)"),

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_monotonic_clock_does_not_go_back() {
+    fn monotonic_clock_never_goes_back() {
         let readings: Vec<Stamp> = (0..1_000).map(|_| Monotonic.now()).collect();
         assert!(readings.is_sorted());
         assert!(readings[0] > Stamp::ZERO);

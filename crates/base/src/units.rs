@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_keep_every_digit() {
+    fn decimals_round_trip_every_digit() {
         assert_eq!(Decimal::parse("0.01"), Ok(Decimal { digits: 1, scale: 2 }));
         assert_eq!(Decimal::parse("16.70"), Ok(Decimal { digits: 167, scale: 1 }));
         assert_eq!(Decimal::parse("2e-3"), Ok(Decimal { digits: 2, scale: 3 }));

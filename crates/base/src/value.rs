@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_found_where_they_were_written() {
+    fn table_texts_are_found_by_position() {
         let mut values = Values::new();
         values.push(Value::Int(7));
         values.push_text(|buffer| buffer.push_str("first"));

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_end_is_too_large() {
+    fn endless_file_is_refused_as_too_large() {
         let error = WorkloadFolder::new(Path::new("/").into()).read("dev/zero", 1_000).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
     }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_has_an_idea_that_fits_into_a_line() {
+    fn workload_idea_fits_one_line() {
         for builtin in ALL.iter().filter(|builtin| builtin.file.ends_with(EXTENSION)) {
             let idea = builtin.idea().unwrap_or_default();
             assert!((20..=100).contains(&idea.len()), "{}: `{idea}`", builtin.file);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_with_and_without_its_ending() {
+    fn workload_is_found_with_and_without_its_extension() {
         for (name, file) in [("hello", "hello.ini"), ("hello.ini", "hello.ini")] {
             assert_eq!(find(name).map(|builtin| builtin.file), Some(file));
         }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_is_in_the_tables() {
+    fn calibration_tables_contain_every_figure() {
         let text = text(&calibrated(Nanos::from_micros(199)), Some("sqlite:"), None);
         for words in ["sqlite:", "20000  ", "21.00 µs", "61234", "24.5 ns", "nothing was kept"] {
             assert!(text.contains(words), "`{words}` is not in:\n{text}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_is_said_so() {
+    fn busy_machine_is_reported() {
         let file = Some(Path::new("/s/c.json"));
         let text = text(&calibrated(Nanos::from_micros(201)), None, file);
         assert!(text.contains("the machine was busy"), "{text}");

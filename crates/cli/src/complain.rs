@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_said_once() {
+    fn cause_is_printed_once() {
         for (words, expected) in [
             (&["no", "why"][..], "error: no: why"),
             (&["no: why", "why"], "error: no: why"),

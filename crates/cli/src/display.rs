@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_that_were_not_run_are_told_by_their_numbers() {
+    fn skipped_statements_are_listed_by_number() {
         let why = "not run: the database does not answer";
         assert_eq!(left_undone(2, 3), format!("statement 3 of [teardown] was {why}"));
         assert_eq!(left_undone(0, 3), format!("statements 1 to 3 of [teardown] were {why}"));

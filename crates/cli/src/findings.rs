@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_what_is_off_and_by_how_much() {
+    fn selftest_table_shows_each_deviation() {
         let tested = tested(Found::Oracles(vec![finding(0.0153), finding(0.0170)]));
         let text = tested.text();
         let lines: Vec<&str> = text.lines().collect();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_nothing_notices_is_a_failure() {
+    fn undetected_planted_fault_is_a_failure() {
         let mutation = |faulty: Vec<Finding>| Mutation {
             fault: "planted",
             honest: vec![finding(0.0153)],

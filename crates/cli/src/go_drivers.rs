@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_counterpart_becomes_it() {
+    fn go_parameters_are_translated() {
         use TargetKind::{Mysql, Postgres, Sim};
         check(Mysql, "tls=true", "tls=verify");
         check(Mysql, "tls=skip-verify&timeout=5s", "tls=require&connect-timeout=5s");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_is_said() {
+    fn go_parameters_without_effect_are_reported() {
         let (options, notices) =
             translated(TargetKind::Mysql, "parseTime=true&tls=1&loc=UTC").unwrap();
         assert_eq!(options, "tls=verify");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_what_is_measured_is_refused() {
+    fn go_parameters_that_change_the_measurement_are_refused() {
         use TargetKind::{Mysql, Postgres};
         for (kind, text, words) in [
             (Mysql, "tls=preferred", "`tls=preferred` is not taken: encryption must not"),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_behind_a_blank_or_an_equals_sign() {
+    fn flag_value_follows_a_blank_or_an_equals_sign() {
         for line in ["-host h a", "--host h a", "-host=h a", "--host=h a"] {
             let expected = (vec![("host", "h".to_owned())], vec!["a".to_owned()]);
             assert_eq!(typed(line), Ok(expected), "{line}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_takes_no_word_that_follows() {
+    fn switch_does_not_consume_the_next_word() {
         for (line, expected) in [
             ("--stats a", "true"),
             ("-stats=T a", "true"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_that_is_no_flag_ends_them() {
+    fn first_word_without_a_dash_ends_the_flags() {
         assert_eq!(typed("a --host h").unwrap().1, ["a", "--host", "h"]);
         assert_eq!(typed("-- --host").unwrap().1, ["--host"]);
         assert_eq!(typed("- a").unwrap().1, ["-", "a"]);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_a_flag_unless_the_program_has_one_of_its_own() {
+    fn help_is_a_flag_unless_the_program_defines_it() {
         for line in ["-h", "--h", "-help", "--help a", "--host x -h"] {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             assert!(parse(FLAGS, &words).unwrap().wants_help, "{line}");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_flag_of_the_program_is_refused_without_its_value() {
+    fn unknown_flag_is_refused_without_showing_its_value() {
         for (line, words) in [
             ("--hots=secret a", "did you mean --host?"),
             ("--password=secret a", "unknown flag --password:"),

@@ -442,7 +442,7 @@ fn a_command_that_does_something_else_is_noticed() {
 }
 
 #[test]
-fn lines_are_taken_apart_as_a_shell_does() {
+fn guide_commands_are_split_like_a_shell_does() {
     let line = "assay export 'a b.assay' --format \"csv\" > x.csv";
     assert_eq!(shell_words(line), words(&["assay", "export", "a b.assay", "--format", "csv"]));
     assert_eq!(shell_words("a '' | b"), words(&["a", ""]));
@@ -527,7 +527,7 @@ fn joined(folder: &Path, file: &str) -> String {
 }
 
 #[test]
-fn every_link_of_every_page_leads_somewhere() {
+fn every_link_of_the_guide_resolves() {
     let all = pages();
     let root = root();
     let complaints: Vec<String> =
@@ -568,7 +568,7 @@ fn undocumented<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Vec
 }
 
 #[test]
-fn a_name_that_is_left_out_is_noticed() {
+fn omitted_name_is_noticed() {
     let text = "The key `rate` and `--url URL`, and rows.";
     assert_eq!(undocumented(text, ["rate", "--url", "rows"]), ["rows"]);
 }
@@ -648,13 +648,13 @@ fn advice_on_each_check_begins_with_the_remedy_that_the_answer_prints() {
 }
 
 #[test]
-fn advice_is_found_where_it_stands() {
+fn advice_is_extracted_from_its_section() {
     let text = "# A\n\n### a\n\nB.\n\nWhat to do:\n  x. y\n\n### b\n\nWhat to do: z\nw.\n\n## C\n";
     assert_eq!(sections(text), [("a", String::new()), ("b", "What to do: z w.".to_owned())]);
 }
 
 #[test]
-fn every_limiter_that_a_run_can_have_is_explained() {
+fn every_limiter_is_explained() {
     let text = page("docs/limiter.md").text;
     let names = analyze::Component::ALL.map(analyze::Component::name);
     assert_eq!(undocumented(&text, names), [""; 0]);

@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn names_reach_anywhere_once_the_user_has_said_so() {
+    fn unconfined_names_may_lead_anywhere() {
         let Planted { root: _root, files } = planted();
         let files = Files { reach: Reach::Anywhere, ..files };
         assert!(files.open("../victim.csv").is_ok() && files.open("near.csv").is_ok());

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_unknown_and_not_left_out() {
+    fn unreadable_fact_is_recorded_as_unknown() {
         let unknown = |name: &str| (format!("database.{name}"), UNKNOWN.to_owned());
         assert_eq!(settings(None), [unknown("settings")]);
         assert_eq!(tables(None), [unknown("tables")]);

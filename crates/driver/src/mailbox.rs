@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_goes_there_and_its_answer_comes_back() {
+    fn mailbox_carries_an_order_and_its_answer() {
         let mailbox = begun();
         assert_eq!(poll(&mailbox, Some(7)), Poll::Pending);
         assert_eq!(poll(&mailbox, None), Poll::Pending);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_learns_that_its_caller_has_gone() {
+    fn thread_notices_that_its_caller_has_gone() {
         let mailbox = begun();
         assert!(!mailbox.hang_up(), "there is nothing to interrupt");
         assert!(mailbox.caller_has_gone());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_has_gone_answers_no_more() {
+    fn ended_thread_gives_no_further_answer() {
         let mailbox = begun();
         assert!(poll(&mailbox, Some(1)).is_pending());
         assert_eq!(mailbox.next_order(), Some(1));

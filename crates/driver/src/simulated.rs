@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_that_makes_no_sense_is_a_rejected_statement() {
+    fn invalid_hint_is_a_rejected_statement() {
         for text in ["/* sim: reject */", "/* sim: service=5 */", "/* sim: rows */"] {
             assert_eq!(parse_hints(text).unwrap_err().class(), Class::Statement, "{text}");
         }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn result_behind_another_begins_anew() {
+    fn second_result_starts_with_an_empty_table() {
         let mut reader = TableReader::default();
         push(&mut reader, &[Some(&vec![b'x'; Table::LIMIT])]);
         assert!(reader.table.is_cut && reader.table.rows.is_empty());

@@ -380,7 +380,7 @@ mod tests {
 
     /// A lane far behind its schedule yields in between and loses nothing.
     #[test]
-    fn a_backlog_is_noticed_a_part_at_a_time() {
+    fn overdue_arrivals_are_noticed_in_batches() {
         let (mut gate, mut ledger, memory) = gate();
         let now = Stamp(1_000_000);
         gate.end_at(now);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn even_arrivals_fall_exactly_one_period_after_the_start_and_on() {
+    fn even_arrivals_are_exactly_one_period_apart() {
         let uniform = pacer("rate = 3\narrival = uniform");
         assert_eq!(times(uniform, 3), [333_333_333, 666_666_666, 1_000_000_000]);
         let timetable = pacer("every = 10s\nstart = 5s");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_gaps_are_exponential_with_the_mean_of_the_rate() {
+    fn poisson_gaps_are_exponential_with_the_given_rate() {
         let n = 100_000;
         let arrivals = times(pacer("rate = 1000"), n);
         let gaps: Vec<f64> =
@@ -260,7 +260,7 @@ mod tests {
 
     /// Tests Poisson counts in 24 bins, by chi-square and bin by bin.
     #[test]
-    fn arrivals_of_a_shape_fall_where_its_rate_says() {
+    fn arrivals_follow_the_shape_of_the_rate() {
         for shape in SHAPES {
             let arrivals = a_minute_of(shape);
             let text = format!("[a]\nquery = select 1\nrate = {shape}\n");
@@ -286,7 +286,7 @@ mod tests {
 
     /// Uses the Kolmogorov-Smirnov test at a level of about one in a million.
     #[test]
-    fn the_gaps_of_a_shape_are_unit_exponentials_of_expected_arrivals() {
+    fn time_rescaled_gaps_of_a_shape_are_unit_exponentials() {
         for shape in SHAPES {
             let arrivals = a_minute_of(shape);
             let n = arrivals.len() as f64;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn even_arrivals_of_a_shape_fall_when_the_next_one_is_expected() {
+    fn even_arrivals_of_a_shape_follow_its_integral() {
         let uniform = |rate: &str, n| times(pacer(&format!("rate = {rate}\narrival = uniform")), n);
         let seconds = |seconds: &[f64]| -> Vec<u64> {
             seconds.iter().map(|second| (second * 1e9) as u64).collect()
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_ends_when_its_rate_is_zero_for_good() {
+    fn schedule_ends_if_its_rate_stays_zero() {
         assert_eq!(pacer("rate = steps(10 0, 1s)\narrival = uniform").count(), 10);
         let mut random = pacer("rate = ramp(100, 0, 1s)");
         let last = random.by_ref().last().expect("arrivals").at;
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedule_of_a_shape_is_the_same_again_and_for_any_number_of_lanes() {
+    fn schedule_of_a_shape_is_independent_of_the_number_of_lanes() {
         for shape in SHAPES {
             let rate = format!("rate = {shape}");
             let whole: Vec<Arrival> = pacer(&rate).take(20_001).collect();

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panic_message_is_that_of_the_panic() {
+    fn panic_message_is_extracted() {
         assert_eq!(catch_panic(|| 1), Ok(1));
         assert_eq!(catch_panic(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
         assert_eq!(catch_panic(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));

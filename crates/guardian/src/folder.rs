@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_is_private_and_goes_with_its_content() {
+    fn folder_is_private_and_removed_with_its_content() {
         let folder = scratch();
         let path = folder.path().to_owned();
         assert_eq!(fs::metadata(&path).expect("a folder").permissions().mode() & 0o777, 0o700);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_is_taken_is_passed_over() {
+    fn taken_folder_name_is_skipped() {
         let parent = scratch();
         let first = TemporaryFolder::new(parent.path(), "a").expect("a folder");
         let (stem, number) = first.path().to_str().expect("a text").rsplit_once('-').expect("a -");

@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_has_ended_and_was_not_waited_for_is_not_there() {
+    fn zombie_process_counts_as_ended() {
         let mut child = Command::new("true").spawn().expect("a program");
         let number = child.id();
         while process_exists(number) {
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_of_a_watch_is_one_that_can_be_read_again() {
+    fn plan_of_an_observation_round_trips() {
         let plan = watching(&Observe::default());
         let (again, diagnostics) = workload::plan(&plan.to_text(), &Overrides::default());
         assert_eq!(again.map(|plan| plan.observe), Some(Observe::default()), "{diagnostics:?}");

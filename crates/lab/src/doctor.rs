@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_machine_is_looked_at_without_a_server() {
+    fn doctor_examines_the_machine_without_a_server() {
         let examined = examine(None).unwrap();
         assert_eq!(examined.surroundings.server, None);
         assert_eq!(examined.surroundings.timer.unwrap().count, SLEEPS);

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_to_each_server_is_told_under_its_name() {
+    fn network_path_is_recorded_per_target() {
         let reached = |name: Option<&str>, url: &str| {
             let target = Target::parse(url).unwrap();
             Reached { name: name.map(str::to_owned), target }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_known_by_its_url_and_by_how_it_was_reached() {
+    fn target_location_follows_url_and_network_path() {
         let check = |url: &str, path: Option<&str>, route: Option<Route>, place: Place| {
             let found = asked(&Target::parse(url).unwrap(), path);
             assert_eq!(found, Asked { route, place }, "{url} {path:?}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_a_record_is_found_from_the_root() {
+    fn record_folder_is_absolute() {
         let here = std::env::current_dir().unwrap().canonicalize().unwrap();
         for file in ["r.assay", "./r.assay"] {
             assert_eq!(folder_of(Path::new(file)), here);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_judged_without_a_look_at_its_file() {
+    fn checking_a_url_does_not_touch_its_file() {
         for url in ["sqlite:", "sqlite:no/such/t.db?journal=wal", "sqlite:/dev/null"] {
             assert_eq!(admitted(url), Ok(()), "{url}");
         }

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_of_other_clients_are_told_in_our_words() {
+    fn options_of_other_clients_suggest_the_equivalent() {
         for (name, value, words) in [
             ("sslmode", "require", "write `tls=require`"),
             ("sslmode", "verify-full", "write `tls=verify`"),

@@ -91,7 +91,7 @@ mod tests {
 
     /// Otherwise a server that announces and sends much data would be read byte by byte.
     #[test]
-    fn an_inbox_that_is_full_gets_room_for_many_bytes() {
+    fn full_inbox_grows_by_large_steps() {
         let mut inbox = Inbox::new();
         for _ in 0..100 {
             let room = inbox.room().len();

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_their_defaults_and_are_read() {
+    fn options_have_defaults_and_are_parsed() {
         let none = parsed("").unwrap();
         let (near, far) =
             (Address::Tcp("127.0.0.1".to_owned(), 1), Address::Tcp("db1.example".to_owned(), 1));

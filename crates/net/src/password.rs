@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_that_fits_has_the_password() {
+    fn first_matching_line_has_the_password() {
         let text = "# host:port:database:user:password\nother:5432:*:ann:wrong\n\
                     db1:5433:shop:ann:se\\:c\\\\ret:x\n*:*:*:ann:any\n";
         let find = |host: &str, port, user| {

@@ -104,7 +104,7 @@ mod tests {
 
     /// One unresponsive host of a name must not keep the others from being tried.
     #[test]
-    fn a_host_that_does_not_answer_has_only_its_part_of_the_time() {
+    fn unresponsive_host_uses_only_its_share_of_the_time() {
         let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
         let all = listeners.each_ref().map(|one| one.local_addr().expect("an address"));
         // A backlog with room for one connection, and that one taken.

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_component_with_the_least_time_to_spare_is_told() {
+    fn component_with_the_least_spare_time_is_reported() {
         let generator = Part::Processes(Side::Generator);
         let server = Part::Processes(Side::Server);
         let mut busiest = Busiest::default();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_are_a_part_of_the_active_sessions() {
+    fn lock_waits_are_a_share_of_the_active_sessions() {
         let look = |active, locks| {
             sample(&[
                 (Part::Sessions, "active", active),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_any_more_is_over() {
+    fn component_without_new_samples_is_no_longer_busiest() {
         let busy = |part: Part, share| sample(&[(part, "busiest", share)]);
         let server = || Part::Processes(Side::Server);
         let generator = || Part::Processes(Side::Generator);

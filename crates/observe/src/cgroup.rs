@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tightest_limit_of_version_two_is_told_with_its_groups_throttling() {
+    fn tightest_cgroup_v2_limit_is_reported_with_its_throttling() {
         let planted = Planted::new()
             .with("proc/7/cgroup", "0::/a/b\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn version_one_counts_in_nanoseconds() {
+    fn cgroup_v1_counts_in_nanoseconds() {
         let planted = Planted::new()
             .with("proc/7/cgroup", "4:memory:/d\n3:cpu:/d\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_limits_has_nothing_to_tell() {
+    fn cgroup_without_limits_has_no_readings() {
         let planted = Planted::new()
             .with("proc/7/cgroup", "0::/\n")
             .with("sys/fs/cgroup/cgroup.controllers", "cpu\n");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_show_itself_is_missing() {
+    fn unreadable_cgroup_is_reported_as_missing() {
         assert_eq!(look(&Planted::new()).missing[0].what, "cgroup server");
         let planted = Planted::new()
             .with("proc/7/cgroup", "0::/\n")

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_long_counts() {
+    fn stalls_have_a_minimum_length() {
         let mut pace = Pace::new(at(0));
         assert_eq!(pace.awake(at(10_010)), None);
         assert_eq!(pace.awake(at(30_009)), None);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_work_is_no_stall() {
+    fn sampling_time_is_no_stall() {
         let mut pace = Pace::new(at(0));
         pace.busy_until(at(50_000));
         assert_eq!(pace.awake(at(60_020)), None);

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_said_once() {
+    fn missing_source_is_reported_once() {
         let mut known = ReportedMissing::default();
         let look = || {
             let mut sample = Sample::default();

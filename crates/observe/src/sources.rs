@@ -58,7 +58,7 @@ mod tests {
     use crate::environment::tests::Planted;
 
     #[test]
-    fn what_cannot_be_read_is_left_out() {
+    fn unreadable_sources_are_left_out() {
         let bare = Planted::new();
         let metrics = |planted: &Planted| -> Vec<String> {
             let sample = Sources::of(planted.root.clone(), &Scope::default()).sample();

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_and_the_last_sample_are_told() {
+    fn first_and_last_samples_are_delivered() {
         let (sender, receiver) = sync_channel(1_000);
         let watch = Watch::begin(Monotonic.now(), Scope::default(), move |at, sample| {
             let _ = sender.send((at, sample.readings));

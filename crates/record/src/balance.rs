@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scheduled_is_the_sum_of_what_became_of_the_requests() {
+    fn scheduled_is_the_sum_of_all_outcomes() {
         let failure = Failure { class: Class::Conflict, code: Code::new("40001"), accepted: true };
         let mut balance = Balance::default();
         for outcome in

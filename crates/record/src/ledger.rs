@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sent_is_counted_too() {
+    fn unsent_requests_are_counted() {
         let (mut ledger, outlet) = ledger();
         for (number, outcome) in [(0, Outcome::Rejected), (1, Outcome::Unsent)] {
             let at = Stamp(7_000 * MS);
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_make_a_round_and_are_used_again() {
+    fn cells_are_reused() {
         let (mut ledger, _outlet) = ledger();
         for second in 0..9 {
             request(&mut ledger, second * 1_000, second * 1_000 + 1);

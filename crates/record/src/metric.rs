@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn meanings_are_parts_of_a_table() {
+    fn metric_meanings_fit_a_table_cell() {
         for metric in GROUPS.iter().flat_map(|group| group.metrics) {
             assert!(!metric.meaning.contains(['|', '\n']), "{}", metric.name);
             assert!(!metric.meaning.ends_with('.'), "{}", metric.name);

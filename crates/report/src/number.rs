@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_given_without_zeros_that_say_nothing() {
+    fn spans_have_no_trailing_zeros() {
         for (ns, text) in [(0, "0 s"), (60_000_000_000, "60 s"), (2_500_000_000, "2.5 s")] {
             assert_eq!(span(Nanos(ns)), text);
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_is_a_hundred_percent() {
+    fn percentages_round_to_100_only_for_the_whole() {
         assert_eq!(share(999_999, 1_000_000), "99.99 %");
         assert_eq!(share(5, 5), "100.00 %");
         assert_eq!(share(0, 0), "0.00 %");
@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_says_so() {
+    fn missing_number_is_shown_as_such() {
         assert_eq!(significant(f64::INFINITY), "∞");
         assert_eq!(significant(f64::NAN), "unknown");
         assert_eq!(significant(0.0), "0.00");
     }
 
     #[test]
-    fn one_is_singular() {
+    fn count_of_one_is_singular() {
         assert_eq!(count(1, "client"), "1 client");
         assert_eq!(count(1_200, "client"), "1,200 clients");
     }

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_deadline_later_again_and_again_leaves_the_heap_small() {
+    fn repeatedly_postponed_deadline_keeps_the_heap_small() {
         let mut deadlines = Deadlines::default();
         let slot = deadlines.add();
         for at in 1..10_000 {

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_seen_behind_a_short_read() {
+    fn end_of_stream_is_seen_after_a_short_read() {
         on_loopback(async |rt, client, server| {
             write(&client, b"last words").await.unwrap();
             drop(client);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_woken_earlier_by_what_the_kernel_is_late() {
+    fn wake_up_lead_compensates_kernel_lateness() {
         for (late, expected) in [(10, 5..=10), (60, 55..=60), (180, 170..=180)] {
             let mut it = experienced(&[late]);
             assert!(expected.contains(&(it.lead.0 / 1_000)), "{it:?}");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lead_covers_most_of_what_varies() {
+    fn wake_up_lead_covers_most_of_the_variation() {
         // Delays of up to 100 µs: the lead covers all but a few.
         let late: Vec<u64> = (0..97).map(|n| n * 31 % 97).collect();
         let lead = experienced(&late).lead;
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn it_spins_for_a_tenth_of_its_time_at_most() {
+    fn spinning_takes_at_most_a_tenth_of_the_time() {
         let mut it = experienced(&[200]);
         let start = it.updated_at;
         let (mut now, mut spun, mut wakings) = (start, Nanos::ZERO, 0u64);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_not_taken_for_spinning() {
+    fn work_does_not_count_as_spinning() {
         let mut it = experienced(&[100]);
         let saved = it.saved;
         let mut now = it.updated_at;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn others_sleep_until_the_deadline_or_not_at_all() {
+    fn sleep_and_spin_modes_have_no_lead() {
         let deadline = Stamp::ZERO + Nanos::from_millis(1);
         let mut sleeper = WakeTiming::new(Wait::Sleep, Stamp::ZERO);
         assert_eq!(sleeper.next(Stamp::ZERO, deadline), Next::SleepUntil(deadline));

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timer_is_armed_again_and_again() {
+    fn timer_can_be_rearmed() {
         let early = run(Wait::Sleep, |rt| async move {
             let timer = rt.timer();
             let mut at = rt.now();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_thread_fires_its_timers_by_ticking() {
+    fn busy_thread_fires_timers_without_sleeping() {
         let fired = run(Wait::Sleep, |rt| async move {
             let fired = Rc::new(Cell::new(false));
             rt.spawn({
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_that_does_not_exist_is_named() {
+    fn nonexistent_processor_is_named() {
         let options = Options { cpu: Some(1_000_000), ..Options::default() };
         let error = run_real(&options, |_| async {}).expect_err("no such processor");
         assert!(error.to_string().contains("1000000"), "{error}");
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inside a task")]
-    fn a_panic_in_a_task_reaches_who_awaits_it() {
+    fn panic_in_a_task_reaches_its_awaiter() {
         run(Wait::Sleep, |rt| async move {
             rt.spawn(async { panic!("inside a task") }).await;
         });

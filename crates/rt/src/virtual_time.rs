@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_nothing_is_an_error_and_not_a_hang() {
+    fn waiting_without_a_timer_is_a_deadlock_error() {
         let slot = Slot::<()>::default();
         assert_eq!(run_virtual(|_| slot.take()), Err(Deadlock));
     }
 
     #[test]
-    fn a_waker_of_another_thread_wakes_its_task() {
+    fn waker_works_from_another_thread() {
         let woken = run_virtual(|rt| async move {
             let slot = Rc::new(Slot::default());
             let taker = rt.spawn({
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inside a task")]
-    fn a_panic_in_a_task_goes_on_in_whoever_awaits_it() {
+    fn panic_in_a_task_resumes_in_its_awaiter() {
         let _ = run_virtual(|rt| async move {
             let task = rt.spawn(async { panic!("inside a task") });
             rt.sleep(Nanos(1)).await;

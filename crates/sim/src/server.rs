@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_an_outage_interrupted_is_not_taken_up_again() {
+    fn work_interrupted_by_an_outage_is_not_resumed() {
         let away = Stamp(10 * MS)..Stamp(20 * MS);
         let (mut server, session) = server(Config { outages: vec![away], ..constant(1) });
         for _ in 0..100 {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_come_in_the_fractions_asked_for_and_not_before_time_zero() {
+    fn faults_have_their_fractions_and_begin_at_time_zero() {
         let config = Config { errors: 0.1, disconnects: 0.05, ..constant(1) };
         let mut server = Server::new(config, Seed(7));
         let session = server.connect(Stamp::ZERO).expect("a connection");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn services_become_longer_at_once_or_little_by_little() {
+    fn service_times_may_change_at_once_or_gradually() {
         let took_us = |slowing, at_s: u64| {
             let config = Config { slowing, servers: None, ..constant(1) };
             let (mut server, session) = server(config);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_may_ask_for_its_own_fate() {
+    fn statement_hints_choose_service_time_and_faults() {
         let (mut server, session) = server(constant(1));
         let mut ask = |hints| server.arrive(session, Stamp::ZERO, &hints);
         let slow = ask(Hints { service: Some(Nanos(7)), rows: Some(3), ..Hints::default() });

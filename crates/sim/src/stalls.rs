@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stalls_time_is_work() {
+    fn work_takes_its_time_without_stalls() {
         let none = Stalls { origin: Stamp(0), stall: Nanos::ZERO, every: Nanos(50) };
         assert_eq!(none.finish(Stamp(7), Nanos(100)), Stamp(107));
     }

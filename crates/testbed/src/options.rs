@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let options = Options::postgres()
             .set("a b", "1")
             .set("port", "1")

@@ -316,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_and_a_state_are_found_behind_any_name() {
+    fn parent_and_state_are_parsed_after_any_process_name() {
         assert_eq!(parent_in("12 (a) b) (c) S 7 12 12 0"), Some(7));
         assert_eq!(parent_in("12 (sh"), None);
         assert!(is_still("12 (a) R) T 7 12") && !is_still("12 (T) S 7 12"));
     }
 
     #[test]
-    fn the_tail_of_a_text_begins_with_a_line() {
+    fn tail_starts_at_a_line() {
         let text = "é\n".repeat(3_000);
         let end = tail(&text);
         assert!(end.len() <= WORDS && end.starts_with('é') && end.ends_with('é'), "{end}");
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_its_input_and_tells_its_words() {
+    fn program_gets_its_input_and_returns_its_output() {
         let mut cat = Command::new("cat");
         cat.arg("-");
         assert_eq!(run("cat", cat, "as it is").unwrap(), "as it is");

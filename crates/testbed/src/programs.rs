@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_names_another_server_and_its_programs_come_from_beside_it() {
+    fn environment_variable_selects_another_server_and_its_tools() {
         let root = std::env::temp_dir().join(format!("chosen-{}", std::process::id()));
         for folder in ["usr/sbin", "usr/bin"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_mariadb_is_not_taken_for_mysql() {
+    fn mysqld_linked_to_mariadb_is_not_mysql() {
         let root = std::env::temp_dir().join(format!("linked-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("mariadbd"), "").unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_postgres_comes_first() {
+    fn newest_postgres_is_preferred() {
         let root = std::env::temp_dir().join(format!("versions-{}", std::process::id()));
         for version in ["9.6", "15", "16"] {
             std::fs::create_dir_all(root.join(version)).unwrap();

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_asks_for_a_server() {
+    fn testbed_url_sets_the_server_options() {
         let via = Via::Pgpool { cache: Some(Cache { ttl: Some(Nanos::from_secs(3_600)) }) };
         for (url, options) in [
             ("postgres", Options::postgres()),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_with_what_may_be_meant() {
+    fn all_mistakes_are_reported_with_suggestions() {
         for (url, complaints) in [
             ("mysq", "the testbed has no `mysq`; did you mean `mysql`?"),
             (

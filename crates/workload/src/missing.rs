@@ -76,14 +76,14 @@ mod tests {
     use crate::keys;
 
     #[test]
-    fn nothing_is_both_known_and_missing() {
+    fn unsupported_keys_are_not_in_the_table_of_keys() {
         for Missing { name, .. } in KEYS {
             assert!(keys::ALL.iter().all(|key| key.name != *name), "{name}");
         }
     }
 
     #[test]
-    fn whatever_is_missing_has_a_way_round() {
+    fn unsupported_keys_name_an_alternative() {
         let named = |list: &[Missing], before: &str, behind: &str| -> Vec<String> {
             list.iter().map(|missing| format!("{before}{}{behind}", missing.name)).collect()
         };

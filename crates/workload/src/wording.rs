@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_guessed_of_what_people_write() {
+    fn common_duration_spellings_are_suggested() {
         for (text, meant) in [
             ("10 ms", "10ms"),
             ("10sec", "10s"),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_listed_as_in_a_sentence() {
+    fn words_are_joined_with_commas_and_or() {
         assert_eq!(enumeration(&["yes", "no"], "or"), "yes or no");
         assert_eq!(enumeration(&["a", "b", "c"], "and"), "a, b and c");
     }

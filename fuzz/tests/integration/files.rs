@@ -72,7 +72,7 @@ fn expressions_of_any_bytes_are_understood_or_refused() {
 }
 
 #[test]
-fn records_of_any_bytes_are_the_same_however_they_come() {
+fn input_records_of_any_bytes_decode_alike_in_any_pieces() {
     let texts = [
         "a,b\n1,\"x\"\"y,\n\"\r\n\n3,4",
         "1000,select 1\n2000,select 2, 3\n\n500,x\n",

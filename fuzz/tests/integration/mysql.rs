@@ -24,7 +24,7 @@ fn behind(heads: &[&[u8]], bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
+fn replies_of_any_bytes_decode_alike_in_any_pieces() {
     // Bits 0 and 1: without EOF packets, with the cache of definitions.
     let heads: [&[u8]; 5] = [
         &[3, 1, 1, 1, 1, 1],

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_both_want_is_agreed_on() {
+    fn negotiated_capabilities_are_common_to_both_sides() {
         let cache = Capabilities::CACHE_METADATA;
         let offered = Capabilities::DEPRECATE_EOF | Capabilities::SSL | cache;
         let agreed = Negotiated::of(offered, WANTED);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn mysql_has_no_upper_half() {
+    fn mysql_has_no_extended_capabilities() {
         let bulk = Capabilities::STMT_BULK_OPERATIONS;
         assert!(Capabilities::of_halves(0, bulk.upper()).contains(bulk));
         assert!(!Capabilities::of_halves(1, bulk.upper()).contains(bulk));

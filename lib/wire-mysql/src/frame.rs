@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_of_any_length_come_back() {
+    fn payloads_of_any_length_round_trip() {
         for length in [0, 1, MAX_PAYLOAD - 1, MAX_PAYLOAD, MAX_PAYLOAD + 1, 2 * MAX_PAYLOAD] {
             there_and_back(length, 255);
         }

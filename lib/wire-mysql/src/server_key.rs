@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_none_is_refused() {
+    fn invalid_key_is_refused() {
         let short = "-----BEGIN RSA PUBLIC KEY-----\nMAYCAQACAQM=\n-----END RSA PUBLIC KEY-----";
         let empty = "-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----";
         for pem in ["", "-----BEGIN PUBLIC KEY-----", empty, short] {

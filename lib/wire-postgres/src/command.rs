@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_none() {
+    fn tag_without_a_count_has_none() {
         check("", "", None);
         check("7", "7", None);
         check("SELECT ", "SELECT ", None);

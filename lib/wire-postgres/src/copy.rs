@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_escaped_is_found_wherever_it_stands() {
+    fn escapes_are_found_at_any_position() {
         for byte in 0..=u8::MAX {
             for length in [1, 31, 32, 33, 100] {
                 for place in [0, length / 2, length - 1] {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn encoded_messages_round_trip() {
         let text = "\\ \t \n \r \\N \u{e9}";
         let fields: Vec<_> = copy_text_fields(&line(&[Value::Text(text), Value::Null])).collect();
         assert_eq!(fields, [Some(text.as_bytes().to_vec()), None]);

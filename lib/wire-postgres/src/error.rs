@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_and_where() {
+    fn error_has_kind_and_position() {
         let error = WireError::new(ErrorKind::UnknownType(b'\n'), 7, "a message's type");
         let text = r"a message's type: a message of unknown type `\n` (at byte 7)";
         assert_eq!(error.to_string(), text);

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fails_appends_nothing() {
+    fn failed_encoding_appends_nothing() {
         let mut out = b"before".to_vec();
         let error = message(&mut out, b'Q', |out| string(out, b"a\0b", "Query, text"));
         assert_eq!(error, Err(WireError::new(ErrorKind::ZeroByte, 1, "Query, text")));

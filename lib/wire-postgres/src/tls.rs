@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn encoded_messages_round_trip() {
         for answer in [SslAnswer::Accepted, SslAnswer::Refused] {
             let mut out = Vec::new();
             answer_ssl(&mut out, answer);

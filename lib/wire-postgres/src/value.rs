@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_as_the_server_reads_them() {
+    fn texts_are_parsed_like_the_server_does() {
         use ParameterType::{Bool, Float4, Float8, Int2, Int4, Int8};
         check(Int4, Value::Text(" 42\n"), &[0, 0, 0, 42]);
         check(Int8, Value::Text("+1"), &1_i64.to_be_bytes());
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_iso_form_are_binary_and_others_are_left_to_the_server() {
+    fn iso_times_are_binary_and_others_text() {
         use ParameterType::{Date, Time, Timestamp, TimestampTz};
         check(Date, Value::Text("2000-01-02"), &[0, 0, 0, 1]);
         check(Date, Value::Text("tomorrow"), b"text tomorrow");

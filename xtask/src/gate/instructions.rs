@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_limit_and_much_less_are_noticed() {
+    fn size_above_or_far_below_the_limit_is_noticed() {
         assert_eq!(judge(&gate(1_000), 1_000), None);
         assert_eq!(judge(&gate(1_000), 750), None);
         assert!(judge(&gate(1_000), 1_001).is_some_and(|text| text.contains("more than 1000")));

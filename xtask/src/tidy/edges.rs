@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_as_declared_is_in_order() {
+    fn tree_matches_its_declared_edges() {
         assert_eq!(check(TREE, &tree()), Vec::<String>::new());
     }
 

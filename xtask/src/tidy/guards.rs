@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guard_that_is_gone_is_noticed() {
+    fn missing_guard_is_noticed() {
         let table = "| 1. Nothing vanishes. `A` holds. | `it_holds`, `it_is_gone` |\n";
         let sources = [("a.rs".to_owned(), "#[test]\nfn it_holds() {}".to_owned())];
         assert_eq!(check(table, &sources), ["ARCHITECTURE.md: there is no test `it_is_gone`"]);

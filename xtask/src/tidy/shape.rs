@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_order_has_no_complaints() {
+    fn tidy_file_has_no_complaints() {
         assert_eq!(check("a.rs", &function(70)), Vec::<String>::new());
     }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_is_measured_alone() {
+    fn methods_are_measured_separately() {
         let text = format!(
             "//! A.\nimpl A {{\n    fn a() {{\n    }}\n{}}}\n",
             "    const B: u8 = 1;\n".repeat(100)

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_and_takes_is_known() {
+    fn output_status_and_processor_time_of_a_program_are_measured() {
         let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo out; echo err >&2; \
                       exit 3";
         let ran = shell(script, Duration::from_secs(60)).expect("it runs");

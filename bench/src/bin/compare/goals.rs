@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_met_when_all_its_figures_are() {
+    fn goal_is_met_if_all_its_figures_are() {
         let check = |bound: Bound, values, expected: Verdict| {
             assert_eq!(verdict(&goal(bound, values)), expected, "{bound} {values:?}");
         };
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_figures_and_what_became_of_the_goal() {
+    fn goal_row_has_figures_and_outcome() {
         let row = row(&goal(Bound::AtMost(3.0), [Some(10.04), None]));
         assert_eq!(row, "| a goal | ≤ 3 | 16: **10.0** | 16: not measured | missed, 1 of 1 |\n");
     }
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_judged_beside_limit_and_all_that_are_able() {
+    fn costs_are_compared_with_the_bare_loop_and_every_capable_runner() {
         let cell = |connections| Cell::prepared(Database::Postgres, connections, false);
         let mut results = Results {
             rounds: vec![
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_bit_decides_nothing() {
+    fn goal_tolerates_the_last_bit_of_rounding() {
         let above = f64::from_bits(0.75_f64.to_bits() + 1);
         let below = f64::from_bits(0.75_f64.to_bits() - 1);
         for value in [below, 0.75, above] {
@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_missing_or_of_another_form_are_named() {
+    fn missing_or_malformed_results_are_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut remarks = Vec::new();
         let none: Vec<Memory> = runs(folder.path(), Measure::Memory, &mut remarks);
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_says_what_the_results_come_to() {
+    fn document_contains_the_current_goal_table() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let document = fs::read_to_string(root.join(publish::DOCUMENT)).expect("the document");
         let block =

@@ -312,7 +312,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_filling_is_compared_with_another_of_as_many_writers() {
+    fn loads_are_compared_with_loads_of_equally_many_writers() {
         let filling = |writers, filler| LoadKey { database: Database::Postgres, writers, filler };
         let (assay, own) = (filling(4, Loader::Assay), filling(4, Loader::Own));
         let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Loader::Own), 1, 9.0)];
@@ -325,7 +325,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_id_is_in_one_piece() {
+    fn pieces_cover_each_id_once() {
         for (rows, size) in [(10, 3), (9, 3), (1, 5), (4_000, 1_000)] {
             let ids: Vec<u32> = pieces(rows, size).flatten().collect();
             assert_eq!(ids, (1..=rows).collect::<Vec<u32>>());

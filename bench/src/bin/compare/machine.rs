@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stolen_time_is_a_part_of_all_time() {
+    fn stolen_time_is_a_share_of_all_time() {
         let parse = |line: &str| Processors::parse(line).expect("a line of all processors");
         let before = parse("cpu  10 0 10 60 0 0 0 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
         let after = parse("cpu  20 0 20 110 0 0 0 50 7 0\n");

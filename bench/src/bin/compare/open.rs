@@ -442,7 +442,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_send_lag_is_that_of_rounds_without_stolen_time() {
+    fn send_lag_excludes_rounds_with_stolen_time() {
         let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         let check = |rate: u32, expected: &str| {
             let rated = Rated { database: Database::Postgres, rate };
@@ -461,7 +461,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn halving_ends_beside_the_highest_rate_that_is_kept() {
+    fn bisection_converges_to_the_highest_sustained_rate() {
         let mut tried = Vec::new();
         let between = Between { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
             tried.push(rate);

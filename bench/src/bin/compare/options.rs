@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_everything_is_measured() {
+    fn all_cells_and_runners_are_measured_by_default() {
         let options = parse("").expect("options");
         assert_eq!(options.cells().len(), 2 * 2 * 2 * 4);
         assert!(Runner::ALL.into_iter().all(|runner| options.wants_runner(runner)));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_kind_add_up_and_kinds_narrow_down() {
+    fn filters_of_one_kind_unite_and_kinds_intersect() {
         let options = parse("syscalls --only 16,64 --only prepared,plain,limit").expect("options");
         assert_eq!(options.measure, Measure::Syscalls);
         let cells: Vec<String> = options.cells().iter().map(Cell::to_string).collect();

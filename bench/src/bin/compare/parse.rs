@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_program_is_understood() {
+    fn output_of_each_program_is_parsed() {
         assert_eq!(limit("{\"requests\":17,\"elapsed_us\":1}\n").ok(), Some(17));
         assert_eq!(assay(r#"{"jobs":[{"completed":3},{"completed":4}]}"#).ok(), Some(7));
         let text = "number of clients: 16\nnumber of transactions actually processed: 97974\n";

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_extent_is_what_was_done_and_not_what_was_asked_for() {
+    fn extent_lists_the_completed_work() {
         let check = |extent: Extent, expected: &str| assert_eq!(extent.to_string(), expected);
         check(Extent::Rounds { rounds: 5, seconds: 15 }, "5 rounds of 15 s");
         let open = Extent::Open { rounds: 5, seconds: 15, searches: 3, runs: 6 };

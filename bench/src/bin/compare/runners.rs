@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_generator_that_counts_gives_each_client_the_same_number() {
+    fn counted_requests_are_divided_equally_between_clients() {
         let cell = |connections| Cell {
             database: Database::Mariadb,
             statement: Statement::Text,
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_the_same_in_options_and_results() {
+    fn runner_has_the_same_name_in_options_and_results() {
         for runner in Runner::ALL {
             let written = serde_json::to_string(&runner).expect("a word");
             assert_eq!(written, format!("\"{}\"", runner.word()));
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn each_does_what_it_can() {
+    fn runners_support_their_own_cells() {
         let able = |cell: &Cell| Runner::ALL.iter().filter(|runner| runner.supports(cell)).count();
         let counts: Vec<usize> = Cell::all().iter().map(able).collect();
         let (postgres, mariadb) = counts.split_at(16);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_medians_and_ratios_and_says_what_is_missing() {
+    fn table_has_medians_ratios_and_missing_results() {
         let cells: Vec<Cell> =
             Cell::all().into_iter().filter(|cell| cell.connections == 16).collect();
         let nothing =

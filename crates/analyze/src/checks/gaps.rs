@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poisson_process_is_never_found_odd_and_seldom_significant() {
+    fn poisson_arrivals_are_never_rejected_and_seldom_significant() {
         for (arrivals, lanes) in [(1_001, 1), (30_000, 1), (3_000, 3)] {
             let per_s = 500.0;
             let found: Vec<Deviation> = (0..1_000)
@@ -191,7 +191,7 @@ mod tests {
 
     /// A generator wakes up every 60 µs and notices all arrivals that are due then.
     #[test]
-    fn arrivals_that_are_noticed_together_within_the_allowed_lag_are_not_odd() {
+    fn arrivals_noticed_together_within_the_allowed_lag_are_accepted() {
         for per_s in [100.0, 1_000.0, 10_000.0, 50_000.0] {
             let noticed = Noticed { run: 1, arrivals: 20_000, per_s, lanes: 1 };
             let found = noticed.deviation(|at| (at / 60e-6).ceil() * 60e-6);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_even_gaps_bursts_and_other_rates_are_found() {
+    fn ticks_even_gaps_bursts_and_wrong_rates_are_rejected() {
         let noticed = |run| Noticed { run, arrivals: 20_000, per_s: 1_000.0, lanes: 1 };
         for run in 0..50 {
             let ticks = noticed(run).deviation(|at| (at * 1e3).ceil() / 1e3);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distribution_is_that_of_erlang() {
+    fn erlang_distribution_matches_tabulated_values() {
         let measured = Kind::Gap.histogram();
         let gaps = |lanes| Gaps { measured: &measured, mean_ns: 1e6, lanes };
         assert!((gaps(1).expected(1e6) - 0.632_120_6).abs() < 1e-6);

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poisson_process_is_seldom_found_odd() {
+    fn poisson_counts_are_seldom_rejected() {
         for (seconds, rate) in [(10, 9.0), (30, 20.0), (60, 200.0)] {
             let odd = (0..2_000)
                 .filter(|run| {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_with_too_much_or_too_little_is_found_and_chance_is_not() {
+    fn second_with_too_many_or_too_few_arrivals_is_rejected() {
         let limit = quantile_of_largest(SQUARED_QUANTILE_OF_SECONDS, 60);
         let odd = |due: f64, came: f64, is_random| {
             Second::of(Nanos::ZERO, due, came, is_random).is_odd(limit)
@@ -400,21 +400,21 @@ mod tests {
     }
 
     #[test]
-    fn bursts_and_even_arrivals_are_found() {
+    fn bursts_and_even_arrivals_are_rejected() {
         let bursts: Vec<f64> = counts(7, 60, 50.0).iter().map(|count| 4.0 * count).collect();
         assert!(dispersion(&bursts).expect("enough").z > 10.0);
         assert!(dispersion(&[100.0; 60]).expect("enough").z < -10.0);
     }
 
     #[test]
-    fn too_little_says_nothing() {
+    fn dispersion_needs_enough_intervals_and_arrivals() {
         assert_eq!(dispersion(&[100.0; 9]), None);
         assert_eq!(dispersion(&[4.9; 60]), None);
         assert_eq!(dispersion(&[]), None);
     }
 
     #[test]
-    fn of_more_numbers_a_larger_one_is_chance() {
+    fn quantile_of_the_largest_grows_with_the_sample_size() {
         assert!((quantile_of_largest(SQUARED_QUANTILE, 1) - 3.09).abs() < 0.01);
         assert!(
             quantile_of_largest(SQUARED_QUANTILE, 16) > quantile_of_largest(SQUARED_QUANTILE, 2)

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_state_is_seldom_found_to_change() {
+    fn steady_series_seldom_shows_a_change() {
         for parts in [10, 15, 20] {
             let found = (0..5_000)
                 .filter(|run| {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_found_where_it_is() {
+    fn change_point_is_located() {
         for at in [3, 10, 17] {
             let mut parts = scatter(5, 20, 0.005);
             parts[at..].iter_mut().for_each(|part| *part *= 1.05);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_known_nothing_is_found_or_passed() {
+    fn unknown_facts_are_neither_found_nor_passed() {
         let diagnosis = judge(&Surroundings::default());
         assert_eq!((diagnosis.findings, diagnosis.passed), (vec![], vec![]));
         assert_eq!(diagnosis.not_possible.len(), host::CHECKS.len());

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_not_to_wait_for_the_disk_is_found() {
+    fn each_setting_that_skips_waiting_for_the_disk_is_found() {
         check(DurableSetting::Fsync, "off", "fsync");
         check(DurableSetting::SynchronousCommit, "off", "synchronous-commit");
         check(DurableSetting::FullPageWrites, "off", "full-page-writes");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_log_that_is_not_flushed_is_found_where_there_is_one() {
+    fn unflushed_binary_log_is_found_if_enabled() {
         let with = |log_bin: &str| with_settings(&[("log_bin", log_bin), ("sync_binlog", "0")]);
         let setting = DurableSetting::SyncBinlog;
         let problem = Problem::NotDurable { setting, value: "0".to_owned() };
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_buffer_is_fair_on_a_small_machine() {
+    fn small_buffer_is_accepted_on_a_small_machine() {
         let local = |memory: &str| {
             let mut local = with_settings(&[("innodb_buffer_pool_size", "134217728")]);
             local.server.as_mut().unwrap().network[0].1 = "loopback".to_owned();

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_component_has_a_name_of_its_own() {
+    fn component_names_are_unique() {
         for (place, one) in Component::ALL.iter().enumerate() {
             assert!(Component::ALL[place + 1..].iter().all(|other| other.name() != one.name()));
         }

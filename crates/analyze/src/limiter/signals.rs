@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_that_of_the_window() {
+    fn rate_covers_the_window_only() {
         let counter = observed(&[(0, 0.0), (2, 100.0), (4, 120.0), (6, 140.0), (8, 900.0)]);
         assert_eq!(rate(&counter, &window(2, 6)), Some(10.0));
         assert_eq!(rate(&counter, &window(3, 5)), Some(10.0));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_begins_anew_goes_on() {
+    fn reset_counter_is_continued() {
         let counter = observed(&[(0, 100.0), (1, 110.0), (2, 4.0), (3, 14.0)]);
         assert_eq!(rate(&counter, &window(0, 3)), Some(8.0));
         assert!(falls(&counter, &window(0, 3)));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_counts_for_the_time_since_the_one_before() {
+    fn reading_is_weighted_by_the_time_since_the_previous_one() {
         let millis = |points: &[(u64, f64)]| {
             let points = points.iter().map(|(ms, value)| (Nanos::from_millis(*ms), *value));
             Observed { points: points.collect(), ..observed(&[]) }
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_judged_from_when_all_machines_were_looked_at() {
+    fn load_is_judged_from_the_first_sample_of_every_machine() {
         let host = Component::parse("db1/host").unwrap();
         let share = |load: &LoadEvidence| Signals::of_load(load).rate_of(&host, host::USER);
         let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_of_the_readings_inside() {
+    fn mean_uses_readings_inside_the_window() {
         let gauge = observed(&[(0, 9.0), (1, 1.0), (2, 3.0), (3, 9.0)]);
         assert_eq!(mean(&gauge, &window(1, 3)), Some(2.0));
         assert_eq!(mean(&gauge, &window(4, 9)), None);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_explains_others_comes_first() {
+    fn causes_rank_before_their_symptoms() {
         let of = |component, share| Suspect::new(component, share, LimiterFinding::Satisfied);
         let mut all = [
             of(Component::DatabaseCpu, 0.9),

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_known_by_what_would_help() {
+    fn waits_are_classified_by_their_remedy() {
         for (name, expected) in [
             ("Lock:tuple", Wait::Lock),
             ("Lock:transactionid", Wait::Lock),

@@ -25,7 +25,7 @@ fn set_ceiling(evidence: &mut Evidence, per_s: f64) {
 }
 
 #[test]
-fn a_rate_near_what_the_threads_can_make_is_said_so() {
+fn rate_near_the_generator_ceiling_is_suspect() {
     // 1,000 per second on two threads.
     for (per_s, status) in [(1_001.0, Status::Pass), (999.0, Status::Suspect)] {
         let mut evidence = steady(OPEN);
@@ -47,7 +47,7 @@ fn ceiling(check: &Check) -> CeilingUse {
 }
 
 #[test]
-fn statements_count_and_not_requests() {
+fn ceiling_counts_statements_and_not_requests() {
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 1_001.0);
     add_times(&mut evidence, 0, Kind::Statement(0), 1.0, 3 * 50_000);
@@ -55,7 +55,7 @@ fn statements_count_and_not_requests() {
 }
 
 #[test]
-fn a_closed_job_at_the_ceiling_is_limited_and_not_doubted() {
+fn closed_job_at_the_ceiling_is_limited_and_not_suspect() {
     let mut evidence = steady(CLOSED);
     set_ceiling(&mut evidence, 650.0);
     let found = only("ceiling", Status::Pass, &evidence);
@@ -78,7 +78,7 @@ fn a_closed_job_at_the_ceiling_is_limited_and_not_doubted() {
 }
 
 #[test]
-fn a_service_time_that_is_mostly_the_way_is_said_so() {
+fn service_time_near_the_floor_is_suspect() {
     for (ms, status) in [(0.051, Status::Pass), (0.049, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         set_times(&mut evidence, 0, Kind::Service, ms, 50_000);
@@ -92,7 +92,7 @@ fn a_service_time_that_is_mostly_the_way_is_said_so() {
 }
 
 #[test]
-fn a_clock_that_is_dear_or_coarse_is_said_so() {
+fn expensive_or_coarse_clock_is_suspect() {
     // Relative to a service time of 1 ms.
     for (cost_ns, step_ns, status) in [
         (49_900.0, 99_000.0, Status::Pass),
@@ -108,7 +108,7 @@ fn a_clock_that_is_dear_or_coarse_is_said_so() {
 }
 
 #[test]
-fn without_a_calibration_it_is_said_how_there_is_one() {
+fn missing_calibration_names_the_command() {
     let mut evidence = steady(OPEN);
     evidence.surroundings.calibration = None;
     for name in CALIBRATED {
@@ -126,7 +126,7 @@ fn without_a_calibration_it_is_said_how_there_is_one() {
 }
 
 #[test]
-fn what_is_not_calibrated_is_not_judged() {
+fn uncalibrated_figures_are_not_judged() {
     let mut evidence = steady(OPEN);
     evidence.surroundings.main = Asked::default();
     for name in ["ceiling", "floor"] {
@@ -141,7 +141,7 @@ fn what_is_not_calibrated_is_not_judged() {
 }
 
 #[test]
-fn a_wall_clock_that_is_set_is_said_so() {
+fn set_wall_clock_is_suspect() {
     let at = |from_s: f64, by_s: f64| move |s: f64| if s < from_s { 0.0 } else { by_s };
     for (from_s, by_s, status) in [
         (30.0, 0.009, Status::Pass),
@@ -166,7 +166,7 @@ fn a_wall_clock_that_is_set_is_said_so() {
 }
 
 #[test]
-fn processors_that_become_slower_are_said_so() {
+fn falling_processor_frequency_is_suspect() {
     for (end_mhz, status) in [(2_860.0, Status::Pass), (2_840.0, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         read_as(&mut evidence, "frequency", |s| if s < 35.0 { 3_000.0 } else { end_mhz });
@@ -175,7 +175,7 @@ fn processors_that_become_slower_are_said_so() {
 }
 
 #[test]
-fn processors_that_are_slower_for_a_while_are_said_so() {
+fn temporarily_lower_processor_frequency_is_suspect() {
     let mut evidence = steady(OPEN);
     read_as(&mut evidence, "frequency", |s| if (28.0..42.0).contains(&s) { 2_000.0 } else { 3e3 });
     let found = only("frequency", Status::Suspect, &evidence);
@@ -185,7 +185,7 @@ fn processors_that_are_slower_for_a_while_are_said_so() {
 }
 
 #[test]
-fn a_governor_that_goes_up_and_down_all_the_time_is_no_change() {
+fn steadily_oscillating_frequency_is_no_change() {
     let mut evidence = steady(OPEN);
     let restless = |s: f64| 1_200.0 + (s * 7_919.0) % 17.0 * 150.0;
     read_as(&mut evidence, "frequency", restless);
@@ -194,7 +194,7 @@ fn a_governor_that_goes_up_and_down_all_the_time_is_no_change() {
 }
 
 #[test]
-fn a_machine_that_does_not_tell_is_said_so() {
+fn unreadable_processor_frequency_is_not_possible() {
     for (metric, name) in [("frequency", "frequency"), ("wall-clock", "wall-clock")] {
         let mut evidence = steady(OPEN);
         evidence.observed.retain(|observed| observed.metric != metric);
@@ -232,7 +232,7 @@ fn processor_wait_names_the_likely_user_by_database_location() {
 
 /// The requests of a mix are those of its parts, and count once.
 #[test]
-fn a_mix_asks_as_much_as_its_parts() {
+fn mix_sends_the_statements_of_its_parts() {
     let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \
                uniform\n[a]\nquery = select 1\n[b]\nquery = select 2\n";
     let mut evidence = steady(mix);

@@ -36,7 +36,7 @@ fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
 }
 
 #[test]
-fn what_limits_an_overloaded_or_a_closed_job_is_not_known() {
+fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S / 2);
     check(&evidence, Component::Unknown, unobserved(Saturation::Overload));
@@ -94,7 +94,7 @@ fn connections_limit_the_job_that_waits_for_them() {
 }
 
 #[test]
-fn clients_that_got_no_connection_ask_nothing() {
+fn unconnected_clients_limit_the_job() {
     let closed = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 20\n";
     let text = "8 connections are the limit, and clients without one send nothing: too many";
     let mut evidence = steady(closed);

@@ -97,7 +97,7 @@ fn names(evidence: &Evidence, component: Component, is_it: impl Fn(&F) -> bool) 
 }
 
 #[test]
-fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
+fn waiting_writers_limit_the_load_if_nothing_is_saturated() {
     names!(
         &loading(),
         Component::Concurrency,
@@ -117,7 +117,7 @@ fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
 }
 
 #[test]
-fn the_thread_that_makes_the_rows_is_named_when_it_is_full() {
+fn saturated_row_generating_thread_limits_the_load() {
     let mut evidence = loading();
     plant(&mut evidence, "generator", "user", 0.85);
     names!(
@@ -139,7 +139,7 @@ fn the_thread_that_makes_the_rows_is_named_when_it_is_full() {
 }
 
 #[test]
-fn what_the_database_lacks_is_named() {
+fn saturated_database_resource_limits_the_load() {
     let mut evidence = loading();
     plant(&mut evidence, "server", "user", 1.8);
     names!(
@@ -163,7 +163,7 @@ fn what_the_database_lacks_is_named() {
 }
 
 #[test]
-fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
+fn slow_or_distant_network_limits_the_load() {
     let mut narrow = loading();
     hold(&mut narrow, "sockets generator", "with-send-queue", 3.6);
     hold(&mut narrow, "sockets server", "with-receive-queue", 3.6);
@@ -202,7 +202,7 @@ fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
 }
 
 #[test]
-fn a_writer_that_makes_rows_is_not_on_the_way() {
+fn row_generation_is_not_network_time() {
     let mut evidence = loading_as(&LOADED.replace("writers = 4", "writers = 1"));
     plant(&mut evidence, "sessions", "active", 2.5);
     plant(&mut evidence, "sessions", "idle", 17.5);
@@ -222,7 +222,7 @@ fn a_writer_that_makes_rows_is_not_on_the_way() {
 }
 
 #[test]
-fn a_database_inside_of_the_generator_waits_for_its_flushes() {
+fn embedded_database_is_limited_by_flushes() {
     let mut evidence = loading();
     let sqlite = Asked { route: Some(Route::Sqlite), ..Asked::default() };
     evidence.surroundings.main = sqlite;
@@ -248,7 +248,7 @@ fn a_database_inside_of_the_generator_waits_for_its_flushes() {
 }
 
 #[test]
-fn of_what_was_not_watched_or_was_over_at_once_nothing_is_named() {
+fn limiter_of_unobserved_or_brief_load_is_unknown() {
     let is_unknown = |evidence: &Evidence, expected: F| {
         let limiter = limiter(evidence);
         assert_eq!((limiter.component, limiter.finding), (Component::Unknown, expected));
@@ -267,7 +267,7 @@ fn of_what_was_not_watched_or_was_over_at_once_nothing_is_named() {
 }
 
 #[test]
-fn what_observing_took_is_told_of_loads_alone() {
+fn observing_share_covers_loads_without_a_run() {
     let mut evidence = loading();
     evidence.observed.clear();
     let share = summarize(&evidence).observing_share.unwrap();
@@ -277,7 +277,7 @@ fn what_observing_took_is_told_of_loads_alone() {
 }
 
 #[test]
-fn what_the_database_used_for_a_load_is_told() {
+fn load_reports_processor_time_of_the_database() {
     let load = summarize(&loading()).loads.remove(0);
     let s = load.server_cpu.unwrap().as_secs_f64();
     assert!((s - 0.2 * TOOK.as_secs_f64()).abs() < 0.01, "{s}");

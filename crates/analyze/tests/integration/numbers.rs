@@ -19,7 +19,7 @@ fn one_request(warmup: u64, end: u64, at: u64) -> Evidence {
 }
 
 #[test]
-fn a_request_belongs_to_the_window_from_the_warm_up_until_before_the_end() {
+fn window_includes_its_start_and_excludes_its_end() {
     for (warmup, end, at, inside) in [
         (10_000, 60_000, 9_999, 0),
         (10_000, 60_000, 10_000, 1),
@@ -64,7 +64,7 @@ fn throughput_counts_what_ends_in_the_window() {
 }
 
 #[test]
-fn a_window_that_ends_within_a_second_is_as_long_as_it_is() {
+fn window_may_end_within_a_second() {
     let mut evidence = steady(OPEN);
     end_at(&mut evidence, Nanos::from_millis(59_500));
     let job = summarize(&evidence).jobs.remove(0);
@@ -134,7 +134,7 @@ fn requests_after_the_last_sample_have_no_processor_time() {
 }
 
 #[test]
-fn processor_time_that_was_not_measured_is_not_nothing() {
+fn unmeasured_processor_time_is_not_zero() {
     let mut evidence = steady(OPEN);
     evidence.client = vec![used(10, 40)];
     assert_eq!(summarize(&evidence).client, None);
@@ -188,7 +188,7 @@ fn the_exit_rate_of_a_load_is_that_of_its_last_twentieth() {
 }
 
 #[test]
-fn a_load_of_nothing_has_no_rate() {
+fn empty_load_has_no_rate() {
     let mut evidence = nothing(OPEN);
     let nothing = LoadEvidence { rows: 0, took: Nanos::ZERO, ..load(&[(0, 0)]) };
     evidence.loads = vec![nothing];

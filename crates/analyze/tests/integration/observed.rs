@@ -81,7 +81,7 @@ fn event_of(finding: &F) -> Option<&str> {
 }
 
 #[test]
-fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
+fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     names!(
         &watched(),
         Component::Concurrency,
@@ -113,7 +113,7 @@ fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
 }
 
 #[test]
-fn an_open_job_that_gets_what_it_asks_is_limited_by_nothing_that_is_seen() {
+fn satisfied_open_job_has_no_limiter_despite_busy_components() {
     let mut evidence = steady(OPEN);
     plant(&mut evidence, "server", "user", 1.9);
     hold(&mut evidence, "server", "processors", 2.0);
@@ -174,7 +174,7 @@ fn full_processors_of_the_database_are_named() {
 }
 
 #[test]
-fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_most() {
+fn crowded_shared_processors_limit_the_database() {
     let mut evidence = watched();
     plant(&mut evidence, "server", "user", 1.0);
     plant(&mut evidence, "server", "waited", 1.5);
@@ -201,7 +201,7 @@ fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_
 }
 
 #[test]
-fn a_thread_of_the_generator_that_has_no_processor_is_named() {
+fn generator_thread_without_a_processor_limits() {
     let mut evidence = watched();
     grow(&mut evidence, "lane-0", "ran", 0.5);
     grow(&mut evidence, "lane-0", "waited", 0.45);
@@ -250,7 +250,7 @@ fn locks_are_named_with_their_table() {
 }
 
 #[test]
-fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
+fn flush_waits_and_disk_waits_are_distinguished() {
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 1.0);
     plant(&mut evidence, "waits", "IO:WALSync", 6.0);
@@ -290,7 +290,7 @@ fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
 }
 
 #[test]
-fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
+fn pending_reads_are_disk_waits() {
     let mut evidence = watched();
     plant(&mut evidence, "waits", "cpu", 9.0);
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 1.5);
@@ -308,7 +308,7 @@ fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
 }
 
 #[test]
-fn times_that_a_database_adds_up_find_waits_that_looks_do_not_show() {
+fn accumulated_wait_times_reveal_waits_missed_by_samples() {
     let millis = 1_200.0;
     for (metric, per_s, component) in [
         ("status.innodb_row_lock_time", millis, Component::DatabaseLocks),
@@ -357,7 +357,7 @@ fn times_that_a_database_adds_up_find_waits_that_looks_do_not_show() {
 }
 
 #[test]
-fn waits_that_several_counters_tell_of_are_no_more_than_the_sessions_that_seem_to_run() {
+fn waits_from_counters_do_not_exceed_the_running_sessions() {
     let mut evidence = watched();
     plant(&mut evidence, "waits", "Timeout:PgSleep", 0.0);
     plant(&mut evidence, "waits", "cpu", 14.0);
@@ -456,7 +456,7 @@ fn a_database_behind_a_proxy_is_no_other_program() {
 
 /// A program is recorded once it has used something; its use was zero until then.
 #[test]
-fn a_program_that_begins_in_the_window_is_counted_from_its_beginning() {
+fn program_started_in_the_window_counts_from_its_start() {
     let mut evidence = crowded();
     let looks = (31..=60).map(Nanos::from_secs);
     let used = |s: f64| 2.0 * (s - 30.0);
@@ -466,7 +466,7 @@ fn a_program_that_begins_in_the_window_is_counted_from_its_beginning() {
 }
 
 #[test]
-fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
+fn throttled_cgroup_ranks_before_its_symptoms() {
     let mut evidence = watched();
     hold(&mut evidence, "cgroup server", "quota", 0.5);
     plant(&mut evidence, "cgroup server", "throttled", 0.4);
@@ -508,7 +508,7 @@ fn answers(evidence: &mut Evidence, bytes: u64) {
 }
 
 #[test]
-fn a_long_way_and_a_narrow_one_are_told_apart() {
+fn network_latency_and_bandwidth_are_distinguished() {
     let mut evidence = watched();
     far_away(&mut evidence, 1.3, 1.2);
     names!(
@@ -591,7 +591,7 @@ fn a_full_link_is_named() {
 }
 
 #[test]
-fn few_sessions_behind_many_requests_are_a_pool() {
+fn fewer_sessions_than_requests_indicate_a_pool() {
     let mut evidence = watched();
     // 16 requests are under way instead of 1.6.
     let times = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == record::Kind::Service);
@@ -634,7 +634,7 @@ fn a_round_trip_counts_once_for_each_statement() {
 /// Sessions of a database on another machine idle for want of a processor while requests wait in
 /// its sockets, which are not seen.
 #[test]
-fn a_far_database_whose_processors_are_not_seen_is_not_blamed_on_the_way() {
+fn network_is_not_blamed_for_an_unobserved_remote_database() {
     let mut evidence = watched();
     evidence.observed.retain(|it| it.component != "server");
     far_away(&mut evidence, 1.3, 0.1);
@@ -646,7 +646,7 @@ fn a_far_database_whose_processors_are_not_seen_is_not_blamed_on_the_way() {
 }
 
 #[test]
-fn of_several_hosts_with_a_server_it_is_the_one_that_has_more_to_do() {
+fn busiest_of_several_database_hosts_is_reported() {
     let mut evidence = watched();
     evidence.observed.retain(|it| it.component != "server");
     for (host, user) in [("db1", 0.1), ("db2", 1.8), ("db3", 0.2)] {
@@ -664,7 +664,7 @@ fn of_several_hosts_with_a_server_it_is_the_one_that_has_more_to_do() {
 
 /// Above a number of threads their processor waits are not read.
 #[test]
-fn a_full_host_lacks_processors_also_if_nobody_knows_who_waited() {
+fn saturated_host_limits_without_scheduler_statistics() {
     let mut evidence = watched();
     evidence.observed.retain(|it| it.component != "server" || it.metric != "waited");
     plant(&mut evidence, "server", "user", 1.4);
@@ -739,7 +739,7 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
 }
 
 #[test]
-fn memory_that_is_lacking_is_named() {
+fn memory_shortage_limits() {
     let mut evidence = watched();
     plant(&mut evidence, "host", "pressure-memory", 0.3);
     names!(
@@ -759,7 +759,7 @@ fn memory_that_is_lacking_is_named() {
 }
 
 #[test]
-fn memory_that_a_control_group_lacks_is_named() {
+fn memory_shortage_in_a_cgroup_limits() {
     let mut evidence = watched();
     hold(&mut evidence, "cgroup server", "memory-limit", 512e6);
     hold(&mut evidence, "cgroup server", "memory", 511e6);
@@ -788,7 +788,7 @@ fn embedded(workload: &str, cpu: f64) -> Evidence {
 }
 
 #[test]
-fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
+fn idle_embedded_database_waits_for_its_disk_or_its_writer() {
     let reads = "duration = 60s\nwarmup = 10s\n[a]\nquery = select 1\nconcurrency = 2\n";
     names!(
         &embedded(reads, 0.2),
@@ -816,7 +816,7 @@ fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
 }
 
 #[test]
-fn a_source_that_is_too_slow_is_named() {
+fn slow_input_limits() {
     let fed = "duration = 60s\nwarmup = 10s\n[a]\nquery = select ?\nquery-args-file = /dev/stdin\n\
                concurrency = 8\n";
     let mut evidence = watched();
@@ -828,7 +828,7 @@ fn a_source_that_is_too_slow_is_named() {
 }
 
 #[test]
-fn what_could_not_be_seen_is_passed_on_and_a_restart_is_noticed() {
+fn unobserved_sources_and_server_restarts_are_reported() {
     let mut evidence = watched();
     evidence.unseen = vec![("sessions".to_owned(), "no permission".to_owned())];
     let limiter = summarize(&evidence).limiter;

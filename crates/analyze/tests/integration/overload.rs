@@ -27,7 +27,7 @@ fn grows(job: &str) -> Finding {
 }
 
 #[test]
-fn a_backlog_that_does_not_grow_is_none_of_it() {
+fn constant_backlog_is_no_overload() {
     let mut evidence = steady(OPEN);
     let check = only("backlog", Status::Pass, &evidence);
     assert_eq!(check.finding, Finding::Backlog(Backlog::Stable));
@@ -37,7 +37,7 @@ fn a_backlog_that_does_not_grow_is_none_of_it() {
 }
 
 #[test]
-fn a_backlog_may_grow_by_as_much_as_does_not_matter() {
+fn negligible_backlog_growth_is_no_overload() {
     // 50,000 requests: chance moves a queue by 447, half a percent is 250. The line through the
     // means of ten blocks is as long as the window.
     let mut evidence = steady(OPEN);
@@ -99,7 +99,7 @@ fn errors_and_rejections_are_not_part_of_the_backlog() {
 
 /// Requests of an overloaded job in flight at the end of the drain are its backlog, not errors.
 #[test]
-fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
+fn requests_unsent_after_the_drain_are_failures_unless_overloaded() {
     let mut evidence = steady(OPEN);
     turn_bad(&mut evidence, 0, 59, [900, 0, 0]);
     evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 900)];
@@ -115,7 +115,7 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
 
 /// If nothing was answered until the interrupt, the target hangs.
 #[test]
-fn an_interrupt_is_no_excuse_for_a_job_that_answered_nothing() {
+fn interrupt_does_not_excuse_a_job_without_answers() {
     let mut evidence = steady(OPEN);
     evidence.ended = Some(EndKind::Interrupted);
     for second in 0..60 {
@@ -136,7 +136,7 @@ fn a_closed_job_has_no_backlog() {
 }
 
 #[test]
-fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
+fn response_times_are_withheld_of_the_overloaded_job_alone() {
     let two = format!("{OPEN}[other]\nquery = select 1\nrate = 1000\narrival = uniform\n");
     let mut evidence = steady(&two);
     answer_only(&mut evidence, 1, 0, 500);
@@ -148,7 +148,7 @@ fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
 }
 
 #[test]
-fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
+fn plain_overload_needs_five_seconds() {
     let short = |seconds: u64| {
         let job = "[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
         let file = format!("duration = {seconds}s\n{job}");
@@ -203,7 +203,7 @@ fn check_of(evidence: &Evidence) -> Status {
 }
 
 #[test]
-fn an_overflow_of_a_short_run_is_noticed_all_the_same() {
+fn queue_overflow_of_a_short_run_is_noticed() {
     let file = "duration = 3s\n[read]\nquery = select 1\nrate = 1000\nconcurrency = 2\n";
     let mut evidence = steady(file);
     turn_bad(&mut evidence, 0, 1, [0, 7, 0]);

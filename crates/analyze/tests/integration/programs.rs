@@ -328,7 +328,7 @@ fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
 }
 
 #[test]
-fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
+fn program_that_asks_at_once_is_not_self_throttling() {
     let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 1.0);
     plant(&mut evidence, "sessions", "idle", 9.0);
@@ -396,7 +396,7 @@ fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
 }
 
 #[test]
-fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
+fn idle_database_reveals_a_self_throttling_program() {
     let mut evidence = observed_program();
     plant(&mut evidence, "sessions", "active", 2.0);
     plant(&mut evidence, "sessions", "idle", 18.0);

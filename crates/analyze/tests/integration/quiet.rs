@@ -19,7 +19,7 @@ fn without_rows(workload: &str) -> Evidence {
 }
 
 #[test]
-fn answers_without_a_row_in_the_whole_run_are_told() {
+fn job_whose_answers_never_had_a_row_is_reported() {
     let mut evidence = without_rows(OPEN);
     assert_eq!(quiet(&evidence), Some(Quiet::NoRows { answers: SECONDS * PER_S }));
     evidence.jobs[0].steps[3].ends.rows = 1;
@@ -28,7 +28,7 @@ fn answers_without_a_row_in_the_whole_run_are_told() {
 }
 
 #[test]
-fn answers_that_should_have_no_row_are_not_told() {
+fn expected_empty_answers_are_not_reported() {
     assert_eq!(quiet(&without_rows(&format!("{OPEN}expect-rows = 0\n"))), None);
     let of = |statement| OPEN.replace("select 1", statement);
     assert_eq!(quiet(&without_rows(&of("do sleep(1)"))), None);
@@ -36,7 +36,7 @@ fn answers_that_should_have_no_row_are_not_told() {
 }
 
 #[test]
-fn a_job_that_made_no_request_is_told_with_its_first_time() {
+fn job_without_a_request_is_reported_with_its_first_due_time() {
     let slow = "duration = 60s\n[late]\nquery = select 1\nevery = 2m\nstart = 5s\n";
     let first = Some(Nanos::from_secs(125));
     assert_eq!(quiet(&nothing(slow)), Some(Quiet::NothingDue { first }));

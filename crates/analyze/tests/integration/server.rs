@@ -90,7 +90,7 @@ fn one_lost_commit_is_enough() {
 }
 
 #[test]
-fn commits_of_parallel_workers_are_nobody_elses() {
+fn commits_of_parallel_workers_are_not_foreign() {
     let seen = |commits, workers: f64| {
         let mut evidence = postgres(READ, vec![answered(ALL, 1)], commits);
         evidence.observed.push(Observed {
@@ -112,14 +112,14 @@ fn commits_of_parallel_workers_are_nobody_elses() {
 }
 
 #[test]
-fn in_a_short_run_five_strange_commits_a_second_are_allowed() {
+fn short_run_tolerates_five_foreign_commits_per_second() {
     let few = |commits| postgres(READ, vec![answered(1_000, 1)], commits);
     only("commits", Status::Pass, &few(1_007 + 300));
     only("commits", Status::Suspect, &few(1_007 + 301));
 }
 
 #[test]
-fn a_transaction_is_one_commit_whatever_is_in_it() {
+fn transaction_counts_as_one_commit() {
     let workload = READ.replace("rate", "query = select 2\ntransaction = yes\nrate");
     let jobs = || vec![answered(ALL, 2)];
     only("commits", Status::Pass, &postgres(&workload, jobs(), ALL + 7));
@@ -132,7 +132,7 @@ fn a_transaction_is_one_commit_whatever_is_in_it() {
 }
 
 #[test]
-fn statements_outside_of_a_transaction_commit_each_for_itself() {
+fn statements_outside_a_transaction_count_as_one_commit_each() {
     let workload = READ.replace("rate", "query = select 2\nrate");
     let jobs = || vec![answered(ALL, 2)];
     only("commits", Status::Pass, &postgres(&workload, jobs(), 2 * ALL + 7));
@@ -157,7 +157,7 @@ fn the_parts_of_a_mix_are_counted_once() {
 }
 
 #[test]
-fn what_failed_may_have_been_committed_or_not() {
+fn failed_requests_widen_the_expected_commits() {
     let jobs = || vec![told(Balance::of(ALL - 1_000, 1_000, 0, 0), 0, vec![ALL - 1_000])];
     let found = |commits| check("commits", &postgres(READ, jobs(), commits));
     assert_eq!(found(ALL - 1_000 + 7).status, Status::Pass);
@@ -181,7 +181,7 @@ fn what_failed_may_have_been_committed_or_not() {
 }
 
 #[test]
-fn what_is_sent_at_once_is_committed_without_the_word() {
+fn pipelined_transactions_commit_without_a_commit_statement() {
     let workload = READ.replace("rate", "transaction = yes\npipeline = yes\nrate");
     let jobs = || vec![answered(ALL, 1)];
     only("commits", Status::Pass, &mariadb(&workload, jobs(), 3 * ALL + 3, 0));
@@ -198,7 +198,7 @@ fn is_not_possible(evidence: &Evidence, why: CounterObstacle) {
 }
 
 #[test]
-fn an_account_that_cannot_be_had_is_said_so() {
+fn missing_server_counters_are_reported() {
     let right = || postgres(READ, vec![answered(ALL, 1)], ALL + 7);
     let mut simulated = right();
     simulated.is_virtual = true;
@@ -228,7 +228,7 @@ fn an_account_that_cannot_be_had_is_said_so() {
 }
 
 #[test]
-fn a_server_that_counts_anew_is_not_blamed() {
+fn server_with_reset_counters_is_not_judged() {
     let mut shrunk = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
     shrunk.account.counts[0].points[1].1 = 99.0;
     is_not_possible(&shrunk, CounterObstacle::CountersReset);
@@ -241,7 +241,7 @@ fn a_server_that_counts_anew_is_not_blamed() {
 }
 
 #[test]
-fn statements_that_may_commit_by_themselves_are_not_counted() {
+fn statements_with_unknown_commits_are_not_judged() {
     for statement in
         ["call p()", "xa start x", "do $$ begin commit; end $$", "vacuum t", "select ${raw(x)}"]
     {
@@ -280,7 +280,7 @@ fn checkpoints(timed: f64, requested: f64, written: f64) -> Check {
 }
 
 #[test]
-fn a_run_without_a_checkpoint_is_told_so_and_not_suspected() {
+fn missing_checkpoint_is_reported_and_not_suspect() {
     let none = checkpoints(0.0, 0.0, 50e6);
     assert_eq!((none.value, none.limit), (Some(0.0), Some(2.0)));
     for (timed, requested, written_bytes, coverage) in [
@@ -297,7 +297,7 @@ fn a_run_without_a_checkpoint_is_told_so_and_not_suspected() {
 }
 
 #[test]
-fn where_there_are_no_checkpoints_the_turns_of_the_log_are_counted() {
+fn log_wraps_are_counted_without_checkpoints() {
     let mut evidence = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 0);
     let unknown = only("checkpoints", Status::NotPossible, &evidence);
     let why = Obstacle::Counters(CounterObstacle::NoLogWritten);

@@ -98,7 +98,7 @@ fn stretches(side_effects: &SideEffects) -> Vec<(PhaseName, Vec<(f64, f64)>)> {
 }
 
 #[test]
-fn a_job_that_acts_once_has_a_before_a_during_and_an_after() {
+fn one_time_job_has_before_during_and_after() {
     let run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
     let [clean_up] = run.side_effects().try_into().unwrap();
     assert_eq!((clean_up.job.as_str(), clean_up.resolution_s), ("clean-up", 1.0));
@@ -135,7 +135,7 @@ fn limited_by(traffic: &str) -> Component {
 }
 
 #[test]
-fn a_job_that_takes_what_others_lack_is_their_limiter() {
+fn intermittent_job_limits_the_others() {
     assert_eq!(limited_by("concurrency = 2"), Component::BackgroundTask);
     // A job with a schedule, or an intermittent one, may have asked for less by its plan.
     assert_ne!(limited_by("rate = 100"), Component::BackgroundTask);
@@ -143,7 +143,7 @@ fn a_job_that_takes_what_others_lack_is_their_limiter() {
 }
 
 #[test]
-fn work_of_the_database_that_takes_what_others_lack_is_their_limiter() {
+fn background_work_limits_the_jobs() {
     let purging = |s: u64| if (31..=60).contains(&s) { 10.0 } else { 0.0 };
     let run = at_work(slowed("concurrency = 2", ""), "purge", purging);
     let limiter = summarize(&run.evidence()).limiter;
@@ -163,7 +163,7 @@ fn work_of_the_database_that_takes_what_others_lack_is_their_limiter() {
 }
 
 #[test]
-fn a_timetable_has_a_between() {
+fn timetable_has_between_phases() {
     let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 30s");
     let run = Run::of(&timetable).asking(0, 100, 1.0).acting(1, 30, 32).acting(1, 60, 60);
     let expected = [
@@ -176,7 +176,7 @@ fn a_timetable_has_a_between() {
 }
 
 #[test]
-fn a_pause_of_traffic_that_comes_and_goes_belongs_to_it() {
+fn pause_within_intermittent_traffic_belongs_to_its_phase() {
     let traffic = ONCE.replace("count = 1\nstart = 30s", "rate = 1\nstart = 10s\nstop = 40s");
     let run = Run::of(&traffic).asking(0, 100, 1.0).acting(1, 12, 12).acting(1, 38, 39);
     let expected = [
@@ -189,7 +189,7 @@ fn a_pause_of_traffic_that_comes_and_goes_belongs_to_it() {
 
 /// A job that was active from the beginning is compared with the time after it.
 #[test]
-fn without_a_before_the_reference_is_what_there_is() {
+fn phase_after_is_the_reference_if_there_is_none_before() {
     let stopped = ONCE.replace("count = 1\nstart = 30s", "stop = 40s");
     let run = Run::of(&stopped).asking(0, 100, 1.0).acting(1, 0, 39);
     let [stopped] = run.side_effects().try_into().unwrap();
@@ -200,7 +200,7 @@ fn without_a_before_the_reference_is_what_there_is() {
 /// A `before` of five seconds has no intervals, but the time between has, and the difference is
 /// found.
 #[test]
-fn a_before_that_is_too_short_is_no_reference() {
+fn too_short_phase_before_is_no_reference() {
     let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
     let is_slow = |second: usize| second >= 5 && second.is_multiple_of(5);
     let mut run = Run::of(&timetable).queueing(1, |second| if is_slow(second) { 8.0 } else { 2.0 });
@@ -215,7 +215,7 @@ fn a_before_that_is_too_short_is_no_reference() {
 }
 
 #[test]
-fn a_request_without_an_end_is_in_flight_until_the_end() {
+fn unfinished_request_is_in_flight_until_the_end() {
     let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
     run.evidence.jobs[1].steps[44].ends.completed = 0;
     let expected =
@@ -224,7 +224,7 @@ fn a_request_without_an_end_is_in_flight_until_the_end() {
 }
 
 #[test]
-fn what_was_rejected_was_never_in_flight() {
+fn rejected_request_is_never_in_flight() {
     let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 30).acting(1, 50, 50);
     turn_bad(&mut run.evidence, 1, 50, [0, 1, 0]);
     let phases = run.side_effects().remove(0).phases;
@@ -286,7 +286,7 @@ fn claims(seed: u64, factor: f64) -> Vec<Change> {
 }
 
 #[test]
-fn a_difference_that_is_planted_is_found() {
+fn planted_difference_is_found() {
     const RUNS: u64 = 50;
     let finds = |seed: &u64| {
         let claims = claims(*seed, 1.7);
@@ -299,7 +299,7 @@ fn a_difference_that_is_planted_is_found() {
 }
 
 #[test]
-fn a_difference_that_is_not_there_is_not_claimed() {
+fn absent_difference_is_not_reported() {
     const RUNS: u64 = 200;
     let claimed = (1..=RUNS).filter(|seed| !claims(*seed, 1.0).is_empty()).count();
     assert!(claimed <= 6, "{claimed} of {RUNS}");
@@ -307,7 +307,7 @@ fn a_difference_that_is_not_there_is_not_claimed() {
 
 /// Seconds of a queue that is nearly full are correlated with their neighbours.
 #[test]
-fn a_difference_that_is_not_there_is_not_claimed_of_times_that_resemble_each_other() {
+fn absent_difference_of_correlated_times_is_not_reported() {
     const RUNS: u64 = 200;
     let claims = |seed| {
         let run = Run::of(ONCE).queueing(seed, |_| 9.0).acting(1, 30, 59);
@@ -318,7 +318,7 @@ fn a_difference_that_is_not_there_is_not_claimed_of_times_that_resemble_each_oth
 }
 
 #[test]
-fn a_difference_that_is_over_is_not_claimed_of_the_time_after() {
+fn past_difference_is_not_reported_for_the_phase_after() {
     const RUNS: u64 = 50;
     let is_after = |claim: &Change| claim.phase == PhaseName::After;
     let claimed = (1..=RUNS).filter(|seed| claims(*seed, 1.5).iter().any(is_after)).count();
@@ -326,7 +326,7 @@ fn a_difference_that_is_over_is_not_claimed_of_the_time_after() {
 }
 
 #[test]
-fn of_parts_that_are_too_short_nothing_is_claimed() {
+fn too_short_phases_are_not_judged() {
     let run = Run::of(ONCE).queueing(1, |second| if second < 39 { 1.0 } else { 9.0 });
     let phases = |run: Run| {
         let clean_up = run.side_effects().remove(0);
@@ -338,7 +338,7 @@ fn of_parts_that_are_too_short_nothing_is_claimed() {
 }
 
 #[test]
-fn beyond_the_capacity_times_are_withheld_and_nothing_is_claimed_of_them() {
+fn times_beyond_the_capacity_are_withheld_and_not_judged() {
     let mut run =
         Run::of(ONCE).queueing(1, |second| if second < 30 { 1.0 } else { 5.0 }).acting(1, 30, 89);
     for (second, step) in run.evidence.jobs[0].steps.iter_mut().enumerate() {
@@ -352,7 +352,7 @@ fn beyond_the_capacity_times_are_withheld_and_nothing_is_claimed_of_them() {
 }
 
 #[test]
-fn only_the_first_of_very_many_are_told() {
+fn number_of_reported_side_effects_is_limited() {
     let one = "[c]\nquery = select 2\ncount = 1\nstart = 30s\n";
     let many: String = (0..30).map(|n| one.replace("[c]", &format!("[c{n}]"))).collect();
     let traffic = format!("duration = 90s\n[read]\nquery = select 1\nrate = 100\n{many}");
@@ -428,7 +428,7 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
 }
 
 #[test]
-fn what_is_too_short_to_tell_has_its_effect_told_by_what_follows() {
+fn effect_of_a_brief_phase_is_judged_by_the_phase_after() {
     let run = |after: f64| {
         let service = move |second: usize| if second < 30 { 4.0 } else { after };
         summarize(&Run::of(ONCE).queueing(7, service).acting(1, 30, 30).evidence()).effects

@@ -62,7 +62,7 @@ fn throughput_is_judged_per_second() {
 }
 
 #[test]
-fn failed_is_every_scheduled_request_that_was_not_answered_as_it_should() {
+fn failed_counts_every_scheduled_request_without_a_proper_answer() {
     let judge_failed = |condition: &str| {
         let mut evidence = judged_by(condition);
         for (second, bad) in [(12, [90, 0, 0]), (13, [0, 60, 0]), (14, [0, 0, 30])] {
@@ -81,7 +81,7 @@ fn failed_is_every_scheduled_request_that_was_not_answered_as_it_should() {
 }
 
 #[test]
-fn what_does_not_exist_meets_nothing() {
+fn conditions_without_data_are_missed() {
     for condition in
         ["p99 < 1h", "p99 > 0ms", "mean < 1h", "max < 1h", "service.p99 < 1h", "failed < 100%"]
     {
@@ -95,7 +95,7 @@ fn what_does_not_exist_meets_nothing() {
 }
 
 #[test]
-fn response_times_beyond_the_capacity_meet_nothing_and_service_times_are_judged() {
+fn withheld_response_times_miss_conditions_and_service_times_are_judged() {
     let overloaded = |condition: &str| {
         let mut evidence = judged_by(condition);
         answer_only(&mut evidence, 0, 0, PER_S / 2);
@@ -122,7 +122,7 @@ fn every_condition_of_a_job_is_judged() {
 }
 
 #[test]
-fn more_accepted_errors_than_errors_do_not_make_up_for_others() {
+fn surplus_accepted_errors_do_not_offset_other_failures() {
     let mut evidence = judged_by("failed < 1%");
     evidence.jobs[0].steps = vec![answered(0); 60];
     evidence.jobs[0].steps[20].counts = Counts {

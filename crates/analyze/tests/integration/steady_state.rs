@@ -91,7 +91,7 @@ fn a_second_that_has_too_much_or_too_little_is_noticed() {
 }
 
 #[test]
-fn a_job_that_lasts_a_part_of_the_run_is_asked_for_that_part() {
+fn offered_rate_is_judged_within_start_and_stop_of_the_job() {
     let mut evidence = counted(&format!("{OPEN}start = 20500ms\nstop = 40s\n"), &[0]);
     for (second, step) in evidence.jobs[0].steps.iter_mut().enumerate() {
         *step = answered(match second {
@@ -108,7 +108,7 @@ fn a_job_that_lasts_a_part_of_the_run_is_asked_for_that_part() {
 }
 
 #[test]
-fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
+fn clusters_within_seconds_are_noticed() {
     let mut evidence = counted(POISSON, &[1_032, 968]);
     evidence.threads = 1;
     // Exponential gaps with a mean of 1 ms: one for each thousandth of the distribution.
@@ -135,7 +135,7 @@ fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
 }
 
 #[test]
-fn the_end_of_a_warm_up_is_said_or_doubted() {
+fn warm_up_end_is_reported_or_suspect() {
     let length = Nanos::from_secs(10);
     let given = Finding::NotPossible(Obstacle::Jobs(JobObstacle::GivenWarmUp));
     for (warmup, status, finding) in [
@@ -159,7 +159,7 @@ fn the_end_of_a_warm_up_is_said_or_doubted() {
 
 /// An overload is never steady, which is no fault of the run.
 #[test]
-fn an_overload_has_no_end_of_its_warm_up() {
+fn overloaded_job_has_no_warm_up_end() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S / 2);
     evidence.warmup = found(30, Some(0.8));
@@ -173,7 +173,7 @@ fn found(steps: usize, never_steady: Option<f64>) -> WarmupEnd {
 }
 
 #[test]
-fn a_drift_and_a_step_are_told_from_scatter() {
+fn drift_and_step_are_distinguished_from_scatter() {
     let scatter = |part: usize| 1.0 + 0.002 * ((part * 7) % 5) as f64;
     let mut found = Vec::new();
     for (name, change) in [
@@ -208,7 +208,7 @@ fn a_drift_and_a_step_are_told_from_scatter() {
 }
 
 #[test]
-fn where_times_may_change_by_intent_nobody_looks_for_it() {
+fn drift_is_not_judged_if_the_workload_changes() {
     for (more, why) in [
         ("[clean]\nquery = delete from t\nevery = 7s\n", JobObstacle::IntermittentJobs),
         ("[late]\nquery = select 2\nrate = 5\nstart = 30s\n", JobObstacle::IntermittentJobs),
@@ -249,7 +249,7 @@ fn times_that_do_not_add_up_to_the_clients_are_noticed() {
 }
 
 #[test]
-fn a_pause_that_is_drawn_is_known_by_its_mean() {
+fn random_think_time_counts_with_its_mean() {
     for (think, status) in [
         ("exp(2400us)", Status::Pass),
         ("exp(3ms)", Status::Suspect),

@@ -10,7 +10,7 @@ use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_stil
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
 
 #[test]
-fn a_generator_that_stood_still_is_said_so() {
+fn generator_stall_is_suspect() {
     for (stalls, status) in [
         (&[][..], Status::Pass),
         (&[(20.0, 0.040)], Status::Pass),
@@ -35,7 +35,7 @@ fn a_generator_that_stood_still_is_said_so() {
 }
 
 #[test]
-fn threads_that_waited_for_a_processor_are_said_so() {
+fn threads_waiting_for_a_processor_are_suspect() {
     for (share, status) in [(0.049, Status::Pass), (0.051, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         grow(&mut evidence, "lane-1", "waited", share);
@@ -49,7 +49,7 @@ fn threads_that_waited_for_a_processor_are_said_so() {
 }
 
 #[test]
-fn a_busy_generator_matters_to_those_who_keep_a_schedule() {
+fn generator_cpu_is_judged_for_open_jobs_only() {
     for (workload, share, status) in
         [(OPEN, 0.79, Status::Pass), (OPEN, 0.81, Status::Suspect), (CLOSED, 1.0, Status::Pass)]
     {
@@ -64,7 +64,7 @@ fn a_busy_generator_matters_to_those_who_keep_a_schedule() {
 }
 
 #[test]
-fn stolen_time_counts_as_a_part_of_all() {
+fn stolen_time_counts_as_a_share_of_all_time() {
     for (per_s, status) in [(0.0199, Status::Pass), (0.0201, Status::Suspect)] {
         let mut evidence = steady(OPEN);
         grow(&mut evidence, "host", "stolen", per_s);
@@ -114,7 +114,7 @@ fn other_programs_that_use_the_processors_make_a_run_suspect() {
 }
 
 #[test]
-fn other_programs_are_not_judged_where_the_database_is_not_told_from_them() {
+fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     let mut evidence = crowded("", 0.3);
     evidence.observed.retain(|observed| observed.component != "server");
     only("other-programs", Status::NotPossible, &evidence);

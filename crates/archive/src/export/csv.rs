@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_quoted_where_a_reader_would_take_them_apart() {
+    fn csv_cells_are_quoted_if_necessary() {
         assert_eq!(quoted("read"), "read");
         assert_eq!(quoted("a,b"), "\"a,b\"");
         assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_a_spreadsheet_would_run_is_marked() {
+    fn cell_that_looks_like_a_formula_is_escaped() {
         for formula in ["=1+1", "@sum(a1)", "+1+1", "-1+1"] {
             assert_eq!(quoted(formula), format!("'{formula}"));
         }

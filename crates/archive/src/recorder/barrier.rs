@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_has_ended_is_not_waited_for() {
+    fn ended_lane_delays_no_interval() {
         let mut barrier = barrier();
         barrier.report(A, 0, gauge(1));
         barrier.close(B);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_lane_is_not_waited_for_without_end() {
+    fn silent_lane_delays_intervals_for_a_limited_time() {
         let mut barrier = barrier();
         for interval in 0..200 {
             barrier.report(A, interval, gauge(1));

@@ -81,7 +81,7 @@ mod tests {
     const JOB: AccountId = AccountId(0);
 
     #[test]
-    fn the_row_that_was_not_touched_for_the_longest_time_makes_room() {
+    fn least_recently_used_row_is_evicted() {
         let mut cache = Cache::new(2);
         assert!(cache.insert((1, JOB), "one").is_none());
         assert!(cache.insert((2, JOB), "two").is_none());

@@ -180,7 +180,7 @@ mod tests {
 
     /// Simultaneous deliveries of many jobs are not lost while the recorder is busy.
     #[test]
-    fn there_is_room_for_the_parts_of_all_jobs() {
+    fn queue_has_room_for_the_parts_of_all_jobs() {
         for jobs in [1, 2_000] {
             let (sender, receiver) = sync_channel(4);
             let health = Arc::new(Health::default());

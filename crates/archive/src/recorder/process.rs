@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_uses_something() {
+    fn own_process_usage_is_measured() {
         let sample = sample();
         assert!(sample.cpu_user + sample.cpu_system > Nanos::ZERO);
         if cfg!(target_os = "linux") {

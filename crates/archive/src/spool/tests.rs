@@ -177,7 +177,7 @@ fn in_virtual_time_a_lane_waits_for_a_slow_writer() {
 }
 
 #[test]
-fn what_a_full_disk_does_not_take_counts_as_dropped() {
+fn rows_refused_by_a_full_disk_count_as_dropped() {
     let disk = Disk::new(true, 100_000);
     let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Real);
     note(&log, (0..10_000).map(|number| row(number, Outcome::Completed, true)));
@@ -246,7 +246,7 @@ fn waiting_producer_is_woken_and_loses_no_rows() {
 
 /// Very large answers are not accumulated: above the limit of bytes, producers wait.
 #[test]
-fn room_is_also_a_matter_of_weight() {
+fn spool_limits_the_weight_of_its_blocks() {
     let disk = Disk::new(false, usize::MAX);
     let (spool, hand) = results(&disk, &FileHealth::default());
     let large = "x".repeat(ROOM.weight + 1);
@@ -305,7 +305,7 @@ fn lost_rows_mark_a_complete_file_as_failed() {
 }
 
 #[test]
-fn a_writer_that_breaks_down_says_so() {
+fn panicking_writer_reports_its_failure() {
     let sink = Sink::new(Box::new(Disk::new(true, usize::MAX)), FileHealth::default());
     let broken = |_: &Rows, _: &mut Sink| panic!("on purpose");
     let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, broken).unwrap();

@@ -29,7 +29,7 @@ mod tests {
 
     /// The words are stored in files: if this test fails, a version 2 is needed, not new words.
     #[test]
-    fn the_words_of_version_1_do_not_change() {
+    fn names_of_version_1_do_not_change() {
         let statement = [Kind::Statement(0)];
         let kinds = Kind::OF_A_JOB.into_iter().chain(statement).map(Kind::name);
         let kinds: Vec<String> = kinds.collect();

@@ -60,7 +60,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn the_ten_queries_answer_what_the_reader_answers() {
+fn documented_queries_agree_with_the_reader() {
     let place = Place::new("queries");
     let record = record(&place);
     let answers: Vec<_> = queries().iter().map(|query| rows(&record, query)).collect();
@@ -94,7 +94,7 @@ fn the_ten_queries_answer_what_the_reader_answers() {
 }
 
 #[test]
-fn the_histograms_opened_in_sql_are_those_of_the_reader() {
+fn histograms_decoded_in_sql_agree_with_the_reader() {
     let place = Place::new("buckets");
     let record = record(&place);
     let archive = Archive::open(&place.record()).unwrap();

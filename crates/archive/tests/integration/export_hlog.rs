@@ -23,7 +23,7 @@ fn log(place: &Place) -> (Archive, String) {
 }
 
 #[test]
-fn a_log_says_from_when_its_times_count_and_is_in_their_order() {
+fn hlog_states_its_start_time_and_is_ordered() {
     let place = Place::new("legend");
     let (_, log) = log(&place);
     let (legend, lines): (Vec<&str>, Vec<&str>) =

@@ -168,7 +168,7 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
 }
 
 #[test]
-fn a_table_says_which_rows_belong_to_the_window() {
+fn csv_marks_the_rows_of_the_window() {
     let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
@@ -184,7 +184,7 @@ fn a_table_says_which_rows_belong_to_the_window() {
 }
 
 #[test]
-fn a_cell_that_a_spreadsheet_would_run_is_marked() {
+fn cell_that_looks_like_a_formula_is_escaped() {
     let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     let table = parse_csv(&written(csv, &archive)).unwrap();
@@ -237,7 +237,7 @@ fn words_formats_and_bounds_are_checked() {
 }
 
 #[test]
-fn the_words_of_the_schema_are_those_of_the_record() {
+fn schema_lists_the_names_of_the_record() {
     let schema = text_of(SCHEMA);
     let words = |place: &str| schema.pointer(place).unwrap()["enum"].clone();
     assert_eq!(words("/$defs/run/properties/pace"), value!(Pace::ALL.map(Pace::name)));
@@ -281,7 +281,7 @@ fn a_document_adds_up_to_the_record() {
 }
 
 #[test]
-fn a_bucket_has_the_times_up_to_its_own() {
+fn exported_bucket_is_its_upper_edge() {
     let place = Place::new("export");
     let (archive, document) = virtual_document(&place);
     let rows = document["histograms"].as_array().unwrap().iter();
@@ -338,7 +338,7 @@ impl Write for FullDisk {
 }
 
 #[test]
-fn a_full_disk_is_an_error_of_the_output_wherever_it_strikes() {
+fn full_disk_at_any_byte_is_an_output_error() {
     let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     type Exporter = fn(&Archive, &mut FullDisk) -> Result<(), RecordError>;

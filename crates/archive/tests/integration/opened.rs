@@ -28,7 +28,7 @@ fn a_record_is_never_overwritten() {
 }
 
 #[test]
-fn a_place_where_no_file_can_be_is_found_before_the_run() {
+fn unwritable_record_place_is_found_before_the_run() {
     let place = Place::new("nowhere");
     let nowhere = place.directory().join("missing/run.assay");
     let message = not_created(&nowhere);
@@ -39,7 +39,7 @@ fn a_place_where_no_file_can_be_is_found_before_the_run() {
 }
 
 #[test]
-fn a_name_that_means_something_to_sqlite_is_a_name() {
+fn names_special_to_sqlite_are_plain_names() {
     let place = Place::new("odd");
     for name in [":memory:", "file:x?mode=memory", "ü \u{1f600}.assay"] {
         let path = place.directory().join(name);
@@ -93,7 +93,7 @@ fn a_record_of_a_later_version_says_which_program_reads_it() {
 }
 
 #[test]
-fn a_record_of_before_there_were_series_is_read() {
+fn record_without_series_is_read() {
     let place = Place::new("older");
     crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
         recorder.notes().load(record::Load {
@@ -126,7 +126,7 @@ fn a_record_with_other_tables_is_not_trusted() {
 }
 
 #[test]
-fn a_record_that_lost_a_row_is_not_read_as_a_shorter_one() {
+fn record_with_a_missing_row_is_damaged() {
     for (loss, expected) in [
         ("delete from event", "there were 1 rows of event, and there are 0"),
         ("delete from interval where job = 1", "of job 1, and there are 0"),
@@ -153,7 +153,7 @@ fn a_record_that_lost_a_row_is_not_read_as_a_shorter_one() {
 }
 
 #[test]
-fn a_histogram_that_is_not_what_its_row_says_is_named() {
+fn histogram_that_contradicts_its_row_is_named() {
     let place = Place::new("histogram");
     record(&place.record(), Scenario::SHORT, 1);
     let change = "update histogram set count = count + 1
@@ -184,7 +184,7 @@ fn a_record_can_be_read_while_it_is_written() {
 }
 
 #[test]
-fn errors_can_be_asked_what_they_are() {
+fn errors_have_their_classes() {
     let place = Place::new("kind");
     let error = Archive::open(&place.record()).err().unwrap();
     assert_eq!((error.kind(), error.path()), (&RecordErrorKind::NotFound, &*place.record()));

@@ -205,7 +205,7 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
 }
 
 #[test]
-fn facts_that_come_on_the_way_are_kept() {
+fn facts_arriving_during_the_run_are_kept() {
     let place = Place::new("notes");
     let zero = WallTime(1_795_292_110_123_456_789);
     let load = |seconds: f64, rows| Load {
@@ -280,7 +280,7 @@ fn event_of_a_long_error_ends_with_its_code() {
 }
 
 #[test]
-fn the_client_is_sampled_in_real_time_only() {
+fn generator_is_sampled_in_real_time_only() {
     let client = |pace| -> Vec<ClientReading> {
         let place = Place::new("client");
         let header = header(pace);
@@ -368,7 +368,7 @@ fn virtual_time_waits_for_the_recorder_and_needs_no_more_memory_the_longer_it_la
 }
 
 #[test]
-fn a_record_that_is_discarded_leaves_nothing() {
+fn discarded_record_leaves_no_file() {
     let place = Place::new("discarded");
     let recorder = Recorder::create(&place.record(), &header(Pace::Real)).unwrap();
     recorder.notes().setting("server.version", "17");

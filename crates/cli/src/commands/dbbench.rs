@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_says_all_of_it_and_flags_behind_it_win() {
+    fn later_flags_override_the_url() {
         check("--url sqlite:shop.db", "sqlite:shop.db");
         check("--host a --url mysql://b/shop", "mysql://root@b/shop");
         check("--url mysql://ann@b/shop --host c", "mysql://ann@c/shop");
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_those_of_the_driver_that_is_asked_whatever_their_order() {
+    fn driver_parameters_follow_the_driver_in_any_flag_order() {
         let params = "--params sslmode=disable&connect_timeout=5";
         let expected = "postgres://root@localhost?tls=off&connect-timeout=5s";
         check(&format!("{params} --driver postgres"), expected);
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_go() {
+    fn numbers_follow_gos_syntax() {
         check("--port 0x_1F40", "mysql://root@localhost:8000");
         check("--port +8_000 --confidence 0x1p-1", "mysql://root@localhost:8000");
         check("--port 017500", "mysql://root@localhost:8000");
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_recorded_without_a_password_and_can_be_typed_again() {
+    fn recorded_command_line_has_no_password_and_can_be_repeated() {
         let line = "--driver postgres --username a@b --password p@ss/w:rd --base-dir /data \
                     --max-active-conns 7 --intermediate-stats=false --database x";
         let recorded = command(&run(line).unwrap());
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_make_no_sense_are_refused() {
+    fn invalid_flags_are_refused() {
         for (line, words) in [
             ("--driver mssql", "dbbench has a driver for `mssql`, assay has none"),
             ("--driver vertica", "dbbench has a driver for `vertica`, assay has none"),
@@ -569,13 +569,13 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_is_none_is_left_to_those_who_complain_about_urls() {
+    fn malformed_url_is_passed_on_with_its_error() {
         let url = run("--url mysq://h --driver sqlite").unwrap().file.url.unwrap();
         assert!(matches!(url, Err(TargetError::Scheme { .. })), "{url:?}");
     }
 
     #[test]
-    fn reports_come_each_second_unless_they_are_turned_off() {
+    fn reports_are_printed_each_second_unless_disabled() {
         let shown = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             Wish::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
@@ -588,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_connections_are_no_limit() {
+    fn zero_connections_mean_unlimited() {
         let most = |line: &str| run(line).unwrap().file.max_connections;
         assert_eq!(most("--max-active-conns 0"), None);
         assert_eq!(most("--max-active-conns -1"), None);
@@ -596,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_is_heard_once() {
+    fn every_flag_is_handled() {
         for (name, why) in WITHOUT_EFFECT {
             assert!(FLAGS.iter().any(|flag| flag.name == *name) && !why.is_empty(), "{name}");
         }

@@ -180,13 +180,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processors_are_listed_as_they_are_asked_for() {
+    fn processors_keep_the_requested_order() {
         assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(ranges(&[3]), "3");
     }
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_read_more_into_them() {
+    fn words_are_quoted_if_a_shell_would_interpret_them() {
         assert_eq!(quoted("shop.ini"), "shop.ini");
         assert_eq!(quoted("sim:mm1?service=1ms"), "'sim:mm1?service=1ms'");
         assert_eq!(quoted("it's"), "'it'\\''s'");

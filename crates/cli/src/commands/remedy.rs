@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_a_refusal_becomes_a_remedy() {
+    fn known_refusals_have_a_remedy() {
         let statement = Class::Statement;
         for (given, words) in [
             (remedy("setup", statement, "42P07", "relation \"t\" already exists"), "--loaded"),

@@ -178,7 +178,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_phase_says_what_it_does_and_how_far_it_is() {
+    fn every_phase_shows_its_activity_and_progress() {
         for (phase, text, progress) in [
             (Phase::Starting, "starting", None),
             (Phase::Setup { done: 1, of: 4 }, "setup, statement 2 of 4", Some(0.25)),
@@ -212,7 +212,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_end_that_was_asked_for_is_what_the_run_is_doing() {
+    fn requested_end_is_shown_as_the_current_phase() {
         let phase = Phase::Running { zero: Stamp::ZERO };
         let ending = State { phase, ending: Some(Ending::Finishing), ..state() };
         let picture = Picture::of(&ending);
@@ -224,7 +224,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_closed_job_is_offered_nothing() {
+    fn closed_job_shows_no_offered_rate() {
         let jobs = vec![live_job(), live_job()];
         let rows = rows(&state(), &Live { interval: 1, at: Nanos::from_secs(2), jobs });
         let expected = [

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_is_said_once() {
+    fn pipe_without_a_writer_is_reported_once() {
         let mut lines = Lines::default();
         let awaiting = State { awaited: vec!["pipe".to_owned()], ..state() };
         assert_eq!(lines.next(&awaiting), ["waiting for a writer of the pipe `pipe`"]);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_said_at_its_beginning_once_a_second_at_most_and_at_its_end() {
+    fn load_progress_is_printed_at_most_once_per_second() {
         let mut lines = Lines::default();
         let mut said = |rows, millis| {
             let table = "t".to_owned();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_a_run_is_said_without_a_warm_up_that_it_has_not() {
+    fn run_length_mentions_a_warm_up_only_if_set() {
         let phase = Phase::Running { zero: Stamp::ZERO };
         let warm = State { phase, ..state() };
         assert_eq!(running(&warm), "running 1m; the first 10s are warm-up");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_come_as_often_as_they_are_wanted() {
+    fn reports_follow_the_requested_interval() {
         let step = |reports, duration| {
             let duration = Some(Nanos::from_secs(duration));
             State { reports, duration, ..state() }.step()
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_one_line_with_names_for_its_numbers() {
+    fn plain_line_of_a_job_names_its_numbers() {
         let row = ["read", "3,002", "2,998", "1.40 ms", "9.2 ms", "0", "3", "0"].map(str::to_owned);
         let expected = "00:05 read: offered/s 3,002 achieved/s 2,998 p50 1.40 ms p99 9.2 ms \
                         errors 0 in flight 3 queued 0";

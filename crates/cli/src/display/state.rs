@@ -191,7 +191,7 @@ mod tests {
     use crate::display::picture::tests::state;
 
     #[test]
-    fn an_end_is_said_within_the_picture_while_there_is_one() {
+    fn end_is_shown_within_the_live_view() {
         let mut plain = state();
         let line = "ending the run: open requests are finished; once more ends it at once";
         assert_eq!(plain.say(Ending::Finishing), Some(line));

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_stands_below_title_and_progress() {
+    fn table_follows_title_and_progress() {
         let expected = "\
 shop.ini on sim:mm1
 ━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
@@ -203,7 +203,7 @@ read      3,002       2,998  1.40 ms  9.20 ms         0          3        0";
     }
 
     #[test]
-    fn pipes_that_nobody_writes_stand_above_the_table() {
+    fn pipes_without_writers_are_shown_above_the_table() {
         let awaited = ["a", "b", "c"].map(|pipe| format!("waiting for `{pipe}`")).to_vec();
         let picture = Picture { awaited, ..picture(&[]) };
         let expected = "\
@@ -215,7 +215,7 @@ waiting for `b`";
     }
 
     #[test]
-    fn the_busiest_component_stands_below_the_table_if_there_is_room() {
+    fn busiest_component_is_shown_below_the_table_if_it_fits() {
         let busiest = Some("busiest: the database's processors, 97 %".to_owned());
         let picture = Picture { busiest, ..picture(&["read"]) };
         let last = |height| painted(&picture, height, 79).lines().last().map(str::to_owned);
@@ -224,7 +224,7 @@ waiting for `b`";
     }
 
     #[test]
-    fn what_has_no_room_is_shortened_or_left_out() {
+    fn live_view_is_cut_to_the_terminal() {
         let expected = "\
 shop.ini on sim:mm1
 ━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
@@ -240,7 +240,7 @@ a-…       2,998  9.20 ms";
     }
 
     #[test]
-    fn a_name_of_wide_characters_is_measured_as_it_is_shown() {
+    fn wide_characters_count_as_two_columns() {
         let lines = lines(&picture(&["顧客の注文を読む"]), Size { height: 23, width: 79 });
         let widths: Vec<usize> = lines[2..].iter().map(|line| measure_text_width(line)).collect();
         assert_eq!(widths[0], widths[1]);
@@ -262,7 +262,7 @@ a-…       2,998  9.20 ms";
     }
 
     #[test]
-    fn jobs_that_have_no_room_are_counted() {
+    fn jobs_that_do_not_fit_are_counted() {
         let names = vec!["a"; 33];
         let text = painted(&picture(&names), 10, 79);
         assert_eq!(text.lines().count(), 10);
@@ -272,7 +272,7 @@ a-…       2,998  9.20 ms";
     }
 
     #[test]
-    fn a_picture_replaces_all_of_the_latest() {
+    fn redraw_replaces_the_whole_previous_view() {
         let lines = ["a".to_owned(), "b".to_owned()];
         assert_eq!(frame(0, &lines), "\ra\x1b[K\nb\x1b[K\n\x1b[J");
         assert_eq!(frame(3, &[]), "\r\x1b[3A\x1b[J");

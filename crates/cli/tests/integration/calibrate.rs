@@ -48,7 +48,7 @@ fn run(place: &Place) -> Ran {
 }
 
 #[test]
-fn a_run_refers_to_what_was_calibrated_before_it() {
+fn run_refers_to_the_previous_calibration() {
     let place = Place::new();
     let before = run(&place).json();
     for name in ["ceiling", "floor", "clock"] {
@@ -81,7 +81,7 @@ fn a_run_refers_to_what_was_calibrated_before_it() {
 }
 
 #[test]
-fn the_table_says_what_was_measured_and_where_it_is_kept() {
+fn calibration_table_has_figures_and_file() {
     let place = Place::new();
     let ran = place.assay(&["calibrate", "--quick", "sqlite:"]).expect(0);
     for words in [
@@ -102,7 +102,7 @@ fn the_table_says_what_was_measured_and_where_it_is_kept() {
 }
 
 #[test]
-fn a_target_is_measured_and_not_kept() {
+fn calibration_of_a_target_is_not_saved() {
     let place = Place::new();
     let printed = document(&place, &["testbed:postgres", "--no-store"]);
     assert_eq!(printed["target"]["url"], "testbed:postgres");
@@ -112,7 +112,7 @@ fn a_target_is_measured_and_not_kept() {
 }
 
 #[test]
-fn a_calibration_that_cannot_be_used_is_as_good_as_none() {
+fn unusable_calibration_counts_as_missing() {
     let place = Place::new();
     calibrate(&place, &[]).expect(0);
     let [file] = kept(&place).try_into().expect("one file");
@@ -137,7 +137,7 @@ fn a_calibration_that_cannot_be_used_is_as_good_as_none() {
 }
 
 #[test]
-fn figures_that_are_planted_are_what_the_checks_judge_by() {
+fn checks_use_the_figures_of_the_calibration() {
     let place = Place::new();
     calibrate(&place, &[]).expect(0);
     let [file] = kept(&place).try_into().expect("one file");
@@ -155,7 +155,7 @@ fn figures_that_are_planted_are_what_the_checks_judge_by() {
 }
 
 #[test]
-fn in_virtual_time_nothing_is_referred_to() {
+fn virtual_run_refers_to_no_calibration() {
     let place = Place::with(SHORT);
     fs::create_dir_all(place.at("state")).unwrap();
     place.write("state/assay", "a file where a folder should be");
@@ -166,7 +166,7 @@ fn in_virtual_time_nothing_is_referred_to() {
 }
 
 #[test]
-fn what_cannot_be_calibrated_is_said_so() {
+fn uncalibratable_target_is_refused() {
     let place = Place::new();
     let ran = calibrate(&place, &["postgres://127.0.0.1:1/d"]).expect(4);
     assert!(ran.stderr.contains("the target could not be reached"), "{}", ran.stderr);
@@ -198,7 +198,7 @@ fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
 }
 
 #[test]
-fn a_password_is_neither_printed_nor_kept() {
+fn calibration_neither_prints_nor_saves_a_password() {
     let place = Place::new();
     let url = "postgres://ann:hunter2@127.0.0.1:1/d";
     let ran = calibrate(&place, &[url]).expect(4);
@@ -206,7 +206,7 @@ fn a_password_is_neither_printed_nor_kept() {
 }
 
 #[test]
-fn whoever_interrupts_a_calibration_has_none_and_no_server_is_left() {
+fn interrupted_calibration_saves_nothing_and_leaves_no_server() {
     let place = Place::new();
     let mut calibrating = place.start(&["calibrate"]);
     calibrating.says("PostgreSQL's protocol over loopback …");
@@ -226,7 +226,7 @@ fn whoever_interrupts_a_calibration_has_none_and_no_server_is_left() {
 }
 
 #[test]
-fn generator_and_database_on_one_host_are_said_so() {
+fn shared_host_is_reported() {
     let place = Place::with(SHORT);
     let here = run(&place).json();
     assert_eq!(here["run"]["same_host"], true);

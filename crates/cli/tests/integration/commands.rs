@@ -51,7 +51,7 @@ fn started(file: &Path) {
 }
 
 #[test]
-fn programs_are_run_only_for_those_who_allow_it() {
+fn programs_need_the_flag() {
     let place = Place::with("[backup]\ncommand = touch ran-${uniform(1, 9)}\ncount = 1\n");
     let ran = place.assay(&["run", "w.ini"]);
     ran.refuses(&["[backup]  touch ran-…", "--allow-commands"]);
@@ -127,7 +127,7 @@ fn a_program_that_is_missing_is_found_before_anything_is_made() {
 }
 
 #[test]
-fn a_program_that_is_missing_behind_the_first_word_is_an_error_with_the_shells_words() {
+fn program_missing_within_a_shell_command_is_a_request_error() {
     let (place, ran) = run("command = true && no-such-program\ncount = 1");
     assert_eq!(job(&ran.json(), "job")["errors_by_code"][0]["code"], "exit-127");
     assert!(events(&place).contains("no-such-program"), "{}", events(&place));

@@ -135,7 +135,7 @@ fn a_line_of_ten_megabytes_is_shown_in_part() {
 }
 
 #[test]
-fn all_that_is_wrong_is_said_at_once_and_in_order() {
+fn all_mistakes_are_reported_in_order() {
     let place = Place::with(
         "duration = 2 bananas\n[read]\nquery = select ${1/0}\nrat = 5\n[write]\nrate = -1\n\
          query = select ${nope}\nwhat is this\n",
@@ -167,7 +167,7 @@ fn a_file_without_an_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_folder_means_its_experiment() {
+fn folder_stands_for_its_experiment_file() {
     let place = Place::new();
     place.write("experiment.ini", "[read]\nquery = select 1\nrat = 1\n");
     place.assay(&["check", "."]).refuses(&[" --> ./experiment.ini:3:1", "`rate`?"]);
@@ -175,7 +175,7 @@ fn a_folder_means_its_experiment() {
 
 /// A mistyped name must not create an empty database that looks loaded.
 #[test]
-fn what_is_said_to_be_loaded_must_be_there() {
+fn loaded_requires_an_existing_database() {
     let place = Place::with("[read]\nquery = select 1\n");
     let run = |url| place.assay(&["run", "w.ini", "--loaded", "--url", url]);
     let ran = run("sqlite:tpyo.db").expect(4);
@@ -185,7 +185,7 @@ fn what_is_said_to_be_loaded_must_be_there() {
 }
 
 #[test]
-fn a_folder_where_no_file_can_be_made_is_told_from_one_that_is_not_there() {
+fn unwritable_and_missing_folders_have_different_errors() {
     let place = Place::with("[read]\nquery = select 1\n");
     let ran = place.assay(&["run", "w.ini", "--url", "sqlite:/sys/assay-test.db"]).expect(4);
     assert!(ran.stderr.contains("cannot open the database file"), "{}", ran.stderr);

@@ -187,7 +187,7 @@ fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
 
 /// As in dbbench, the file is overwritten, unless the run itself needs it.
 #[test]
-fn a_row_per_request_takes_the_place_of_nothing_that_the_run_needs() {
+fn row_per_request_file_must_differ_from_other_files() {
     const FILE: &str = "[setup]\nquery-file=setup.sql\n[a]\nquery=select ?\n\
                         query-args-file=in.csv\n[b]\nquery-log-file=q.log\n";
     const FILES: [(&str, &str); 4] = [
@@ -226,7 +226,7 @@ fn a_row_per_request_takes_the_place_of_nothing_that_the_run_needs() {
 
 /// Answers call the file by the name of its dbbench flag.
 #[test]
-fn an_answer_calls_the_file_with_a_row_per_request_as_its_user_does() {
+fn answer_names_the_row_per_request_file_as_given() {
     for (stats, told) in [
         ("stats.csv", "query-stats-file  3 requests, 0 missing"),
         ("/dev/full", "query-stats-file  0 requests, 3 missing"),
@@ -375,7 +375,7 @@ fn an_interrupted_run_says_so_and_tears_down() {
 }
 
 #[test]
-fn what_dbbench_takes_for_an_empty_file_is_an_error() {
+fn file_that_dbbench_reads_as_empty_is_an_error() {
     let place = Place::with("; nothing\n[setup]\n[global]\nduration=5s\n");
     let run = |args: &[&str]| place.assay(&[&["dbbench"], args].concat());
     run(&["--driver", "sqlite", "none.ini"]).refuses(&["cannot read `none.ini`"]);
@@ -445,7 +445,7 @@ fn relative_names_begin_at_the_base_folder() {
 }
 
 #[test]
-fn flags_are_read_as_go_reads_them() {
+fn flags_follow_gos_syntax() {
     let place = Place::with("[a]\nquery=select 1\ncount=3\n");
     let refused = |args: &[&str], words: &str| {
         place.assay(&[&["dbbench"], args].concat()).refuses(&[words]);
@@ -467,7 +467,7 @@ fn flags_are_read_as_go_reads_them() {
 }
 
 #[test]
-fn programs_run_for_those_who_allow_it() {
+fn programs_of_dbbench_files_need_the_flag() {
     let place = Place::with("[a]\ncommand=true\ncount=2\n");
     let refused = place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]);
     refused.refuses(&["the file wants to run these programs", "add --allow-commands"]);
@@ -496,7 +496,7 @@ fn invariant_8_a_password_is_in_no_message() {
 }
 
 #[test]
-fn help_and_version_are_answers() {
+fn help_and_version_succeed_on_stdout() {
     let place = Place::new();
     for help in ["-h", "--help"] {
         let ran = place.assay(&["dbbench", help]).expect(0);
@@ -507,7 +507,7 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
-fn reports_go_to_stderr_as_often_as_they_are_wanted() {
+fn reports_go_to_stderr_at_the_requested_interval() {
     let place = Place::with("duration=1500ms\n[a]\nquery=select 1\nrate=20\n");
     let ran = dbbench(&place, &[]);
     assert!(ran.stderr.contains("00:01 a: offered/s"), "{}", ran.stderr);
@@ -535,7 +535,7 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
 }
 
 #[test]
-fn flags_without_an_effect_say_so_and_the_others_are_recorded() {
+fn flags_without_effect_are_reported_and_others_recorded() {
     let place = Place::with("[a]\nquery=select 1\nrate=20\ncount=3\n");
     let flags = ["--confidence=0.95", "--max-idle-conns=7", "--max-active-conns=9"];
     let ran = dbbench(&place, &flags);

@@ -660,7 +660,7 @@ fn examples_that_do_not_end_are_accepted() {
 }
 
 #[test]
-fn only_what_its_own_times_explain_may_be_missing_of_dbbench() {
+fn dbbench_may_omit_only_ticks_that_its_own_delays_explain() {
     let ticks = Ticks { job: BATCH, per_s: 100, from_ms: 1_000, to_ms: 3_000 };
     let begin = |ms: u32| Begun { job: BATCH.to_owned(), s: f64::from(ms) / 1e3 };
     let check = |ms: Range<u32>, by: usize, late: Range<u32>, expected: RangeInclusive<u64>| {

@@ -296,12 +296,12 @@ impl Case {
 }
 
 #[test]
-fn files_that_end_by_themselves_send_what_they_say() {
+fn self_ending_files_send_exactly_their_statements() {
     ENDING.iter().for_each(Case::run);
 }
 
 #[test]
-fn files_that_are_given_an_end_send_what_they_say() {
+fn files_with_a_given_end_send_exactly_their_statements() {
     ENDLESS.iter().for_each(Case::run);
 }
 

@@ -57,7 +57,7 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
 }
 
 #[test]
-fn an_export_that_found_no_room_is_an_error_and_leaves_no_part_of_itself() {
+fn export_to_a_full_disk_fails_and_leaves_no_file() {
     let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
     place.virtually("sim:mm1", &[]).expect(0);
     let args = ["export", "r.assay", "--format", "json", "--out", "out.json"];

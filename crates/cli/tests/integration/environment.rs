@@ -14,7 +14,7 @@ fn facts(place: &Place) -> serde_json::Map<String, Value> {
 }
 
 #[test]
-fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
+fn record_has_known_and_unknown_facts_of_the_environment() {
     let place = Place::with(QUICK);
     place.assay(&["run", "w.ini", "--out", "r.assay", "--url", "sqlite:m.db"]);
     let record = Connection::open(place.at("r.assay")).unwrap();
@@ -47,7 +47,7 @@ fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
 }
 
 #[test]
-fn in_virtual_time_nothing_of_the_machine_is_in_a_record() {
+fn virtual_record_has_no_facts_of_the_machine() {
     let place = Place::with(QUICK);
     place.virtually("sim:mm1?service=1ms", &[]).expect(0);
     let strangers = "select count(*) from setting where name like '%.%'";
@@ -57,7 +57,7 @@ fn in_virtual_time_nothing_of_the_machine_is_in_a_record() {
 }
 
 #[test]
-fn the_way_to_each_server_is_in_the_record() {
+fn network_path_to_each_server_is_recorded() {
     let place = Place::with(&format!(
         "{QUICK}target = copy\n[target copy]\nurl = testbed:postgres\n[write]\nquery = select 2\n\
          count = 1\n"
@@ -108,7 +108,7 @@ fn the_doctor_finds_what_is_planted_in_a_server() {
 }
 
 #[test]
-fn the_doctor_says_each_check_once() {
+fn doctor_lists_each_check_once() {
     let document = Place::new().assay(&["doctor", "--json"]).expect(0).json();
     let schema = include_str!("../../../../schemas/doctor.schema.json");
     let schema = serde_json::from_str(schema).unwrap();

@@ -68,7 +68,7 @@ fn met(summary: &Value) -> bool {
 }
 
 #[test]
-fn a_summary_that_breaks_its_promise_is_noticed() {
+fn summary_that_violates_the_schema_is_noticed() {
     let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 50\n");
     let mut summary = place.virtually("sim:mm1", &[]).expect(0).json();
     assert_valid(&summary);

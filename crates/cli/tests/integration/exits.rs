@@ -125,7 +125,7 @@ fn a_load_whose_target_cannot_be_reached_exits_with_4() {
 }
 
 #[test]
-fn a_target_that_cannot_be_is_an_error_in_usage() {
+fn invalid_target_is_a_usage_error() {
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--url", "testbed:postgre"];
     place.assay(&run).refuses(&["the testbed has no `postgre`; did you mean `postgres`?"]);

@@ -70,7 +70,7 @@ fn free_port() -> u16 {
 
 /// The exit code is 4, and the message names the server and a remedy.
 #[test]
-fn a_run_that_is_not_let_in_says_by_whom_and_what_helps() {
+fn refused_login_names_the_server_and_the_remedy() {
     for kind in KINDS {
         let server = shared(kind);
         let (scheme, at) = (scheme(kind), format!("127.0.0.1:{}", server.port()));
@@ -154,7 +154,7 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
 
 /// The server sends malformed answers during a run.
 #[test]
-fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
+fn protocol_violation_costs_only_its_requests() {
     // A description of one column, x, before its row.
     let column = &b"T\0\0\0\x1a\0\x01x\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"[..];
     let endless_row = [column, b"D\xff\xff\xff\xff\0\x01", &[b'x'; 512]].concat();
@@ -186,7 +186,7 @@ fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
 
 /// The server sends half an answer and stops: the request times out, and its session is replaced.
 #[test]
-fn half_an_answer_is_waited_for_no_longer_than_the_timeout() {
+fn partial_answer_ends_with_the_timeout() {
     for (kind, bytes) in
         [(Kind::Postgres, &b"C\0\0\0\x0dSEL"[..]), (Kind::Mariadb, b"\x07\0\0\x01\0\0")]
     {

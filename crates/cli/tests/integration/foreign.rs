@@ -62,7 +62,7 @@ fn a_record_that_lost_its_end_is_refused() {
 }
 
 #[test]
-fn a_record_with_bytes_of_somebody_else_never_gives_another_answer() {
+fn corrupted_record_never_gives_a_different_answer() {
     let place = recorded();
     let whole = fs::read(place.at("r.assay")).unwrap();
     let answer = place.assay(&["report", "r.assay", "--json"]).stdout;

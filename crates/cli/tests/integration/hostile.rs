@@ -62,7 +62,7 @@ const LOADS: &str = "duration = 100ms\n[load t]\nrows = 3\nmethod = insert\ncolu
 const RUN: [&str; 6] = ["run", "w.ini", "--url", "URL", "--out", "r.assay"];
 
 #[test]
-fn a_servers_words_reach_no_terminal_from_a_run() {
+fn server_text_in_a_run_cannot_act_on_the_terminal() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         for refuses in [
             Refuses::Login,
@@ -78,7 +78,7 @@ fn a_servers_words_reach_no_terminal_from_a_run() {
 }
 
 #[test]
-fn a_servers_words_reach_no_terminal_from_other_commands() {
+fn server_text_in_other_commands_cannot_act_on_the_terminal() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let driver = if kind == Kind::Postgres { "--driver=postgres" } else { "--driver=mysql" };
         let load = ["load", "w.ini", "--url", "URL", "--out", "r.assay"];
@@ -99,7 +99,7 @@ fn a_servers_words_reach_no_terminal_from_other_commands() {
 }
 
 #[test]
-fn names_in_files_and_records_reach_no_terminal() {
+fn names_in_files_and_records_cannot_act_on_the_terminal() {
     let place =
         Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\nfrob\u{9b}2J = 1\n");
     let refused = place.assay(&["check", "w.ini"]).expect(2);

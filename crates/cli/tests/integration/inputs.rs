@@ -68,7 +68,7 @@ fn a_pipe_is_refused_in_virtual_time() {
 }
 
 #[test]
-fn odd_files_are_warned_of_and_run() {
+fn odd_input_files_run_with_a_warning() {
     let place = Place::with("[a]\nquery-log-file = q.log\n");
     place.write("q.log", "1000,select 1\n5000,select 2\n3000,select 3\n");
     let ran = place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"]);
@@ -78,7 +78,7 @@ fn odd_files_are_warned_of_and_run() {
 }
 
 #[test]
-fn fields_that_nothing_uses_are_warned_of() {
+fn unused_fields_are_warned_of() {
     let place = Place::with("[a]\nquery = select ?\nquery-args-file = a.csv\n");
     place.write("a.csv", "1,2,3\n");
     let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
@@ -88,7 +88,7 @@ fn fields_that_nothing_uses_are_warned_of() {
 
 /// A pipe whose writer closes it is a file that ends there.
 #[test]
-fn a_pipe_feeds_requests_until_its_writer_goes() {
+fn pipe_feeds_requests_until_its_writer_closes_it() {
     let text = "duration = 30s\n[setup]\nquery = create table t (a text, b text)\n\
                 [a]\nquery = insert into t values (?, ${field(2)})\nquery-args-file = pipe\n\
                 rate = 1000\n";
@@ -175,7 +175,7 @@ fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
 }
 
 #[test]
-fn a_pipe_without_a_writer_is_said_while_the_run_waits() {
+fn waiting_for_a_writer_of_a_pipe_is_reported() {
     let place = Place::with("[a]\nquery = select ?\nquery-args-file = pipe\n");
     mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
     let mut run = place.start(&["run", "w.ini", "--json"]);

@@ -35,7 +35,7 @@ slo = p99 < 10s
 const SERVER: &str = "sim:mdc?service=500ms&servers=unlimited";
 
 #[test]
-fn invariant_7_a_run_killed_after_five_seconds_is_whole_up_to_the_fourth() {
+fn invariant_7_run_killed_after_five_seconds_is_complete_up_to_the_fourth() {
     let place = Place::with(EVEN);
     let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
     run.says("00:05 read:");

@@ -40,7 +40,7 @@ fn has_all(ran: &Ran, place: &Place, connections: u32) {
 }
 
 #[test]
-fn a_low_limit_of_open_files_is_raised_as_far_as_it_may_be() {
+fn low_limit_of_open_files_is_raised_to_the_hard_limit() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let place = Place::with(&clients(150));
         has_all(&run(&place, "-Sn 64", kind, &[]), &place, 150);
@@ -49,7 +49,7 @@ fn a_low_limit_of_open_files_is_raised_as_far_as_it_may_be() {
 
 /// The check precedes the first connection, and no record is left.
 #[test]
-fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write() {
+fn too_many_connections_for_the_file_limit_are_refused_with_the_needed_limit() {
     let place = Place::with(&clients(150));
     let ran = run(&place, "-n 64", Kind::Postgres, &["--threads", "2"]);
     let ran = ran.refuses(&["150 connections", "this process may open 64", "`ulimit -n "]);
@@ -67,7 +67,7 @@ fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write(
 
 /// An open job needs its initial connections. The limit only restricts its growth.
 #[test]
-fn an_open_job_is_refused_for_what_it_begins_with_alone() {
+fn open_job_needs_files_for_its_initial_connections_only() {
     let open = "duration = 3s\n[read]\nquery = select 1\nrate = 50\n";
     let place = Place::with(&format!("connections = 8\nmax-connections = 9\n{open}"));
     let summary = run(&place, "-n 64", Kind::Postgres, &[]).json();
@@ -81,7 +81,7 @@ fn an_open_job_is_refused_for_what_it_begins_with_alone() {
 
 /// Simulated servers need no files, in any number.
 #[test]
-fn what_opens_no_files_needs_no_limit() {
+fn simulated_target_needs_no_open_files() {
     let place = Place::with(&clients(1_000));
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);

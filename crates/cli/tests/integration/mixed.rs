@@ -45,7 +45,7 @@ fn judge(place: &Place, ran: &Ran, summary: &Value) -> [u64; 2] {
 }
 
 #[test]
-fn the_mixed_study_sends_what_it_says() {
+fn mixed_study_sends_exactly_its_statements() {
     let place = Place::new();
     place.write("mixed.ini", changed(MIXED, &[]));
     let shorter = ["quarter=1s", "rows=2k", "life=200ms", "pause=10ms"];
@@ -61,7 +61,7 @@ fn the_mixed_study_sends_what_it_says() {
 }
 
 #[test]
-fn the_mixed_study_of_dbbench_sends_what_it_says() {
+fn mixed_study_of_dbbench_sends_exactly_its_statements() {
     let place = Place::new();
     let shorter = [("duration=40s", "duration=3s"), ("rate=0.1\n", "rate=1\n"), ("99999", "1999")];
     place.write("mixed-dbbench.ini", changed(DBBENCH, &shorter));
@@ -83,7 +83,7 @@ fn the_mixed_study_of_dbbench_sends_what_it_says() {
 
 /// There its rates are Poisson arrivals, and the first clean-up is after the end.
 #[test]
-fn the_mixed_study_of_dbbench_can_be_run_as_any_other_file() {
+fn mixed_study_of_dbbench_runs_without_dbbench_mode() {
     let place = Place::new();
     place.write("mixed-dbbench.ini", changed(DBBENCH, &[("99999", "1999")]));
     let args = ["run", "mixed-dbbench.ini", "--duration", "1s", "--url", "sqlite:t.db", "--json"];

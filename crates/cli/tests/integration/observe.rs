@@ -27,7 +27,7 @@ fn a_busy_program_is_limited_by_its_own_thread() {
 }
 
 #[test]
-fn a_process_that_is_there_already_is_watched_and_what_that_costs_is_told() {
+fn running_process_is_observed_and_the_cost_is_reported() {
     let place = Place::new();
     let mut shell = Command::new("sh");
     let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().unwrap();
@@ -47,7 +47,7 @@ fn a_process_that_is_there_already_is_watched_and_what_that_costs_is_told() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_said() {
+fn unobservable_process_is_reported() {
     let place = Place::new();
     let nothing = place.assay(&["observe"]).expect(2);
     assert!(nothing.stderr.contains("there is nothing to observe"), "{}", nothing.stderr);
@@ -82,7 +82,7 @@ fn a_secret_of_the_program_is_in_no_record() {
 }
 
 #[test]
-fn a_database_that_is_not_to_be_asked_is_not() {
+fn database_is_not_queried_if_disabled() {
     let server = testbed::shared(Kind::Postgres);
     let workload = "duration = 3s\n[observe]\ndatabase = no\n[a]\nquery = select 1\nrate = 50\n";
     let place = Place::with(workload);
@@ -108,7 +108,7 @@ columns = v: uniform(1, 1000000)
 ";
 
 #[test]
-fn what_limited_a_load_is_told_by_what_was_seen_meanwhile() {
+fn load_reports_its_limiter() {
     let server = Server::start(&Options::postgres()).unwrap();
     let place = Place::with(LOADED);
     let url = server.url().to_string();
@@ -133,7 +133,7 @@ fn what_limited_a_load_is_told_by_what_was_seen_meanwhile() {
 }
 
 #[test]
-fn a_load_that_is_over_at_once_is_watched_by_nobody() {
+fn brief_load_is_not_observed() {
     let place = Place::with(
         "[setup]\nquery = create table t (v int)\n[load t]\nrows = 10\ncolumns = v: row()\n",
     );

@@ -39,7 +39,7 @@ fn a_url_that_names_nothing_is_refused() {
 
 /// Every command refuses a URL that a run would refuse before connecting, in the same words.
 #[test]
-fn check_load_and_run_refuse_a_url_in_the_same_words() {
+fn check_load_and_run_refuse_a_url_alike() {
     for url in [
         "foo:bar",
         "sim:mn1",
@@ -70,7 +70,7 @@ fn check_load_and_run_refuse_a_url_in_the_same_words() {
 }
 
 #[test]
-fn a_url_without_a_driver_is_told_which_there_are() {
+fn url_without_a_driver_lists_the_drivers() {
     for url in ["t.db", "oracle:x"] {
         let place = Place::with(READ);
         let ran = place.assay(&["run", "w.ini", "--url", url]).refuses(&[
@@ -82,7 +82,7 @@ fn a_url_without_a_driver_is_told_which_there_are() {
 }
 
 #[test]
-fn a_setting_that_sets_nothing_is_refused() {
+fn setting_without_effect_is_refused() {
     refused(&["--set", "rows"], &["--set", "write NAME=VALUE"]);
     refused(&["--set", "=5"], &["--set", "write NAME=VALUE"]);
     refused(&["--set", "rowz=5"], &["`rowz`", "did you mean `rows`?"]);
@@ -91,7 +91,7 @@ fn a_setting_that_sets_nothing_is_refused() {
 }
 
 #[test]
-fn times_that_make_no_sense_are_refused() {
+fn invalid_times_are_refused() {
     for option in ["--duration", "--warmup"] {
         refused(&[option, "5"], &["'5'", option, "has no unit: write `10s`"]);
         refused(&[option, "-5s"], &["'-5s'", option, "is negative"]);
@@ -104,7 +104,7 @@ fn times_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn other_numbers_that_make_no_sense_are_refused() {
+fn other_invalid_numbers_are_refused() {
     for seed in ["x", "18446744073709551616", "-1", "1.5"] {
         let words = ["--seed", "expected a whole number from 0 to 2^64 - 1"];
         refused(&["--seed", seed], &[&words[..], &[seed]].concat());
@@ -122,7 +122,7 @@ fn other_numbers_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_processor_that_there_is_not_is_named_with_those_that_there_are() {
+fn missing_processor_is_reported_with_the_available_ones() {
     // Without --virtual, which binds nothing.
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--url", MM1, "--cpus", "0,1023"];
@@ -145,7 +145,7 @@ fn an_option_of_another_command_is_shown_with_its_command() {
 }
 
 #[test]
-fn without_a_command_there_is_help_on_stderr_and_code_2() {
+fn missing_command_prints_help_to_stderr_and_exits_with_2() {
     let place = Place::new();
     place.assay(&[]).refuses(&["Usage: assay", "run", "check", "load", "report", "export"]);
     place.assay(&["rum"]).refuses(&["'rum'", "'run'"]);
@@ -192,7 +192,7 @@ fn help_names_every_key_and_every_unit() {
 }
 
 #[test]
-fn a_plan_and_a_report_call_arrivals_the_same() {
+fn plan_and_report_use_the_same_words_for_arrivals() {
     let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
     for (word, arrival) in [("uniform arrivals", "uniform"), ("Poisson arrivals", "poisson")] {
         for command in [

@@ -32,7 +32,7 @@ fn a_file_that_exists_is_never_overwritten() {
 }
 
 #[test]
-fn an_export_to_a_file_is_the_one_to_stdout() {
+fn export_to_a_file_equals_that_to_stdout() {
     let place = Place::with(READ);
     place.virtually(MM1, &[]).expect(0);
     for format in ["hlog", "csv", "json"] {
@@ -44,7 +44,7 @@ fn an_export_to_a_file_is_the_one_to_stdout() {
 }
 
 #[test]
-fn without_a_name_each_record_gets_one_of_its_own() {
+fn unnamed_records_get_unique_names() {
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--virtual", "--url", MM1, "--quiet"];
     for _ in 0..3 {
@@ -56,7 +56,7 @@ fn without_a_name_each_record_gets_one_of_its_own() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn closed_stdout_is_no_error() {
     let place = Place::with(READ);
     place.virtually(MM1, &[]).expect(0);
     for args in [
@@ -83,7 +83,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn a_reader_of_progress_that_goes_away_does_not_end_the_run() {
+fn closed_stderr_does_not_end_the_run() {
     let place = Place::with(READ);
     let mut command =
         place.command(&["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay"]);
@@ -95,7 +95,7 @@ fn a_reader_of_progress_that_goes_away_does_not_end_the_run() {
 }
 
 #[test]
-fn json_is_one_document_and_nothing_else() {
+fn json_output_is_exactly_one_document() {
     let place = Place::with(&format!("{READ}slo = p99 < 1us\n"));
     let ran = place.virtually(MM1, &[]).expect(1);
     let mut documents = serde_json::Deserializer::from_str(&ran.stdout).into_iter::<Value>();
@@ -146,7 +146,7 @@ fn plain_lines_come_once_a_second_at_most() {
 }
 
 #[test]
-fn what_a_transaction_needs_beside_its_statements_is_said_below_them() {
+fn plan_shows_the_extra_statements_of_a_transaction() {
     let job = "[move]\nquery = select 1\nquery = select 2\ncount = 20\n";
     for (transaction, is_said) in [("yes", true), ("no", false)] {
         let place = Place::with(&format!("{job}transaction = {transaction}\n"));

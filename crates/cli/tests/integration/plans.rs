@@ -87,7 +87,7 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
 }
 
 #[test]
-fn a_load_speaks_of_its_tables_and_of_nothing_else() {
+fn load_reports_only_its_tables() {
     let place = Place::with(FILE);
     let ran = place.assay(&["load", "w.ini", "--out", "l.assay"]).expect(0);
     for words in ["setup, statement 1 of 1", "loading t: 2,000 of 2,000 rows (100 %) in "] {
@@ -107,7 +107,7 @@ fn a_load_speaks_of_its_tables_and_of_nothing_else() {
 }
 
 #[test]
-fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
+fn missing_loaded_tables_are_no_rejected_rows() {
     let place = Place::with(FILE);
     // An empty file is an empty database.
     place.write("new.db", "");
@@ -119,7 +119,7 @@ fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
 }
 
 #[test]
-fn loaded_tables_are_not_taken_on_trust_by_a_target_that_keeps_none() {
+fn loaded_is_refused_for_a_temporary_target() {
     let place = Place::with(FILE);
     let run = ["run", "w.ini", "--loaded", "--url", "sim:mm1", "--virtual"];
     place.assay(&run).refuses(&[

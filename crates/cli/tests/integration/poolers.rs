@@ -83,7 +83,7 @@ fn sessions_of(server: &Server, file: &str) -> u64 {
 }
 
 #[test]
-fn a_pooler_that_gives_each_client_a_session_needs_nothing() {
+fn pooler_with_a_session_per_client_needs_no_options() {
     for via in [Via::Pgbouncer, PGPOOL] {
         let server = Server::start(&Options::postgres().via(via)).unwrap();
         let file = [COUNTER, WAYS, &unprepared()].concat();
@@ -94,7 +94,7 @@ fn a_pooler_that_gives_each_client_a_session_needs_nothing() {
 
 /// Six clients share two sessions; each transaction may get either.
 #[test]
-fn a_pooler_that_lends_a_session_for_a_transaction_needs_statements_that_are_not_prepared() {
+fn transaction_pooling_needs_unprepared_statements() {
     let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction");
     let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
     assert!(sessions_of(&server, &[COUNTER, &unprepared()].concat()) <= 2);
@@ -124,7 +124,7 @@ fn a_private_server_is_asked_through_a_pooler() {
 
 /// The key of a session passes through the pooler, and so does the request to cancel its statement.
 #[test]
-fn what_is_given_up_is_cancelled_behind_a_pooler() {
+fn abandoned_statement_is_cancelled_behind_a_pooler() {
     const SLOW: &str = "\
 duration = 1s
 [slow]

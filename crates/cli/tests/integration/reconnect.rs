@@ -45,7 +45,7 @@ fn a_statement_that_no_connection_could_prepare_ends_the_run_before_it_begins() 
 
 /// The time of a statement excludes connecting, even if it is the only one of its request.
 #[test]
-fn the_report_tells_connecting_from_the_statement() {
+fn report_separates_connecting_from_the_statement() {
     let place = Place::with(
         "duration = 10s\n[read]\nquery = select 1\nrate = 100\nreconnect = per-transaction\n",
     );

@@ -57,7 +57,7 @@ fn unseen(document: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_another_machine_sees_is_in_the_record_under_its_name() {
+fn samples_of_another_machine_are_recorded_under_its_name() {
     let server = testbed::shared(testbed::Kind::Postgres);
     let workload = "duration = 4s\n[observe]\nevery = 250ms\nhost = ssh://u@db1:2222\n\
                     [a]\nquery = select 1\nrate = 50\n";
@@ -85,7 +85,7 @@ fn what_another_machine_sees_is_in_the_record_under_its_name() {
 }
 
 #[test]
-fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
+fn unreachable_machine_causes_only_a_notice() {
     let workload = "duration = 2s\n[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\n\
                     rate = 50\n";
     let refuses =
@@ -111,7 +111,7 @@ columns = v: row()
 ";
 
 #[test]
-fn a_machine_that_cannot_be_looked_at_is_told_of_a_load() {
+fn unreachable_machine_is_reported_for_a_load() {
     let refuses = "#!/bin/sh\necho 'ssh: connect to host db1 port 22: Connection refused' >&2\n\
                    exit 255\n";
     let place = place(LOADED, refuses);
@@ -129,7 +129,7 @@ fn a_machine_that_cannot_be_looked_at_is_told_of_a_load() {
 }
 
 #[test]
-fn a_program_is_watched_together_with_another_machine() {
+fn program_and_another_machine_are_observed_together() {
     let place = place("", RUNS_IT_HERE);
     let host = ["--host", "ssh://db1", "--every", "200ms", "--out", "r.assay"];
     let line = [&["observe"][..], &host, &["--", "sleep", "2"]].concat();
@@ -142,7 +142,7 @@ fn a_program_is_watched_together_with_another_machine() {
 }
 
 #[test]
-fn what_is_seen_is_told_until_the_input_ends() {
+fn remote_samples_are_sent_until_the_input_ends() {
     // Its input has ended before it begins.
     let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
     let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();

@@ -106,7 +106,7 @@ fn intended(place: &Place, record: &str, jobs: &[&str]) -> Vec<(String, String, 
 }
 
 #[test]
-fn invariant_5_what_is_shown_changes_nothing_in_the_record() {
+fn invariant_5_display_does_not_change_the_record() {
     let place = Place::with(LIVELY);
     run(&place, "plain.assay", &[]);
     let plain = exports(&place, "plain.assay");

@@ -66,7 +66,7 @@ fn run(place: &Place, server: &Server) -> Ran {
 }
 
 #[test]
-fn each_server_counts_what_requests_were_told() {
+fn server_counters_agree_with_the_requests() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
         let summary = run(&Place::with(WAYS), &server).json();
@@ -90,7 +90,7 @@ fn strange_work(server: &Server) {
 const READ: &str = "duration = 4s\n[read]\nquery = select 1\nrate = 100\n";
 
 #[test]
-fn somebody_else_who_commits_is_noticed() {
+fn foreign_commits_are_noticed() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
         let place = Place::with(READ);
@@ -110,7 +110,7 @@ fn somebody_else_who_commits_is_noticed() {
 
 /// Simulates a server that has counted one commit less.
 #[test]
-fn one_commit_that_the_server_does_not_know_makes_a_run_invalid() {
+fn commit_missing_on_the_server_makes_a_run_invalid() {
     for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
         let server = Server::start(&Options::new(kind)).unwrap();
         let place = Place::with(READ);
@@ -131,7 +131,7 @@ fn one_commit_that_the_server_does_not_know_makes_a_run_invalid() {
 }
 
 #[test]
-fn a_server_that_forgets_is_not_blamed() {
+fn server_that_loses_its_counters_is_not_judged() {
     let server = Server::start(&Options::postgres()).unwrap();
     let place = Place::with(READ);
     let mut running = run_as(&place, &server, &server.url().to_string());
@@ -178,7 +178,7 @@ rate = 50
 ";
 
 #[test]
-fn what_of_a_server_is_not_as_it_comes_is_in_the_record() {
+fn non_default_server_settings_are_recorded() {
     for (options, name, value) in [
         (Options::postgres(), "work_mem", "7MB"),
         (Options::mariadb(), "join_buffer_size", "524288"),
@@ -250,7 +250,7 @@ fn poor(server: &Server) -> String {
 }
 
 #[test]
-fn what_a_user_without_rights_may_not_see_is_unknown_and_the_rest_is_told() {
+fn settings_hidden_from_an_unprivileged_user_are_unknown() {
     for (kind, hidden, told) in [
         (
             Kind::Postgres,

@@ -55,7 +55,7 @@ fn example() -> String {
 }
 
 #[test]
-fn the_example_runs_on_each_server_with_only_another_url() {
+fn example_runs_on_each_server_with_a_changed_url() {
     for kind in KINDS {
         let server = Server::start(&Options::new(kind)).unwrap();
         let place = Place::with(&example());
@@ -399,7 +399,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
 }
 
 #[test]
-fn a_private_server_that_does_not_start_ends_with_its_own_words() {
+fn private_server_that_fails_to_start_is_quoted() {
     for (name, program) in [("postgres", "`postgres`"), ("mariadb", "`mariadbd`")] {
         let url = &format!("testbed:{name}?server.no_such_setting=1");
         let place = Place::with(READ);

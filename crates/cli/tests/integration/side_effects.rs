@@ -33,7 +33,7 @@ fn names(side_effects: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn what_a_clean_up_costs_is_told_and_that_it_is_over() {
+fn side_effects_of_a_clean_up_and_their_end_are_reported() {
     let place = Place::with(BESIDE);
     let told = side_effects(&place, MM1);
     assert_eq!((&told["job"], &told["reference"]), (&"clean-up".into(), &"before".into()));
@@ -59,7 +59,7 @@ fn what_a_clean_up_costs_is_told_and_that_it_is_over() {
 }
 
 #[test]
-fn a_clean_up_that_costs_nobody_anything_is_not_blamed() {
+fn harmless_clean_up_has_no_side_effects() {
     let place = Place::with(BESIDE);
     let told = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
     assert_eq!(names(&told), ["before", "during", "after"]);
@@ -70,7 +70,7 @@ fn a_clean_up_that_costs_nobody_anything_is_not_blamed() {
 
 /// A request every 20 s that occupies the server exclusively.
 #[test]
-fn a_timetable_is_told_by_the_seconds_in_which_it_acts() {
+fn timetable_phases_are_its_active_seconds() {
     let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");
     let place = Place::with(&timetable.replace("20ms */", "500ms */"));
     let told = side_effects(&place, MM1);

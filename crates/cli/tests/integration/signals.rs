@@ -64,7 +64,7 @@ fn the_end_of_the_terminal_ends_the_run_cleanly() {
 }
 
 #[test]
-fn a_run_that_is_to_outlive_its_terminal_does() {
+fn run_under_nohup_outlives_its_terminal() {
     let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 20\n");
     let mut command = Command::new("nohup");
     command.arg(env!("CARGO_BIN_EXE_assay")).args(["run", "w.ini", "--url", "sim:mm1", "--json"]);
@@ -135,7 +135,7 @@ fn an_interrupt_ends_even_a_setup_that_never_returns() {
 }
 
 #[test]
-fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
+fn temporary_database_is_removed_after_an_immediate_end() {
     let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
                    select count(*) from n";
     let job = "duration = 1s\n[read]\nquery = select 1\nrate = 20";

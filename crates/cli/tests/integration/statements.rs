@@ -12,7 +12,7 @@ fn refused(workload: &str, words: &[&str]) -> Place {
 }
 
 #[test]
-fn a_statement_of_a_job_is_named_with_the_words_of_the_database() {
+fn rejected_job_statement_is_shown_with_the_database_error() {
     refused(
         "duration = 1s\n[read]\nquery = select 1\nquery = selct 2\n",
         &[
@@ -41,7 +41,7 @@ fn wrong_column_is_corrected_in_the_statement_or_the_definition() {
 }
 
 #[test]
-fn a_statement_of_setup_is_named_and_nothing_is_torn_down() {
+fn rejected_setup_statement_is_shown_and_teardown_is_skipped() {
     let place = refused(
         "duration = 1s\n[setup]\nquery = create table mine (a int)\nquery = create tble t (a int)\n\
          [read]\nquery = select 1\n[teardown]\nquery = drop table mine\n",
@@ -85,7 +85,7 @@ fn a_teardown_that_fails_is_a_warning_and_the_answer_stands() {
 }
 
 #[test]
-fn a_way_of_loading_that_the_target_does_not_have_is_refused_before_setup() {
+fn unsupported_load_method_is_refused_before_setup() {
     let place = Place::with(
         "[setup]\nquery = create table t (a integer)\n[load t]\nrows = 1\nmethod = copy\n\
          columns = a: row()\n[read]\nquery = select 1\n",

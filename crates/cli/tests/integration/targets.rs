@@ -44,7 +44,7 @@ fn one_run_asks_sqlite_and_a_simulated_server() {
 }
 
 #[test]
-fn a_main_target_that_nothing_asks_is_neither_made_nor_recorded() {
+fn unused_main_target_is_neither_created_nor_recorded() {
     let place = Place::with(
         "duration = 10s\n[target a]\nurl = sim:mm1\n[target b]\n\
          url = sim:md1?service=2ms&servers=unlimited\n\
@@ -80,7 +80,7 @@ fn virtual_time_demands_that_all_targets_are_simulated() {
 }
 
 #[test]
-fn what_is_wrong_with_a_target_is_said_by_its_name() {
+fn errors_of_a_named_target_contain_its_name() {
     for (url, words) in [
         ("sim:mn1", "w.ini: [target model]: "),
         ("sqlite:?jurnal=wal", "did you mean `journal`?"),
@@ -107,7 +107,7 @@ fn a_target_that_cannot_be_reached_is_found_before_anything_is_changed() {
 }
 
 #[test]
-fn a_target_that_is_lost_is_told_by_its_name() {
+fn lost_target_is_reported_by_name() {
     let place = Place::with(
         &TWO.replace("duration = 1s", "duration = 10s")
             .replace("sim:mm1?service=20ms&servers=unlimited", "sim:mm1?outage=5s..60s"),

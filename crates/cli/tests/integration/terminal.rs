@@ -122,7 +122,7 @@ fn the_live_view_says_that_the_run_is_ending_and_how_to_end_it_at_once() {
 }
 
 #[test]
-fn nothing_is_drawn_where_silence_was_asked_for() {
+fn quiet_run_draws_nothing() {
     let place = Place::with(READ);
     let args = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
     assert_eq!(on_a_terminal(&mut place.command(&args)).screen, "");
@@ -151,7 +151,7 @@ fn argument_in_a_complaint_cannot_act_on_the_terminal() {
 }
 
 #[test]
-fn complaints_have_colours_on_a_terminal_and_none_where_they_are_unwanted() {
+fn messages_are_coloured_on_a_terminal_unless_disabled() {
     let place = Place::with("[read]\nquery = select 1\nrat = 1\n");
     let check = ["check", "w.ini"];
     let coloured = on_a_terminal(&mut place.command(&check));

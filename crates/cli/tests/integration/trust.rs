@@ -122,7 +122,7 @@ fn inputs_stay_below_the_folder_of_the_file() {
 }
 
 #[test]
-fn urls_of_the_file_lead_to_no_file_elsewhere() {
+fn urls_of_the_file_reach_no_file_outside_its_folder() {
     let job = "[a]\nquery = select 1\ncount = 1\n";
     for url in ["sqlite:../new.db", "sqlite:/tmp/assay-new.db", "sqlite:up/new.db", "sqlite:link"] {
         refused(&format!("url = {url}\n{job}"), "`url` leads to", "--allow-files");

@@ -8,7 +8,7 @@ const AUTO: &str = "duration = 120s\nwarmup = auto\n[read]\nquery = select 1\nra
 const COLD: &str = "sim:mmc?service=1ms&servers=unlimited&outage=0s..8s";
 
 #[test]
-fn what_is_cold_at_the_begin_is_not_measured() {
+fn automatic_warm_up_excludes_a_cold_start() {
     let place = Place::with(AUTO);
     let summary = place.virtually(COLD, &[]).json();
     let warmup_s = summary["window"]["warmup_s"].as_f64().unwrap();
@@ -35,7 +35,7 @@ fn a_run_that_changes_at_its_half_was_never_steady() {
 }
 
 #[test]
-fn a_run_that_is_ended_early_says_that_its_begin_is_measured_as_well() {
+fn run_too_short_for_its_automatic_warm_up_is_suspect() {
     let place = Place::with(&AUTO.replace("rate = 500", "rate = 500\ncount = 5000"));
     let summary = place.virtually("sim:mm1?service=1ms", &[]).json();
     let found = check(&summary, "warm-up");

@@ -38,7 +38,7 @@ fn is_objection(check: &Value) -> bool {
 }
 
 #[test]
-fn a_generator_that_was_frozen_says_that_it_was_not_the_database() {
+fn frozen_generator_is_distinguished_from_a_slow_database() {
     let place = Place::with(&OPEN.replace("8s", "20s"));
     let mut run = place.start(&["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay"]);
     run.says("00:02 read:");
@@ -76,7 +76,7 @@ fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
 
 /// Two workers that sleep for 10 ms can do 200 requests per second.
 #[test]
-fn a_real_server_that_is_asked_for_more_than_it_can_do_has_no_percentiles() {
+fn overloaded_real_server_has_no_percentiles() {
     let place = Place::with(
         "duration = 8s\ndrain = 1s\n[slow]\nquery = select pg_sleep(0.01)\nrate = 400\n\
          concurrency = 2\n",

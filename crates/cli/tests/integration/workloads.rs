@@ -106,7 +106,7 @@ fn unpack(place: &Place) -> Vec<(String, String)> {
 
 /// Each command of each file runs in a folder with all files.
 #[test]
-fn every_workload_of_the_program_does_what_its_comment_says() {
+fn bundled_workloads_do_what_their_comments_say() {
     let place = Place::new();
     let mut runs = 0;
     let is_for_this_test = |name: &str| !name.contains('.') && !RUN_ELSEWHERE.contains(&name);
@@ -146,7 +146,7 @@ fn a_workload_that_does_not_do_what_it_says_is_noticed() {
 }
 
 #[test]
-fn a_workload_that_is_no_file_yet_is_said_to_come_with_the_program() {
+fn message_names_the_bundled_workload_of_a_missing_file() {
     let place = Place::new();
     for name in ["hello", "hello.ini"] {
         let help = "= help: it comes with the program: `assay workloads hello > hello.ini`";
@@ -158,7 +158,7 @@ fn a_workload_that_is_no_file_yet_is_said_to_come_with_the_program() {
 }
 
 #[test]
-fn an_unknown_workload_is_answered_with_the_one_that_was_meant() {
+fn unknown_workload_suggests_the_nearest() {
     let place = Place::new();
     let near = "error: no workload `sesion` comes with the program; did you mean `session`?";
     let help = "= help: `assay workloads` lists those that do";

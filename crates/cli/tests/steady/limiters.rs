@@ -10,7 +10,7 @@ const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 
      sleep 0.2; done) | psql -q -o /dev/null";
 
 #[test]
-fn a_program_that_holds_itself_back_is_found_out() {
+fn self_throttling_program_is_detected() {
     let _machine = alone();
     let server = testbed::shared(Kind::Postgres);
     let place = Place::new();

@@ -86,7 +86,7 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
 /// The study `mixed`: each clean-up deletes more than half of the table, which makes the reads
 /// faster. On PostgreSQL without parallel workers, for which two processors have no room.
 #[test]
-fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
+fn clean_up_of_the_mixed_study_is_reported_as_the_cause() {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
     let _machine = alone();

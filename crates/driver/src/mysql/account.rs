@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_of_the_log_is_that_of_all_its_files() {
+    fn log_capacity_is_the_sum_of_its_files() {
         for (rows, expected) in [
             (&[("innodb_log_file_size", "100663296")][..], Some(100_663_296.0)),
             (

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_source_only_its_state_is_told() {
+    fn replication_source_is_reported_by_state_only() {
         let row = |state: &str| vec![Some("geheim".to_owned()), Some(state.to_owned())];
         let columns = vec!["Master_User".to_owned(), "Slave_SQL_Running".to_owned()];
         let table = Table { columns, rows: vec![row("Yes"), row("No")], is_cut: false };

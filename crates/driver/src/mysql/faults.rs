@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_the_user_is_of_connections_or_of_something_else() {
+    fn user_limits_are_classified_by_their_resource() {
         let limit = |resource| {
             let message = format!("User 'ann' has exceeded the '{resource}' resource");
             meaning(&refusal(1226, b"42000", &message)).0
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_sqlstate_of_its_own_is_told() {
+    fn application_sqlstate_is_part_of_the_message() {
         assert_eq!(words(&refusal(1644, b"45000", "no")), "no [45000]");
         assert_eq!(words(&refusal(1205, b"HY000", "no")), "no");
     }

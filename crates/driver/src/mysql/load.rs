@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_ends_its_field_or_its_row() {
+    fn field_text_is_escaped() {
         let mut values = Values::new();
         values.push(Value::Null);
         values.push(Value::Int(-7));
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_kept_by_columns_that_have_the_same_characters() {
+    fn bytes_are_unchanged_if_the_column_has_the_same_character_set() {
         let keeps = |columns: &[(&str, Option<&str>)], is_ascii| {
             let row = |(kind, collation): &(&str, Option<&str>)| {
                 vec![Some("c".to_owned()), Some((*kind).to_owned()), collation.map(str::to_owned)]
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_says_what_happens_to_duplicates() {
+    fn batch_states_its_handling_of_duplicates() {
         let text = |duplicates| {
             statement(&Insert { table: "t", columns: &["a", "b"], duplicates }, "binary")
         };

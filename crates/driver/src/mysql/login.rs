@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_believed_where_nobody_stands_between() {
+    fn server_key_is_trusted_on_local_connections_only() {
         let known = TrustedKey::Known(b"pem".to_vec());
         for (key, host, expected) in [
             (&TrustedKey::Near, "127.0.0.1", ServerKey::Ask),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_as_secret_as_tls() {
+    fn unix_socket_counts_as_secure() {
         let socket = Address::Unix("/s".into());
         assert_eq!(way(&socket, TlsMode::Off), Way::Local);
         assert_eq!(way(&socket, TlsMode::Verify), Way::Tls);

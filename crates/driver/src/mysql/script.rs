@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_load_a_file_is_seen_quickly() {
+    fn statements_that_may_load_a_file_are_recognised() {
         assert!(may_load("LOAD DATA LOCAL InFile 'x'") && may_load("select 'infile'"));
         assert!(!may_load("select file from t") && !may_load(""));
     }

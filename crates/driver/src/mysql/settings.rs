@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_server_is_called_by_its_name_and_version() {
+    fn server_is_described_by_name_and_version() {
         for (version, expected) in [
             ("5.5.5-10.11.6-MariaDB-0+deb12u1", "MariaDB 10.11.6-0+deb12u1"),
             ("11.4.2-MariaDB", "MariaDB 11.4.2"),

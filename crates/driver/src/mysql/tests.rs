@@ -288,7 +288,7 @@ fn part(insert: StatementId, numbers: [i64; 2], [begins, commits]: [bool; 2]) ->
 
 /// A batch that is too large to be held is sent in parts of one transaction.
 #[test]
-fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
+fn parts_of_a_transaction_are_batched_and_committed_together() {
     run_real(&Options::default(), async |rt| {
         let mut connection = driver().connect(&rt).await.expect("a connection");
         let mut other = driver().connect(&rt).await.expect("a connection");
@@ -324,7 +324,7 @@ fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
 
 /// The `rollback` in the middle stands in for the server's own after a deadlock.
 #[test]
-fn a_chain_is_done_whole_or_not_at_all() {
+fn pipelined_chain_is_executed_completely_or_not_at_all() {
     run_real(&Options::default(), async |rt| {
         let mut connection = driver().connect(&rt).await.expect("a connection");
         let create = "create or replace table chained (id int primary key) engine = innodb";

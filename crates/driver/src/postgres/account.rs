@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_told_by_what_stands_before_the_point() {
+    fn major_version_is_read_from_any_version_text() {
         for (version, expected) in [
             ("15.18 (Debian 15.18-0+deb12u1)", Some(15)),
             ("9.6.24", Some(9)),

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_remedy_is_for_what_was_said_and_not_for_its_code() {
+    fn remedy_depends_on_the_message_and_not_on_its_code() {
         let said = |code: &str, message: &str| {
             fault(&OwnedReport {
                 severity: None,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_role_is_not_looked_for_in_the_rules() {
+    fn missing_role_is_not_attributed_to_pg_hba() {
         let given = |words| remedy("28000", words);
         assert!(given("role \"ann\" does not exist").starts_with("create the role"));
         assert!(given("no pg_hba.conf entry for host \"::1\"").contains("pg_hba.conf"));

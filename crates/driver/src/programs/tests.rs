@@ -91,7 +91,7 @@ fn a_program_that_ends_badly_is_an_error_with_its_code_and_words() {
 }
 
 #[test]
-fn the_end_of_many_words_is_kept() {
+fn end_of_long_program_output_is_kept() {
     let error = error_of("printf %0100000d 7 >&2; printf END >&2; exit 1");
     let message = error.message();
     assert_eq!(message.len(), "…".len() + 4_096);
@@ -126,7 +126,7 @@ fn a_program_that_is_given_up_may_end_in_order() {
 }
 
 #[test]
-fn nothing_stays_behind_of_a_program_that_does_not_listen() {
+fn program_that_ignores_signals_is_killed_with_its_group() {
     let (_database, folder) = scratch();
     let stubborn = "trap '' TERM; sleep 1000 2>/dev/null & sh -c 'sleep 1000' & \
                     echo $$ > group; while :; do sleep 1; done";

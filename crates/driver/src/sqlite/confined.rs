@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_reach_other_files_where_nobody_confines_them() {
+    fn unconfined_statements_reach_other_files() {
         let (driver, folder) = scratch();
         real(async |rt| {
             let mut connection = driver.connect(&rt).await.unwrap();

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_places_do_not_meet() {
+    fn temporary_database_paths_are_unique() {
         let places: Vec<DatabaseFile> =
             (0..10).map(|_| DatabaseFile::find(&Endpoint::Temporary).unwrap()).collect();
         for (index, place) in places.iter().enumerate() {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_new_or_it_is_not() {
+    fn existing_database_file_is_not_new() {
         let folder = scratch();
         let path = folder.path().join("file:x?y.db");
         let place = |path: &Path| DatabaseFile::find(&Endpoint::File(path.to_owned())).unwrap();

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_cut_off() {
+    fn code_names_fit_the_capacity() {
         for code in 0..=0xffff {
             assert!(name(code).len() <= Code::CAPACITY, "{}", name(code));
         }

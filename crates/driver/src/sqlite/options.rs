@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_their_defaults_and_are_read() {
+    fn options_have_defaults_and_are_parsed() {
         let none = options("").unwrap();
         assert_eq!(none.busy_timeout, Nanos::from_secs(5));
         assert_eq!((none.journal, none.synchronous), (None, None));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn naps_grow_to_a_limit() {
+    fn lock_polls_back_off_to_a_limit() {
         assert_eq!(nap(0), Nanos::from_micros(50));
         assert_eq!(nap(3), Nanos::from_micros(400));
         assert_eq!(nap(7), LONGEST_NAP);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_after_its_limit_and_begins_anew_with_the_next_lock() {
+    fn busy_timeout_applies_to_each_lock_separately() {
         let mut patience = patience(Nanos::from_micros(300));
         for lock in 1..=2 {
             let begun = Monotonic.now();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn without_patience_nothing_is_waited_for() {
+    fn zero_busy_timeout_does_not_wait() {
         let mut patience = patience(Nanos::ZERO);
         assert!(!patience.wait(0));
         assert_eq!(patience.waits.take(), 0);

@@ -111,7 +111,7 @@ fn a_new_file_gets_a_log_and_an_old_one_keeps_its_journal() {
 }
 
 #[test]
-fn options_are_granted_and_read_back() {
+fn sqlite_options_are_applied_and_read_back() {
     let url = "sqlite:?busy-timeout=7s&synchronous=extra&cache-size=-4k&mmap-size=1M";
     let driver = open(url).unwrap();
     let settings = real(async |rt| driver.connect(&rt).await.unwrap().settings().await);
@@ -142,7 +142,7 @@ fn an_option_that_sqlite_does_not_grant_is_refused() {
 }
 
 #[test]
-fn what_is_no_database_is_refused_by_name() {
+fn file_that_is_no_database_is_named() {
     let (_scratch, folder) = scratch();
     let path = folder.join("letter.txt");
     fs::write(&path, "Dear reader, this is a letter and no database. ".repeat(100)).unwrap();
@@ -157,7 +157,7 @@ fn what_is_no_database_is_refused_by_name() {
 }
 
 #[test]
-fn names_that_mean_something_to_sqlite_are_only_names() {
+fn names_special_to_sqlite_are_plain_names() {
     let (_scratch, folder) = scratch();
     let path = folder.join("file:x?mode=memory");
     let driver = open_file(&path, "").unwrap();
@@ -266,7 +266,7 @@ fn an_interrupt_ends_a_statement_and_not_the_connection() {
 }
 
 #[test]
-fn a_statement_stops_for_want_of_a_caller_without_being_interrupted() {
+fn statement_stops_if_its_caller_has_gone() {
     let driver = open("sqlite:").unwrap();
     let thread = real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
@@ -418,7 +418,7 @@ fn a_transaction_that_writes_has_the_lock_from_its_beginning() {
 }
 
 #[test]
-fn a_transaction_that_only_reads_holds_no_writer_up() {
+fn read_only_transaction_blocks_no_writer() {
     let driver = open("sqlite:?busy-timeout=0").unwrap();
     real(async |rt| {
         let mut reader = driver.connect(&rt).await.unwrap();
@@ -466,7 +466,7 @@ fn a_transaction_that_fails_at_its_end_is_rolled_back() {
 
 /// With a rollback journal a writer has to wait for readers when it commits.
 #[test]
-fn a_commit_that_waits_in_vain_is_rolled_back() {
+fn commit_that_times_out_on_a_lock_is_rolled_back() {
     let driver = open("sqlite:?journal=delete&busy-timeout=3ms").unwrap();
     real(async |rt| {
         let mut writer = driver.connect(&rt).await.unwrap();
@@ -515,7 +515,7 @@ fn bytes_and_rows_are_counted_by_type() {
 }
 
 #[test]
-fn a_statement_that_fails_on_its_way_has_no_rows() {
+fn statement_that_fails_midway_has_no_rows() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();

@@ -146,7 +146,7 @@ fn postgres_login_without_end_is_given_up_in_time() {
 
 /// The server sends data that must be read before it reads anything itself.
 #[test]
-fn what_comes_while_much_is_sent_is_not_held() {
+fn answers_during_a_long_send_are_discarded() {
     let server = ScriptedServer::playing(|scene| {
         let mut out = Vec::new();
         backend::authentication_ok(&mut out);

@@ -25,7 +25,7 @@ pub(crate) fn at(port: u16, options: &str) -> Mysql {
 }
 
 #[test]
-fn a_wrong_password_is_said_without_the_password() {
+fn wrong_password_is_reported_without_the_password() {
     let server = shared(Kind::Mariadb);
     let target = changed(&server.url(), |endpoint| {
         if let Endpoint::Network { password, .. } = endpoint {
@@ -51,7 +51,7 @@ fn a_database_that_is_not_there_is_named() {
 }
 
 #[test]
-fn nobody_listens() {
+fn connection_without_a_listener_is_refused() {
     let free = ScriptedServer::new(Vec::new());
     let port = free.port();
     drop(free);
@@ -84,7 +84,7 @@ fn a_server_that_never_answers_is_given_up_in_time() {
 }
 
 #[test]
-fn server_that_says_nothing_may_be_postgres() {
+fn silent_server_suggests_the_postgres_protocol() {
     let words = ["127.0.0.1", "sent nothing within 100ms", "`postgres://`", "connect-timeout"];
     for options in ["connect-timeout=100ms", "connect-timeout=100ms&tls=require"] {
         let silent = ScriptedServer::new(vec![ScriptStep::Wait]);
@@ -284,7 +284,7 @@ fn confined_statement_sends_no_file_from_outside_its_folder() {
 }
 
 #[test]
-fn a_login_that_is_not_known_is_said() {
+fn unsupported_login_method_is_named() {
     let switch = |method: &[u8]| {
         let mut out = Vec::new();
         packet(&mut out, 2, |out| {
@@ -353,7 +353,7 @@ fn a_session_that_is_killed_is_lost() {
 }
 
 #[test]
-fn the_last_words_of_a_server_are_heard() {
+fn final_error_of_a_closing_server_is_reported() {
     for (sequence, code, words) in [
         (0, 1927_u16, &b"#70100Connection was killed"[..]),
         (1, 1053, b"#08S01Server shutdown in progress"),
@@ -386,7 +386,7 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
 }
 
 #[test]
-fn what_was_given_up_is_ended_on_the_server() {
+fn abandoned_statement_is_ended_on_the_server() {
     let server = shared(Kind::Mariadb);
     let driver = open(&server.url());
     let sleeping =
@@ -476,7 +476,7 @@ fn a_lock_that_is_not_given_in_time_is_a_conflict() {
 
 /// Statements keep their meaning whatever the server's defaults are.
 #[test]
-fn sessions_commit_by_themselves_and_know_backslashes() {
+fn sessions_use_autocommit_and_backslash_escapes() {
     let options = Options::mariadb()
         .set("sql_mode", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES")
         .set("autocommit", "0")

@@ -25,7 +25,7 @@ pub(crate) fn at(port: u16, options: &str) -> Postgres {
 }
 
 #[test]
-fn a_wrong_password_is_said_without_the_password() {
+fn wrong_password_is_reported_without_the_password() {
     let server = shared(Kind::Postgres);
     let target = changed(&server.url(), |endpoint| {
         if let Endpoint::Network { password, .. } = endpoint {
@@ -50,7 +50,7 @@ fn a_database_that_is_not_there_is_named() {
 }
 
 #[test]
-fn nobody_listens() {
+fn connection_without_a_listener_is_refused() {
     let free = ScriptedServer::new(Vec::new());
     let port = free.port();
     drop(free);
@@ -265,7 +265,7 @@ fn a_killed_server_is_a_lost_connection() {
 }
 
 #[test]
-fn a_session_that_the_server_ends_hears_why() {
+fn session_ended_by_the_server_reports_the_reason() {
     let server = shared(Kind::Postgres);
     let driver = open(&server.url());
     in_real_time(async |rt| {
@@ -296,7 +296,7 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
 }
 
 #[test]
-fn what_was_given_up_is_cancelled_on_the_server() {
+fn abandoned_statement_is_cancelled_on_the_server() {
     let server = shared(Kind::Postgres);
     let driver = open(&server.url());
     let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(4711)'";
@@ -432,7 +432,7 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
 
 /// Lines of a COPY are not result rows, but the server reports their number.
 #[test]
-fn what_is_copied_to_the_client_is_counted_and_the_session_goes_on() {
+fn copy_to_the_client_is_counted_and_keeps_the_session() {
     let driver = open(&shared(Kind::Postgres).url());
     let copy = "copy (select repeat('x', 99) from generate_series(1, 10000)) to stdout";
     in_real_time(async |rt| {

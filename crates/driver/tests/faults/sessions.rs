@@ -292,7 +292,7 @@ fn long_statement_of_mysql_ends_with_its_last_byte_read() {
 
 /// The statements of a transaction are sent at once, and the server ends the session at the first.
 #[test]
-fn the_last_words_of_a_server_are_heard_in_a_chain() {
+fn final_error_of_a_closing_server_is_reported_in_a_chain() {
     let mut said = Vec::new();
     wire_mysql::packet(&mut said, 1, |out| {
         out.push(0xff);
@@ -312,7 +312,7 @@ fn the_last_words_of_a_server_are_heard_in_a_chain() {
 
 /// A job has no data for a COPY. The server is told, and the session continues.
 #[test]
-fn a_copy_in_a_job_is_refused_and_not_waited_for() {
+fn copy_from_the_client_in_a_job_is_refused() {
     let server = shared(Kind::Postgres);
     server.sql("create table nothing_to_copy (a int)").expect("a table");
     let driver = postgres(&server.url());
@@ -344,7 +344,7 @@ fn a_copy_in_a_job_is_refused_and_not_waited_for() {
 
 /// If backslashes were escapes, a text could break out of its quotes.
 #[test]
-fn backslashes_are_letters_whatever_the_server_is_set_to() {
+fn sessions_use_standard_conforming_strings() {
     let server = shared(Kind::Postgres);
     server
         .sql(

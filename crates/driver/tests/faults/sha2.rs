@@ -151,7 +151,7 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn a_user_whom_the_server_knows_takes_the_short_way() {
+fn cached_user_takes_the_fast_path() {
     let ran = log_in("", |scene| {
         let mut login = Login::greet(scene, METHOD);
         login.say_more(KNOWN);
@@ -161,7 +161,7 @@ fn a_user_whom_the_server_knows_takes_the_short_way() {
 }
 
 #[test]
-fn the_password_is_told_over_tls() {
+fn password_is_sent_over_tls() {
     for name in ["require", "verify"] {
         let forged = Forged::new("127.0.0.1", 2998);
         let ca = match name {
@@ -179,7 +179,7 @@ fn the_password_is_told_over_tls() {
 }
 
 #[test]
-fn the_password_goes_under_the_key_of_a_server_on_this_machine() {
+fn password_is_encrypted_with_the_key_of_a_local_server() {
     let (key, pem) = key_pair();
     let ran = log_in("", move |scene| {
         let mut login = Login::greet(scene, METHOD);
@@ -193,7 +193,7 @@ fn the_password_goes_under_the_key_of_a_server_on_this_machine() {
 }
 
 #[test]
-fn a_key_that_is_given_is_not_asked_for() {
+fn given_server_key_is_not_requested() {
     let (key, pem) = key_pair();
     let path = file("server-key.pem", &pem);
     let ran = log_in(&format!("server-public-key={}", path.display()), move |scene| {
@@ -206,7 +206,7 @@ fn a_key_that_is_given_is_not_asked_for() {
 }
 
 #[test]
-fn a_server_may_ask_for_the_method_later() {
+fn server_may_switch_the_login_method() {
     let ran = log_in("", |scene| {
         scene.say(&greeting_with("mysql_native_password", OFFERED));
         let mut login = Login { scene, sequence: 0 };
@@ -220,7 +220,7 @@ fn a_server_may_ask_for_the_method_later() {
 }
 
 #[test]
-fn a_password_that_is_wrong_is_said_behind_each_way() {
+fn wrong_password_is_reported_on_each_login_path() {
     let refuse = |login: &mut Login<'_>| {
         let message = b"Access denied for user 'ann'@'127.0.0.1' (using password: YES)";
         let refusal = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message };
@@ -244,7 +244,7 @@ fn a_password_that_is_wrong_is_said_behind_each_way() {
 }
 
 #[test]
-fn a_key_that_is_none_is_not_used() {
+fn invalid_server_key_is_not_used() {
     let ran = log_in("", |scene| {
         let mut login = Login::greet(scene, METHOD);
         login.say_more(FULL);

@@ -98,7 +98,7 @@ fn the_settings_say_how_traffic_is_encrypted() {
 }
 
 #[test]
-fn a_certificate_that_nobody_trusted_has_signed_is_refused() {
+fn certificate_of_an_untrusted_authority_is_refused() {
     for kind in KINDS {
         let server = shared_with_tls(kind);
         let stranger = &server.certificates().expect("certificates").stranger;
@@ -194,7 +194,7 @@ fn a_certificate_for_another_name_is_refused() {
 /// A server's first flight can be longer than the TLS library accepts at once: because of long
 /// chains, or the names of all authorities that a system trusts. The rest must not be lost.
 #[test]
-fn a_long_first_flight_is_taken_whole() {
+fn long_first_tls_flight_is_read_completely() {
     for kind in KINDS {
         // As much as one read of the socket returns.
         let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
@@ -220,7 +220,7 @@ fn a_certificate_that_has_expired_is_refused() {
 }
 
 #[test]
-fn what_is_no_tls_is_told() {
+fn non_tls_answer_is_reported() {
     for kind in KINDS {
         let impostor = ScriptedServer::playing(move |scene| {
             match kind {
@@ -334,7 +334,7 @@ fn a_server_that_demands_tls_says_so() {
 }
 
 #[test]
-fn postgres_encrypts_nothing_over_a_socket() {
+fn postgres_uses_no_tls_over_a_unix_socket() {
     let server = shared_with_tls(Kind::Postgres);
     let mut target = server.url_over_socket();
     target.options.push(("tls".to_owned(), "require".to_owned()));
@@ -348,7 +348,7 @@ fn postgres_encrypts_nothing_over_a_socket() {
 
 /// Files are read before any connection is made.
 #[test]
-fn files_that_are_not_what_they_should_be_are_named() {
+fn wrong_tls_files_are_named() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -396,7 +396,7 @@ fn files_that_are_not_what_they_should_be_are_named() {
 }
 
 #[test]
-fn mariadbs_logins_are_let_in_over_tls_and_without() {
+fn mariadb_logins_work_with_and_without_tls() {
     for auth in [Auth::Ed25519, Auth::Native] {
         let server = start(&Options::mariadb().auth(auth).tls(Tls::Server));
         let plain = with(&server.url(), &[("tls", "off".as_ref())]);

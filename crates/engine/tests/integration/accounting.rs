@@ -243,7 +243,7 @@ fn plan_of_rows(keys: &str) -> Plan {
 }
 
 #[test]
-fn another_number_of_rows_than_expected_is_an_error() {
+fn unexpected_number_of_rows_is_an_error() {
     let counted = |keys: &str| {
         let (totals, finished) = simulate(&plan_of_rows(keys), &constant(1_000, None));
         (balance(&totals), totals, finished)
@@ -267,7 +267,7 @@ fn another_number_of_rows_than_expected_is_an_error() {
 }
 
 #[test]
-fn a_wrong_number_of_rows_is_an_error_like_others() {
+fn row_count_error_is_subject_to_error_rules() {
     let plan = plan_of_rows("expect-rows = 2\nerror = rows\nretry = 2 on rows");
     let (totals, _) = simulate(&plan, &constant(1_000, None));
     let counts = &totals.account(JOB).window.counts;
@@ -291,7 +291,7 @@ fn an_error_may_stop_the_run() {
 }
 
 #[test]
-fn arrivals_may_wait_for_a_target_that_is_away() {
+fn arrivals_may_wait_for_an_unreachable_target() {
     let on_full = OnQueueFull::Reject;
     let schedule = Schedule::Uniform(rate(100));
     let limited = Pacing::Queue { schedule, batch: 1, workers: 4, limit: 50, on_full };
@@ -326,7 +326,7 @@ fn arrivals_may_wait_for_a_target_that_is_away() {
 
 /// Requests that wait for the target are accounted for when the run ends during the outage.
 #[test]
-fn arrivals_that_waited_in_vain_are_unsent() {
+fn arrivals_waiting_until_the_end_are_unsent() {
     let mut plan = plan(even(100), 0.0, 10.0, 4);
     plan.jobs[0].on_outage = OnOutage::Wait;
     let (totals, finished) = simulate(&plan, &away(8, 1_000));
@@ -395,7 +395,7 @@ fn too_many_connections_become_the_limit_and_not_an_error() {
 }
 
 #[test]
-fn an_open_job_grows_to_what_it_needs_and_not_beyond_its_limit() {
+fn open_job_grows_its_connections_up_to_the_limit() {
     // 1,000/s at 100 ms need a hundred connections; Little's law at 20 ms opens twenty.
     for (most, completed_per_s) in [(1_000, 1_000), (50, 500)] {
         let mut plan = plan(even(1_000), 5.0, 10.0, 4);

@@ -76,7 +76,7 @@ impl Connection for BelatedConnection {
 /// A request that comes due between the end of the previous one and its notice waits in the queue
 /// while its worker is assigned at that end. It must not be assigned before it was noticed.
 #[test]
-fn nothing_is_assigned_before_it_is_noticed() {
+fn requests_are_assigned_only_after_they_are_noticed() {
     let mut plan = plan(poisson(400), 0.0, 20.0, 1);
     (plan.connections, plan.max_connections) = (Some(1), 1);
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));

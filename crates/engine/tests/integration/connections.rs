@@ -102,7 +102,7 @@ fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
 
 /// Connections are opened for a burst although nothing arrives after it.
 #[test]
-fn a_job_grows_for_what_waits_when_its_schedule_is_over() {
+fn job_grows_for_waiting_requests_after_its_schedule() {
     let wait = |count| {
         let file = format!(
             "duration = 20s\n[a]\nquery = select 1\nevery = 1s\nbatch-size = 100\n\

@@ -70,7 +70,7 @@ fn the_parts_of_a_mix_are_the_same_on_any_number_of_threads() {
 
 /// The timer of a part with a timeout does not end a later request of a part without one.
 #[test]
-fn a_timeout_is_for_the_part_that_has_it() {
+fn timeout_applies_to_its_part_only() {
     let text = "duration = 20s\n[mix]\nmix = a, b\nconcurrency = 1\n\
                 [a]\nquery = select 1\ntimeout = 50ms\n\
                 [b]\nquery = select 2 /* sim: service=100ms */\n";
@@ -111,7 +111,7 @@ fn a_session_thinks_between_its_statements() {
 
 /// Each pause of a session is drawn independently.
 #[test]
-fn the_pauses_of_a_session_differ() {
+fn think_times_of_a_session_differ() {
     let text = "duration = 100s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
                 session = yes\nthink = exp(20ms)\n";
     let (totals, _) = run(text, Path::new(""), 1);
@@ -122,7 +122,7 @@ fn the_pauses_of_a_session_differ() {
 }
 
 #[test]
-fn a_timeout_ends_a_session_in_its_pause() {
+fn timeout_may_end_a_session_during_think_time() {
     let text = "duration = 10s\n[s]\nquery = a\nquery = b\nrate = 5\nsession = yes\n\
                 think = 20ms\ntimeout = 10ms\n";
     let (totals, _) = run(text, Path::new(""), 1);

@@ -134,7 +134,7 @@ fn manners() -> Vec<Options> {
 }
 
 #[test]
-fn a_panic_in_a_request_ends_the_run_with_all_that_was_measured() {
+fn panic_in_a_request_ends_the_run_and_keeps_its_measurements() {
     for plan in endless() {
         for options in manners() {
             let (finished, totals) = outcome(&plan, At::Request(40), &options);
@@ -170,7 +170,7 @@ fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
 }
 
 #[test]
-fn a_panic_in_the_teardown_leaves_what_was_measured() {
+fn panic_in_the_teardown_keeps_the_measurements() {
     let options = Options { is_virtual: false, ..virtually(1) };
     let mut plan = plan(even(200), 0.0, 0.2, 3);
     let text = "drop the table".to_owned();

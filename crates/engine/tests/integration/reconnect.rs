@@ -182,7 +182,7 @@ fn connecting_counts_as_service_and_closing_does_not() {
 
 /// A client that closes its connection is not free: arrivals that come due meanwhile wait.
 #[test]
-fn a_client_is_busy_until_its_connection_is_closed() {
+fn closing_a_connection_keeps_its_client_busy() {
     let (totals, _, _) = watch(&plan("concurrency = 1"), server(), 1);
     // Nine milliseconds each.
     assert_eq!(settled(&totals).completed(), 10_000_u64.div_ceil(9));
@@ -197,7 +197,7 @@ fn a_client_is_busy_until_its_connection_is_closed() {
 
 /// Clients without a connection are free: a job adds as many clients as requests wait.
 #[test]
-fn a_burst_is_carried_at_once() {
+fn burst_runs_concurrently() {
     let (totals, _, _) = watch(&plan("every = 1s\nbatch-size = 50"), server(), 1);
     let requests = settled(&totals).completed();
     assert_eq!((requests, times(&totals, Kind::Wait).1), (9 * 50, 0));
@@ -248,7 +248,7 @@ fn a_request_may_time_out_while_it_connects() {
 
 /// The timeout of a request runs from the start of its connecting.
 #[test]
-fn a_timeout_counts_from_when_connecting_began() {
+fn timeout_includes_connecting() {
     for (timeout, completed) in [("timeout = 5500us", false), ("timeout = 6500us", true)] {
         let (totals, _, _) = watch(&plan(&format!("rate = 100\n{timeout}")), server(), 1);
         let balance = settled(&totals);
@@ -263,7 +263,7 @@ fn away(from_s: u64, to_s: u64) -> Config {
 }
 
 #[test]
-fn without_a_target_each_request_is_refused_by_itself() {
+fn each_request_to_an_unreachable_target_is_refused() {
     for job in MODELS {
         let (totals, finished, _) = watch(&plan(job), away(4, 6), 1);
         let balance = settled(&totals);
@@ -283,7 +283,7 @@ fn without_a_target_each_request_is_refused_by_itself() {
 
 /// A request gets its worker when the target is back: the outage counts as wait, not service.
 #[test]
-fn requests_may_wait_for_a_target_that_is_away() {
+fn connecting_requests_may_wait_for_an_unreachable_target() {
     for job in MODELS {
         let plan = plan(&format!("{job}\noutage = wait"));
         let (totals, _, _) = watch(&plan, away(4, 6), 1);
@@ -351,7 +351,7 @@ fn a_request_of_a_mix_prepares_its_own_statements() {
 
 /// Jobs that keep their connections are not affected by jobs that do not.
 #[test]
-fn a_job_beside_it_keeps_its_connections() {
+fn reconnecting_job_does_not_affect_the_connections_of_others() {
     let file = "duration = 10s\n\
                 [a]\nquery = select 1\nreconnect = per-transaction\nrate = 100\n\
                 [b]\nquery = select 1\nconcurrency = 7\nthink = 10ms\n";

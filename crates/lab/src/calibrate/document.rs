@@ -173,7 +173,7 @@ mod tests {
     use crate::calibrate::example::calibration;
 
     #[test]
-    fn what_is_kept_is_what_is_read() {
+    fn calibration_document_round_trips() {
         let text = calibration().document().to_string();
         assert_eq!(
             Calibration::of_document(&serde_json::from_str(&text).unwrap()),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_printed_and_not_kept() {
+    fn calibration_of_a_target_is_printed_only() {
         let target = Some(calibration().routes[0].floor);
         let calibrated = CalibrationResult { calibration: calibration(), target };
         let printed = calibrated.document(Some("postgres://h/d"), Some(Path::new("/a.json")));

@@ -83,7 +83,7 @@ mod tests {
     use crate::calibrate::example::calibration;
 
     #[test]
-    fn a_record_says_what_the_checks_need() {
+    fn calibration_facts_are_read_back() {
         let facts = facts_of(Some(&calibration()));
         let found = read(&facts).unwrap();
         assert_eq!((found.clock_cost_ns, found.clock_resolution_ns), (Some(24.5), Some(20.0)));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_calibration_every_name_is_there_and_unknown() {
+    fn missing_calibration_has_unknown_settings() {
         let facts = facts_of(None);
         let names = |facts: &[(String, String)]| -> Vec<String> {
             facts.iter().map(|(name, _)| name.clone()).collect()
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_makes_no_sense_is_not_known() {
+    fn invalid_calibration_setting_is_unknown() {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let odd = [
             setting("calibration.taken", "yesterday"),

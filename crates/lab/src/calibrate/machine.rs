@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_are_told_apart_by_what_makes_requests_slower() {
+    fn machines_are_distinguished_by_performance_facts() {
         let facts = |model: &str, load: &str| {
             let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
             Machine::of(&[pair("host.cpu.model", model), pair("host.load.1m", load)])
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_itself() {
+    fn machine_equals_itself() {
         assert_eq!(Machine::here(), Machine::here());
     }
 }

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn floor_and_ceiling_of_nothing_are_found_and_nothing_is_left() {
+    fn floor_and_ceiling_of_a_null_target_are_measured() {
         let wanted = wanted();
         let workshop = CalibrationRunner::new(&wanted).unwrap();
         let target = Target::parse("sim:null").unwrap();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_interrupts_gets_no_calibration() {
+    fn interrupted_calibration_has_no_result() {
         let wanted = wanted();
         wanted.stop.interrupt();
         let workshop = CalibrationRunner::new(&wanted).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_requests_is_the_hand_off() {
+    fn hand_off_is_the_time_between_requests() {
         let quantiles = Quantiles { p50: Nanos(7_000), p99: Nanos(20_000), p99_9: Nanos(50_000) };
         let floor = Floor { count: 1, response: quantiles, service: quantiles };
         let (service_mean_ns, per_s) = (5_000.0, 50_000.0);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_read_and_replaced() {
+    fn saved_calibration_is_read_and_replaced() {
         let planted = Planted::new();
         let store = planted.store();
         let machine = calibration().machine;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_said_so() {
+    fn unusable_calibration_file_is_reported() {
         let planted = Planted::new();
         let store = planted.store();
         let (machine, path) = (calibration().machine, store.file(&calibration().machine));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_where_state_is_kept() {
+    fn state_folder_follows_the_environment() {
         let check = |variables: &[(&str, &str)], expected: Option<&str>| {
             let find = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_said_so() {
+    fn uncreatable_state_folder_is_reported() {
         let planted = Planted::new();
         fs::write(planted.0.join("state"), "a file").unwrap();
         assert!(planted.store().prepare().is_err());

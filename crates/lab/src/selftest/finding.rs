@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_scatter_must_not() {
+    fn constant_quantity_must_not_scatter() {
         let finding = |estimates: &[f64]| {
             Finding::of_replications("O", (Quantity::Timeouts, 0.5), estimates, 0.0)
         };
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_may_be_as_late_as_the_machine_and_not_early() {
+    fn single_run_tolerance_is_one_sided() {
         let of_one =
             |measured| Finding::of_one_run("O", (Quantity::Throughput, 10.0), measured, 0.1, 3.0);
         for (measured, passes) in [(9.6, true), (9.5, false), (13.4, true), (13.5, false)] {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_exact_and_what_is_not_measured_is_red() {
+    fn counts_must_be_exact_and_missing_measurements_fail() {
         let within = |measured| {
             let expected = (Quantity::Unaccounted, 0.0);
             Finding::within("O", expected, measured, Allowed::NOTHING)

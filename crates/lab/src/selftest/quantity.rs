@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_called_by_their_percent() {
+    fn quantiles_are_named_by_percent() {
         let names = Estimate::ALL.map(|estimate| Quantity::response(estimate).name());
         assert_eq!(names[0], "response mean");
         assert_eq!(names[3..], ["response p95", "response p99", "response p99.9"]);

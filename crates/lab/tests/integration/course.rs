@@ -8,7 +8,7 @@ use record::{EndKind, Kind, Ledger};
 use crate::support::{JOB, Place, Run, ended};
 
 #[test]
-fn the_course_of_a_window_is_made_of_merged_histograms() {
+fn window_over_time_is_made_of_merged_histograms() {
     let place = Place::new();
     let mut run = Run::begin(&place.record());
     for second in 0..60 {

@@ -38,7 +38,7 @@ fn change(path: &Path, statement: &str) {
 }
 
 #[test]
-fn a_record_with_a_day_missing_is_damaged() {
+fn record_with_a_missing_day_is_damaged() {
     let moved =
         |to: &str| changed(&format!("update interval set interval = {to} where interval = 1"));
     assert_eq!(moved("86400"), "readable");

@@ -83,7 +83,7 @@ fn a_load_that_was_cut_short_is_suspect_and_has_its_rows() {
 
 /// Two runs that begin in the same second would have records of the same name.
 #[test]
-fn a_record_whose_name_is_taken_has_a_number_where_it_may() {
+fn taken_record_name_gets_a_number_if_allowed() {
     let place = Place::new();
     let order = |record| Order {
         plan: plan("duration = 1s\n[read]\nquery = select 1\nrate = 10\n"),

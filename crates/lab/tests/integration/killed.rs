@@ -67,12 +67,11 @@ fn killed(test: &str) -> (Evidence, Summary) {
 }
 
 #[test]
-fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_have() {
+fn requests_open_at_a_kill_are_unsent_at_their_least_age() {
     if let Some(path) = std::env::var_os(RECORD) {
         return record_until_killed(path.as_ref());
     }
-    let name =
-        "killed::what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_have";
+    let name = "killed::requests_open_at_a_kill_are_unsent_at_their_least_age";
     let (evidence, summary) = killed(name);
     assert_eq!((evidence.ended, evidence.plan.seed), (None, SEED));
     assert_eq!(evidence.end(), Nanos::from_secs(5), "second 5 is not whole");
@@ -107,7 +106,7 @@ fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_ha
 }
 
 #[test]
-fn a_request_that_is_open_when_a_run_ends_by_itself_is_lost() {
+fn request_open_at_a_regular_end_is_lost() {
     let place = Place::new();
     let mut run = Run::begin(&place.record());
     five_seconds(&mut run);

@@ -93,7 +93,7 @@ fn an_overload_at_the_end_of_a_ramp_is_noticed() {
 
 /// Around the peak, 218 more requests arrive than can be answered; all are answered by the end.
 #[test]
-fn an_overload_in_the_peak_of_a_sine_is_a_wait_and_no_growth() {
+fn temporary_overload_of_a_sine_raises_no_growth() {
     for seed in 0..20 {
         let (evidence, summary) = measure("sine(150, 100, 20s)\nconcurrency = 1", seed, 1, SINGLE);
         let (status, finding) = check(&summary, "backlog");

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mode_that_was_not_prepared_starts_no_session_and_reads_no_file() {
+    fn unprepared_tls_mode_starts_no_session_and_reads_no_file() {
         let mut options = Options::parse("any", &[], &[], |_| Ok::<(), Error>(())).unwrap();
         options.tls_ca = Some("no/such/authority.pem".into());
         let far = Address::Tcp("db.example".to_owned(), 5432);

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_the_signature() {
+    fn channel_binding_hash_follows_the_signature() {
         let rsa = |last| [&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01][..], &[last]].concat();
         let ecdsa = |last| [&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03][..], &[last]].concat();
         for (oid, algorithm) in [
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_whose_hash_function_is_not_known_binds_nothing() {
+    fn unknown_signature_hash_gives_no_channel_binding() {
         let (ed25519, pss) = ([0x2b, 0x65, 0x70], [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10]);
         for oid in [&ed25519[..], &pss] {
             assert!(hash(&certificate(300, oid)).is_empty(), "{oid:?}");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_has_no_hash() {
+    fn invalid_certificate_has_no_hash() {
         let whole = certificate(3, &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 11]);
         for length in 0..whole.len() {
             assert!(hash(&whole[..length]).is_empty(), "{length} bytes");

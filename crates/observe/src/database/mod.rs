@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_do_not_synchronise_with_an_even_load() {
+    fn sampling_times_do_not_synchronise_with_an_even_load() {
         let places: Vec<u64> = (0..10).map(|look| offset(look) / 10_000_000).collect();
         let mut tenths = places.clone();
         tenths.sort_unstable();

@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_lock_is_seen_by_its_transaction() {
+    fn row_lock_wait_is_found_by_its_transaction() {
         let [look, theirs] = look(
             &[
                 "1|ann|h|shop|Query|0|starting|show processlist|0",
@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn statement_that_takes_rows_from_its_client_is_known() {
+    fn statement_that_reads_rows_from_its_client_is_recognised() {
         for (info, expected) in [
             ("load data local infile '/dev/stdin' into table t", true),
             ("/* nightly */ LOAD DATA LOW_PRIORITY LOCAL INFILE 'x' INTO TABLE t", true),
@@ -684,7 +684,7 @@ mod tests {
     }
 
     #[test]
-    fn who_rests_is_told_by_the_transaction() {
+    fn idle_sessions_are_classified_by_their_transaction() {
         let [look, theirs] = look(
             &[
                 "2|ann|h|shop|Sleep|1||-|0",
@@ -703,7 +703,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_list_says_nothing() {
+    fn malformed_session_list_is_ignored() {
         assert_eq!(
             sampler().seen(&Table::default(), &BTreeMap::new(), None),
             [(); 2].map(|()| SessionObservation::default())
@@ -714,7 +714,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_waits() {
+    fn thread_states_map_to_waits() {
         for (state, expected) in [
             ("Sending data", "cpu"),
             ("", "cpu"),
@@ -735,7 +735,7 @@ mod tests {
     }
 
     #[test]
-    fn the_background_is_told_by_the_counts() {
+    fn background_work_is_derived_from_counters() {
         let status = |history: f64, age: f64, flushed: f64| -> BTreeMap<String, f64> {
             let told = [
                 ("innodb_history_list_length", history),

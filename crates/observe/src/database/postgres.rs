@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_counted_by_what_they_do() {
+    fn sessions_are_counted_by_activity() {
         let Seen { look, theirs, hidden } = seen_without_sockets(&activity(&[
             "client backend|active|-|-|f|-|f|2",
             "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_and_a_backup_are_work_in_the_background() {
+    fn checkpoint_and_backup_are_background_work() {
         let Seen { look, .. } = seen_without_sockets(&activity(&[
             "checkpointer|-|Timeout|CheckpointWriteDelay|t|-|f|1",
             "walsender|active|-|-|t|BASE_BACKUP ( LABEL 'x' )|f|1",
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_answer_says_nothing() {
+    fn malformed_answer_is_ignored() {
         assert_eq!(seen_without_sockets(&Table::default()), Seen::default());
         let mut short = activity(&["client backend|active"]);
         assert_eq!(seen_without_sockets(&short).look.active, 0);
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_have_their_own_words() {
+    fn queries_match_the_server_version() {
         assert!(
             !locks(110_000).contains("materialized") && locks(150_000).contains("materialized")
         );
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_sessions_that_are_admitted_is_no_statistic() {
+    fn session_limit_is_no_statistic() {
         let table = Table {
             columns: vec!["deadlocks".to_owned(), "max_connections".to_owned()],
             rows: vec![vec![Some("3".to_owned()), Some("100".to_owned())]],

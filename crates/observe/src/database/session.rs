@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_too_long_once_is_asked_again() {
+    fn query_that_timed_out_is_repeated() {
         let refused = |class, code| is_passing(&Error::new(class, base::Code::new(code), "no"));
         assert!(refused(Class::Server, "57014") && refused(Class::Statement, "3024"));
         assert!(refused(Class::Conflict, "40P01"));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_soon_after_the_watch() {
+    fn waiting_ends_soon_after_the_observation() {
         in_real_time(async |rt| {
             let patience = Patience::new(rt.clone(), Arc::new(AtomicBool::new(true)));
             let begun = rt.now();

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_for_the_first_time_was_nothing_before() {
+    fn new_counter_starts_at_zero() {
         let mut tally = Tally::default();
         tally.add_named(&Part::Waits, "Lock:tuple", 3);
         assert_eq!(told(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wait_for_is_no_time_of_ours() {
+    fn waits_of_other_sessions_are_excluded() {
         let mut theirs =
             SessionObservation { active: 4, idle: 90, ..SessionObservation::default() };
         theirs.wait("Lock:tuple", 3);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_an_end() {
+    fn number_of_names_is_limited() {
         let mut tally = Tally::default();
         for name in 0..1_000 {
             tally.add_named(&Part::Locks, &format!("t{name}"), 1);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_counts_the_statements_with_which_most_wait() {
+    fn sample_counts_the_most_frequent_statements() {
         let mut look = SessionObservation { active: 20, ..SessionObservation::default() };
         for number in 0..20_u64 {
             look.statements.insert(format!("s{number:02}"), number + 1);

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_of_one_kind_begin_alike() {
+    fn statements_are_normalised() {
         use DoubleQuotes::{Name, Text};
         for (sql, quotes, expected) in [
             ("update  hot\n set n = 17 where id = -3", Name, "update hot set n = ? where id = -?"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_told_by_its_first_words() {
+    fn maintenance_is_recognised_by_its_first_words() {
         for (sql, expected) in [
             ("VACUUM", Some("vacuum")),
             ("vacuum (verbose, parallel 2) public.orders;", Some("vacuum: orders")),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_by_the_names_of_its_columns() {
+    fn answer_is_read_by_column_names() {
         let table = Table {
             is_cut: false,
             columns: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_limit_on_the_way_to_the_root_counts() {
+    fn lowest_limit_up_to_the_root_counts() {
         let planted = version_two("/user.slice/a.scope")
             .with("sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n")
             .with("sys/fs/cgroup/user.slice/memory.max", "max\n")
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_mixed_tree_the_controllers_of_version_one_are_there() {
+    fn hybrid_cgroup_tree_uses_controllers_of_version_one() {
         let planted = Planted::new()
             .with("proc/self/cgroup", "3:cpu:/d\n0::/d\n")
             .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_files_nothing_is_known() {
+    fn missing_files_leave_facts_unknown() {
         check(Planted::new(), [None; 3]);
         check(Planted::new().with("proc/self/cgroup", "0::/a\n"), [None; 3]);
         let odd = version_two("/a").with("sys/fs/cgroup/a/cpu.max", "1 0\n");

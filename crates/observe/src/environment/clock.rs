@@ -27,7 +27,7 @@ mod tests {
     use crate::environment::tests::{Planted, value};
 
     #[test]
-    fn the_source_is_told_with_those_that_there_are() {
+    fn clock_source_is_reported_with_the_available_ones() {
         let folder = "sys/devices/system/clocksource/clocksource0";
         let planted = Planted::new()
             .with(&format!("{folder}/current_clocksource"), "hpet\n")
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slack_that_is_no_number_is_unknown() {
+    fn invalid_timer_slack_is_unknown() {
         assert_eq!(slack(&Planted::new().with("proc/self/timerslack_ns", "-1\n").root), None);
     }
 }

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_rule_must_be_equal() {
+    fn facts_without_a_rule_must_be_equal() {
         check("host.kernel", "Linux 6.1", "Linux 6.1", None);
         check("host.kernel", "Linux 6.1", "Linux 6.2", Some(Kind::Differs));
         check("host.cpu.governor", "performance", "powersave", Some(Kind::Differs));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_by_itself_may_move_as_far_as_its_rule_says() {
+    fn fluctuating_facts_may_differ_within_their_tolerance() {
         check("host.memory.total_bytes", "1000000", "1009000", None);
         check("host.memory.total_bytes", "1000000", "1020000", Some(Kind::Differs));
         check("host.memory.available_bytes", "1000", "1999", None);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_run_knows_is_a_doubt() {
+    fn fact_known_in_only_one_run_is_doubtful() {
         check("host.cpu.model", UNKNOWN, "A", Some(Kind::Unknown));
         check("host.cpu.model", UNKNOWN, UNKNOWN, None);
         check("host.load.1m", UNKNOWN, "1.00", None);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn data_may_grow_a_little() {
+    fn data_size_may_grow_slightly() {
         for target in ["", "copy."] {
             let name = |fact: &str| format!("{target}database.{fact}");
             check(&name("size_bytes"), "1000", "1099", None);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_servers_are_passed_over() {
+    fn settings_of_servers_are_skipped() {
         check("shared_buffers", "128MB", "1GB", None);
         check("copy.fsync", "on", "off", None);
         check("server", "PostgreSQL 15.6", "PostgreSQL 16.1", Some(Kind::Differs));

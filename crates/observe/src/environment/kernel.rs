@@ -43,7 +43,7 @@ mod tests {
     use crate::environment::tests::{Planted, value};
 
     #[test]
-    fn kernel_and_distribution_are_what_they_call_themselves() {
+    fn kernel_and_distribution_are_read_from_their_files() {
         let planted = Planted::new()
             .with("proc/sys/kernel/ostype", "Linux\n")
             .with("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n")

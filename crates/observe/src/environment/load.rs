@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_average_is_unknown() {
+    fn invalid_load_average_is_unknown() {
         let facts = facts(&Planted::new().with("proc/loadavg", "NaN -1.0 1.5\n").root);
         assert_eq!(value(&facts, "host.load.1m"), None);
         assert_eq!(value(&facts, "host.load.5m"), None);

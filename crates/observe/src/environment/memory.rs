@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_unknown() {
+    fn malformed_content_is_unknown() {
         let text = "MemTotal: 18446744073709551615 kB\nSwapTotal: 1 kB\nSwapFree: 2 kB\n\
                     HugePages_Total: 1 kB\nMemAvailable: 7\nHugepagesize kB\n";
         let planted = Planted::new()

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mitigated_is_counted_and_what_is_not_is_named() {
+    fn mitigated_flaws_are_counted_and_others_named() {
         let flaws = [
             ("itlb_multihit", "KVM: Mitigation: VMX disabled\n"),
             ("l1tf", "Not affected\n"),

@@ -153,7 +153,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_read_every_name_is_there_and_unknown() {
+    fn unreadable_facts_are_listed_as_unknown() {
         let facts = read(&Planted::new().root, Path::new("/home/ann"));
         assert!(facts.len() >= 35, "{}", facts.len());
         for (name, value) in &facts {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_looked_for_where_the_server_listens() {
+    fn server_processes_are_searched_at_its_listening_socket() {
         let found = |url: &str| whereabouts(&Target::parse(url).unwrap());
         assert_eq!(found("postgres://127.0.0.1/d"), [ServerLocation::Port(5_432)]);
         assert_eq!(found("mysql://[::1]:33/d"), [ServerLocation::Port(33)]);
@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_has_no_way() {
+    fn targets_without_a_server_have_no_network_path() {
         for url in ["sqlite:a.db", "sqlite:", "sim:mm1", "testbed:postgres"] {
             assert_eq!(read(&Target::parse(url).unwrap()), [], "{url}");
         }
     }
 
     #[test]
-    fn a_connect_is_timed_or_unknown() {
+    fn connect_time_is_measured_or_unknown() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
         let until = Monotonic.now() + LONGEST_LOOK;

@@ -99,7 +99,7 @@ mod tests {
     use crate::environment::tests::Planted;
 
     #[test]
-    fn a_line_is_what_there_is_in_it() {
+    fn first_line_of_a_file_is_trimmed() {
         let planted = Planted::new().with("a", " x y \nz").with("b", "\n").with("c", b"\xff1");
         assert_eq!(planted.root.line("a").as_deref(), Some("x y"));
         assert_eq!(planted.root.line("b"), None);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_file_is_read_as_far_as_there_is_room() {
+    fn brief_read_stops_at_its_limit() {
         let planted = Planted::new().with("a", b"12\xff4").with("7/x", "").with("x8", "");
         let mut memory = [0; 3];
         assert_eq!(planted.root.brief("a", &mut memory).as_deref(), Some("12\u{fffd}"));

@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn a_password_of_a_mount_is_not_told() {
+    fn mount_password_is_not_recorded() {
         let device = Some("https://ann:******@example.org/x");
         check("/my disk/a", [Some("fuse"), device, Some("rw"), None, None]);
     }
 
     #[test]
-    fn a_folder_that_is_nowhere_is_unknown() {
+    fn missing_folder_has_unknown_storage() {
         check("relative", [None; 5]);
         for line in ["", " - ", "1 2 3:4 / / rw", "1 2 3:4 / / rw - ext4", "1 - ext4 /dev/vda"] {
             assert_eq!(mount(line), None, "{line}");

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_gives_itself_away() {
+    fn container_is_detected() {
         let check = |path: &str, content: &str, expected: Option<&str>| {
             assert_eq!(container(&Planted::new().with(path, content).root).as_deref(), expected);
         };

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_disk_is_told_in_bytes_and_seconds() {
+    fn disk_counters_are_bytes_and_seconds() {
         let text =
             format!("   7 0 loop0 1 0 1 1 1 0 1 1 0 1 1\n{VDA} 254 1 vda1 1 0 1 1 1 0 1 1 0 1 1\n");
         let planted = disk("vda").with("sys/block/loop0/size", "1").with("proc/diskstats", text);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_tells_no_flushes() {
+    fn old_kernel_has_no_flush_counters() {
         let planted =
             disk("cciss!c0d0").with("proc/diskstats", "1 0 cciss/c0d0 1 0 1 1 1 0 1 1 0 1 1\n");
         let sample = look(&planted);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_no_disk() {
+    fn malformed_disk_line_is_skipped() {
         let odd = ["", "1 2", "1 0 vda", "1 0 vda 1 2 3", "1 0 vda 1 0 1 1 1 0 1 1 0 1 -1"];
         for line in odd {
             assert_eq!(parse(line), None, "{line}");

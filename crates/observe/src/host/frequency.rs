@@ -55,7 +55,7 @@ mod tests {
     use crate::environment::tests::Planted;
 
     #[test]
-    fn the_mean_of_the_processors_is_told() {
+    fn mean_frequency_of_the_processors_is_reported() {
         let planted = Planted::new()
             .with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n")
             .with("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n")
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_does_not_tell_has_no_reading() {
+    fn machine_without_frequency_files_has_no_reading() {
         for planted in [
             Planted::new(),
             Planted::new().with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "odd"),

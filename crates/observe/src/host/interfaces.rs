@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_received_and_sent_is_told_against_the_speed_of_the_link() {
+    fn traffic_is_reported_with_the_link_speed() {
         let text = format!(
             "{HEAD}  eth0: 1000 10 1 2 0 0 0 0 500 5 3 4 0 0 0 0\n\
              ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_no_interface() {
+    fn malformed_interface_line_is_skipped() {
         for odd in
             ["", "lo", "lo:", "lo: 1 2 3", "lo: 1 1 1 1 1 1 1 1 1 1 1", "lo: a b c d e f g h"]
         {

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_in_bytes_and_paging_in_pages() {
+    fn memory_is_in_bytes_and_paging_in_pages() {
         let planted = Planted::new()
             .with(
                 "proc/meminfo",

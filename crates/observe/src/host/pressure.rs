@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn some_and_all_tasks_are_told_apart() {
+    fn pressure_of_some_and_all_tasks_is_separate() {
         let line =
             |kind, total| format!("{kind} avg10=0.52 avg60=1.89 avg300=10.09 total={total}\n");
         let both = format!("{}{}", line("some", 2_500_000), line("full", 500_000));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_it_is_said_so() {
+    fn kernel_without_pressure_is_reported() {
         for planted in [Planted::new(), Planted::new().with("proc/pressure/cpu", "some total=-1\n")]
         {
             let sample = look(&planted);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_and_stolen_ticks_are_told_apart() {
+    fn busy_and_stolen_ticks_are_separate() {
         let planted = Planted::new().with("proc/stat", format!("{LINE}\n"));
         let ticks = Ticks::read(&planted.root).unwrap();
         assert_eq!((ticks.busy(), ticks.stolen, ticks.total()), (170, 10, 1_000));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn all_processors_and_each_one_are_told_in_seconds() {
+    fn processor_times_are_in_seconds() {
         let sample = look(&format!("{LINE}\ncpu7 50 5 25 400 10 1 3 5 0 0\nctxt 12\n"));
         let host = [
             ("processors", 10.0),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_processors_the_rest_is_said_to_be_missing() {
+    fn processors_beyond_the_limit_are_reported_as_missing() {
         let lines = |count: usize| (0..count).map(|n| format!("cpu{n} 1 1 1 1 1 1 1 1\n"));
         let text = |count| format!("{LINE}\n{}ctxt 1\n", lines(count).collect::<String>());
         assert!(look(&text(MOST)).missing.iter().all(|missing| missing.what != "cpu"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_unknown() {
+    fn malformed_content_is_unknown() {
         for odd in ["", "cpux 1 2 3 4 5 6 7 8", "cpu 1 2 3", "cpu 1 2 3 4 5 6 7 x", "cpu -1"] {
             assert_eq!(Ticks::parse(odd), None, "{odd}");
         }

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_looks_does_not_count() {
+    fn run_queue_excludes_the_observer() {
         let mut sample = Sample::default();
         tell("cpu 1\nintr 9 8\nctxt 1234\nprocs_running 3\nprocs_blocked 2\n", &mut sample);
         let expected = [

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_found_by_their_names() {
+    fn tcp_counters_are_found_by_name() {
         let text = "Ip: OutSegs\nIp: 9\nTcp: MaxConn InSegs OutSegs RetransSegs\nTcp: -1 5 6 7\n";
         let expected = [
             Reading::of("host", "tcp-segments", "segments", 6.0),

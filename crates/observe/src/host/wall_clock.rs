@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_change_of_the_distance_counts() {
+    fn wall_clock_reports_changes_of_its_offset() {
         let mut clock = WallClock::default();
         assert_eq!(clock.set_forward_s(1_700_000_000_000_000_000), 0.0);
         assert_eq!(clock.set_forward_s(1_700_000_000_025_000_000), 0.025);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_on_this_machine_hardly_changes() {
+    fn wall_clock_offset_on_this_machine_is_stable() {
         // An interrupted reading gives nothing, but not all of a thousand are interrupted.
         let mut found = (0..1_000).filter_map(|_| distance());
         let (first, last) = (found.next().expect("a reading"), found.next_back().expect("another"));

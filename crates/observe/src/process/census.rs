@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_parents_has_an_end() {
+    fn cycle_of_parents_is_survived() {
         let planted = plant(plant(plant(Planted::new(), 1, 2), 2, 1), 3, 3);
         let mut census = ProcessTree::default();
         census.take(&mut Files::of(&planted.root));

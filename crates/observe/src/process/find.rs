@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_the_listening_socket_is_the_server() {
+    fn server_is_the_holder_of_the_listening_socket() {
         let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
         let planted = process(planted, 50, 1, "other")
             .with("proc/net/tcp", TCP)
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_right_to_look_the_user_and_the_name_must_do() {
+    fn server_is_found_by_user_and_name_without_permission() {
         let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
         let planted = process(planted, 50, 1, "other").with("proc/net/tcp", TCP);
         assert_eq!(found(&planted, ServerLocation::Port(0x1538)), Ok(vec![40]));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_of_the_file_system_is_found_by_its_path() {
+    fn unix_socket_is_found_by_its_path() {
         let text = "Num       RefCount Protocol Flags    Type St Inode Path\n\
                     00000000: 00000002 00000000 00010000 0001 01 81 /none/a b.sock\n\
                     00000000: 00000003 00000000 00000000 0001 03 82 /none/a b.sock\n\
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_taken_as_it_is() {
+    fn server_is_found_by_process_id() {
         let planted = process(Planted::new(), 40, 1, "mariadbd");
         assert_eq!(found(&planted, ServerLocation::Process(40)), Ok(vec![40]));
         assert_eq!(

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_used_is_not_lost_when_it_ends() {
+    fn usage_of_an_ended_process_is_kept() {
         let planted = plant(plant(Planted::new(), 1, ticks(5, 0), 50), 2, ticks(1, 0), 10);
         let mut group = Group::default();
         let mut files = Files::of(&planted.root);
@@ -236,7 +236,7 @@ mod tests {
     /// Many processes with one thread each. For most of them only the thread's run time is read;
     /// still nothing is lost or counted twice when one ends.
     #[test]
-    fn processes_that_are_looked_at_briefly_are_counted_in_full() {
+    fn briefly_read_processes_count_completely() {
         const MANY: u32 = 80;
         const PARENT: u32 = 3;
         let all = |ran_ms: u64| {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn another_process_with_the_same_number_is_another_one() {
+    fn reused_process_id_is_a_different_process() {
         let planted = plant(Planted::new(), 1, ticks(50, 0), 500);
         let mut group = Group::default();
         group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_tells_late_tells_nothing_twice() {
+    fn late_reaped_usage_counts_once() {
         let mut reaped = Reaped::default();
         assert_eq!(reaped.beyond(0, 7), 0);
         assert_eq!(reaped.beyond(9, 0), 2);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_other_side_are_told_apart() {
+    fn threads_of_the_other_side_are_separated() {
         let process = |planted: Planted, own_ms: u64, apart_ms: u64| {
             let stat = Stat { threads: 2, user: 9, ..Stat::default() };
             let thread = |planted: Planted, number: u32, name: &str, ms: u64| {

@@ -53,7 +53,7 @@ mod tests {
     use crate::environment::tests::Planted;
 
     #[test]
-    fn only_threads_that_make_requests_are_read() {
+    fn only_request_threads_are_read() {
         let threads = [
             (11, "assay\n", "1 2 3\n"),
             (12, "lane-0\n", "1500000000 250000000 77\n"),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn without_such_files_nothing_is_said() {
+    fn missing_or_malformed_files_give_no_readings() {
         assert_eq!(readings(&Planted::new().root), []);
         for odd in ["", "1", "1 x", "-1 2", "\u{0}"] {
             assert_eq!(parse(odd), None, "{odd:?}");

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_seen_at_work() {
+    fn own_process_usage_is_sampled() {
         let mut processes = Processes::of(&Scope::default());
         let root = Root::system();
         let first = look(&mut processes, &root);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_on_threads_of_this_process_is_told_apart() {
+    fn embedded_database_threads_are_separated() {
         let (sender, receiver) = std::sync::mpsc::sync_channel::<()>(0);
         let thread = std::thread::Builder::new().name("apart".to_owned());
         let thread = thread.spawn(move || while receiver.recv().is_ok() {}).unwrap();
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_there_is_said_so_and_looked_for_again() {
+    fn missing_server_is_reported_and_searched_again() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_read_all_is_missing() {
+    fn unreadable_processes_are_reported_as_missing() {
         let servers = vec![ServerLocation::Port(1), ServerLocation::Socket("/none".into())];
         let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
         let sample = look(&mut processes, &Planted::new().root);

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_their_children_and_the_kernel_are_no_other_programs() {
+    fn generator_server_and_kernel_are_no_other_programs() {
         let family = [(OWN, 1), (101, 1), (105, OWN), (106, 105), (107, 101), (2, 0), (50, 2)];
         let plant_all = |ticks: u64| {
             let plant = |p, (n, parent): &(u32, u32)| plant(p, *n, "x", child(*parent, ticks));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_it_showed_itself_is_counted_from_then_on() {
+    fn late_discovered_process_counts_from_its_discovery() {
         let old = Stat { started: 3, ..child(1, 700) };
         let planted = plant(Planted::new(), 7, "seen", child(1, 5));
         let mut others = Others::default();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_an_end_and_the_largest_come_first() {
+    fn largest_programs_are_named_up_to_a_limit() {
         let plant_all = |ticks: &dyn Fn(u32) -> u64| {
             let plant = |p, n: u32| plant(p, n, &format!("p{n}"), child(1, ticks(n)));
             (200..260).fold(Planted::new(), plant)

@@ -89,7 +89,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_none() {
+    fn malformed_stat_line_is_refused() {
         for odd in ["", "7 (a) S", "7 (a) S x", ") ", "7 (a) S 1 1 1 0 -1 0 9 9 9 9 1 2 3"] {
             assert_eq!(Stat::parse(odd), None, "{odd}");
         }

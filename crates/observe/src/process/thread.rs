@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scheduler_tells_two_times() {
+    fn schedstat_has_run_and_wait_times() {
         assert_eq!(Times::parse("5 6 7\n"), Some(Times { ran: 5, waited: 6 }));
         for odd in ["", "0 0 0", "1 2", "1 x 3", "-1 2 3"] {
             assert_eq!(Times::parse(odd), None, "{odd}");
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn few_ticks_do_not_tell_how_a_time_is_divided() {
+    fn few_ticks_keep_the_previous_user_system_split() {
         assert_eq!(share(Pair(90, 10), Pair(90, 9)), Pair(90, 10));
         assert_eq!(share(Pair(90, 10), Pair(85, 8)), Pair(5, 2));
     }

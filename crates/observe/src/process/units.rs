@@ -32,14 +32,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_processors_are_read_as_far_as_they_make_sense() {
+    fn malformed_parts_of_processor_lists_are_skipped() {
         assert_eq!(ids("0-2,8"), [0, 1, 2, 8]);
         assert_eq!(ids("3-1,x,,7"), [7]);
         assert_eq!(ids("0-4294967295").len(), MOST_PROCESSORS);
     }
 
     #[test]
-    fn bytes_are_those_of_disks() {
+    fn io_counters_are_bytes_of_disks() {
         let text = "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\ncancelled_write_bytes: 5\n";
         assert_eq!(io(text), Some(Pair(3, 4)));
         assert_eq!(io("read_bytes: x"), None);

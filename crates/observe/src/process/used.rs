@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_is_divided_without_a_rest() {
+    fn division_preserves_the_sum() {
         assert_eq!(Pair(1, 3).divide(10), Pair(2, 8));
         assert_eq!(Pair(0, 0).divide(10), Pair(10, 0));
         assert_eq!(Pair(u64::MAX, u64::MAX).divide(u64::MAX).sum(), u64::MAX);

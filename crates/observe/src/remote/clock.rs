@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_of_difference_is_found_and_put_right() {
+    fn clock_difference_of_an_hour_is_corrected() {
         // Here, stamp 50 s is 100 s after 1970; the remote clock is one hour ahead.
         let here = Reference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
         let echo = echo(49_000_000_000, 51_000_000_000, 3_700 * SECOND);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_shows_anything_gives_an_instant_of_the_run() {
+    fn any_remote_time_maps_to_an_instant_of_the_run() {
         let (earliest, latest) = (Stamp(10), Stamp(20));
         for clock in [i64::MIN, -1, 0, 1, i64::MAX] {
             for there in [i64::MIN, -1, 0, 1, i64::MAX] {

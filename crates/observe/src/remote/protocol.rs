@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_side_writes_the_other_reads() {
+    fn remote_messages_round_trip() {
         for asked in [Asked::Ping(0), Asked::Ping(u64::MAX), Asked::Begin] {
             assert_eq!(Asked::parse(asked.line().as_bytes()), Some(asked));
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_it_is_refused() {
+    fn foreign_lines_are_refused() {
         for line in [
             "",
             "begin",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_it_reaches_a_terminal_or_another_host_s_series() {
+    fn remote_text_is_sanitised_and_kept_to_its_host() {
         let line = r#"{"at_ns":1,
             "readings":[["db2/host","busy","s",1],["robot","busy","s",1],
                 ["host","\u001b[2J","s",1],["host","busy","s",2]],

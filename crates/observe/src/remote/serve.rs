@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_greets_answers_and_looks_until_the_input_ends() {
+    fn server_greets_answers_and_samples_until_the_input_ends() {
         let (mut here, there) = UnixStream::pair().unwrap();
         let output = there.try_clone().unwrap();
         let scope = scope(Nanos::from_millis(100), None, Vec::new());
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_missing_data_of_the_generator_is_left_out() {
+    fn missing_data_of_the_generator_is_left_out() {
         let kept = ["disk generator-data", "interface generator0", "program generator", "server"];
         let left_out = ["generator", "generator read-bytes", "cgroup generator throttled"];
         let mut sample = Sample::default();

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn ssh_is_asked_to_ask_nothing_and_open_nothing() {
+    fn ssh_runs_without_prompts_and_forwarding() {
         let scope = Scope {
             every: Nanos::from_millis(500),
             servers: vec![ServerLocation::Process(3), ServerLocation::Elsewhere(5_432)],
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn other_troubles_are_told_with_what_helps() {
+    fn other_problems_have_remedies() {
         let quiet = SshExit::default();
         let told = |trouble: Trouble| why(&trouble, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
@@ -389,14 +389,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_many_complaints_is_kept() {
+    fn only_the_end_of_long_stderr_is_kept() {
         let many = "x".repeat(10 * KEPT) + "the end";
         let kept = end_of(many.as_bytes());
         assert!(kept.len() <= KEPT && kept.ends_with("the end"), "{}", kept.len());
     }
 
     #[test]
-    fn a_line_without_an_end_is_not_waited_for() {
+    fn endless_line_is_refused() {
         let (events, heard) = sync_channel(4);
         pass_on(io::repeat(b'x'), &events);
         assert!(matches!(heard.recv(), Ok(Event::TooLong)));

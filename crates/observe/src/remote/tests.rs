@@ -78,7 +78,7 @@ impl Standing {
 }
 
 #[test]
-fn what_is_seen_there_is_told_here_under_its_name() {
+fn remote_samples_are_reported_under_the_host_name() {
     let mut standing = stand_in(&(well(0) + "cat\nsample 3\n"), patience());
     let readings = standing.readings(3);
     let of = |place: usize| {
@@ -101,7 +101,7 @@ fn what_is_seen_there_is_told_here_under_its_name() {
 }
 
 #[test]
-fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
+fn remote_clock_an_hour_ahead_is_reported_and_corrected() {
     let mut standing = stand_in(&(well(3_600) + "cat\n"), patience());
     let missing = standing.missing();
     assert_eq!(missing.what, "db1/clock");
@@ -114,7 +114,7 @@ fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
 }
 
 #[test]
-fn whatever_ssh_dies_of_is_said_with_what_helps() {
+fn each_ssh_failure_is_reported_with_its_remedy() {
     for (script, words) in [
         (
             "echo 'u@db1: Permission denied (publickey,password).' >&2; exit 255\n",
@@ -136,7 +136,7 @@ fn whatever_ssh_dies_of_is_said_with_what_helps() {
 }
 
 #[test]
-fn one_that_dies_in_the_middle_leaves_what_was_seen() {
+fn observer_that_dies_midway_keeps_its_samples() {
     let script = well(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
     let mut standing = stand_in(&script, patience());
     let told: Vec<(Nanos, Sample)> = standing.told.iter().collect();
@@ -148,7 +148,7 @@ fn one_that_dies_in_the_middle_leaves_what_was_seen() {
 }
 
 #[test]
-fn one_that_speaks_rubbish_is_not_believed_any_longer() {
+fn observer_that_sends_garbage_is_dropped() {
     let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
     let why = standing.told.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
     assert!(why.unwrap().why.contains("not a sample: `{\"at_ns\": tomorrow}`"));
@@ -156,7 +156,7 @@ fn one_that_speaks_rubbish_is_not_believed_any_longer() {
 }
 
 #[test]
-fn one_that_hangs_is_given_up() {
+fn hanging_observer_is_given_up() {
     let short = Nanos::from_millis(50);
     let mut before = stand_in("cat >/dev/null\n", Patience { greeting: short, ..patience() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_program_that_is_watched_its_own_connections_count() {
+    fn connections_of_an_observed_program_count() {
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = server.local_addr().expect("an address");
         let _client = TcpStream::connect(address).expect("a connection");
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_not_counted_again_after_a_look_that_was_cut_off() {
+    fn incomplete_sample_counts_nothing_twice() {
         let connection = |number: u8, busy: u64| Connection {
             key: [number; 40],
             family: 2,
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_nobody_reads_wait_in_the_queue_of_the_server() {
+    fn unread_bytes_show_in_the_receive_queue_of_the_server() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let port = listener.local_addr().unwrap().port();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_of_the_file_system_have_queues() {
+    fn unix_sockets_have_queues() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.sock");
         let listener = UnixListener::bind(&path).unwrap();
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_that_was_not_used_is_seen_in_time() {
+    fn address_family_used_later_is_noticed() {
         let four = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = four.local_addr().unwrap().port();
         let Ok(six) = TcpListener::bind(("::1", port)) else { return };
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_grow_although_connections_end() {
+    fn sums_never_decrease_when_connections_end() {
         let mut end = End::default();
         let see = |end: &mut End, inodes: &[(u32, u64)]| {
             let before = end.begin();

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_apart_by_their_lengths() {
+    fn netlink_messages_are_split_by_length() {
         let piece = [framed(7, DUMP, b"abc\0"), framed(8, DUMP, b"")].concat();
         let found: Vec<Message<'_>> = Messages(&piece).collect();
         assert_eq!(found.len(), 2);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_odd_ends_the_walk() {
+    fn truncated_or_malformed_message_ends_iteration() {
         let piece = framed(7, DUMP, b"abc\0");
         for length in 0..piece.len() {
             assert_eq!(Messages(&piece[..length]).count(), 0, "{length}");
@@ -245,14 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_padded() {
+    fn netlink_attributes_are_padded() {
         let bytes = [attribute(2, b"abc"), vec![0], attribute(5, b"")].concat();
         let found: Vec<(u16, &[u8])> = Attributes(&bytes).collect();
         assert_eq!(found, [(2, b"abc".as_slice()), (5, b"".as_slice())]);
     }
 
     #[test]
-    fn a_refusal_has_the_kernels_reason() {
+    fn netlink_refusal_has_the_reason_of_the_kernel() {
         let refused = refusal(&(-2_i32).to_ne_bytes());
         assert_eq!(refused.kind(), io::ErrorKind::NotFound);
         assert_eq!(refusal(&[1]).raw_os_error(), Some(0));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_makes_no_sense_is_refused_and_the_next_one_answered() {
+    fn invalid_netlink_request_is_refused_and_the_next_one_answered() {
         let mut diagnostics = Diagnostics::open().unwrap();
         let none = |_: &[u8]| panic!("there is no such family");
         assert!(diagnostics.ask(&[99, 0, 0, 0], none).is_err());

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn session_of_another_program_is_told_by_its_port() {
+    fn session_of_another_program_is_recognised_by_its_port() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let client = TcpStream::connect(address).expect("a connection");
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_of_the_file_system_are_told_of_together() {
+    fn unix_sockets_are_summed() {
         let of = |queues: [u32; 2]| {
             let end = |receive_queue| End {
                 connection: None,

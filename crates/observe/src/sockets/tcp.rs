@@ -216,7 +216,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_off_tells_less_or_nothing() {
+    fn truncated_message_gives_less_or_nothing() {
         let whole = message(1, 2, 3, 4);
         for length in 0..whole.len() {
             let found = connection(&whole[..length]);
@@ -230,7 +230,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_program_has_the_length_that_its_jumps_count_on() {
+    fn filter_length_matches_its_jumps() {
         for count in 0..9 {
             assert_eq!(wanted(&vec![7; count]).len(), count * PER_PORT + OPERATION);
         }

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_off_tells_less_or_nothing() {
+    fn truncated_message_gives_less_or_nothing() {
         let whole = message(1, 2, "/run/s.sock", (10, 20));
         for length in 0..whole.len() {
             assert_eq!(end(&whole[..length]).is_some(), length >= MESSAGE, "{length}");

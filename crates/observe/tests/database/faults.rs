@@ -47,7 +47,7 @@ fn mariadb_ends_the_session() {
 }
 
 #[test]
-fn nobody_listens() {
+fn connection_without_a_listener_is_refused() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("an address").port();
     drop(free);
@@ -59,7 +59,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn a_login_that_is_refused_is_said() {
+fn refused_login_is_reported() {
     let stranger = for_user(&shared(Kind::Mariadb).url(), "stranger");
     let (watch, mut told) = Told::begin(&mariadb(&stranger));
     told.until(|told| !told.missing("database").is_empty());
@@ -70,7 +70,7 @@ fn a_login_that_is_refused_is_said() {
 }
 
 #[test]
-fn what_is_no_database_is_said() {
+fn file_that_is_no_database_is_reported() {
     let config = sim();
     for (watch, mut told) in [Told::begin(&Null), Told::begin(&Simulated::new(config, Seed(1)))] {
         told.until(|told| !told.missing("database").is_empty());

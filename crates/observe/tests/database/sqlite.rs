@@ -30,7 +30,7 @@ fn watched(options: &str) -> Told {
 }
 
 #[test]
-fn a_log_and_pages_are_told() {
+fn wal_pages_and_statement_counters_are_sampled() {
     let told = watched("");
     assert!(told.last("statistics", "wal_bytes") > 1e6);
     assert!(told.last("statistics", "page_count") > 200.0);
@@ -42,7 +42,7 @@ fn a_log_and_pages_are_told() {
 }
 
 #[test]
-fn a_rollback_journal_is_not_disturbed() {
+fn sampling_keeps_a_rollback_journal() {
     let told = watched("?journal=delete");
     assert!(told.last("statistics", "page_count") > 200.0);
     assert_eq!(told.missing("statistics freelist_count").len(), 1);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_below_each_other_and_hang() {
+    fn wrapped_lines_have_a_hanging_indent() {
         let long = "word ".repeat(30);
         let text = page(100, |page| {
             page.lines(1, &[Line::new("a", "short"), Line::new("label", long.trim())]);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn long_label_moves_the_texts_of_all_lines() {
+    fn longest_label_aligns_all_texts() {
         let long = "n".repeat(40);
         let lines = [Line::new("read", "x"), Line::new(long.as_str(), "y")];
         let text = page(100, |page| page.lines(0, &lines));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn remark_stands_quietly_below_the_text_of_its_line() {
+    fn remark_is_dimmed_below_its_line() {
         let mut page = Page::new(Style { color: true, width: 60 });
         page.lines(2, &[Line::new("a", "found"), Line::remark("do it")]);
         assert_eq!(page.into_text(), "  a  found\n     \x1b[2mdo it\x1b[0m\n");
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_coloured_where_it_begins() {
+    fn colour_covers_the_first_words_of_a_sentence() {
         let mut page = Page::new(Style { color: true, width: 100 });
         page.sentence(Tone::Good, "VALID", ": all is well");
         page.gap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_from_outside_moves_the_cursor() {
+    fn external_text_cannot_move_the_cursor() {
         let text = page(100, |page| {
             page.lines(0, &[Line::new("job\x1b[2J", "a\nb\u{202e}c\u{7}\u{2028}d")]);
         });
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_without_end_is_cut() {
+    fn long_label_is_truncated() {
         let label = "name ".repeat(30);
         let text = page(100, |page| page.lines(0, &[Line::new(label, "text")]));
         assert_eq!(text, format!("{}na…  text\n", "name ".repeat(9)));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn first_column_is_cut_where_nothing_more_can_be_given_up() {
+    fn first_column_is_truncated_as_a_last_resort() {
         let mut table = Table::new([("server", Align::Left), ("completed", Align::Right)]);
         table.row(["db-1.example.net:5432", "1,000"].map(str::to_owned));
         assert_eq!(narrowed(&table, 30)[1], "db-1.example.net:5…      1,000");
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_end_leaves_room_for_the_other_columns() {
+    fn long_text_leaves_room_for_other_columns() {
         let mut table = Table::new([("job", Align::Left), ("text", Align::Left)]);
         table.row(["x".repeat(500), "a\tb".to_owned()]);
         let (_, line) = table.lay_out(100).remove(1);

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_component_has_words_of_its_own() {
+    fn every_component_has_a_distinct_description() {
         for (place, one) in Component::ALL.iter().enumerate() {
             for other in &Component::ALL[place + 1..] {
                 assert_ne!(lead(*one), lead(*other));

@@ -104,7 +104,7 @@ fn words_formats_and_bounds_are_checked() {
 }
 
 #[test]
-fn what_contradicts_itself_is_noticed() {
+fn contradictory_document_is_noticed() {
     let schema = schema(SCHEMA);
     let faults = [
         ("/jobs/0/response_ms/count", value!(0)),
@@ -142,7 +142,7 @@ fn words(place: &str) -> Vec<Option<String>> {
 }
 
 #[test]
-fn the_words_of_the_schema_are_those_of_the_program() {
+fn schema_lists_the_names_of_the_program() {
     let are = |place: &str, expected: &[&str]| {
         let expected: Vec<_> = expected.iter().map(|word| Some((*word).to_owned())).collect();
         assert_eq!(words(place), expected, "{place}");
@@ -201,7 +201,7 @@ fn the_same_view_is_the_same_bytes() {
 
 /// Names, order and digits are a contract: a change of the file changes it.
 #[test]
-fn a_document_is_what_it_was() {
+fn documents_match_the_stored_ones() {
     for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {
         let text = serde_json::to_string_pretty(&json(&case.view())).unwrap();
         compare(&format!("{name}.json"), &(text + "\n"));
@@ -230,7 +230,7 @@ fn beyond_the_capacity_times_are_withheld_and_a_condition_on_them_is_not_met() {
 }
 
 #[test]
-fn side_effects_are_told_with_their_intervals() {
+fn side_effects_have_their_intervals() {
     let document = json(&cases::beside().view());
     let side_effects = &document["side_effects"][0];
     assert_eq!(
@@ -276,7 +276,7 @@ fn side_effects_on_a_job_beyond_its_capacity_have_no_times() {
 }
 
 #[test]
-fn of_no_times_there_are_no_quantiles() {
+fn missing_times_have_null_quantiles() {
     let document = json(&cases::open().view());
     let nothing = value!({
         "count": 0, "mean": null, "stddev": null, "p50": null, "p90": null, "p95": null,
@@ -290,7 +290,7 @@ fn of_no_times_there_are_no_quantiles() {
 }
 
 #[test]
-fn what_is_no_number_is_null() {
+fn missing_number_is_null() {
     let schema = schema(SCHEMA);
     let mut view = cases::open().view();
     view.summary.jobs[0].throughput_per_s = Some(f64::INFINITY);

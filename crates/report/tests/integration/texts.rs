@@ -45,7 +45,7 @@ fn a_closed_job_with_errors_and_two_statements() {
 }
 
 #[test]
-fn successes_that_say_nothing_are_warned_of_before_the_verdict() {
+fn meaningless_successes_are_reported_before_the_verdict() {
     let mut view = cases::open().view();
     view.summary.jobs[0].quiet = Some(Quiet::NoRows { answers: 15_000 });
     let said = text(&view, &Style::PLAIN);
@@ -57,12 +57,12 @@ fn successes_that_say_nothing_are_warned_of_before_the_verdict() {
 }
 
 #[test]
-fn a_limiter_is_told_with_what_would_help_what_else_there_was_and_what_was_not_seen() {
+fn limiter_is_shown_with_remedy_other_suspects_and_unobserved_sources() {
     check("limited", cases::limited());
 }
 
 #[test]
-fn an_unknown_limiter_is_told_with_what_was_seen_of_each_component() {
+fn unknown_limiter_is_shown_with_each_component() {
     check("unknown", cases::unknown());
 }
 
@@ -72,7 +72,7 @@ fn three_jobs_of_which_one_missed_its_slo() {
 }
 
 #[test]
-fn a_job_that_comes_and_goes_has_a_table_beside_each_other_job() {
+fn intermittent_job_has_a_table_of_side_effects_per_job() {
     check("beside", cases::beside());
     let none = text(&cases::open().view(), &Style::PLAIN);
     assert!(!none.contains("beside"), "{none}");
@@ -108,7 +108,7 @@ fn an_invalid_run_says_so_before_any_number() {
 }
 
 #[test]
-fn a_run_beyond_the_capacity_withholds_what_would_mislead() {
+fn run_beyond_the_capacity_withholds_misleading_numbers() {
     assert!(cases::exceeds().view().summary.jobs[0].exceeds_capacity);
     check("exceeds", cases::exceeds());
 }
@@ -134,12 +134,12 @@ fn a_run_that_only_loads_prints_loads() {
 }
 
 #[test]
-fn a_load_that_was_ended_says_how_much_of_its_table_there_is() {
+fn ended_load_reports_the_loaded_share() {
     check("partial-load", cases::partial_load());
 }
 
 #[test]
-fn virtual_time_is_called_that() {
+fn virtual_time_is_labelled() {
     check("virtual", cases::virtual_time());
 }
 
@@ -191,7 +191,7 @@ fn colours_mark_the_verdict_and_change_no_word() {
 
 /// Rates are over the window, as in the document; a job that was active in a part of it is marked.
 #[test]
-fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
+fn partially_present_job_is_marked() {
     let mut case = cases::open();
     let seconds = |job: &mut workload::Job, start, stop| {
         (job.start, job.stop) = (Nanos::from_secs(start), Some(Nanos::from_secs(stop)));
@@ -231,7 +231,7 @@ fn the_target_says_whether_it_was_encrypted() {
 }
 
 #[test]
-fn one_error_is_not_several() {
+fn single_error_is_singular() {
     let mut view = cases::open().view();
     for (errors, words) in [(0, "+ 0 errors +"), (1, "+ 1 error +"), (2, "+ 2 errors +")] {
         view.summary.jobs[0].counts.balance = Balance::of(98, errors, 0, 0);
@@ -242,7 +242,7 @@ fn one_error_is_not_several() {
 
 /// The rate of a few requests over the window of another job would be meaningless.
 #[test]
-fn a_job_that_ends_by_itself_is_told_by_its_number() {
+fn self_ending_job_shows_its_count() {
     let headline = |duration: &str, few: &str| {
         let file = format!("{duration}\n[few]\nquery = select 1\n{few}\n");
         let said = text(&Case::new(&file).serving(0, Traffic::of(10)).view(), &Style::PLAIN);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worked_values_of_the_law_are_found() {
+    fn worked_values_of_the_scalability_law() {
         let law = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
         assert!((law.best() - 69.64).abs() < 0.01, "{}", law.best());
         assert!((law.throughput(70.0) - 17_344.0).abs() < 1.0, "{}", law.throughput(70.0));

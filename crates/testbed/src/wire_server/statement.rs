@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_word_tells_what_a_statement_is() {
+    fn statements_are_classified_by_their_first_word() {
         for (text, kind) in [
             ("select 1", Kind::Query),
             (" /* a */ -- b\n(SELECT 1) ;", Kind::Query),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_hide_what_is_in_them() {
+    fn quoted_text_is_ignored() {
         let text = b"select '?;$3', ? ; select \"a?\", $2::int8, $1; ";
         assert_eq!(question_marks(text), 1);
         assert_eq!(dollars(text), [Cast::None, Cast::Int8]);

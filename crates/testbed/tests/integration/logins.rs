@@ -12,7 +12,7 @@ use crate::support::{Login, ask, ask_plainly, said, start, text};
 const KEPT: &str = "SELECT left(rolpassword, 3) FROM pg_authid WHERE rolname = 'assay'";
 
 #[test]
-fn postgres_lets_in_by_each_method_and_only_with_the_password() {
+fn postgres_accepts_each_login_method_only_with_the_password() {
     for (auth, method, kept) in [
         (Auth::Scram, "scram-sha-256", "SCR"),
         (Auth::Md5, "md5", "md5"),
@@ -31,7 +31,7 @@ fn postgres_lets_in_by_each_method_and_only_with_the_password() {
 }
 
 #[test]
-fn mariadb_lets_in_by_each_method_and_only_with_the_password() {
+fn mariadb_accepts_each_login_method_only_with_the_password() {
     for (auth, plugin) in [(Auth::Native, "mysql_native_password"), (Auth::Ed25519, "ed25519")] {
         let server = start(&Options::mariadb().auth(auth));
         let kept = "SELECT plugin FROM mysql.user WHERE user = 'assay'";
@@ -42,7 +42,7 @@ fn mariadb_lets_in_by_each_method_and_only_with_the_password() {
 }
 
 #[test]
-fn nobody_is_let_in_over_tcp_but_the_user() {
+fn tcp_logins_are_limited_to_the_user() {
     let postgres = testbed::shared(Kind::Postgres);
     let mut psql = Command::new("psql");
     psql.args(["-X", "-h", "127.0.0.1", "-p", &postgres.port().to_string()]);
@@ -58,7 +58,7 @@ fn nobody_is_let_in_over_tcp_but_the_user() {
 }
 
 #[test]
-fn the_url_says_how_to_get_in() {
+fn url_has_the_login_and_the_socket() {
     let server = testbed::shared(Kind::Mariadb);
     let (url, port) = (server.url(), server.port());
     assert_eq!(url.to_string(), format!("mysql://assay@127.0.0.1:{port}/assay"));
@@ -139,7 +139,7 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
 
 /// The rights that the workloads, the observer and the record need.
 #[test]
-fn user_of_a_url_may_do_with_its_databases_as_it_likes() {
+fn user_of_a_url_owns_its_databases() {
     for (url, statements) in [
         (
             "testbed:postgres?server.shared_preload_libraries=pg_stat_statements",
@@ -219,7 +219,7 @@ fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
 }
 
 #[test]
-fn a_url_starts_a_server_and_says_how_it_is_reached() {
+fn url_starts_a_server_and_yields_its_address() {
     let asked = Target::parse("testbed:postgres?tls=require&server.jit=off").unwrap();
     let (server, reached) = testbed::start(&asked).unwrap_or_else(|problem| panic!("{problem}"));
     let port = server.port();

@@ -7,7 +7,7 @@ use crate::support::{Login, ask, ask_plainly, runs, start, text};
 const CACHING: Via = Via::Pgpool { cache: Some(Cache { ttl: None }) };
 
 #[test]
-fn a_pooler_answers_for_the_server_by_each_login_and_leaves_nothing() {
+fn pooler_supports_each_login_and_leaves_nothing() {
     for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
         for auth in [Auth::Scram, Auth::Md5] {
             let server = start(&Options::postgres().via(via).auth(auth));
@@ -41,7 +41,7 @@ fn behind_its_back(server: &Server) -> String {
 }
 
 #[test]
-fn the_cache_of_pgpool_serves_what_it_has_seen() {
+fn pgpool_cache_serves_repeated_queries() {
     let server = start(&Options::postgres().via(CACHING));
     assert_eq!(behind_its_back(&server), "1", "{}", server.pooler_log());
     let through = ask_plainly(&server, "UPDATE t SET a = 3");
@@ -50,20 +50,20 @@ fn the_cache_of_pgpool_serves_what_it_has_seen() {
 }
 
 #[test]
-fn the_cache_forgets_after_the_time_that_was_asked_for() {
+fn pgpool_cache_expires() {
     let ttl = Some(base::Nanos::from_millis(1_500));
     let server = start(&Options::postgres().via(Via::Pgpool { cache: Some(Cache { ttl }) }));
     assert_eq!(ask_plainly(&server, "PGPOOL SHOW memqcache_expire"), Ok("2s".to_owned()));
 }
 
 #[test]
-fn without_its_cache_pgpool_asks_each_time() {
+fn pgpool_without_cache_queries_each_time() {
     let server = start(&Options::postgres().via(Via::Pgpool { cache: None }));
     assert_eq!(behind_its_back(&server), "2", "{}", server.pooler_log());
 }
 
 #[test]
-fn a_pooler_offers_tls_where_the_server_does() {
+fn pooler_offers_tls_if_the_server_does() {
     for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
         let server = start(&Options::postgres().via(via).tls(Tls::Server));
         let files = server.certificates().unwrap();
@@ -78,7 +78,7 @@ fn a_pooler_offers_tls_where_the_server_does() {
 }
 
 #[test]
-fn a_pooler_finds_a_server_that_comes_back() {
+fn pooler_reconnects_to_a_restarted_server() {
     for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
         let mut server = start(&Options::postgres().via(via));
         server.kill();
@@ -88,7 +88,7 @@ fn a_pooler_finds_a_server_that_comes_back() {
 }
 
 #[test]
-fn the_settings_of_a_pooler_take_effect_or_are_refused_in_its_words() {
+fn pooler_settings_take_effect_or_are_refused() {
     let options = Options::postgres().via(Via::Pgbouncer);
     let server = start(&options.clone().set_via("default_pool_size", "1"));
     let settings = std::fs::read_to_string(server.folder().join("via/pgbouncer.ini")).unwrap();

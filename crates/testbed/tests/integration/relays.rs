@@ -51,7 +51,7 @@ fn a_relay_passes_bytes_on_and_counts_them() {
 }
 
 #[test]
-fn a_connection_is_cut_behind_a_byte_and_others_are_not() {
+fn connection_is_cut_after_a_given_byte() {
     for direction in [Direction::ToServer, Direction::ToClient] {
         let relay = Relay::start(echo()).unwrap();
         let mut other = TcpStream::connect(relay.address()).unwrap();
@@ -76,7 +76,7 @@ fn all_connections_are_cut_at_once() {
 }
 
 #[test]
-fn new_connections_are_refused_and_taken_again() {
+fn new_connections_are_refused_and_accepted_again() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
     assert_eq!(there_and_back(&mut client, 5), 5);
@@ -90,7 +90,7 @@ fn new_connections_are_refused_and_taken_again() {
 }
 
 #[test]
-fn delays_stalls_and_bandwidth_take_the_time_that_they_say() {
+fn delays_stalls_and_bandwidth_limits_take_effect() {
     let relay = Relay::start(echo()).unwrap();
     let mut client = TcpStream::connect(relay.address()).unwrap();
     let mut at_least = |span: Nanos| {

@@ -61,7 +61,7 @@ fn nothing_is_left_of_a_server_whose_owner_is_killed() {
 }
 
 #[test]
-fn a_server_ends_with_its_owner_even_if_nobody_watches_over_it() {
+fn server_without_guardian_ends_with_its_owner() {
     for url in ["testbed:postgres", "testbed:mariadb"] {
         let mut host = Host::start(url);
         kill(host.guardian());
@@ -73,7 +73,7 @@ fn a_server_ends_with_its_owner_even_if_nobody_watches_over_it() {
 }
 
 #[test]
-fn the_shared_memory_of_a_killed_server_is_given_back() {
+fn shared_memory_of_a_killed_server_is_released() {
     let mut server = crate::support::start(&testbed::Options::postgres());
     let lines = std::fs::read_to_string(server.folder().join("data/postmaster.pid")).unwrap();
     let line = lines.lines().nth(6).unwrap();

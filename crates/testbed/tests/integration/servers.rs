@@ -85,7 +85,7 @@ fn server_starts_in_a_folder_with_spaces() {
 }
 
 #[test]
-fn an_unknown_setting_is_told_in_the_words_of_the_server() {
+fn unknown_setting_quotes_the_server() {
     for (kind, words) in [
         (Kind::Postgres, "unrecognized configuration parameter \"nonsense\""),
         (Kind::Mariadb, "unknown variable 'nonsense=1'"),
@@ -96,13 +96,13 @@ fn an_unknown_setting_is_told_in_the_words_of_the_server() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_refused_before_anything_is_started() {
+fn impossible_options_are_refused_before_the_start() {
     let problem = Server::start(&Options::mariadb().auth(Auth::Scram)).err().unwrap();
     assert_eq!(problem.to_string(), "a mariadb server has no login by Scram");
 }
 
 #[test]
-fn durability_is_what_the_server_has_by_itself() {
+fn durability_settings_are_the_servers_defaults() {
     for (kind, sql, answer) in [
         (
             Kind::Postgres,
@@ -121,7 +121,7 @@ fn durability_is_what_the_server_has_by_itself() {
 }
 
 #[test]
-fn a_shared_server_is_one() {
+fn shared_server_is_started_once() {
     let first = testbed::shared(Kind::Postgres);
     assert_eq!(first.pid(), testbed::shared(Kind::Postgres).pid());
     assert_eq!(first.sql("SELECT current_database()").unwrap(), "assay\n");

@@ -156,7 +156,7 @@ impl Host {
 }
 
 #[test]
-fn a_server_of_its_own_process_ends_with_its_input() {
+fn separate_server_process_ends_with_its_input() {
     let host = Host::start("postgres");
     let mut asking = Command::new("psql");
     asking.args(["-X", "-A", "-t", "-h", "127.0.0.1", "-p", host.port(), "-U", "a"]);

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_mean_what_they_say() {
+    fn conditions_compare_as_written() {
         let quantile = |quantile| Metric::Response(Statistic::Quantile(quantile));
         check("p99 < 30ms", quantile(0.99), Side::Below, 30e6);
         check("p99.9<1s", quantile(0.999), Side::Below, 1e9);

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dialect_stands_behind_the_first_point() {
+    fn dialect_follows_the_first_point() {
         assert_eq!(split("query.mysql"), ("query", Some(Dialect::Mysql)));
         assert_eq!(split("query"), ("query", None));
         assert_eq!(split("query.oracle"), ("query.oracle", None));

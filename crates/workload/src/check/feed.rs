@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn every_delimiter_reads_back() {
+    fn delimiters_round_trip() {
         for delimiter in [b'\t', b'\\', b';', b'|', 0x1f, 1, 0, b' ', b'\''] {
             assert_eq!(unquoted(&written_delimiter(delimiter)), Some(vec![delimiter]));
         }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_says_why() {
+    fn invalid_list_reports_its_reason() {
         check("", "the list of numbers is empty");
         check("1 two 3", "`two` is not a number");
         check("1, 2", "`1,` is not a number");

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_remainder_goes_round_or_has_no_certain_range() {
+    fn range_of_a_remainder_is_known_or_open() {
         assert_eq!(remainder((0, 9), (10, 10)), Some((0, 9)));
         assert_eq!(remainder((5, 5 + 9), (10, 10)), Some((0, 9)));
         for (left, right) in [

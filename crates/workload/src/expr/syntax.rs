@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_where_they_are() {
+    fn mistakes_are_reported_at_their_position() {
         check("", "expected a value, found the end of the expression");
         check("1 +", "expected a value, found the end of the expression");
         check("1 2", "expected an operator or the end, found `2`");

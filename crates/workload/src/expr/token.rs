@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_a_reader_thinks_they_end() {
+    fn words_end_at_non_word_characters() {
         assert_eq!(
             words("zipf(1, rows, s=0.99)"),
             ["zipf", "(", "1", ",", "rows", ",", "s", "=", "0.99", ")"]

@@ -77,13 +77,13 @@ fn records_are_those_of_rfc_4180() {
 }
 
 #[test]
-fn another_delimiter_is_taken_as_it_is() {
+fn other_delimiter_is_literal() {
     let semicolon = Format::Csv { delimiter: b';' };
     assert_eq!(groups("a,b;c\n", semicolon, 1, 3).as_deref(), Ok("a,b|c"));
 }
 
 #[test]
-fn records_come_in_groups() {
+fn records_are_read_in_groups() {
     assert_eq!(groups("1\n2\n3\n4\n5\n", CSV, 2, 1).as_deref(), Ok("1/2 3/4"));
     let summary = examine(&b"1,x\n2,x\n3,x\n"[..], CSV, 2, Dialect::Sqlite).unwrap();
     let expected = Summary { groups: 1, width: 2, left_over: 1, ..Summary::default() };
@@ -107,7 +107,7 @@ fn malformed_record_reports_its_line() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn invalid_utf8_is_refused() {
     let fault = examine(&b"a\n\xff\n"[..], CSV, 1, Dialect::Sqlite).unwrap_err();
     assert_eq!(fault.to_string(), "line 2: is not UTF-8");
 }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_gets_its_share() {
+    fn each_part_has_its_share() {
         follows("hotspot(1, 50)", 50, 10, 0.8);
         follows("hotspot(1, 7, hot=0.5, share=0.25)", 7, 4, 0.25);
         follows("hotspot(1, 10, hot=0)", 10, 1, 0.8);

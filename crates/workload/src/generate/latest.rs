@@ -38,7 +38,7 @@ mod tests {
     use crate::generate::statistics::chi_square;
 
     #[test]
-    fn the_ages_follow_the_law_while_the_newest_moves_on() {
+    fn ages_follow_the_distribution_while_the_newest_advances() {
         let mut counts = vec![0; 100];
         for (number, key) in ints("latest(1, 100)", 100_000).into_iter().enumerate() {
             counts[100 + number - key as usize] += 1;

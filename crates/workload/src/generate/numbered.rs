@@ -17,7 +17,7 @@ mod tests {
     use crate::expr::call::golden::ints;
 
     #[test]
-    fn every_number_comes_once_and_in_order() {
+    fn numbers_are_unique_and_ordered() {
         assert_eq!(ints("row()", 10_000), (1..=10_000).collect::<Vec<_>>());
         assert_eq!(ints("sequence(-500)", 10_000), (-500..9_500).collect::<Vec<_>>());
     }

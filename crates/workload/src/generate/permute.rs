@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_comes_exactly_once() {
+    fn numbers_are_a_permutation() {
         let small = 1..=300;
         for n in small.chain([512, 513, 1_000, 4_095, 4_096, 4_097, 65_537, 100_003]) {
             let permute = permutation(n, 42);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_position_goes_everywhere() {
+    fn each_position_reaches_each_place() {
         // The first value of permutations of 12 numbers over 12,000 seeds: each occurs about 1,000
         // times.
         let mut counts = [0_u32; 12];

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn polygons_hold_as_many_points_as_they_are_asked_for() {
+    fn polygons_contain_the_requested_share_of_points() {
         let points = points_of(20_000);
         for hits in [80.0, 500.0] {
             let polygons = values(&format!("null(0, polygon({hits}, points=20000))"), 1_000);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn polygons_lie_on_the_map_in_one_piece_however_large_they_are() {
+    fn large_polygons_stay_connected_on_the_map() {
         for (hits, draws) in [(1, 2_000), (1_000, 500), (4_999, 200)] {
             for wkt in values(&format!("polygon({hits}, points=10000)"), draws) {
                 let planes = planes(&wkt);

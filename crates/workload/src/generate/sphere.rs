@@ -106,7 +106,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn directions_are_found_where_they_point() {
+    fn directions_have_their_angle() {
         let place = |x, y, z| {
             let Place { longitude, latitude } = Place::of([x, y, z]);
             (longitude, latitude)

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_of_another_law_is_found_out() {
+    fn sample_of_another_distribution_is_rejected() {
         let n = 50_000;
         let even: Vec<f64> = (0..n).map(|at| (f64::from(at) + 0.5) / f64::from(n)).collect();
         assert!(distance(&even, |x| x) < LARGEST_DISTANCE);
@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the mean is 0.5, not 0.51")]
-    fn a_mean_that_is_off_is_found_out() {
+    fn wrong_mean_is_rejected() {
         mean_is(&[0.5; 50_000], 0.51, 1.0 / 12.0_f64.sqrt());
     }
 
     #[test]
-    fn chance_exceeds_the_bounds_as_rarely_as_they_say() {
+    fn bounds_have_their_nominal_false_alarm_rate() {
         // For an even number of degrees of freedom the probability is a finite sum.
         for freedom in [2, 10, 100] {
             let half = bound(f64::from(freedom)) / 2.0;

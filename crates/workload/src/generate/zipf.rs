@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_are_those_of_the_law() {
+    fn frequencies_follow_the_distribution() {
         for s in [0.0, 0.5, 0.99, 1.0, 1.000_000_001, 1.2, 3.0] {
             frequencies_match(10, s);
             frequencies_match(1_000, s);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_together_follow_the_law() {
+    fn all_ranks_follow_the_distribution() {
         for s in [0.5, 0.99, 1.0, 2.0] {
             let mut counts = [0; 50];
             for value in ints(&format!("zipf(0, 49, {s})"), 100_000) {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_ranges_and_steep_laws_stay_inside() {
+    fn huge_ranges_and_steep_distributions_stay_in_range() {
         let all = ints("zipf(-9223372036854775808, 9223372036854775807, 0.5)", 1_000);
         assert!(all.iter().any(|value| *value > 0));
         assert!(ints("zipf(1, 1000000, 20)", 1_000).iter().all(|value| *value <= 2));

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_reads_as_it_is_written() {
+    fn host_round_trips() {
         for text in [
             "ssh://db1",
             "ssh://u@db1",
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ssh_would_misunderstand_is_refused() {
+    fn host_that_ssh_would_misread_is_refused() {
         for (text, words) in [
             ("db1", "ssh://postgres@db1"),
             ("ssh://", "names no host"),

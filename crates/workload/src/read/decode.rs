@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_with_its_place() {
+    fn invalid_utf8_is_refused_with_its_position() {
         check(
             b"[a]\nquery = \xff",
             "the file is not a text: byte 0xff in line 2, at offset 12, is not UTF-8",
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_itself() {
+    fn plain_text_maps_to_itself() {
         assert_eq!(decode("é\r\n".as_bytes()).unwrap(), "é\r\n");
         assert_eq!(decode(b"").unwrap(), "");
     }

@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_joined_text_knows_where_each_line_stood() {
+    fn joined_text_maps_back_to_its_lines() {
         let mut builder = PassageBuilder::default();
         builder.verbatim("abc", 10);
         builder.verbatim("defg", 20);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_text_points_at_what_it_stands_for() {
+    fn replaced_text_maps_back_to_the_parameter() {
         let original = Passage::whole("${n}k", 5);
         let mut builder = PassageBuilder::default();
         builder.replace(original.part(0..4), "100");

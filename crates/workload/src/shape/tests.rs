@@ -120,7 +120,7 @@ fn an_arrival_at_the_edge_of_a_silence_falls_before_it() {
 }
 
 #[test]
-fn a_rate_that_is_zero_in_the_end_ends_the_schedule() {
+fn schedule_ends_if_the_rate_stays_zero() {
     assert_eq!(uniform(&steps(&[5.0, 0.0], 2), 100).len(), 10);
     assert_eq!(uniform(&ramp(10.0, 0.0, 2), 100).len(), 10);
     assert_eq!(uniform(&trace(&[(1, 4.0), (3, 0.0)]), 100).len(), 8);
@@ -128,7 +128,7 @@ fn a_rate_that_is_zero_in_the_end_ends_the_schedule() {
 }
 
 #[test]
-fn beyond_the_end_of_time_there_is_nothing() {
+fn arrivals_beyond_the_end_of_time_do_not_exist() {
     for shape in all() {
         let at = Inverse::new(&shape).at(Expected::whole(u64::MAX));
         assert!(at.is_none_or(|at| at > Nanos::from_secs(1_000_000_000)), "{shape}: {at:?}");
@@ -136,7 +136,7 @@ fn beyond_the_end_of_time_there_is_nothing() {
 }
 
 #[test]
-fn words_name_the_numbers() {
+fn descriptions_name_the_numbers() {
     let words: Vec<String> = all().iter().map(Shape::words).collect();
     assert_eq!(words[0], "from 100/s to 5000/s in 1m");
     assert_eq!(words[4], "1000/s up and down by 900/s every 20s");

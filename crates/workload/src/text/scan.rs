@@ -593,14 +593,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_ends_a_comment_however_it_gets_there() {
+    fn any_line_break_ends_a_comment() {
         check("a -- ;\n;", "a -- ;\n; semicolon 7");
         check("a -- ${raw(\"\\n\")} ${1}", "a -- [in comment] [value]");
         check("a -- ${raw(\"n\")} ${1}", "a -- [in comment] [in comment]");
     }
 
     #[test]
-    fn a_script_is_split_where_its_statements_end() {
+    fn script_is_split_at_statement_ends() {
         let check = |text: &str, expected: &[&str]| {
             let passage = Passage::whole(text, 0);
             let pieces = split(passage.excerpt(), Dialect::Mysql);

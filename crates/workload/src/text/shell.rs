@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_that_stay_open_are_told() {
+    fn unclosed_quotes_are_reported() {
         check("it's", "it's open");
         check("say \"it's", "say \"it's open");
     }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_says_why() {
+    fn invalid_number_reports_its_reason() {
         for (text, why) in [
             ("10x", "has an unknown unit: units are ns, us, ms, s, m, h and d"),
             ("9223372036854775808", "is too large"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn types_decide_what_arithmetic_means() {
+    fn arithmetic_follows_the_types() {
         check("7", Operator::Divide, "2", "3");
         check("-7", Operator::Divide, "2", "-3");
         check("-7", Operator::Modulo, "2", "-1");

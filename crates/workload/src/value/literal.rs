@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_apart_and_keep_their_kind() {
+    fn literals_are_separated_and_keep_their_type() {
         for dialect in Dialect::ALL {
             check(Datum::Int(-1), dialect, " -1 ");
             check(Datum::Int(i64::MIN), dialect, " (-9223372036854775807-1) ");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_character_ends_no_statement() {
+    fn nul_character_ends_no_statement() {
         check_text("a\0b", Dialect::Sqlite, " ('a'||char(0)||'b') ");
         check_text("a\0b", Dialect::Postgres, " ('a'||chr(0)||'b') ");
         check_text("a\0b", Dialect::Mysql, " 'a\0b' ");

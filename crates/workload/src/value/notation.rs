@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_reads_back() {
+    fn texts_round_trip() {
         for text in [
             "",
             "plain",

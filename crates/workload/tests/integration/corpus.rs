@@ -22,7 +22,7 @@ pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn good_files_make_a_plan_and_bad_ones_none() {
+fn valid_files_have_a_plan_and_invalid_ones_none() {
     let mut good = 0;
     let files = files();
     for (name, bytes) in &files {
@@ -43,7 +43,7 @@ fn good_files_make_a_plan_and_bad_ones_none() {
 }
 
 #[test]
-fn good_files_read_the_same_when_they_are_printed() {
+fn printed_files_round_trip() {
     for (name, bytes) in files() {
         let text = workload::decode(&bytes).unwrap_or_default();
         if let (Some(plan), _) = workload::plan(&text, &Overrides::default()) {

@@ -144,7 +144,7 @@ fn lines() {
 }
 
 #[test]
-fn values_are_what_stands_behind_the_first_equals_sign() {
+fn value_starts_after_the_first_equals_sign() {
     assert_eq!(sent("[a]\nquery=select 1=1\n"), ["select 1=1"]);
     assert_eq!(sent("[a]\nquery = \"select 1\"\n"), ["\"select 1\""]);
     assert_eq!(sent("[a]\nquery=select \\\n   1\n"), ["select    1"]);
@@ -222,7 +222,7 @@ fn sections() {
 
 /// Dbbench parses them in this order, too, but starts them in no particular order.
 #[test]
-fn jobs_stand_in_the_order_of_the_file() {
+fn jobs_keep_the_order_of_the_file() {
     let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();
     let plan = plan(&names);
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
@@ -293,7 +293,7 @@ fn setup_and_teardown() {
 }
 
 #[test]
-fn what_a_job_sends() {
+fn statements_of_dbbench_jobs() {
     check(&[
         taken(Rejects, "[a]\nquery=select 1\nquery=select 2\n"),
         taken(Rejects, "[a]\nquery-file=two.sql\n"),
@@ -480,14 +480,14 @@ fn every_rate_of_dbbench_is_a_timetable_with_the_ticks_of_dbbench() {
 }
 
 #[test]
-fn a_plan_of_dbbench_reads_the_same_when_it_is_printed() {
+fn printed_dbbench_plan_round_trips() {
     let plan = plan("[a]\nquery=a\nrate=3\nbatch-size=2\n[b]\nquery=b\nrate=5\nconcurrency=2\n");
     let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
     assert_eq!(again.expect("a plan").as_printed(), plan.as_printed(), "{}", plan.to_text());
 }
 
 #[test]
-fn what_dbbench_does_not_know_keeps_its_meaning() {
+fn keys_unknown_to_dbbench_keep_their_meaning() {
     let schedule = |keys| job(keys).arrivals().unwrap().0.clone();
     let five = base::Rate::parse("5").unwrap();
     assert_eq!(schedule("rate=5\narrival=poisson"), Schedule::Poisson(five));
@@ -497,7 +497,7 @@ fn what_dbbench_does_not_know_keeps_its_meaning() {
 }
 
 #[test]
-fn a_tick_that_never_comes_is_said() {
+fn tick_that_never_occurs_is_reported() {
     let (plan, said) = read("duration=60s\n[a]\nquery=a\nrate=0.01\n", Rates::AsDbbench);
     assert!(plan.is_some());
     assert!(said.contains("the first time is at `1m40s`, and the job ends before"), "{said}");
@@ -505,7 +505,7 @@ fn a_tick_that_never_comes_is_said() {
 }
 
 #[test]
-fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
+fn pool_limits_jobs_with_a_rate_and_warns_of_others() {
     let overrides = overrides(Rates::AsDbbench).with_global("max-connections", 5);
     let read = |text: &str| {
         let (plan, diagnostics) = workload::plan(text, &overrides);
@@ -523,7 +523,7 @@ fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
 
 /// The keys of every example and every tutorial step of dbbench, in our own files.
 #[test]
-fn files_with_the_keys_of_all_examples_are_taken() {
+fn files_with_the_keys_of_all_examples_are_accepted() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dbbench");
     let mut seen = 0;
     for entry in std::fs::read_dir(path).expect("the files are there") {

@@ -3,7 +3,7 @@
 use crate::check;
 
 #[test]
-fn unknown_names_are_met_with_the_nearest_known_one() {
+fn unknown_name_suggests_the_nearest() {
     check(
         r#"
 [params]
@@ -120,7 +120,7 @@ error: the variable is defined by itself: b -> c -> b
 }
 
 #[test]
-fn unknown_generators_are_met_with_the_nearest_known_one() {
+fn unknown_generator_suggests_the_nearest() {
     check(
         r#"
 [read]
@@ -346,7 +346,7 @@ error: `'a'` is a text: it has no negative
 }
 
 #[test]
-fn a_duration_is_no_value_of_a_database() {
+fn duration_cannot_be_sent_to_a_database() {
     check(
         r#"
 [read]
@@ -418,7 +418,7 @@ error: `sequence() / 0` divides by zero
 
 /// A divisor that is zero in some requests only is found by the request, whose value is then NULL.
 #[test]
-fn a_divisor_that_cannot_be_foreseen_is_no_mistake() {
+fn divisor_of_unknown_range_is_accepted() {
     check(
         r#"
 [read]
@@ -635,7 +635,7 @@ error: the text that begins here is not closed
 }
 
 #[test]
-fn what_must_be_known_before_the_run_is_constant() {
+fn settings_needed_before_the_run_are_constant() {
     check(
         r#"
 [read]
@@ -712,7 +712,7 @@ error: the parameter is defined by itself: a -> b -> c -> a
 }
 
 #[test]
-fn parameters_have_names_of_their_own() {
+fn parameter_names_are_unique_and_unreserved() {
     check(
         r#"
 [params]
@@ -760,7 +760,7 @@ error: the parameter `a` occurs twice; the first is in line 2
 }
 
 #[test]
-fn texts_in_quotes_are_whole_values_of_parameters() {
+fn quoted_texts_are_whole_parameter_values() {
     check(
         r#"
 [params]
@@ -799,7 +799,7 @@ error: expected a text in quotes and nothing else
 }
 
 #[test]
-fn variables_have_names_of_their_own() {
+fn variable_names_are_unique_and_unreserved() {
     check(
         r#"
 [params]

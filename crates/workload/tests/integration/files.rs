@@ -42,7 +42,7 @@ const SCRIPT: &str = "-- the tables; all of them\ncreate table t (\n  a text def
                       insert into t values ('two\nlines') -- end\n;\n/* nothing */;\n";
 
 #[test]
-fn the_statements_of_a_file_take_the_place_of_its_line() {
+fn statements_of_a_file_replace_its_line() {
     let text = "[setup]\nquery = select 1\nquery-file = s.sql\nquery = select 2\n\
                 [a]\nquery-file = j.sql\ntransaction = yes\n";
     check(
@@ -61,7 +61,7 @@ fn the_statements_of_a_file_take_the_place_of_its_line() {
 }
 
 #[test]
-fn each_dialect_reads_files_in_its_own_way() {
+fn files_are_split_by_dialect() {
     let mysql = "select 1 # it's;\n;\nselect 'it\\'s;';\n";
     check(
         "mysql://h/d",
@@ -79,7 +79,7 @@ fn each_dialect_reads_files_in_its_own_way() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_with_its_line() {
+fn mistakes_in_a_file_name_its_line() {
     let job = "[a]\nquery-file = j.sql\n";
     refused("sqlite:x", job, &[], "there is no file `j.sql`");
     refused("sqlite:x", job, &[("j.sql", "-- nothing\n;")], "`j.sql` has no statement");
@@ -91,7 +91,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
 }
 
 #[test]
-fn lines_for_other_databases_are_left_out() {
+fn lines_for_other_databases_are_skipped() {
     let text = "[setup]\nquery.mysql = create table t (a int) engine = innodb\n\
                 query.postgres = create unlogged table t (a int)\n\
                 query = insert into t values (1)\n\

@@ -25,7 +25,7 @@ fn job(keys: &str, count: u64) -> Vec<String> {
 }
 
 #[test]
-fn clients_have_numbers_wherever_a_request_has_values() {
+fn client_number_is_available_in_every_expression_of_a_request() {
     assert_eq!(job("query = select ${client()}\nconcurrency = 3", 5), ["0", "1", "2", "0", "1"]);
     assert_eq!(job("query = select ${client()}", 2), ["0", "0"]);
     let shards = "let = c: client()\nquery = select ${c * 10} from t_${raw(client())}\n\
@@ -96,7 +96,7 @@ fn polygons_are_sized_for_the_only_table_with_points() {
 }
 
 #[test]
-fn polygons_say_what_to_write_where_there_is_no_such_table() {
+fn polygon_without_a_table_of_points_names_the_remedy() {
     let refused = |tables: &str, why: &str| {
         let file = format!("{tables}[job]\nquery = select ${{polygon(5)}}\n");
         let (_, found) = workload::plan(&file, &Overrides::default());
@@ -131,7 +131,7 @@ error: 5 hits are not less than half of 8 points
 }
 
 #[test]
-fn what_is_wrong_with_a_table_of_points_is_said_once() {
+fn mistake_in_a_table_of_points_is_reported_once() {
     check(
         r#"
 [load a]
@@ -153,7 +153,7 @@ error: `many` is not a number
 }
 
 #[test]
-fn documents_hold_variables_wherever_their_texts_lie() {
+fn json_documents_may_contain_any_variables() {
     let keys = "let = n: sequence(), t: pick('a\"b')\n\
                 query = select ${json(n: n, t: t, again: json(t: t))}\n\
                 query = select '${raw(json(t: t, u: 'x'))}' and ${t}";
@@ -181,7 +181,7 @@ fn weights_and_values_may_be_parameters_and_variables() {
 }
 
 #[test]
-fn a_colon_stands_only_where_it_has_a_meaning() {
+fn misplaced_colon_is_refused() {
     check(
         r#"
 [read]
@@ -216,14 +216,14 @@ error: `1 + 2` is not a name
 }
 
 #[test]
-fn a_pause_may_be_missing() {
+fn expression_of_think_time_may_be_null() {
     let plan = plan("[job]\nquery = select 1\nthink = null(1, 5ms)\n");
     let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     assert_eq!(generator.think(3, 0), base::Nanos::ZERO);
 }
 
 #[test]
-fn divisors_that_can_be_zero_are_seen_through_generators() {
+fn ranges_of_generators_reveal_zero_divisors() {
     let answer = |divisor: &str| {
         let file = format!("[job]\nquery = select ${{7 / {divisor}}}\n");
         workload::plan(&file, &Overrides::default()).0.is_some()
@@ -240,7 +240,7 @@ fn divisors_that_can_be_zero_are_seen_through_generators() {
 const WORDS: &str = "[job]\nquery = select ${csv('words.csv', 'word')}, ${csv('words.csv', 2)}\n";
 
 #[test]
-fn rows_of_a_file_come_in_order_and_again() {
+fn rows_of_a_file_are_used_cyclically() {
     let expected = ["haste", "kind", "slow", "noun", "haste", "adjective", "slow", "kind"];
     assert_eq!(requests(&plan(WORDS), 4), expected);
     let printed = plan(WORDS).to_text();
@@ -252,7 +252,7 @@ fn rows_of_a_file_come_in_order_and_again() {
 }
 
 #[test]
-fn a_plan_is_looked_at_without_its_files() {
+fn plan_can_be_shown_without_its_files() {
     let printed = plan(WORDS).to_text();
     let (seen, found) = workload::plan_in(&printed, &Overrides::default(), &NoFiles);
     let seen = seen.unwrap_or_else(|| panic!("{found:?}"));
@@ -261,7 +261,7 @@ fn a_plan_is_looked_at_without_its_files() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_where_it_is_named() {
+fn file_errors_point_at_the_line_that_names_the_file() {
     check(
         r#"
 [read]

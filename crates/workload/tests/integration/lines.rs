@@ -3,7 +3,7 @@
 use crate::check;
 
 #[test]
-fn a_line_that_is_nothing_says_how_to_continue_the_one_above() {
+fn malformed_line_explains_continuation() {
     check(
         r#"
 [read]
@@ -298,7 +298,7 @@ warning: this `--` comments out all that `\` joins to the line
 }
 
 #[test]
-fn characters_that_no_editor_shows_are_named() {
+fn invisible_characters_are_named() {
     check(
         "[read]\nquery = select \u{1} 1\n",
         r#"

@@ -67,7 +67,7 @@ fn spelled(text: &str) -> String {
 }
 
 #[test]
-fn every_kind_of_value_reads_back() {
+fn values_of_every_kind_round_trip() {
     for expr in [
         "0",
         "-1",
@@ -89,7 +89,7 @@ fn every_kind_of_value_reads_back() {
 }
 
 #[test]
-fn what_stands_beside_a_value_does_not_become_a_part_of_it() {
+fn adjacent_text_does_not_merge_with_a_value() {
     let sent = |query: &str| {
         answer(&text(&values(&job(&format!("query = {query}\nprepare = no")), Dialect::Sqlite)))
     };

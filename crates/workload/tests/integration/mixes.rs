@@ -73,7 +73,7 @@ fn parts_have_statements_and_names_of_their_own() {
 }
 
 #[test]
-fn a_part_leaves_the_pacing_to_its_mix() {
+fn part_of_a_mix_has_no_pacing() {
     check(
         "[a]\nmix = b\nquery = y\n[b]\nquery = x\ncount = 5\nreconnect = no\n",
         r#"
@@ -202,7 +202,7 @@ fn placeholders_take_the_fields_of_records() {
 
 /// As in dbbench: one record per statement.
 #[test]
-fn each_statement_that_stands_for_itself_takes_a_record() {
+fn separate_statement_takes_its_own_record() {
     let plan = plan(
         "[a]\nquery = a ?\nquery = b ?\nmulti-query-mode = multi-connection\n\
                      query-args-file = a.csv\nquery-args-delim = ';'\n",
@@ -253,7 +253,7 @@ fn keys_about_files_need_each_other() {
 
 /// A retry would repeat the statements of the request that succeeded.
 #[test]
-fn statements_that_stand_for_themselves_are_not_tried_again() {
+fn separate_statements_are_not_retried() {
     let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";
     let retry = "retry = 2 on 40001\n";
     for (text, expected) in [

@@ -68,7 +68,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn mutants_of_the_corpus_are_answered_without_a_panic() {
+fn mutated_files_cause_no_panic() {
     for (place, (name, bytes)) in files().into_iter().enumerate() {
         for number in 0..MUTANTS {
             let mut draw = Stream::new(Seed(place as u64), "mutation", &name).draw(number);

@@ -28,7 +28,7 @@ fn set(name: &str, value: &str) -> Overrides {
 }
 
 #[test]
-fn a_parameter_is_set_as_if_it_stood_in_the_file() {
+fn parameter_option_replaces_the_value_in_the_file() {
     let plan = plan_with(&set("rows", "1M"), FILE);
     assert_eq!(plan.params[0].value, "1000000");
     assert!(plan.to_text().contains("query = select ${1000000}"));
@@ -37,7 +37,7 @@ fn a_parameter_is_set_as_if_it_stood_in_the_file() {
 }
 
 #[test]
-fn mistakes_in_options_have_no_place_in_the_file() {
+fn mistakes_in_options_have_no_position_in_the_file() {
     check_with(
         &set("rosw", "5"),
         FILE,
@@ -77,7 +77,7 @@ error: `--set n`: the file has no parameter `n`
 }
 
 #[test]
-fn a_value_that_fits_nowhere_is_blamed_on_its_option_where_it_is_used() {
+fn wrong_option_value_is_reported_with_its_option() {
     check_with(
         &set("rows", "many"),
         "[params]\nrows = 5\n[load t]\nrows = ${rows}\ncolumns = id: row()\n",
@@ -94,7 +94,7 @@ error: `--set rows=many`: `many` is not a number
 }
 
 #[test]
-fn an_option_is_blamed_once_and_for_nothing_that_the_file_does_without_it() {
+fn option_is_reported_once_and_not_for_mistakes_of_the_file() {
     let file = "[params]\nrows = 5\nhot = 2\n[load t]\nrows = ${rows}\ncolumns = id: row()\n\
                 [read]\nquery = select ${uniform(1, rows)}, ${uniform(1, hot)}\nrate = -1\n";
     let overrides = set("rows", "many").with_param("hot", "x");
@@ -130,7 +130,7 @@ error: `-1` is negative
 }
 
 #[test]
-fn a_number_that_is_too_large_is_no_text() {
+fn too_large_number_is_not_read_as_text() {
     let file = "[params]\nrows = 5\n[read]\nquery = select ${uniform(1, rows)}\n";
     for huge in ["1e99", "-1e99", "18446744073709551615"] {
         let message = format!(
@@ -183,7 +183,7 @@ error: nothing would be measured: the warm-up is `10s`, the whole run `5s`
 }
 
 #[test]
-fn the_arrival_is_replaced_where_there_is_traffic() {
+fn arrival_option_applies_to_jobs_with_arrivals() {
     let overrides = |arrival| Overrides { arrival: Some(arrival), ..Overrides::default() };
     let schedules = |arrival| -> Vec<Schedule> {
         let plan = plan_with(&overrides(arrival), FILE);

@@ -118,7 +118,7 @@ error: `queue-limit` needs a `rate` and a `concurrency`
 }
 
 #[test]
-fn only_arrivals_choose_what_they_do_in_an_outage() {
+fn outage_key_needs_arrivals() {
     check(
         r#"
 [read]
@@ -154,7 +154,7 @@ error: `outage` needs a `rate` or `every`
 }
 
 #[test]
-fn requests_that_connect_choose_what_they_do_in_an_outage_in_every_model() {
+fn outage_key_fits_every_model_with_reconnect() {
     for pacing in ["concurrency = 3", "rate = 5", "every = 5s", "rate = 5\nconcurrency = 3"] {
         let connecting = "reconnect = per-transaction\noutage = wait";
         let plan = plan(&format!("[read]\nquery = select 1\n{pacing}\n{connecting}\n"));
@@ -166,7 +166,7 @@ fn requests_that_connect_choose_what_they_do_in_an_outage_in_every_model() {
 }
 
 #[test]
-fn what_a_full_queue_does_needs_a_queue() {
+fn queue_overflow_key_needs_a_queue() {
     check(
         r#"
 [read]
@@ -359,7 +359,7 @@ error: `400d` is longer than a year
 }
 
 #[test]
-fn the_jobs_together_ask_for_no_more_than_a_generator_could_send() {
+fn total_rate_has_a_limit() {
     check(
         r#"
 [read]
@@ -402,7 +402,7 @@ error: the jobs up to here together would send 11,000,000 requests per second, a
 }
 
 #[test]
-fn a_timetable_that_never_comes_to_its_first_time_is_a_warning() {
+fn timetable_without_an_occurrence_is_a_warning() {
     check(
         r#"
 duration = 10s
@@ -426,7 +426,7 @@ warning: the first time is at `10s`, and the job ends before
 }
 
 #[test]
-fn even_arrivals_that_never_come_to_their_first_one_are_a_warning() {
+fn uniform_arrivals_without_an_occurrence_are_a_warning() {
     check(
         r#"
 duration = 10s
@@ -448,7 +448,7 @@ warning: the first time is at `10s`, and the job ends before
 }
 
 #[test]
-fn a_line_that_could_take_all_memory_is_a_warning() {
+fn unlimited_queue_is_a_warning() {
     check(
         r#"
 [read]
@@ -470,7 +470,7 @@ warning: so many waiting requests could need 9 GiB of memory together
 }
 
 #[test]
-fn a_job_lives_inside_the_run() {
+fn start_and_stop_lie_within_the_run() {
     check(
         r#"
 duration = 10s
@@ -545,7 +545,7 @@ warning: the job stops at `5s`, but starts at `5s`: it does nothing
 }
 
 #[test]
-fn something_is_measured() {
+fn duration_exceeds_the_warm_up() {
     check(
         r#"
 duration = 10s

@@ -62,7 +62,7 @@ fn expected_rows_are_a_number_or_a_range() {
 }
 
 #[test]
-fn the_other_keys_of_a_job_are_read() {
+fn remaining_keys_of_a_job_are_read() {
     let job = job("start = 1s\nstop = 5s\ncount = 1k\ntransaction = yes\ntimeout = 2s\n\
         retry = 3 on 40001, 1213\nerror = 1205, 1205\nerror = 1062\non-error = stop\n\
         slo = p99.9 < 30ms, failed < 1%\nslo = throughput > 5k");
@@ -110,7 +110,7 @@ fn a_parameter_keeps_every_digit() {
 }
 
 #[test]
-fn parameters_have_the_type_that_they_look_like() {
+fn parameter_type_follows_its_text() {
     let plan = plan(
         "[params]\nn = 100k\nr = 8.0\nd = 90s\nt = hello world\nq = '007'\nneg = -1.5k\n\
          sum = ${n + 1}\nmixed = t_${n}\nliteral = a $${b}\n\
@@ -183,7 +183,7 @@ fn statements_are_pieces_of_text_and_values() {
 }
 
 #[test]
-fn a_statement_that_names_its_file_by_a_value_is_a_text() {
+fn statement_with_a_generated_file_name_is_sent_as_text() {
     for (query, expected) in [
         ("load data local infile ${'a.csv'} into table t", true),
         ("LOAD XML LOCAL\\\n INFILE${'a.xml'} INTO TABLE t", true),
@@ -245,7 +245,7 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
 
 /// The settings of the observers, and the errors in them.
 #[test]
-fn what_is_observed_is_read_and_printed() {
+fn observed_hosts_are_read_and_printed() {
     let text = "[job]\nquery = select 1\n[observe]\nevery = 500ms\ndatabase = no\npid = 12\n\
                 pid = 13\nhost = ssh://u@db1\nhost = ssh://db2:2222\n";
     let found = plan(text);

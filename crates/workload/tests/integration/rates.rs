@@ -52,7 +52,7 @@ fn shape(rate: &str) -> Shape {
 }
 
 #[test]
-fn shapes_are_read_with_multipliers_lists_and_parameters() {
+fn shapes_accept_multipliers_lists_and_parameters() {
     let sixty = Nanos::from_secs(60);
     let ramp = Shape::Ramp { from: level("100"), to: level("5000"), span: sixty };
     assert_eq!(shape("ramp(100, 5k, 60s)"), ramp);
@@ -92,7 +92,7 @@ fn arrivals_are_spread_as_the_key_or_the_option_says() {
 }
 
 #[test]
-fn traces_of_times_are_kept_as_they_are() {
+fn traces_of_times_are_unchanged() {
     let times = recorded(&[0, 500, 500, 20_000]);
     assert_eq!(schedule("trace(t.csv)", "0\n.5\n0.500\n2e1"), times);
     let file = "\u{feff}# recorded\r\n; so\r\n\r\n 0 \r\n\t0.5\r\n.5\r\n20\r\n";
@@ -118,7 +118,7 @@ fn traces_of_rates_are_steps_of_any_length() {
 }
 
 #[test]
-fn what_is_offered_is_the_mean_of_the_part_and_what_is_needed_the_highest() {
+fn offered_rate_is_the_mean_and_required_rate_the_highest() {
     let job = |rate: &str| {
         let text = format!("[a]\nquery = select 1\nstart = 10s\nbatch-size = 2\nrate = {rate}\n");
         crate::plan(&text).jobs.remove(0)
@@ -229,7 +229,7 @@ fn bad_traces_name_the_line_and_what_to_do() {
 }
 
 #[test]
-fn a_shape_is_blamed_where_it_is_wrong() {
+fn shape_errors_point_at_their_position() {
     check(
         r#"
 [read]
@@ -249,7 +249,7 @@ error: the amplitude `500` is above the mean `100`
 }
 
 #[test]
-fn jobs_together_are_held_to_the_highest_rates() {
+fn total_rate_is_limited_by_the_highest_rates() {
     let text = "[a]\nquery = select 1\nrate = ramp(1, 6M, 1h)\n[b]\nquery = select 1\n\
                 rate = sine(3M, 2M, 1h)\n";
     let (plan, diagnostics) = workload::plan(text, &Overrides::default());

@@ -37,7 +37,7 @@ fn values_come_in_the_order_of_the_statements() {
 }
 
 #[test]
-fn a_variable_is_made_once_per_request() {
+fn variable_is_evaluated_once_per_request() {
     let keys = "let = a: uniform(1, 1000000), t: text(5), b: a + 1\n\
                 query = select ${a}, ${b}, ${t}\nquery = select ${a}, ${t}";
     for number in 0..100 {
@@ -49,7 +49,7 @@ fn a_variable_is_made_once_per_request() {
 }
 
 #[test]
-fn values_of_a_command_are_words_of_the_shell() {
+fn command_values_are_shell_words() {
     let keys = "let = t: pick(\"it's $x\"), empty: pick(''), n: sequence()\n\
                 command = ./do ${n} ${t} ${empty} ${'a b'} ${7} \"${raw(n)}\" $${HOME}; x";
     let text = "./do 3 'it'\\''s $x' '' 'a b' 7 \"3\" ${HOME}; x";
@@ -57,7 +57,7 @@ fn values_of_a_command_are_words_of_the_shell() {
 }
 
 #[test]
-fn a_dynamic_statement_is_a_text_with_its_values_in_it() {
+fn dynamic_statement_contains_its_values() {
     let keys = "let = t: pick('x')\n\
                 query = select ${1}, ${sequence()} from t_${raw(sequence())} \
                 where ${raw(t)} = ${t}\n\
@@ -87,7 +87,7 @@ fn clients_make_the_same_values_for_the_same_number() {
 }
 
 #[test]
-fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
+fn adding_a_job_column_or_variable_keeps_other_values() {
     let small = request("query = select ${uniform(1, 1000000)}", 5);
     let large = request(
         "let = x: text(5)\nquery = select ${uniform(1, 1000000)}, ${x}, ${uniform(1, 5)}",
@@ -106,7 +106,7 @@ fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
 }
 
 #[test]
-fn it_is_known_whether_rows_are_of_ascii() {
+fn ascii_rows_are_recognised() {
     for (column, is_ascii) in [
         ("text(60)", true),
         ("pick('a', 'b')", true),

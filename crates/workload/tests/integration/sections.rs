@@ -3,7 +3,7 @@
 use crate::check;
 
 #[test]
-fn unknown_keys_are_met_with_the_nearest_known_one() {
+fn unknown_key_suggests_the_nearest() {
     check(
         r#"
 [read]
@@ -121,7 +121,7 @@ error: the section [read] has no `query`, so it is not a job
 }
 
 #[test]
-fn an_unknown_key_may_belong_elsewhere() {
+fn unknown_key_is_found_in_another_section() {
     check(
         r#"
 rtae = 10
@@ -267,7 +267,7 @@ error: `seed` is repeated above the first section; the first is in line 1
 }
 
 #[test]
-fn sections_that_are_not_built_yet_say_so() {
+fn planned_sections_are_reported_as_unsupported() {
     check(
         r#"
 [sweep]
@@ -288,7 +288,7 @@ error: `[sweep]` is not supported by this version of assay
 }
 
 #[test]
-fn keys_that_are_not_built_yet_say_so() {
+fn planned_keys_are_reported_as_unsupported() {
     check(
         r#"
 [read]

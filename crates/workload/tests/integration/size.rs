@@ -98,7 +98,7 @@ fn many_parameters_and_variables_are_found() {
 }
 
 #[test]
-fn quotes_that_never_close_cost_no_square() {
+fn unclosed_quotes_take_linear_time() {
     let (_, count) = answer(&format!("[a]\nquery = {}\n", "${'".repeat(100_000)));
     assert!(count > 0);
     let (_, count) = answer(&format!("[a]\nquery = {}\n", "${\"\\\"}".repeat(60_000)));
@@ -110,7 +110,7 @@ fn quotes_that_never_close_cost_no_square() {
 }
 
 #[test]
-fn clients_that_could_outgrow_the_memory_are_warned_of() {
+fn too_many_clients_for_the_memory_are_a_warning() {
     let of = |clients| {
         format!(
             "[a]\nlet = x: text(1000000), y: text(1000000)\nquery = select ${{x}}, ${{y}}\n\

@@ -3,7 +3,7 @@
 use crate::check;
 
 #[test]
-fn a_statement_is_one_statement() {
+fn several_statements_in_one_key_are_refused() {
     check(
         r#"
 [read]
@@ -137,7 +137,7 @@ error: this comment is not closed
 }
 
 #[test]
-fn constants_leave_a_statement_whole() {
+fn constants_keep_a_statement_static() {
     check(
         r#"
 [params]
@@ -210,7 +210,7 @@ error: `${uniform(1, 2)}` is inside a comment
 }
 
 #[test]
-fn raw_stands_alone() {
+fn raw_must_be_a_whole_expression() {
     check(
         r#"
 [read]
@@ -244,7 +244,7 @@ error: `raw` takes one argument
 }
 
 #[test]
-fn a_text_where_a_name_belongs_is_warned_about() {
+fn quoted_value_in_place_of_a_name_is_a_warning() {
     check(
         r#"
 [params]

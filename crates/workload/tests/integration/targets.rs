@@ -5,7 +5,7 @@ use workload::Overrides;
 use crate::{check, render};
 
 #[test]
-fn a_job_names_a_target_that_there_is() {
+fn job_names_an_existing_target() {
     check(
         r#"
 [target copy]
@@ -211,7 +211,7 @@ error: the section [tarket a] has no `query`, so it is not a job
 }
 
 #[test]
-fn a_main_target_that_nothing_asks_is_told() {
+fn unused_main_target_is_a_warning() {
     check(
         r#"
 url = sqlite:main.db
@@ -243,7 +243,7 @@ warning: nothing asks this `url`: each job has a target of its own or runs a pro
 }
 
 #[test]
-fn a_command_stands_without_statements() {
+fn command_excludes_statements() {
     check(
         r#"
 [job]

@@ -13,7 +13,7 @@ fn slos(input: &str) -> Vec<Vec<String>> {
 const JOBS: &str = "[read]\nquery = select 1\nslo = p50 < 1ms\n[write]\nquery = select 2\n";
 
 #[test]
-fn each_condition_goes_to_the_job_that_it_names() {
+fn condition_applies_to_the_job_that_it_names() {
     let input = format!(
         "[threshold]\nslo = p99(read) < 30ms, throughput( write )>100\n\
          slo = service.p99(read) < 5ms\n\
@@ -92,7 +92,7 @@ error: the condition does not say which job it judges
 }
 
 #[test]
-fn an_unknown_job_is_met_with_the_nearest_known_one() {
+fn unknown_job_suggests_the_nearest() {
     check(
         &format!("{JOBS}[threshold]\nslo = p99(raed) < 30ms, max(elsewhere) < 1s\n"),
         r#"
@@ -116,7 +116,7 @@ error: there is no job [elsewhere]
 }
 
 #[test]
-fn parentheses_hold_a_job() {
+fn parentheses_contain_a_job_name() {
     check(
         &format!("{JOBS}[threshold]\nslo = p99() < 30ms\nslo = p99(read < 30ms\n"),
         r#"
@@ -154,7 +154,7 @@ error: the file has no job that could be judged
 }
 
 #[test]
-fn only_conditions_stand_there() {
+fn threshold_section_accepts_conditions_only() {
     check(
         &format!("{JOBS}[threshold]\np99 = 30ms\n"),
         r#"

@@ -25,7 +25,7 @@ fn job(keys: &str, expected: &[&str]) -> workload::Job {
 const ZERO: &str = "`0` is zero, which counts as not set";
 
 #[test]
-fn a_zero_where_dbbench_takes_it_for_nothing_sets_nothing() {
+fn zero_that_dbbench_ignores_is_unset() {
     assert_eq!(job("count = 0", &[ZERO]).count, None);
     let one = Pacing::Closed { clients: 1, think: None };
     for keys in ["concurrency = 0", "queue-depth = 0", "rate = 0", "batch-size = 0"] {
@@ -40,13 +40,13 @@ fn a_zero_where_dbbench_takes_it_for_nothing_sets_nothing() {
 }
 
 #[test]
-fn a_parameter_that_is_zero_counts_as_well() {
+fn zero_from_a_parameter_is_unset() {
     let plan = warned("[params]\nn = 0\n[read]\nquery = select 1\ncount = ${n}\n", &["`${n}`"]);
     assert_eq!(plan.jobs[0].count, None);
 }
 
 #[test]
-fn durations_below_zero_are_none() {
+fn negative_durations_are_unset() {
     let negative = "is negative, which counts as 0";
     let read = job("start = -5s\nstop = -1m30s", &[negative, negative]);
     assert_eq!((read.start, read.stop), (Nanos::ZERO, None));
@@ -63,7 +63,7 @@ fn rates_are_read_as_dbbench_reads_them() {
 }
 
 #[test]
-fn the_warning_says_what_holds_instead() {
+fn warning_names_the_effective_value() {
     check(
         r#"
 [read]
@@ -93,7 +93,7 @@ warning: `-1s` is negative, which counts as 0
 
 /// Values that dbbench rejects, or crashes on, stay errors.
 #[test]
-fn what_dbbench_refuses_is_refused() {
+fn values_that_dbbench_refuses_are_refused() {
     for rate in ["-1", "inf", "nan", "2e9", "1e-11"] {
         let input = format!("[read]\nquery = select 1\nrate = {rate}\n");
         let (plan, diagnostics) = workload::plan(&input, &Overrides::default());

@@ -123,7 +123,7 @@ fn step_told(step: &LoginStep) -> Option<String> {
 }
 
 #[test]
-fn real_handshakes_are_written_as_they_were_read() {
+fn real_handshakes_round_trip() {
     for exchange in exchanges("login", true) {
         let greeting = &exchange.bytes[0].1[4..];
         let handshake = Handshake::decode(greeting).expect(&exchange.name);
@@ -179,7 +179,7 @@ fn payloads(bytes: &[u8], first: u8) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn replies_of_real_servers_are_told_whole_and_in_pieces() {
+fn replies_of_real_servers_decode_whole_and_in_pieces() {
     for exchange in exchanges("login", false) {
         let is_told = |line: &&String| !line.starts_with("row ") && !line.starts_with("column ");
         let counted: Vec<&String> = exchange.told.iter().filter(is_told).collect();
@@ -193,7 +193,7 @@ fn replies_of_real_servers_are_told_whole_and_in_pieces() {
 }
 
 #[test]
-fn commands_that_real_servers_took_are_written_as_they_are_read() {
+fn commands_to_real_servers_round_trip() {
     let mut commands = 0;
     for exchange in exchanges("login", false) {
         let sent = exchange.bytes.iter().filter(|(is_client, _)| *is_client);

@@ -40,7 +40,7 @@ fn refusal(code: u16) -> ErrPacket<'static> {
 }
 
 #[test]
-fn rows_are_counted_and_skipped_or_told() {
+fn rows_are_counted_and_skipped_or_returned() {
     for agreed in [old(), new()] {
         let bytes = answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
@@ -60,7 +60,7 @@ fn rows_are_counted_and_skipped_or_told() {
 }
 
 #[test]
-fn binary_rows_are_counted_and_skipped_or_told() {
+fn binary_rows_are_counted_and_skipped_or_returned() {
     for agreed in [old(), new()] {
         let bytes = answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
@@ -77,7 +77,7 @@ fn binary_rows_are_counted_and_skipped_or_told() {
 }
 
 #[test]
-fn definitions_that_are_known_are_left_out() {
+fn known_definitions_are_omitted() {
     for agreed in [agreed(Capabilities::DEPRECATE_EOF), agreed(Capabilities::default())] {
         let bytes = answer(agreed, |answers| {
             answers.columns(&id_and_name(), true);
@@ -94,7 +94,7 @@ fn definitions_that_are_known_are_left_out() {
 }
 
 #[test]
-fn definitions_are_told_without_rows_to_who_wants_to_know_them_later() {
+fn definitions_without_rows_are_returned_on_request() {
     for agreed in [old(), new(), agreed(Capabilities::default())] {
         let bytes = answer(agreed, |answers| {
             answers.columns(&id_and_name(), false);
@@ -208,7 +208,7 @@ fn long_values() -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn rows_of_16_mb_are_no_ends_and_their_continuations_no_errors() {
+fn row_of_16_mb_is_neither_end_nor_error() {
     for agreed in [old(), new()] {
         for value in long_values() {
             let bytes = answer(agreed, |answers| {
@@ -249,7 +249,7 @@ fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
 }
 
 #[test]
-fn rows_that_nobody_wants_and_rows_of_several_packets_are_not_kept() {
+fn unwanted_and_multi_packet_rows_are_not_kept() {
     let kinds = [(ReplyKind::Text, 0xFE), (ReplyKind::Binary, 0xAA)];
     for ((kind, fill), wants_rows) in kinds.into_iter().flat_map(|k| [(k, false), (k, true)]) {
         let value = vec![fill; MAX_PAYLOAD];
@@ -332,7 +332,7 @@ fn packets_of_another_conversation_are_noticed() {
 }
 
 #[test]
-fn a_server_that_ends_the_session_is_heard() {
+fn session_end_by_the_server_is_reported() {
     let mut bytes = Vec::new();
     packet(&mut bytes, 0, |out| refusal(4031).encode(out));
     let lines = told(new(), &[ReplyKind::Binary], &bytes, false, 9);

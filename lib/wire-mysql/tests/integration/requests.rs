@@ -31,7 +31,7 @@ fn executions(bytes: &[u8], parameters: u16) -> Vec<Vec<String>> {
 const ID: StatementId = StatementId(0x0403_0201);
 
 #[test]
-fn an_execution_is_what_the_manual_says() {
+fn execute_packet_matches_the_manual() {
     let mut execute = Execute::new(ID, 1);
     let mut out = Vec::new();
     let values = [Parameter::Int(5)];
@@ -50,7 +50,7 @@ fn an_execution_is_what_the_manual_says() {
 }
 
 #[test]
-fn every_way_of_executing_says_the_same() {
+fn all_execute_encodings_agree() {
     use Parameter::{Double, Int, Null, Text};
     let requests: &[[Parameter<'_>; 3]] = &[
         [Int(1), Double(1.5), Int(-1)],
@@ -89,7 +89,7 @@ fn every_way_of_executing_says_the_same() {
 }
 
 #[test]
-fn types_are_told_again_after_a_rebind() {
+fn types_are_sent_again_after_a_rebind() {
     let mut execute = Execute::new(ID, 1);
     let mut thrown_away = Vec::new();
     execute.append(&mut thrown_away, [Parameter::Int(1)].into_iter()).expect("one value");
@@ -116,7 +116,7 @@ fn a_wrong_number_of_values_appends_nothing() {
 }
 
 #[test]
-fn a_value_of_16_mb_moves_the_number_of_the_answer() {
+fn value_of_16_mb_advances_the_sequence_number_of_the_answer() {
     let text = vec![b'x'; MAX_PAYLOAD];
     let mut execute = Execute::new(ID, 1);
     let mut out = Vec::new();
@@ -127,7 +127,7 @@ fn a_value_of_16_mb_moves_the_number_of_the_answer() {
 }
 
 #[test]
-fn many_rows_go_in_one_packet() {
+fn bulk_rows_share_one_packet() {
     use Parameter::{Int, Null, Text};
     let types = [ParameterType::Int, ParameterType::Text];
     let mut out = Vec::new();

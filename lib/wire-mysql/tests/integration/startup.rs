@@ -120,7 +120,7 @@ fn a_native_password_is_proved() {
 }
 
 #[test]
-fn a_cached_sha2_password_takes_the_short_way() {
+fn cached_sha2_password_takes_the_fast_path() {
     let mut line = Line::new(options(Channel::Open));
     let login = line.greet("caching_sha2_password");
     assert_eq!(response(&login).answer, sha2_answer(PASSWORD, &NONCE));
@@ -130,7 +130,7 @@ fn a_cached_sha2_password_takes_the_short_way() {
 }
 
 #[test]
-fn an_uncached_sha2_password_goes_in_clear_where_nobody_listens() {
+fn uncached_sha2_password_is_sent_in_clear_over_secure_channels() {
     let mut line = Line::new(options(Channel::Local));
     line.greet("caching_sha2_password");
     assert_eq!(line.say(|out| AuthMoreData(&[4]).encode(out)), Ok(LoginStep::NeedBytes));
@@ -139,7 +139,7 @@ fn an_uncached_sha2_password_goes_in_clear_where_nobody_listens() {
 }
 
 #[test]
-fn an_uncached_sha2_password_goes_under_the_servers_key_where_all_listen() {
+fn uncached_sha2_password_is_encrypted_over_insecure_channels() {
     for pem in [PUBLIC, PUBLIC_PKCS1] {
         let mut line = Line::new(options(Channel::Open));
         line.greet("caching_sha2_password");
@@ -153,7 +153,7 @@ fn an_uncached_sha2_password_goes_under_the_servers_key_where_all_listen() {
 }
 
 #[test]
-fn a_known_key_is_not_asked_for() {
+fn known_server_key_is_not_requested() {
     let server_key = ServerKey::Known(PUBLIC.as_bytes());
     let mut line = Line::new(LoginOptions { server_key, ..options(Channel::Open) });
     line.greet("caching_sha2_password");
@@ -163,7 +163,7 @@ fn a_known_key_is_not_asked_for() {
 }
 
 #[test]
-fn a_key_is_refused_if_the_caller_says_so() {
+fn server_key_is_refused_on_request() {
     let server_key = ServerKey::Refuse;
     let mut line = Line::new(LoginOptions { server_key, ..options(Channel::Open) });
     line.greet("caching_sha2_password");
@@ -220,7 +220,7 @@ fn keys_that_would_break_the_arithmetic_are_refused() {
 }
 
 #[test]
-fn a_password_goes_in_clear_over_tls_only() {
+fn clear_text_password_needs_tls() {
     let request = AuthSwitchRequest { method: b"mysql_clear_password", data: b"" };
     for channel in [Channel::Open, Channel::Local] {
         let mut line = Line::new(options(channel));
@@ -261,7 +261,7 @@ fn over_tls_the_login_follows_tls() {
 }
 
 #[test]
-fn tls_is_not_given_up() {
+fn missing_tls_is_refused() {
     let mut line = Line::new(options(Channel::Tls));
     let greeting = handshake("", offered().without(Capabilities::SSL));
     let error = line.say(|out| greeting.encode(out)).map_err(|error| error.kind);
@@ -280,7 +280,7 @@ fn bytes_before_tls_are_refused() {
 }
 
 #[test]
-fn another_method_is_taken_if_it_is_known() {
+fn known_alternative_login_method_is_used() {
     let mut line = Line::new(options(Channel::Open));
     line.greet("caching_sha2_password");
     let nonce = b"tsrqponmlkjihgfedcba\0";
@@ -297,7 +297,7 @@ fn another_method_is_taken_if_it_is_known() {
 }
 
 #[test]
-fn a_server_cannot_switch_for_ever() {
+fn server_may_switch_methods_once() {
     let mut line = Line::new(options(Channel::Open));
     line.greet("mysql_native_password");
     let request = AuthSwitchRequest { method: b"mysql_native_password", data: &NONCE };
@@ -319,7 +319,7 @@ fn an_empty_password_is_an_empty_answer() {
 }
 
 #[test]
-fn a_refusal_is_told() {
+fn refusal_is_reported() {
     let full = ErrPacket { code: 1040, sqlstate: None, message: b"Too many connections" };
     let denied = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message: b"Access denied" };
     let expected = |error: &ErrPacket<'_>| {
@@ -334,7 +334,7 @@ fn a_refusal_is_told() {
 }
 
 #[test]
-fn a_name_that_would_be_two_fields_is_refused() {
+fn name_with_nul_is_refused() {
     let mut line = Line::new(LoginOptions { user: b"a\0b", ..options(Channel::Open) });
     let greeting = handshake("mysql_native_password", offered());
     let error = line.say(|out| greeting.encode(out)).map_err(|error| error.kind);

@@ -110,7 +110,7 @@ fn check_client(bytes: &[u8], file: &Path) {
 }
 
 #[test]
-fn what_was_said_to_and_by_a_real_server_is_read_and_written_again() {
+fn recorded_sessions_round_trip() {
     let mut messages = 0;
     for file in files() {
         let exchange = Exchange::read(&file);
@@ -294,7 +294,7 @@ fn transactions_in_one_send_fail_as_a_whole_or_statement_by_statement() {
 }
 
 #[test]
-fn values_in_binary_are_what_the_server_took_them_for() {
+fn binary_values_match_the_server() {
     let lines = told("types");
     let Some(row) = lines.iter().find_map(|line| line.strip_prefix("row ")) else {
         panic!("no row in {lines:?}");
@@ -357,7 +357,7 @@ fn rows_go_in_and_out_by_copy() {
 }
 
 #[test]
-fn what_comes_unasked_is_told() {
+fn asynchronous_messages_are_returned() {
     assert_eq!(
         told("notification"),
         [
@@ -417,7 +417,7 @@ fn recorded_sessions_begin() {
 }
 
 #[test]
-fn a_recorded_refusal_is_told() {
+fn recorded_refusal_is_decoded() {
     let error = begin("startup-wrong-password", "md5er", Some("wrong")).expect_err("a refusal");
     let StartupError::Server(report) = error else { panic!("{error}") };
     let text = "password authentication failed for user \"md5er\" (SQLSTATE 28P01)";

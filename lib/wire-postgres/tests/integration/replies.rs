@@ -193,7 +193,7 @@ fn an_error_in_one_request_leaves_the_next_countable() {
 }
 
 #[test]
-fn a_transaction_that_fails_is_said_so() {
+fn failed_transaction_is_reported() {
     let mut bytes = Vec::new();
     backend::bind_complete(&mut bytes);
     backend::command_complete(&mut bytes, "BEGIN").expect("well made");
@@ -205,7 +205,7 @@ fn a_transaction_that_fails_is_said_so() {
 }
 
 #[test]
-fn a_row_that_is_longer_than_the_buffer_is_passed_over() {
+fn row_longer_than_the_buffer_is_skipped() {
     let mut bytes = Vec::new();
     backend::bind_complete(&mut bytes);
     row(&mut bytes, &[Some(&vec![b'x'; 1 << 20])]);
@@ -224,7 +224,7 @@ fn a_row_that_is_longer_than_the_buffer_is_passed_over() {
 }
 
 #[test]
-fn rows_that_are_wanted_must_be_whole() {
+fn wanted_rows_must_be_complete() {
     let mut bytes = Vec::new();
     row(&mut bytes, &[Some(b"a"), None, Some(b"")]);
     let mut replies = awaiting(&[Cycle::STATEMENT]);
@@ -237,7 +237,7 @@ fn rows_that_are_wanted_must_be_whole() {
 }
 
 #[test]
-fn an_answer_that_nobody_asked_for_is_an_error() {
+fn unexpected_answer_is_an_error() {
     let mut bytes = Vec::new();
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
     let check = |bytes: &[u8], kind: ErrorKind, offset: usize| {
@@ -412,7 +412,7 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
 
 /// If notices or settings of any length were buffered, a server could exhaust the memory with them.
 #[test]
-fn messages_that_nobody_wants_are_passed_over_at_any_length() {
+fn unwanted_messages_of_any_length_are_skipped() {
     struct Count(u64);
     impl Sink for Count {
         fn complete(&mut self, completion: Completion<'_>) {
@@ -441,7 +441,7 @@ fn messages_that_nobody_wants_are_passed_over_at_any_length() {
 }
 
 #[test]
-fn error_of_megabytes_is_an_error_whose_text_is_cut() {
+fn long_error_text_is_truncated() {
     let words = "x".repeat(2 << 20);
     let mut bytes = Vec::new();
     backend::error_response(&mut bytes, [(b'C', "P0001"), (b'M', words.as_str())]).expect("made");
@@ -453,7 +453,7 @@ fn error_of_megabytes_is_an_error_whose_text_is_cut() {
 }
 
 #[test]
-fn wanted_row_beyond_the_limit_is_told_and_passed_over() {
+fn wanted_row_beyond_the_limit_is_reported_and_skipped() {
     let body = vec![b'x'; Replies::LONGEST_WANTED + 1];
     let length = body.len() as u32 + 4;
     let row = [&b"D"[..], &length.to_be_bytes(), &body].concat();

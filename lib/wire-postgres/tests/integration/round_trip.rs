@@ -355,7 +355,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_encoded_is_an_error_that_appends_nothing() {
+fn unencodable_message_is_an_error_and_appends_nothing() {
     let check = |encode: &dyn Fn(&mut Vec<u8>) -> Result<(), WireError>, context: &str| {
         let mut out = b"before".to_vec();
         let error = encode(&mut out).expect_err("an error");

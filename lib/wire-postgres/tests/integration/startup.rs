@@ -113,7 +113,7 @@ fn answered(answer: &[u8]) -> Result<Vec<u8>, StartupError> {
 }
 
 #[test]
-fn what_a_client_cannot_answer_is_said_clearly() {
+fn unsupported_login_request_is_named() {
     let check = |encode: &dyn Fn(&mut Vec<u8>), expected: &str| {
         let mut answer = Vec::new();
         encode(&mut answer);
@@ -147,7 +147,7 @@ fn what_a_client_cannot_answer_is_said_clearly() {
 }
 
 #[test]
-fn a_server_that_says_that_it_speaks_3_0_is_taken_at_its_word() {
+fn protocol_version_3_0_is_accepted() {
     let none: [&[u8]; 0] = [];
     for newest in [0, 3 << 16] {
         let mut answer = Vec::new();
@@ -197,7 +197,7 @@ fn long_message_before_login_is_refused() {
 }
 
 #[test]
-fn long_notice_during_startup_is_passed_over() {
+fn long_notice_during_startup_is_skipped() {
     let mut answer = Vec::new();
     backend::authentication_ok(&mut answer);
     let words = "x".repeat(2 << 20);
@@ -213,7 +213,7 @@ fn long_notice_during_startup_is_passed_over() {
 }
 
 #[test]
-fn settings_during_startup_are_held_up_to_a_limit() {
+fn settings_during_startup_are_kept_up_to_a_limit() {
     let mut answer = Vec::new();
     backend::authentication_ok(&mut answer);
     let (mut out, mut held) = (Vec::new(), 0);
@@ -235,7 +235,7 @@ fn settings_during_startup_are_held_up_to_a_limit() {
 }
 
 #[test]
-fn a_reception_knows_tls_cancelling_and_other_versions() {
+fn startup_handles_tls_cancel_and_other_versions() {
     let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());
         encode(&mut sent);
@@ -326,7 +326,7 @@ const PLAIN: &str = "SCRAM-SHA-256";
 const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
 #[test]
-fn the_password_itself_is_not_sent_where_others_can_read_it() {
+fn clear_text_password_needs_a_secure_channel() {
     let policy = Policy::Cleartext { password: b"s3cret" };
     let open = Login { channel: Channel::Open, ..login(Some("s3cret")) };
     let refused = talk(open, policy, 100).expect_err("it would be read");
@@ -336,7 +336,7 @@ fn the_password_itself_is_not_sent_where_others_can_read_it() {
 }
 
 #[test]
-fn scram_proves_both_sides_and_binds_to_the_channel() {
+fn scram_authenticates_both_sides_and_binds_the_channel() {
     let tls = Channel::Tls { server_end_point: &END_POINT };
     let server = |mechanism, header, end_point| Server {
         password: b"s3cret",

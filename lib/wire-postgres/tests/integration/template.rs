@@ -50,7 +50,7 @@ fn integers_are_patched_in_place() {
 }
 
 #[test]
-fn a_text_travels_beside_numbers() {
+fn text_and_binary_values_mix() {
     let template = one(&[Oid::INT4, Oid::TEXT, Oid::NUMERIC]);
     let bytes = fill(&template, &[Value::Int(7), Value::Text("so long"), Value::Real(2.5)]);
     let formats = vec![Format::Binary, Format::Text, Format::Text];
@@ -59,7 +59,7 @@ fn a_text_travels_beside_numbers() {
 }
 
 #[test]
-fn null_and_what_only_the_server_can_read_change_the_length() {
+fn null_and_text_values_change_the_message_length() {
     let template = one(&[Oid::INT4, Oid::TIMESTAMP]);
     let bytes = fill(&template, &[Value::Null, Value::Text("now")]);
     let formats = vec![Format::Binary, Format::Text];
@@ -88,7 +88,7 @@ fn transaction(syncs_each: bool) -> Template {
 }
 
 #[test]
-fn a_transaction_goes_out_in_one_send_with_one_sync_or_one_each() {
+fn transaction_is_sent_at_once_with_one_sync_or_one_per_statement() {
     let values = [Value::Int(1), Value::Text("x"), Value::Real(0.5)];
     for (each, syncs) in [(false, 1), (true, 4)] {
         let template = transaction(each);
@@ -121,7 +121,7 @@ fn statements_as_text_need_no_preparation() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_that_appends_nothing() {
+fn value_that_does_not_fit_is_an_error_and_appends_nothing() {
     let check = |types: &[Oid], values: &[Value<'_>], parameter: usize, kind: ValueErrorKind| {
         let mut out = b"before".to_vec();
         let error = one(types).fill(&mut out, values.iter().copied());

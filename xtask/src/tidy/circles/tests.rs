@@ -63,7 +63,7 @@ fn parent_that_calls_a_child_which_uses_its_items_forms_a_circle() {
 }
 
 #[test]
-fn comments_strings_and_tests_are_no_uses() {
+fn comments_strings_and_tests_are_ignored() {
     let files = [
         ("lib.rs", "mod a;\nmod b;\n"),
         ("a.rs", "use crate::b::B;\npub struct A<'b>(&'b B);\n"),

@@ -117,6 +117,6 @@ fn runs_that_are_shorter_than_they_should_be_are_noticed() {
 }
 
 #[test]
-fn a_server_that_scales_by_the_law_is_measured_alone_at_its_best_and_behind_it() {
+fn contended_server_is_measured_below_at_and_beyond_its_peak() {
     assert_green(&scaling::findings::<Honest>());
 }

@@ -20,7 +20,7 @@ fn a_backlog_of_the_warm_up_is_measured_in_the_window() {
 }
 
 #[test]
-fn a_timeout_is_an_error_and_the_only_one() {
+fn timeout_is_the_only_error() {
     let plan = plan(TIMEOUTS.workload, Span { warmup_s: 0.0, window_s: 20.0 }, 1);
     let totals = simulate::<Honest>(&plan, &server(TIMEOUTS.server));
     let counts = &totals.account(JOB).window.counts;

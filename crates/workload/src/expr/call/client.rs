@@ -30,7 +30,7 @@ mod tests {
     use crate::expr::call::golden::error;
 
     #[test]
-    fn rows_have_no_client() {
+    fn client_is_refused_outside_closed_jobs() {
         error("client()", "only clients of a closed job have numbers");
         error("client(1)", "only clients of a closed job have numbers");
     }

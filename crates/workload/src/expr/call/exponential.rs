@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_variance_are_those_of_the_law() {
+    fn mean_and_variance_follow_the_distribution() {
         let n = 100_000;
         let drawn = reals("exp(20)", n);
         let mean = drawn.iter().sum::<f64>() / n as f64;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_the_law() {
+    fn values_follow_the_distribution() {
         for call in ["exp(20)", "exp(20ms) / 1ms"] {
             kolmogorov_smirnov(&reals(call, 50_000), |x| 1.0 - (-x / 20.0).exp());
         }

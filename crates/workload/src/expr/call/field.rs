@@ -32,7 +32,7 @@ mod tests {
     use crate::expr::call::golden::{check, error};
 
     #[test]
-    fn without_a_record_there_is_no_value() {
+    fn csv_value_needs_a_record() {
         check("field(2)", "NULL NULL NULL NULL NULL NULL NULL NULL");
     }
 

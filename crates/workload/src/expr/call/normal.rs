@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_deviation_are_those_of_the_law() {
+    fn mean_and_deviation_follow_the_distribution() {
         let n = 100_000;
         let drawn = reals("normal(100, 15)", n);
         let mean = drawn.iter().sum::<f64>() / n as f64;
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_the_law() {
+    fn values_follow_the_distribution() {
         let law = |x: f64| 1.0 - libm::erfc((x - 100.0) / 15.0 / 2.0_f64.sqrt()) / 2.0;
         for call in ["normal(100, 15)", "normal(100ms, 15ms) / 1ms"] {
             kolmogorov_smirnov(&reals(call, 50_000), law);

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_come_as_often_as_they_should() {
+    fn nulls_have_their_frequency() {
         for p in [0.01, 0.25, 0.9] {
             let drawn = values(&format!("null({p}, 1)"), 40_000);
             let nulls = drawn.iter().filter(|value| *value == "NULL").count() as u32;
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_null_is_null() {
+    fn arithmetic_with_null_is_null() {
         for call in ["null(1, 5) + 1", "-null(1, 2.5)", "text(null(1, 3))", "exp(null(1, 2s)) / 1s"]
         {
             assert_eq!(values(call, 1), ["NULL"], "{call}");

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_the_law() {
+    fn values_follow_the_distribution() {
         for shape in [0.1, 1.0, 1.5, 20.0] {
             let drawn = reals(&format!("pareto(10, {shape})"), 50_000);
             kolmogorov_smirnov(&drawn, |x| 1.0 - (10.0 / x).powf(shape));

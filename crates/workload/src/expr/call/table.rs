@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_from_elsewhere_leads_to_a_generator() {
+    fn foreign_generator_names_suggest_a_generator() {
         let names = "rand ZIPFIAN gauss serial shuffle now choice str guid maybe power_law hotset \
                      newest weights thread phone bytes jsonb file";
         for name in names.split(' ') {

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_spread_as_their_law_says() {
+    fn offsets_follow_their_distribution() {
         let mut counts = [0; 24];
         for time in values("timestamp(uniform(0s, 86399s))", 48_000) {
             counts[time["1970-01-01 ".len()..][..2].parse::<usize>().unwrap()] += 1;

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_comes_as_often_as_its_weight_says() {
+    fn values_have_their_weighted_frequency() {
         follows(&["3", "1"], &[0.75, 0.25]);
         follows(&["0.1", "0.2", "0.7"], &[0.1, 0.2, 0.7]);
         follows(&["1", "1", "1", "97", "900"], &[0.001, 0.001, 0.001, 0.097, 0.9]);
