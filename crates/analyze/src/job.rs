@@ -162,14 +162,13 @@ fn errors(evidence: &Evidence, account: AccountId) -> Vec<ErrorSummary> {
     failures.map(summary).collect()
 }
 
-/// Returns the text of a job's first error with a code. Events have no column for codes, but the
-/// text of an error ends with its code. Requests that were not sent because the server was
-/// unreachable have the text of the outage, unless it may be that of another target.
+/// Returns the text of a job's first error with a code. Requests that were not sent because the
+/// server was unreachable have the text of the outage, unless it may be that of another target.
 fn first_text(evidence: &Evidence, account: AccountId, class: Class, code: Code) -> Option<String> {
-    let end = format!("({code})");
-    let of_job = |job: Option<AccountId>| job == Some(account);
     let is_first = |event: &&Event| {
-        event.kind == EventKind::FirstError && of_job(event.account) && event.text.ends_with(&end)
+        event.kind == EventKind::FirstError
+            && event.account == Some(account)
+            && event.error.is_some_and(|error| error.code == code)
     };
     let has_one_target = evidence.plan.named_targets().next().is_none();
     let is_outage = |event: &&Event| {

@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_tables_are_found_in_the_schema() {
         let names: Vec<&str> = v1::statements().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 21, "{names:?}");
+        assert_eq!(names.len(), 22, "{names:?}");
         assert!(names.contains(&"interval") && names.contains(&"bucket"), "{names:?}");
     }
 }

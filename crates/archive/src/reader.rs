@@ -1,14 +1,15 @@
 //! Reading of records.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base::{AccountId, Class, Code, Nanos, WallTime};
 use hdrhistogram::Histogram;
 use record::{
-    ClientSample, Counts, End, Ends, Event, Gauge, Grid, Header, Interval, Kind, Load, OpLogReport,
-    RunFacts, Series,
+    ClientSample, Counts, End, Ends, Event, EventError, EventKind, Gauge, Grid, Header, Interval,
+    Kind, Load, OpLogReport, RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -226,7 +227,43 @@ impl Archive {
     /// # Errors
     /// As [`Archive::intervals`].
     pub fn events(&self) -> Result<Vec<Event>, RecordError> {
-        self.rows("event", v1::Event::SELECT, [], v1::Event::read)
+        let events = self.rows("event", v1::Event::SELECT, [], v1::Event::read)?;
+        match self.is_missing("event_error")? {
+            true => self.with_errors_in_texts(events.into_iter().map(|(_, event)| event)),
+            false => self.with_errors(events),
+        }
+    }
+
+    /// Adds the errors that events report.
+    fn with_errors(&self, events: Vec<(i64, Event)>) -> Result<Vec<Event>, RecordError> {
+        let errors = self.rows("event_error", v1::EventError::SELECT, [], v1::EventError::read)?;
+        let errors = BTreeMap::from_iter(errors);
+        let with_error = |(number, event)| Event { error: errors.get(&number).copied(), ..event };
+        Ok(events.into_iter().map(with_error).collect())
+    }
+
+    /// Adds the errors of a record that has them only in the texts of first errors.
+    fn with_errors_in_texts(
+        &self,
+        events: impl Iterator<Item = Event>,
+    ) -> Result<Vec<Event>, RecordError> {
+        let mut failures: BTreeMap<AccountId, Vec<FailureCount>> = BTreeMap::new();
+        let with_error = |event: Event| {
+            let Some(account) = event.account.filter(|_| event.kind == EventKind::FirstError)
+            else {
+                return Ok(event);
+            };
+            let known = match failures.entry(account) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(self.failures(account, 0..Interval::MAX)?),
+            };
+            let errors = known.iter().map(|failure| {
+                let FailureCount { class, code, count: _ } = *failure;
+                EventError { class, code }
+            });
+            Ok(Event { error: v1::EventError::in_text(&event.text, errors), ..event })
+        };
+        events.map(with_error).collect()
     }
 
     /// Returns the number of events that were not recorded because there were too many.

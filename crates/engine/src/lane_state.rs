@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use base::{Class, Clock, Nanos, Stamp};
 use driver::{Driver, Error};
-use record::{EndKind, EventKind, Ledger, Outlet};
+use record::{EndKind, EventError, EventKind, Ledger, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{OnOutage, Pacing};
 
@@ -232,11 +232,13 @@ impl<D: Driver, R> LaneState<D, R> {
         if let Some(address) = self.context.drivers.of(job_state.job.target).nodes().get(server) {
             target = format!("{address} of {target}");
         }
-        let text = match why.filter(|_| kind == EventKind::OutageBegan) {
-            Some(why) => format!("{target} {verb}: {}", why.message()),
-            None => format!("{target} {verb}"),
-        };
-        self.ledger.borrow_mut().event(at, None, kind, text);
+        match why.filter(|_| kind == EventKind::OutageBegan) {
+            Some(why) => {
+                let text = format!("{target} {verb}: {}", why.message());
+                self.ledger.borrow_mut().error_event(at, None, kind, reported(why), text);
+            }
+            None => self.ledger.borrow_mut().event(at, None, kind, format!("{target} {verb}")),
+        }
     }
 
     /// Records the reason for which an unreachable server still refuses, if the reason is new.
@@ -249,8 +251,9 @@ impl<D: Driver, R> LaneState<D, R> {
 
     fn note_refusal(&self, error: &Error, job_state: &JobState) {
         let text = format!("while reconnecting: {error}");
-        let kind = EventKind::FirstError;
-        self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.account), kind, text);
+        let (account, kind) = (Some(job_state.account), EventKind::FirstError);
+        let (at, error) = (self.rt.now(), reported(error));
+        self.ledger.borrow_mut().error_event(at, account, kind, error, text);
     }
 
     /// Pauses after the database refused a session for a reason that may pass.
@@ -273,8 +276,9 @@ impl<D: Driver, R> LaneState<D, R> {
                 | Pacing::Replay => "",
             };
             let text = format!("{limit} connections are the limit{consequence}: {error}");
-            let kind = EventKind::ConnectionLimit;
-            self.ledger.borrow_mut().event(self.rt.now(), Some(job_state.account), kind, text);
+            let (account, kind) = (Some(job_state.account), EventKind::ConnectionLimit);
+            let (at, error) = (self.rt.now(), reported(error));
+            self.ledger.borrow_mut().error_event(at, account, kind, error, text);
         }
     }
 
@@ -297,4 +301,9 @@ impl<D: Driver, R> LaneState<D, R> {
             );
         }
     }
+}
+
+/// Returns class and code of an error, for an event.
+fn reported(error: &Error) -> EventError {
+    EventError { class: error.class(), code: error.code() }
 }

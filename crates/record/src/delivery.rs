@@ -1,6 +1,6 @@
 //! Data that a lane of the engine passes to the recorder, once per interval.
 
-use base::{AccountId, Nanos};
+use base::{AccountId, Class, Code, Nanos};
 
 use crate::grid::Interval;
 use crate::op_log::OpSink;
@@ -143,8 +143,19 @@ pub struct Event {
     pub account: Option<AccountId>,
     /// Kind of the event.
     pub kind: EventKind,
+    /// Error that the event reports, if it reports one.
+    pub error: Option<EventError>,
     /// Details in words.
     pub text: String,
+}
+
+/// The error that an event reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventError {
+    /// Class of the error.
+    pub class: Class,
+    /// Code of the database, or one of Assay's own.
+    pub code: Code,
 }
 
 /// The kind of an event.

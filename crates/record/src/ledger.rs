@@ -7,7 +7,9 @@
 use base::{AccountId, Nanos, Stamp};
 
 use crate::balance::Outcome;
-use crate::delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
+use crate::delivery::{
+    Cell, Delivery, Event, EventError, EventKind, Gauge, Late, LateBatch, Outlet, Returned,
+};
 use crate::grid::{Grid, Interval};
 use crate::kind::Kind;
 use crate::life::Life;
@@ -293,7 +295,20 @@ impl<O: Outlet> Ledger<O> {
     /// Delivers an event that happened at `at`.
     pub fn event(&mut self, at: Stamp, account: Option<AccountId>, kind: EventKind, text: String) {
         let at = at.since(self.zero);
-        self.outlet.deliver(Delivery::Event(Event { at, account, kind, text }));
+        self.outlet.deliver(Delivery::Event(Event { at, account, kind, error: None, text }));
+    }
+
+    /// Delivers an event that happened at `at` and reports an error.
+    pub fn error_event(
+        &mut self,
+        at: Stamp,
+        account: Option<AccountId>,
+        kind: EventKind,
+        error: EventError,
+        text: String,
+    ) {
+        let (at, error) = (at.since(self.zero), Some(error));
+        self.outlet.deliver(Delivery::Event(Event { at, account, kind, error, text }));
     }
 
     /// Returns true if the record has failed and the run must end.

@@ -31,7 +31,9 @@ mod totals;
 
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
 pub use component::{Component, LANE_PREFIX, Part, Side};
-pub use delivery::{Cell, Delivery, Event, EventKind, Gauge, Late, LateBatch, Outlet, Returned};
+pub use delivery::{
+    Cell, Delivery, Event, EventError, EventKind, Gauge, Late, LateBatch, Outlet, Returned,
+};
 pub use facts::{
     AccountKind, ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace,
     Reading, RunFacts, Series, TargetText,

@@ -2,7 +2,7 @@
 
 use analyze::{ErrorSummary, Evidence, Quiet, summarize};
 use base::{Class, Code, Nanos};
-use record::EventKind;
+use record::{Event, EventError, EventKind};
 
 use crate::support::{MIXED, OPEN, PER_S, event, nothing, steady};
 
@@ -45,6 +45,12 @@ fn job_without_a_request_is_reported_with_its_first_due_time() {
     assert_eq!(quiet(&steady(OPEN)), None);
 }
 
+/// Returns the first error of a job with a code.
+fn error(at_ms: u64, job: u16, code: Code, text: &str) -> Event {
+    let error = Some(EventError { class: Class::Statement, code });
+    Event { error, ..event(at_ms, Some(job), EventKind::FirstError, text) }
+}
+
 #[test]
 fn each_code_has_the_text_of_its_first_error() {
     let mut evidence = steady(MIXED);
@@ -56,10 +62,10 @@ fn each_code_has_the_text_of_its_first_error() {
         (Class::Disconnect, Code::DISCONNECT, 1),
     ];
     evidence.events = vec![
-        event(9, Some(0), EventKind::FirstError, "of another thread, later (22012)"),
-        event(3, Some(0), EventKind::FirstError, "division by zero (22012)"),
-        event(1, Some(1), EventKind::FirstError, "of another job (22012)"),
-        event(2, Some(0), EventKind::FirstError, "while reconnecting: twice (23505)"),
+        error(9, 0, Code::new("22012"), "of another thread, later (22012)"),
+        error(3, 0, Code::new("22012"), "division by zero (22012)"),
+        error(1, 1, Code::new("22012"), "of another job (22012)"),
+        error(2, 0, Code::new("23505"), "while reconnecting: twice (23505)"),
         event(2, Some(0), EventKind::StoppedByError, "not a first error (42P01)"),
         event(4, None, EventKind::OutageBegan, "the target refuses connections"),
     ];
@@ -78,17 +84,15 @@ fn each_code_has_the_text_of_its_first_error() {
     assert_eq!((class, count), (Class::Constraint, 2));
 }
 
-/// A record holds a part of a long text, with the code at its end.
+/// A record holds a part of a long text.
 #[test]
 fn text_of_a_long_error_is_found_by_its_code() {
     let mut evidence = steady(OPEN);
     let code = Code::new("C".repeat(Code::CAPACITY).as_str());
     evidence.jobs[0].failures = vec![(Class::Statement, code, 3)];
     let text = format!("{}…{} ({code})", "x".repeat(4_030), "y".repeat(29));
-    evidence.events = vec![
-        event(1, Some(0), EventKind::FirstError, &"x".repeat(4_096)),
-        event(2, Some(0), EventKind::FirstError, &text),
-    ];
+    evidence.events =
+        vec![error(1, 0, Code::new("other"), &"x".repeat(4_096)), error(2, 0, code, &text)];
     let errors = summarize(&evidence).jobs[0].errors_by_code.clone();
     assert_eq!(errors[0].text.as_deref(), Some(text.as_str()));
 }

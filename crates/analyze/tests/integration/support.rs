@@ -230,6 +230,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
         at: Nanos::from_millis(at_ms),
         account: job.map(AccountId),
         kind,
+        error: None,
         text: text.to_owned(),
     }
 }

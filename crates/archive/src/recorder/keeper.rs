@@ -219,9 +219,9 @@ impl RecorderThread {
         if self.events > EVENTS {
             return Ok(());
         }
-        let Event { at, account, kind, text } = event;
+        let Event { at, account, kind, error, text } = event;
         let text = shortened(self.secrets.hide(&text));
-        self.books.writer.add_event(&Event { at, account, kind, text })
+        self.books.writer.add_event(&Event { at, account, kind, error, text })
     }
 
     fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
@@ -231,7 +231,13 @@ impl RecorderThread {
              missing",
             lane.0
         );
-        self.add_event(Event { at, account: None, kind: EventKind::RecorderFailed, text })
+        self.add_event(Event {
+            at,
+            account: None,
+            kind: EventKind::RecorderFailed,
+            error: None,
+            text,
+        })
     }
 
     fn take_note(&mut self, note: Note) -> Result<(), Trouble> {

@@ -16,8 +16,8 @@ pub(crate) use content::{
     write_header, write_op_log, write_time_zero,
 };
 pub(crate) use rows::{
-    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, LoadSampleRow,
-    SampleRow, SeriesRow, Setting,
+    Client, Event, EventError, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow,
+    LoadSampleRow, SampleRow, SeriesRow, Setting,
 };
 pub(crate) use schema::{APPLICATION, OPTIONAL_TABLES, VERSION, is_missing, statements};
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};

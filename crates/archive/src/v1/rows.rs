@@ -239,9 +239,7 @@ impl Failure {
     }
 
     pub(crate) fn read(row: &Row<'_>) -> Result<Failure, Trouble> {
-        let class = text(row, 0)?;
-        let class = Class::from_name(class)
-            .ok_or_else(|| Trouble::content(format!("there is no class of errors `{class}`")))?;
+        let class = class(row, 0)?;
         Ok(Failure { class, code: Code::new(text(row, 1)?), count: natural(row, 2)? })
     }
 }
@@ -250,21 +248,59 @@ impl Failure {
 pub(crate) struct Event;
 
 impl Event {
-    pub(crate) const SELECT: &str = "select at_s, job, kind, text from event order by event";
+    pub(crate) const SELECT: &str = "select event, at_s, job, kind, text from event order by event";
 
+    /// Writes an event, and the error that it reports.
     pub(crate) fn write(to: &Connection, event: &record::Event) -> Result<(), Trouble> {
-        let record::Event { at, account, kind, text } = event;
+        let record::Event { at, account, kind, error, text } = event;
         to.prepare_cached("insert into event (at_s, job, kind, text) values (?, ?, ?, ?)")?
             .execute(params![seconds(*at), account.map(|account| account.0), kind.name(), text])?;
+        match error {
+            Some(error) => EventError::write(to, to.last_insert_rowid(), *error),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the number of an event, and the event without its error.
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::Event), Trouble> {
+        let kind = text(row, 3)?;
+        let kind = EventKind::from_name(kind)
+            .ok_or_else(|| Trouble::content(format!("there is no kind of event `{kind}`")))?;
+        let account = row.get::<_, Option<u16>>(2)?.map(AccountId);
+        let (at, text) = (nanos(row, 1)?, text(row, 4)?.to_owned());
+        Ok((row.get(0)?, record::Event { at, account, kind, error: None, text }))
+    }
+}
+
+/// A row of `event_error`.
+pub(crate) struct EventError;
+
+impl EventError {
+    pub(crate) const SELECT: &str = "select event, class, code from event_error order by event";
+
+    fn write(to: &Connection, event: i64, error: record::EventError) -> Result<(), Trouble> {
+        let record::EventError { class, code } = error;
+        to.prepare_cached("insert into event_error values (?, ?, ?)")?.execute(params![
+            event,
+            class.name(),
+            code.as_str()
+        ])?;
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<record::Event, Trouble> {
-        let kind = text(row, 2)?;
-        let kind = EventKind::from_name(kind)
-            .ok_or_else(|| Trouble::content(format!("there is no kind of event `{kind}`")))?;
-        let account = row.get::<_, Option<u16>>(1)?.map(AccountId);
-        Ok(record::Event { at: nanos(row, 0)?, account, kind, text: text(row, 3)?.to_owned() })
+    /// Returns the number of an event, and its error.
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::EventError), Trouble> {
+        let (class, code) = (class(row, 1)?, Code::new(text(row, 2)?));
+        Ok((row.get(0)?, record::EventError { class, code }))
+    }
+
+    /// Returns the error of an event in a record without this table: that of the failures of its
+    /// account whose code ends its text.
+    pub(crate) fn in_text(
+        text: &str,
+        mut failures: impl Iterator<Item = record::EventError>,
+    ) -> Option<record::EventError> {
+        failures.find(|error| text.ends_with(&format!("({})", error.code)))
     }
 }
 
@@ -502,6 +538,12 @@ fn nanos(row: &Row<'_>, column: usize) -> Result<Nanos, Trouble> {
     } else {
         Err(Trouble::content(format!("{seconds} s is no time")))
     }
+}
+
+fn class(row: &Row<'_>, column: usize) -> Result<Class, Trouble> {
+    let name = text(row, column)?;
+    Class::from_name(name)
+        .ok_or_else(|| Trouble::content(format!("there is no class of errors `{name}`")))
 }
 
 fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, Trouble> {

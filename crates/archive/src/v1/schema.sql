@@ -92,6 +92,13 @@ CREATE TABLE event (
     text text not null
 );
 
+CREATE TABLE event_error (
+    -- The errors that events report. The first records have no such table.
+    event integer primary key not null,
+    class text not null,
+    code text not null                  -- the database's own
+);
+
 CREATE TABLE client (
     -- The load generator's own process. Processor times count from the start of the process.
     client integer primary key not null,

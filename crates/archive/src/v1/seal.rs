@@ -9,12 +9,13 @@ use super::rows::{SCALARS, integer, natural, scalars};
 use crate::error::Trouble;
 
 /// The tables whose rows are counted.
-const COUNTED: [&str; 12] = [
+const COUNTED: [&str; 13] = [
     "meta",
     "job",
     "account",
     "statement",
     "event",
+    "event_error",
     "client",
     "series",
     "sample",

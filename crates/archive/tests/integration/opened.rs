@@ -143,7 +143,7 @@ fn record_with_a_missing_row_is_damaged() {
         crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
             use record::{Delivery, Event, EventKind, Outlet};
             let (at, kind) = (base::Nanos(5), EventKind::QueueFull);
-            let event = Event { at, account: None, kind, text: String::new() };
+            let event = Event { at, account: None, kind, error: None, text: String::new() };
             recorder.outlet().deliver(Delivery::Event(event));
         });
         Connection::open(place.record()).unwrap().execute_batch(loss).unwrap();

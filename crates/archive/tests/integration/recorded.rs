@@ -1,12 +1,12 @@
 //! Comparison of records with the deliveries that they are made from.
 
 use archive::{Archive, ClientReading, RecordError, Recorder};
-use base::{AccountId, Nanos, Secret, Secrets, Seed, WallTime};
+use base::{AccountId, Class, Code, Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
-    Cell, Delivery, Dispatch, Ending, Event, EventKind, Kind, Load, MemoryOutlet, Outcome, Outlet,
-    Pace, Reading, RequestWork, Returned, Totals,
+    Cell, Delivery, Dispatch, Ending, Event, EventError, EventKind, Kind, Load, MemoryOutlet,
+    Outcome, Outlet, Pace, Reading, RequestWork, Returned, Totals,
 };
 
 use crate::support::{
@@ -195,7 +195,13 @@ fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
         notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
         let (account, kind) = (None, EventKind::OutageBegan);
         let text = "no login with 'hunter2'".to_owned();
-        recorder.outlet().deliver(Delivery::Event(Event { at: Nanos(1), account, kind, text }));
+        recorder.outlet().deliver(Delivery::Event(Event {
+            at: Nanos(1),
+            account,
+            kind,
+            error: None,
+            text,
+        }));
     });
     let rows = dump(&place.record());
     for told in ["wrong password", "set password", "no login with"] {
@@ -233,7 +239,7 @@ fn facts_arriving_during_the_run_are_kept() {
             let text = format!("{number} {}", "é".repeat(3_000));
             let at = Nanos(number * 1_000_001);
             let (account, kind) = (Some(AccountId(1)), EventKind::OutageBegan);
-            outlet.deliver(Delivery::Event(Event { at, account, kind, text }));
+            outlet.deliver(Delivery::Event(Event { at, account, kind, error: None, text }));
         }
     });
     let archive = Archive::open(&place.record()).unwrap();
@@ -262,21 +268,59 @@ fn facts_arriving_during_the_run_are_kept() {
     assert!(events.iter().all(|event| event.text.len() <= 4_096));
 }
 
-/// Events have no column for the code of an error.
 #[test]
-fn event_of_a_long_error_ends_with_its_code() {
+fn event_of_a_long_error_keeps_its_code() {
     let place = Place::new("long-error");
     let header = header(Pace::Virtual);
     let recorder = Recorder::create(&place.record(), &header).unwrap();
-    let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(base::Code::CAPACITY));
+    let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(Code::CAPACITY));
     let (account, kind) = (Some(READ), EventKind::FirstError);
-    recorder.notes().event(Event { at: Nanos::ZERO, account, kind, text });
+    let code = Code::new(&"C".repeat(Code::CAPACITY));
+    let error = Some(EventError { class: Class::Statement, code });
+    recorder.notes().event(Event { at: Nanos::ZERO, account, kind, error, text });
     Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
     let events = Archive::open(&place.record()).unwrap().events().unwrap();
     let found = events.iter().find(|event| (event.account, event.kind) == (account, kind)).unwrap();
-    let end = format!("({})", "C".repeat(base::Code::CAPACITY));
+    assert_eq!(found.error, error);
+    let end = format!("({})", "C".repeat(Code::CAPACITY));
     assert!(found.text.ends_with(&end) && found.text.len() <= 4_096, "{}", found.text.len());
+}
+
+/// The first records have no table of errors: the text of a first error ends with its code.
+#[test]
+fn first_error_of_a_record_without_its_table_has_the_code_of_its_text() {
+    let place = Place::new("error-in-text");
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let event = |account, text: &str| Event {
+        at: Nanos::ZERO,
+        account: Some(account),
+        kind: EventKind::FirstError,
+        error: None,
+        text: text.to_owned(),
+    };
+    for (account, text) in [(WRITE, "twice (AB123)"), (WRITE, "twice (0)"), (READ, "no (AB123)")] {
+        recorder.notes().event(event(account, text));
+    }
+    Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
+    recorder.finish(end()).unwrap();
+    let errors = || -> Vec<_> {
+        let events = Archive::open(&place.record()).unwrap().events().unwrap();
+        events.into_iter().filter(|event| event.kind == EventKind::FirstError).collect()
+    };
+    assert!(errors().iter().all(|event| event.error.is_none()));
+    let connection = rusqlite::Connection::open(place.record()).unwrap();
+    let class = Class::Constraint.name();
+    let without_table = format!(
+        "drop table event_error; delete from seal;
+        delete from meta where key like 'ended%';
+        insert or replace into failure values (1, 2, '{class}', 'AB123', 1)"
+    );
+    connection.execute_batch(&without_table).unwrap();
+    let found: Vec<_> = errors().iter().map(|event| event.error).collect();
+    let error = EventError { class: Class::Constraint, code: Code::new("AB123") };
+    assert_eq!(found, [Some(error), None, None]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use base::{Class, Clock, Code, Rows, Stamp};
 use driver::{Driver, Error};
-use record::{EndKind, EventKind, Failure, Outcome};
+use record::{EndKind, EventError, EventKind, Failure, Outcome};
 use workload::OnError;
 
 use crate::rules::Rules;
@@ -32,8 +32,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let accepted = part.requests.accepted.contains(&code);
         let account = Some(part.account);
         let note = |kind| {
-            let text = error.to_string();
-            self.lane.ledger.borrow_mut().event(at, account, kind, text);
+            let (reported, text) = (EventError { class, code }, error.to_string());
+            self.lane.ledger.borrow_mut().error_event(at, account, kind, reported, text);
         };
         if self.job_state.is_new_error(code) {
             note(EventKind::FirstError);

@@ -56,7 +56,7 @@ pub(super) fn close(
     let loss = told.loss();
     if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
-        notes.event(Event { at: measured.length, account: None, kind, text });
+        notes.event(Event { at: measured.length, account: None, kind, error: None, text });
     }
     notes.op_log(told);
     loss
@@ -69,11 +69,11 @@ fn note_faults(finished: &Finished, notes: &Notes) {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
         let (account, kind, text) =
             (Some(fault.account), EventKind::FileFailed, fault.text.clone());
-        notes.event(Event { at: at.min(measured.length), account, kind, text });
+        notes.event(Event { at: at.min(measured.length), account, kind, error: None, text });
     }
     for remark in &finished.remarks {
         let (account, text) = (Some(remark.account), remark.text.clone());
-        notes.event(Event { at: measured.length, account, kind: remark.kind, text });
+        notes.event(Event { at: measured.length, account, kind: remark.kind, error: None, text });
     }
 }
 

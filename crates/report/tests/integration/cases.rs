@@ -1,7 +1,7 @@
 //! The runs of the tests: one of each kind that reports distinguish.
 
 use base::{AccountId, Class, Code, Nanos};
-use record::{Balance, EndKind, Event, EventKind, Kind};
+use record::{Balance, EndKind, Event, EventError, EventKind, Kind};
 use report::View;
 
 use crate::support::{Case, Traffic, histogram};
@@ -74,8 +74,9 @@ pub(crate) fn closed() -> Case {
     job.window[4].1 = histogram(Kind::Error, (1..=5).map(Nanos::from_millis));
     let text = "relation \"accounts\"\ndoes not exist (42P01)".to_owned();
     let at = Nanos::from_millis(7_250);
-    let job = Some(AccountId(0));
-    case.evidence.events.push(Event { at, account: job, kind: EventKind::FirstError, text });
+    let (job, kind) = (Some(AccountId(0)), EventKind::FirstError);
+    let error = Some(EventError { class: Class::Statement, code: Code::new("42P01") });
+    case.evidence.events.push(Event { at, account: job, kind, error, text });
     case
 }
 
@@ -213,7 +214,13 @@ pub(crate) fn suspect() -> Case {
     let text = "12 connections are the limit: too many connections (53300)".to_owned();
     let at = Nanos::from_millis(1_500);
     let job = Some(AccountId(0));
-    case.evidence.events.push(Event { at, account: job, kind: EventKind::ConnectionLimit, text });
+    case.evidence.events.push(Event {
+        at,
+        account: job,
+        kind: EventKind::ConnectionLimit,
+        error: None,
+        text,
+    });
     case
 }
 
