@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use base::{Address, Endpoint, Target};
+use base::{Endpoint, HostPort, Target};
 use testbed::Server;
 
 use super::stage::{SlowDisk, client};
@@ -27,7 +27,7 @@ pub(super) fn inside(stage: &ScenarioEnv) -> Target {
 pub(super) fn through(server: &Server, port: u16) -> Target {
     let mut target = server.url();
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
-        *addresses = vec![Address { host: "127.0.0.1".to_owned(), port: Some(port) }];
+        *addresses = vec![HostPort { host: "127.0.0.1".to_owned(), port: Some(port) }];
     }
     target
 }

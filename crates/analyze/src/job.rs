@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::{AccountId, Class, Code};
+use base::{AccountId, Class, Code, StatementId};
 use record::{Counts, Event, EventKind, Kind};
 use workload::Reconnect;
 
@@ -222,7 +222,7 @@ fn statements(findings: &CheckInput<'_>, account: AccountId) -> Vec<StatementSum
         number: number + 1,
         text: statement.text(base::Placeholders::Question),
         service: job
-            .histogram(Kind::Statement(number as u16))
+            .histogram(Kind::Statement(StatementId(number as u16)))
             .map(Distribution::of)
             .unwrap_or_default(),
     };

@@ -98,7 +98,7 @@ impl Surroundings {
     pub fn asked(&self, target: JobTarget) -> Asked {
         match target {
             JobTarget::Main => self.main,
-            JobTarget::Named(place) => self.named.get(place).copied().unwrap_or_default(),
+            JobTarget::Named(id) => self.named.get(id.index()).copied().unwrap_or_default(),
             JobTarget::Programs => Asked::default(),
         }
     }
@@ -106,7 +106,7 @@ impl Surroundings {
     /// Returns true if a database that the plan uses is on the load generator's machine; `None` if
     /// there is none, or its location is unknown.
     pub fn has_database_here(&self, plan: &Plan) -> Option<bool> {
-        let named = (0..plan.targets.len()).map(JobTarget::Named);
+        let named = plan.target_ids().map(JobTarget::Named);
         let asked = [JobTarget::Main].into_iter().chain(named).filter(|target| plan.asks(*target));
         asked.map(|target| self.asked(target).place.is_here()).fold(None, |all, one| {
             match (all, one) {

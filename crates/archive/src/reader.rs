@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use base::{AccountId, Class, Code, Nanos, WallTime};
+use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
     ClientSample, Counts, End, Ends, Event, EventError, EventKind, Gauge, Grid, Header, Interval,
@@ -157,7 +157,7 @@ impl Archive {
     /// Returns the kinds of histogram that an account may have.
     pub fn kinds(&self, account: AccountId) -> impl Iterator<Item = Kind> + use<> {
         let statements = self.header.jobs[account.index()].statements.len() as u16;
-        Kind::OF_A_JOB.into_iter().chain((0..statements).map(Kind::Statement))
+        Kind::OF_A_JOB.into_iter().chain((0..statements).map(StatementId).map(Kind::Statement))
     }
 
     /// Returns the wall-clock time of time zero; `None` if the run did not reach it.

@@ -13,6 +13,7 @@
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`] and [`UrlOption`]: a parsed URL of a database, and one of its options.
 //! * [`AccountId`]: an account of a record.
+//! * [`StatementId`]: a statement of a section.
 
 mod account;
 mod diagnostic;
@@ -25,6 +26,7 @@ mod rate;
 mod rows;
 mod secret;
 mod similar;
+mod statement;
 mod target;
 mod time;
 pub mod units;
@@ -42,7 +44,8 @@ pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
 pub use secret::{HIDDEN, Secret, Secrets, follows_secret_word, names_secret};
 pub use similar::{closest, either, unknown_value};
-pub use target::{Address, Endpoint, Target, TargetError, TargetKind, is_local_host};
+pub use statement::StatementId;
+pub use target::{Endpoint, HostPort, Target, TargetError, TargetKind, is_local_host};
 pub use time::{Clock, Monotonic, Nanos, Stamp};
 pub use url_option::{OptionError, UrlOption};
 pub use value::{Placeholders, Text, Value, Values};

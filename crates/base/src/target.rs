@@ -80,14 +80,14 @@ fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// A host and an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct HostPort {
     /// A name or an IP address, without brackets.
     pub host: String,
     /// The port, if one was given.
     pub port: Option<u16>,
 }
 
-impl Address {
+impl HostPort {
     /// Returns true if the host is this machine, as far as its name tells.
     pub fn is_local(&self) -> bool {
         is_local_host(&self.host)
@@ -118,7 +118,7 @@ pub enum Endpoint {
         /// The password, if the URL has one.
         password: Option<Secret>,
         /// One address, or several that are used in turn.
-        addresses: Vec<Address>,
+        addresses: Vec<HostPort>,
         /// The database.
         database: Option<String>,
     },
@@ -299,7 +299,7 @@ fn network(place: &str) -> Result<Endpoint, TargetError> {
     Ok(Endpoint::Network { user, password, addresses, database })
 }
 
-fn address(text: &str) -> Result<Address, TargetError> {
+fn address(text: &str) -> Result<HostPort, TargetError> {
     let (host, port) = match text.strip_prefix('[') {
         Some(bracketed) => {
             let (host, after) = bracketed
@@ -317,7 +317,7 @@ fn address(text: &str) -> Result<Address, TargetError> {
         _ => Err(TargetError::Port(port.to_owned())),
     });
     let host = if host.is_empty() { "localhost".to_owned() } else { decode(host)? };
-    Ok(Address { host, port: port.transpose()? })
+    Ok(HostPort { host, port: port.transpose()? })
 }
 
 /// Names of options that hold a password in other programs.
@@ -406,7 +406,7 @@ impl fmt::Display for Target {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let colon = self.host.contains(':');
         if colon {

@@ -18,7 +18,7 @@ use lab::Order;
 
 use crate::complain::Complaint;
 use crate::stderr;
-pub(crate) use state::{Ending, Reports};
+pub(crate) use state::{Interruption, Reports};
 use state::{Phase, Shared, State};
 
 /// The display of a run. Dropping it without [`Display::finish`] leaves the terminal unchanged.
@@ -71,7 +71,7 @@ impl Display {
     }
 
     /// Announces the end of the run: within the picture, if there is one.
-    pub(crate) fn say(&self, ending: Ending) {
+    pub(crate) fn say(&self, ending: Interruption) {
         if let Some(line) = self.shared.lock().say(ending) {
             stderr::write(&format!("\n{line}\n"));
         }

@@ -48,7 +48,7 @@ fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
 fn dialect(plan: &Plan, job: &Job) -> Dialect {
     let target = match job.target {
         JobTarget::Main | JobTarget::Programs => plan.target.as_ref(),
-        JobTarget::Named(place) => plan.targets.get(place).map(|named| &named.target),
+        JobTarget::Named(id) => plan.targets.get(id.index()).map(|named| &named.target),
     };
     target.map_or(TargetKind::Sqlite.dialect(), Target::dialect)
 }

@@ -9,7 +9,7 @@ use engine::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-use crate::display::Ending;
+use crate::display::Interruption;
 use crate::exit::Exit;
 
 /// Longest time to end at once after the second signal: long enough to close the record and print
@@ -21,7 +21,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// The operating system refuses a handler.
-pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::Result<()> {
+pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
@@ -36,11 +36,11 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::R
             match before {
                 0 => {
                     stop.interrupt();
-                    say(Ending::Finishing);
+                    say(Interruption::Finishing);
                 }
                 1 => {
                     stop.interrupt_at_once();
-                    say(Ending::AtOnce);
+                    say(Interruption::AtOnce);
                     std::thread::spawn(end_after_grace);
                 }
                 _ => end_now(),

@@ -9,7 +9,7 @@ use crate::account::Count;
 use crate::error::Error;
 use crate::load::{self, Batches, Insert, Method};
 use crate::table::Table;
-use crate::work::{StatementId, Step, Work};
+use crate::work::{PreparedId, Step, Work};
 
 /// Size of values, in bytes, at which they are sent before more are generated.
 const MOST_HELD: usize = 16 << 20;
@@ -80,7 +80,7 @@ pub trait Connection: Sized + 'static {
     ///
     /// # Errors
     /// Class `Statement` if the database rejects it.
-    fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
+    fn prepare(&mut self, text: &str) -> impl Future<Output = Result<PreparedId, Error>>;
 
     /// Waits until the server has answered a first statement: a pooler may accept a client without
     /// having a session for it.
@@ -97,7 +97,7 @@ pub trait Connection: Sized + 'static {
     /// not report it.
     ///
     /// No round trip is needed, so mistakes in a workload are found before the run.
-    fn parameters(&self, _statement: StatementId) -> Option<usize> {
+    fn parameters(&self, _statement: PreparedId) -> Option<usize> {
         None
     }
 
@@ -228,8 +228,8 @@ pub(crate) async fn insert_rows<C: Connection>(
 
 /// Prepared statements that insert one row and many rows.
 struct Inserts {
-    one: StatementId,
-    many: StatementId,
+    one: PreparedId,
+    many: PreparedId,
     at_once: usize,
     columns: usize,
 }
@@ -261,7 +261,7 @@ impl Inserts {
     fn append(&self, rows: usize, steps: &mut Vec<Step>) {
         let Inserts { one, many, at_once, columns } = *self;
         let whole = rows / at_once;
-        let execute = |statement: StatementId, first: usize, rows: usize| Step::Execute {
+        let execute = |statement: PreparedId, first: usize, rows: usize| Step::Execute {
             statement,
             first: (first * columns) as u32,
             count: (rows * columns) as u32,
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn large_batch_is_held_in_pieces() {
-        let id = StatementId::nth(0).expect("a number");
+        let id = PreparedId::nth(0).expect("a number");
         let inserts = Inserts { one: id, many: id, at_once: 100, columns: 1 };
         let mut batches = Texts { rows: 1_950, bytes: 100_000 };
         let mut pieces = Vec::new();

@@ -7,7 +7,7 @@
 use base::{Dialect, Stamp};
 use rt::Rt;
 
-use crate::{Batches, Connection, Count, Driver, Error, Insert, Method, StatementId, Table, Work};
+use crate::{Batches, Connection, Count, Driver, Error, Insert, Method, PreparedId, Table, Work};
 
 /// A driver or a connection of one of two kinds.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
 }
 
 impl<A: Connection, B: Connection> Connection for Either<A, B> {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         match self {
             Either::Left(connection) => connection.prepare(text).await,
             Either::Right(connection) => connection.prepare(text).await,
@@ -93,7 +93,7 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         }
     }
 
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
+    fn parameters(&self, statement: PreparedId) -> Option<usize> {
         match self {
             Either::Left(connection) => connection.parameters(statement),
             Either::Right(connection) => connection.parameters(statement),

@@ -42,4 +42,4 @@ pub use programs::{ProgramConnection, Programs, RejectedCommand};
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};
 pub use table::Table;
-pub use work::{Reply, StatementId, Step, Work};
+pub use work::{PreparedId, Reply, Step, Work};

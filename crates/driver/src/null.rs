@@ -3,7 +3,7 @@
 use base::{Clock, Dialect, Nanos};
 use rt::Rt;
 
-use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, PreparedId, Step, Table, Work};
 
 /// The driver of `sim:null`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,8 +37,8 @@ impl Driver for Null {
 }
 
 impl Connection for NullConnection {
-    async fn prepare(&mut self, _text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.prepared)?;
+    async fn prepare(&mut self, _text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.prepared)?;
         self.prepared += 1;
         Ok(id)
     }

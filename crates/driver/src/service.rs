@@ -313,7 +313,7 @@ impl Service {
 /// Returns the hosts of a URL; `None` for the default host.
 fn host_of(target: &Target) -> Option<String> {
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
-    let none = [base::Address { host: "localhost".to_owned(), port: None }];
+    let none = [base::HostPort { host: "localhost".to_owned(), port: None }];
     let hosts = addresses.iter().map(ToString::to_string);
     (*addresses != none).then(|| hosts.collect::<Vec<_>>().join(","))
 }

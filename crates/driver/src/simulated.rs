@@ -7,7 +7,7 @@ use base::{Class, Clock, Code, Dialect, Seed, Stamp};
 use rt::{Rt, Timer};
 use sim::{AnswerKind, Config, Hints, Refusal, Server, Session};
 
-use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, PreparedId, Step, Table, Work};
 
 /// The driver of `sim:` targets. All connections of all lanes share one simulated server.
 #[derive(Clone, Debug)]
@@ -122,8 +122,8 @@ fn say(fate: AnswerKind) -> Result<u64, Error> {
 }
 
 impl Connection for SimulatedConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.statements.len())?;
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.statements.len())?;
         self.statements.push(parse_hints(text)?);
         Ok(id)
     }

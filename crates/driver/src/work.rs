@@ -4,17 +4,17 @@ use base::{Class, Code, Nanos, Rows, Stamp, Values};
 
 use crate::Error;
 
-/// A prepared statement of a connection.
+/// A prepared statement, by its number on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StatementId(pub u16);
+pub struct PreparedId(pub u16);
 
-impl StatementId {
+impl PreparedId {
     /// Returns the id of the next statement when `before` others are prepared.
     ///
     /// # Errors
     /// The connection has used up all ids.
-    pub(crate) fn nth(before: usize) -> Result<StatementId, Error> {
-        u16::try_from(before).map(StatementId).map_err(|_| {
+    pub(crate) fn nth(before: usize) -> Result<PreparedId, Error> {
+        u16::try_from(before).map(PreparedId).map_err(|_| {
             Error::new(
                 Class::Statement,
                 Code::new("too-many-statements"),
@@ -50,7 +50,7 @@ pub enum Step {
     /// Runs a prepared statement.
     Execute {
         /// The statement.
-        statement: StatementId,
+        statement: PreparedId,
         /// Index of its first value in [`Work::values`].
         first: u32,
         /// Number of values it takes.

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::{Class, Code, Nanos, Span};
+use base::{Class, Code, Nanos, Span, StatementId};
 use driver::Error;
-use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement, StatementId};
+use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{AccountId, Dialect, Stream};
-use driver::{StatementId, Step, Work};
+use base::{AccountId, Dialect, StatementId, Stream};
+use driver::{PreparedId, Step, Work};
 use record::{Ledger, Outlet, Request};
 use workload::{Flow, Job, JobId, JobTarget, OnError, Plan, Reconnect, Requests};
 
@@ -190,10 +190,10 @@ fn steps(
             first += 1;
         } else {
             let count = statement.parameters() as u32;
-            let id = StatementId((texts.len() - before) as u16);
+            let id = PreparedId((texts.len() - before) as u16);
             steps.push(Step::Execute { statement: id, first, count });
             let (sql, values) = (statement.text(dialect.placeholders()), count as usize);
-            let statement = workload::StatementId(number as u16);
+            let statement = StatementId(number as u16);
             texts.push(StatementText { account, statement, sql, values });
             first += count;
         }

@@ -1,8 +1,7 @@
 //! Statements as connections prepare them.
 
-use base::{AccountId, Class, Code};
+use base::{AccountId, Class, Code, StatementId};
 use driver::{Connection, Error};
-use workload::StatementId;
 
 /// A statement as a connection prepares it.
 #[derive(Clone, Debug)]

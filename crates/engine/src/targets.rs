@@ -1,7 +1,7 @@
 //! One value per target of a plan, such as its driver.
 
 use driver::Error;
-use workload::{JobTarget, Plan};
+use workload::{JobTarget, Plan, TargetId};
 
 use crate::error::Failed;
 
@@ -36,8 +36,9 @@ impl<T> PerTarget<T> {
         let mut made = |target| plan.asks(target).then(|| make(target)).transpose();
         Ok(PerTarget {
             main: made(JobTarget::Main)?,
-            named: (0..plan.targets.len())
-                .map(|place| made(JobTarget::Named(place)))
+            named: plan
+                .target_ids()
+                .map(|id| made(JobTarget::Named(id)))
                 .collect::<Result<_, E>>()?,
             programs: made(JobTarget::Programs)?,
         })
@@ -50,7 +51,7 @@ impl<T> PerTarget<T> {
     pub fn of(&self, target: JobTarget) -> &T {
         let found = match target {
             JobTarget::Main => self.main.as_ref(),
-            JobTarget::Named(place) => self.named.get(place).and_then(Option::as_ref),
+            JobTarget::Named(id) => self.named.get(id.index()).and_then(Option::as_ref),
             JobTarget::Programs => self.programs.as_ref(),
         };
         found.expect("there is one for each target that is asked")
@@ -58,8 +59,8 @@ impl<T> PerTarget<T> {
 
     /// Iterates over all values with their targets.
     pub fn iter(&self) -> impl Iterator<Item = (JobTarget, &T)> {
-        let named = self.named.iter().enumerate();
-        let named = named.map(|(place, one)| (JobTarget::Named(place), one.as_ref()));
+        let named = (0..).map(TargetId).zip(&self.named);
+        let named = named.map(|(id, one)| (JobTarget::Named(id), one.as_ref()));
         std::iter::once((JobTarget::Main, self.main.as_ref()))
             .chain(named)
             .chain([(JobTarget::Programs, self.programs.as_ref())])

@@ -71,8 +71,8 @@ impl Stage {
         let targets = PerTarget::of_plan(plan, |asked| -> Result<Opened, OpenError> {
             let (name, (opened, target)) = match asked {
                 JobTarget::Main => (None, open(main, options, &mut servers)?),
-                JobTarget::Named(place) => {
-                    let NamedTarget { name, target, .. } = &plan.targets[place];
+                JobTarget::Named(id) => {
+                    let NamedTarget { name, target, .. } = plan.named_target(id);
                     let made = open(target, options, &mut servers);
                     (Some(name.clone()), made.map_err(|error| named(error, name))?)
                 }
@@ -187,8 +187,8 @@ impl Opened {
 
 /// Returns the seed of a target's simulated server; that of each named target is independent.
 fn seed_of(plan: &Plan, asked: JobTarget) -> Seed {
-    let JobTarget::Named(place) = asked else { return plan.seed };
-    let name = &plan.targets[place].name;
+    let JobTarget::Named(id) = asked else { return plan.seed };
+    let name = &plan.named_target(id).name;
     Seed(Stream::new(plan.seed, &format!("target {name}"), "server").draw(0).bits())
 }
 

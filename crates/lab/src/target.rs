@@ -90,8 +90,8 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
 pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     let admitted = |asked| match asked {
         JobTarget::Main => admit(main, is_virtual),
-        JobTarget::Named(place) => {
-            let NamedTarget { name, target, .. } = &plan.targets[place];
+        JobTarget::Named(id) => {
+            let NamedTarget { name, target, .. } = plan.named_target(id);
             admit(target, is_virtual).map_err(|problem| problem.of(name))
         }
         JobTarget::Programs if is_virtual => Err(TargetProblem::Programs),

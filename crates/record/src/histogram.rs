@@ -1,6 +1,6 @@
 //! The histograms of a job.
 
-use base::Nanos;
+use base::{Nanos, StatementId};
 use hdrhistogram::Histogram;
 
 use crate::kind::{HIGHEST, Kind};
@@ -28,7 +28,9 @@ impl Histograms {
             send_lag: Times::new(Kind::SendLag),
             error: Times::new(Kind::Error),
             gap: Times::new(Kind::Gap),
-            statements: (0..statements).map(|place| Times::new(Kind::Statement(place))).collect(),
+            statements: (0..statements)
+                .map(|index| Times::new(Kind::Statement(StatementId(index))))
+                .collect(),
         }
     }
 
@@ -49,7 +51,7 @@ impl Histograms {
             Kind::SendLag => &mut self.send_lag,
             Kind::Error => &mut self.error,
             Kind::Gap => &mut self.gap,
-            Kind::Statement(place) => &mut self.statements[usize::from(place)],
+            Kind::Statement(statement) => &mut self.statements[statement.index()],
         }
     }
 
@@ -67,7 +69,7 @@ impl Histograms {
         let statements = statements
             .iter()
             .enumerate()
-            .map(|(place, times)| (Kind::Statement(place as u16), times));
+            .map(|(place, times)| (Kind::Statement(StatementId(place as u16)), times));
         of_the_job.into_iter().chain(statements)
     }
 
@@ -97,7 +99,7 @@ impl Histograms {
             Kind::SendLag => &self.send_lag,
             Kind::Error => &self.error,
             Kind::Gap => &self.gap,
-            Kind::Statement(place) => &self.statements[usize::from(place)],
+            Kind::Statement(statement) => &self.statements[statement.index()],
         }
     }
 

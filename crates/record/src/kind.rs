@@ -1,6 +1,6 @@
 //! The quantities of histograms, with their names and ranges.
 
-use base::Nanos;
+use base::{Nanos, StatementId};
 use hdrhistogram::Histogram;
 
 /// The quantity of a histogram.
@@ -18,8 +18,8 @@ pub enum Kind {
     Error,
     /// Gap between two arrivals of a scheduled job, as noticed by one lane.
     Gap,
-    /// Service time of one statement, by its index in the job.
-    Statement(u16),
+    /// Service time of one statement.
+    Statement(StatementId),
 }
 
 impl Kind {
@@ -36,14 +36,15 @@ impl Kind {
             Kind::SendLag => "send-lag".to_owned(),
             Kind::Error => "error".to_owned(),
             Kind::Gap => "gap".to_owned(),
-            Kind::Statement(place) => format!("statement-{}", u32::from(place) + 1),
+            Kind::Statement(statement) => format!("statement-{}", statement.index() + 1),
         }
     }
 
     /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Kind> {
         if let Some(number) = name.strip_prefix("statement-") {
-            return number.parse::<u16>().ok()?.checked_sub(1).map(Kind::Statement);
+            let index = number.parse::<u16>().ok()?.checked_sub(1)?;
+            return Some(Kind::Statement(StatementId(index)));
         }
         Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
     }
@@ -73,7 +74,10 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name() {
-        for kind in Kind::OF_A_JOB.into_iter().chain([Kind::Statement(0), Kind::Statement(12)]) {
+        for kind in Kind::OF_A_JOB
+            .into_iter()
+            .chain([0, 12].map(|index| Kind::Statement(StatementId(index))))
+        {
             assert_eq!(Kind::from_name(&kind.name()), Some(kind));
         }
         assert_eq!(Kind::from_name("statement-0"), None);

@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(ended, [1, 0, 0, 0, 2]);
         assert_eq!(job.window.counts.balance, Balance::of(2, 0, 0, 0));
         assert_eq!(job.window.ends.completed, 2);
-        assert_eq!(job.window.histograms.of(Kind::Statement(0)).len(), 2);
+        assert_eq!(job.window.histograms.of(Kind::Statement(base::StatementId(0))).len(), 2);
         assert_eq!(job.window.histograms.of(Kind::Response).max() / MS, 2_300);
     }
 

@@ -1,6 +1,6 @@
 //! Counts, errors and histograms of one job in one interval.
 
-use base::{Class, Code, Nanos};
+use base::{Class, Code, Nanos, StatementId};
 
 use crate::balance::{Counts, Ends, Failure, Outcome};
 use crate::histogram::Histograms;
@@ -160,7 +160,7 @@ impl Histograms {
         }
         for (place, service) in statements.iter().enumerate() {
             if *service != UNANSWERED {
-                record(Kind::Statement(place as u16), *service);
+                record(Kind::Statement(StatementId(place as u16)), *service);
             }
         }
         overflows

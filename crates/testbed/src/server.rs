@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use base::{Address, Endpoint, Secret, Target, TargetKind};
+use base::{Endpoint, HostPort, Secret, Target, TargetKind};
 use net::TlsMode;
 
 use crate::folder::{Folder, random_hex};
@@ -100,16 +100,16 @@ impl Server {
     /// Returns its URL over the Unix domain socket, whose path is the option `socket`.
     pub fn url_over_socket(&self) -> Target {
         // A URL without a host, which the socket replaces.
-        let nowhere = Address { host: "localhost".to_owned(), port: None };
+        let nowhere = HostPort { host: "localhost".to_owned(), port: None };
         let socket = self.socket().display().to_string();
         self.target(nowhere, vec![("socket".to_owned(), socket)])
     }
 
     fn over_tcp(&self, options: Vec<(String, String)>) -> Target {
-        self.target(Address { host: "127.0.0.1".to_owned(), port: Some(self.port()) }, options)
+        self.target(HostPort { host: "127.0.0.1".to_owned(), port: Some(self.port()) }, options)
     }
 
-    fn target(&self, address: Address, options: Vec<(String, String)>) -> Target {
+    fn target(&self, address: HostPort, options: Vec<(String, String)>) -> Target {
         let kind = match self.options.kind {
             Kind::Postgres => TargetKind::Postgres,
             Kind::Mariadb | Kind::Mysql => TargetKind::Mysql,

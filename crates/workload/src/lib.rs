@@ -43,7 +43,7 @@ pub use plan::{
     Account, Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobId, JobOrPart,
     JobTarget, Let, Load, LoadMethod, Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage,
     OnQueueFull, Pacing, Param, Part, PartId, Piece, Plan, Reconnect, RemoteHost, Requests, Retry,
-    Rows, Schedule, ScriptLine, Side, Slo, Statement, StatementId, Statistic, Warmup,
+    Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, TargetId, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 pub use request::{Generator, RowGenerator};

@@ -65,7 +65,7 @@ impl Plan {
     fn dialect(&self, target: JobTarget) -> Dialect {
         let target = match target {
             JobTarget::Main | JobTarget::Programs => self.target.as_ref(),
-            JobTarget::Named(place) => self.targets.get(place).map(|named| &named.target),
+            JobTarget::Named(id) => self.targets.get(id.index()).map(|named| &named.target),
         };
         target.map_or_else(|| TargetKind::Sqlite.dialect(), Target::dialect)
     }

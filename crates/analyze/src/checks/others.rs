@@ -32,7 +32,7 @@ impl CheckInput<'_> {
     /// it can.
     fn reason_not_distinguished(&self) -> Option<Obstacle> {
         let plan = &self.evidence.plan;
-        let named = (0..plan.targets.len()).map(JobTarget::Named);
+        let named = plan.target_ids().map(JobTarget::Named);
         let mut asked = named.filter(|target| plan.asks(*target));
         let is_here = |target| self.evidence.surroundings.asked(target).place == Place::ThisHost;
         let has_main = plan.asks(JobTarget::Main) && is_here(JobTarget::Main);

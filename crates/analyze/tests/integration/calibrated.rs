@@ -5,7 +5,7 @@ use analyze::finding::{
 };
 use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
 use analyze::{Asked, Check, Component, Evidence, Finding, Obstacle, Place, Status, summarize};
-use base::Nanos;
+use base::{Nanos, StatementId};
 use record::Kind;
 
 use crate::support::{
@@ -50,7 +50,7 @@ fn ceiling(check: &Check) -> CeilingUse {
 fn ceiling_counts_statements_and_not_requests() {
     let mut evidence = steady(OPEN);
     set_ceiling(&mut evidence, 1_001.0);
-    add_times(&mut evidence, 0, Kind::Statement(0), 1.0, 3 * 50_000);
+    add_times(&mut evidence, 0, Kind::Statement(StatementId(0)), 1.0, 3 * 50_000);
     assert_eq!(check("ceiling", &evidence).status, Status::Suspect);
 }
 

@@ -621,7 +621,9 @@ fn a_round_trip_counts_once_for_each_statement() {
     hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
     let (_, service) = evidence.jobs[0].window[1].clone();
     (0..4).for_each(|number| {
-        evidence.jobs[0].window.push((record::Kind::Statement(number), service.clone()));
+        evidence.jobs[0]
+            .window
+            .push((record::Kind::Statement(base::StatementId(number)), service.clone()));
     });
     names!(
         &evidence,

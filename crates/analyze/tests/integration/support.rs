@@ -4,7 +4,7 @@ use analyze::{
     Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
     Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd, summarize,
 };
-use base::{AccountId, Nanos};
+use base::{AccountId, Nanos, StatementId};
 use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, Kind};
 use workload::Overrides;
 
@@ -158,7 +158,7 @@ fn seconds(evidence: &Evidence) -> u64 {
 }
 
 fn idle_job(statements: usize) -> JobEvidence {
-    let statements = (0..statements as u16).map(Kind::Statement);
+    let statements = (0..statements as u16).map(StatementId).map(Kind::Statement);
     JobEvidence {
         estimates: analyze::Responses::default(),
         parts: Vec::new(),

@@ -24,13 +24,13 @@ pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 
 #[cfg(test)]
 mod tests {
-    use base::Class;
+    use base::{Class, StatementId};
     use record::{EndKind, EventKind, Kind, Pace};
 
     /// The words are stored in files: if this test fails, a version 2 is needed, not new words.
     #[test]
     fn names_of_version_1_do_not_change() {
-        let statement = [Kind::Statement(0)];
+        let statement = [Kind::Statement(StatementId(0))];
         let kinds = Kind::OF_A_JOB.into_iter().chain(statement).map(Kind::name);
         let kinds: Vec<String> = kinds.collect();
         assert_eq!(

@@ -44,7 +44,7 @@ fn hlog_states_its_start_time_and_is_ordered() {
 
 #[test]
 fn two_jobs_never_share_a_tag() {
-    assert_eq!(hlog_tag("read", Kind::Statement(0)), "read.statement-1");
+    assert_eq!(hlog_tag("read", Kind::Statement(base::StatementId(0))), "read.statement-1");
     assert_eq!(hlog_tag("write now", Kind::SendLag), "write%20now.send-lag");
     assert_eq!(hlog_tag("a,b\n%20", Kind::Error), "a%2Cb%0A%2520.error");
     assert_eq!(hlog_tag("größe\u{a0}", Kind::Wait), "größe%C2%A0.wait");

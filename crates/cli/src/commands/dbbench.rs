@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use archive::OpLogPlan;
 use base::go::{parse_float, parse_int};
 use base::units::{UnitError, parse_duration};
-use base::{Address, Endpoint, Nanos, Secret, Target, TargetError, TargetKind, closest};
+use base::{Endpoint, HostPort, Nanos, Secret, Target, TargetError, TargetKind, closest};
 use record::OpFormat;
 use workload::{Plan, Rates};
 
@@ -145,7 +145,7 @@ struct Wish {
     kind: TargetKind,
     user: Option<String>,
     password: Option<Secret>,
-    addresses: Vec<Address>,
+    addresses: Vec<HostPort>,
     database: Option<String>,
     options: Vec<(String, String)>,
     /// The flag that set the options.
@@ -172,7 +172,7 @@ impl Wish {
             kind: TargetKind::Mysql,
             user: Some("root".to_owned()),
             password: None,
-            addresses: vec![Address { host: "localhost".to_owned(), port: None }],
+            addresses: vec![HostPort { host: "localhost".to_owned(), port: None }],
             database: None,
             options: Vec::new(),
             options_flag: "params",
@@ -248,7 +248,7 @@ impl Wish {
             "driver" => self.kind = kind(value)?,
             "host" => {
                 let port = self.addresses.first().and_then(|address| address.port);
-                self.addresses = vec![Address { host: value.to_owned(), port }];
+                self.addresses = vec![HostPort { host: value.to_owned(), port }];
             }
             "port" => {
                 let port = port(value)?;

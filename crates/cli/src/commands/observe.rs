@@ -11,7 +11,7 @@ use crate::args::{AnswerArgs, ObserveArgs};
 use crate::commands::answer;
 use crate::commands::order::{self, quoted};
 use crate::complain::Complaint;
-use crate::display::Ending;
+use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::reading::warn_of_password;
 use crate::{signals, stderr};
@@ -54,7 +54,8 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     };
     // Ctrl-C in the terminal reaches the watched program too; wait for its end.
     let waits = !args.command.is_empty();
-    let listening = signals::listen(if waits { Stop::default() } else { stop }, |_: Ending| {});
+    let listening =
+        signals::listen(if waits { Stop::default() } else { stop }, |_: Interruption| {});
     listening.map_err(|error| Complaint::of(&error))?;
     let Attached { record, end, status, record_error } =
         lab::attach(order).map_err(|error| Complaint::of(&error))?;

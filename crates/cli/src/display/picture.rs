@@ -4,7 +4,7 @@ use archive::LiveView;
 use base::units::grouped;
 use record::{Busy, Live, LiveJob};
 
-use super::state::{AT_ONCE, Ending, GIVING_UP, JobTitle, Phase, State};
+use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
 use super::words::{clock, maybe_time, rate, time};
 
 /// A snapshot of the run.
@@ -58,9 +58,9 @@ pub(super) fn awaiting(pipe: &str) -> String {
 
 fn doing(state: &State) -> (String, Option<f64>) {
     match state.ending {
-        Some(Ending::Finishing) => return (FINISHING.to_owned(), None),
-        Some(Ending::GivingUp) => return (GIVING_UP.to_owned(), None),
-        Some(Ending::AtOnce) => return (AT_ONCE.to_owned(), None),
+        Some(Interruption::Finishing) => return (FINISHING.to_owned(), None),
+        Some(Interruption::GivingUp) => return (GIVING_UP.to_owned(), None),
+        Some(Interruption::AtOnce) => return (AT_ONCE.to_owned(), None),
         None => {}
     }
     let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
@@ -214,12 +214,12 @@ pub(super) mod tests {
     #[test]
     fn requested_end_is_shown_as_the_current_phase() {
         let phase = Phase::Running { zero: Stamp::ZERO };
-        let ending = State { phase, ending: Some(Ending::Finishing), ..state() };
+        let ending = State { phase, ending: Some(Interruption::Finishing), ..state() };
         let picture = Picture::of(&ending);
         let expected =
             "ending the run: open requests are finished; Ctrl-C once more ends it at once";
         assert_eq!((picture.doing.as_str(), picture.progress), (expected, None));
-        let picture = Picture::of(&State { ending: Some(Ending::AtOnce), ..ending });
+        let picture = Picture::of(&State { ending: Some(Interruption::AtOnce), ..ending });
         assert_eq!(picture.doing, "ending the run at once");
     }
 

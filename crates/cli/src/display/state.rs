@@ -53,7 +53,7 @@ pub(super) struct State {
     pub(super) is_painted: bool,
     pub(super) live: Option<LiveView>,
     /// The requested end of the run, if the picture shows it.
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<Interruption>,
     /// Failures that did not stop the run, printed at the end.
     pub(super) complaints: Vec<String>,
     /// The secrets to remove from these messages.
@@ -82,7 +82,7 @@ pub(super) enum Phase {
 
 /// The way in which an interrupted run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Ending {
+pub(crate) enum Interruption {
     /// After finishing the requests in flight.
     Finishing,
     /// After cancelling the current statement, which is not measured.
@@ -137,12 +137,12 @@ impl State {
     }
 
     /// Records the way in which the run will end; returns the line to print if no picture shows it.
-    pub(super) fn say(&mut self, ending: Ending) -> Option<&'static str> {
+    pub(super) fn say(&mut self, ending: Interruption) -> Option<&'static str> {
         let ending = match (ending, &self.phase) {
             (
-                Ending::Finishing,
+                Interruption::Finishing,
                 Phase::Setup { .. } | Phase::Counting { .. } | Phase::Teardown { .. },
-            ) => Ending::GivingUp,
+            ) => Interruption::GivingUp,
             (ending, _) => ending,
         };
         if self.is_painted && !self.finished {
@@ -150,11 +150,11 @@ impl State {
             return None;
         }
         Some(match ending {
-            Ending::Finishing => {
+            Interruption::Finishing => {
                 "ending the run: open requests are finished; once more ends it at once"
             }
-            Ending::GivingUp => GIVING_UP,
-            Ending::AtOnce => AT_ONCE,
+            Interruption::GivingUp => GIVING_UP,
+            Interruption::AtOnce => AT_ONCE,
         })
     }
 
@@ -194,16 +194,16 @@ mod tests {
     fn end_is_shown_within_the_live_view() {
         let mut plain = state();
         let line = "ending the run: open requests are finished; once more ends it at once";
-        assert_eq!(plain.say(Ending::Finishing), Some(line));
+        assert_eq!(plain.say(Interruption::Finishing), Some(line));
         assert_eq!(plain.ending, None);
         let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };
-        assert_eq!(setup.say(Ending::Finishing), Some(GIVING_UP));
+        assert_eq!(setup.say(Interruption::Finishing), Some(GIVING_UP));
         let mut teardown = State { phase: Phase::Teardown { done: 0, of: 1 }, ..state() };
-        assert_eq!(teardown.say(Ending::Finishing), Some(GIVING_UP));
+        assert_eq!(teardown.say(Interruption::Finishing), Some(GIVING_UP));
         let mut painted = State { is_painted: true, ..state() };
-        assert_eq!(painted.say(Ending::Finishing), None);
-        assert_eq!(painted.ending, Some(Ending::Finishing));
+        assert_eq!(painted.say(Interruption::Finishing), None);
+        assert_eq!(painted.ending, Some(Interruption::Finishing));
         let mut over = State { finished: true, ..painted };
-        assert_eq!(over.say(Ending::AtOnce), Some("ending the run at once"));
+        assert_eq!(over.say(Interruption::AtOnce), Some("ending the run at once"));
     }
 }

@@ -4,7 +4,7 @@ use base::{Clock, Nanos};
 
 use super::bench::{ensure, execute, ran, work};
 use super::{CaseContext, Finding, Fixture, Verdict};
-use crate::{Connection, Driver, StatementId, Step, Work};
+use crate::{Connection, Driver, PreparedId, Step, Work};
 
 /// Number of connections open at the same time.
 pub(super) const MANY: usize = 64;
@@ -25,7 +25,7 @@ pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
     for place in 0..3 {
         let _ = connection.prepare(&bench.fixture.rejected().text).await;
         let id = connection.prepare(&bench.fixture.returning(place)).await?;
-        ensure!(id == StatementId(place as u16), "statement {place} got the id {id:?}");
+        ensure!(id == PreparedId(place as u16), "statement {place} got the id {id:?}");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use base::{Clock, Nanos, Placeholders, Value};
 use rt::{Options, Rt, run_real, run_virtual};
 
 use super::{Fixture, Refused, StoringFixture};
-use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, PreparedId, Step, Table, Work};
 
 /// The result of a case.
 pub type Verdict = Result<(), Finding>;
@@ -213,7 +213,7 @@ impl<F: StoringFixture> CaseContext<'_, F> {
         &self,
         connection: &mut ConnectionOf<F>,
         text: &str,
-    ) -> Result<StatementId, Error> {
+    ) -> Result<PreparedId, Error> {
         connection.prepare(&self.sql(text)).await
     }
 
@@ -221,7 +221,7 @@ impl<F: StoringFixture> CaseContext<'_, F> {
     pub(super) async fn prepare_insert(
         &self,
         connection: &mut ConnectionOf<F>,
-    ) -> Result<StatementId, Error> {
+    ) -> Result<PreparedId, Error> {
         let [id, number, ..] = COLUMNS;
         let text = format!("insert into {TABLE} ({id}, {number}) values (?, ?)");
         self.prepare(connection, &text).await
@@ -231,7 +231,7 @@ impl<F: StoringFixture> CaseContext<'_, F> {
     pub(super) async fn prepare_update(
         &self,
         connection: &mut ConnectionOf<F>,
-    ) -> Result<StatementId, Error> {
+    ) -> Result<PreparedId, Error> {
         let text = format!("update {TABLE} set number = ? where id = 1");
         self.prepare(connection, &text).await
     }
@@ -254,7 +254,7 @@ pub(super) async fn count(connection: &mut impl Connection) -> Result<String, Er
 }
 
 /// Returns the step that executes a statement without values.
-pub(super) fn execute(statement: StatementId) -> Step {
+pub(super) fn execute(statement: PreparedId) -> Step {
     Step::Execute { statement, first: 0, count: 0 }
 }
 
@@ -269,7 +269,7 @@ pub(super) fn work(steps: impl IntoIterator<Item = Step>, values: &[Value]) -> W
 }
 
 /// Returns the step that executes a statement with `count` values from index `first` on.
-pub(super) fn execute_with(statement: StatementId, first: u32, count: u32) -> Step {
+pub(super) fn execute_with(statement: PreparedId, first: u32, count: u32) -> Step {
     Step::Execute { statement, first, count }
 }
 

@@ -11,11 +11,11 @@ use super::{faults, script, settings};
 use crate::account::Count;
 use crate::known::Known;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Table, Work};
+use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Reply, Table, Work};
 
 impl Connection for MysqlConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.statements.len())?;
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.statements.len())?;
         let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
         self.line.expect(ReplyKind::Prepared, sequence)?;
         let (site, rt, place) = (Arc::clone(&self.shared.site), self.line.rt.clone(), self.place);
@@ -42,7 +42,7 @@ impl Connection for MysqlConnection {
         Ok(id)
     }
 
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
+    fn parameters(&self, statement: PreparedId) -> Option<usize> {
         self.statements.get(usize::from(statement.0)).map(Statement::values)
     }
 

@@ -12,7 +12,7 @@ use wire_mysql::{
 };
 
 use super::Mysql;
-use crate::{Connection, Driver, StatementId, Step, Work};
+use crate::{Connection, Driver, PreparedId, Step, Work};
 
 /// Serves one client: accepts any login and answers every statement with one row.
 fn serve(listener: &TcpListener) {
@@ -122,7 +122,7 @@ fn invariant_3_a_request_to_mysql_allocates_nothing() {
     assert_eq!(count(10), count(1_010), "allocations for requests");
 }
 
-fn request(work: &mut Work, statement: StatementId, number: u32) {
+fn request(work: &mut Work, statement: PreparedId, number: u32) {
     work.steps.clear();
     work.values.clear();
     work.reply.reset();
@@ -275,7 +275,7 @@ fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
 }
 
 /// Builds a part of a transaction that inserts these numbers with a prepared statement.
-fn part(insert: StatementId, numbers: [i64; 2], [begins, commits]: [bool; 2]) -> Work {
+fn part(insert: PreparedId, numbers: [i64; 2], [begins, commits]: [bool; 2]) -> Work {
     let mut work = Work { is_pipelined: true, ..Work::default() };
     work.steps.extend(begins.then_some(Step::Begin));
     for (number, first) in numbers.into_iter().zip(0..) {

@@ -10,11 +10,11 @@ use super::{faults, settings};
 use crate::account::Count;
 use crate::known::Known;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
-use crate::{Batches, Connection, Error, Insert, Method, StatementId, Table, Work};
+use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Table, Work};
 
 impl Connection for PostgresConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.statements.len())?;
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.statements.len())?;
         let name = format!("assay{}", id.0);
         self.append_preparation(&name, text)?;
         let (shared, rt, place) = (self.shared.clone(), self.rt.clone(), self.place);
@@ -29,7 +29,7 @@ impl Connection for PostgresConnection {
         Ok(id)
     }
 
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
+    fn parameters(&self, statement: PreparedId) -> Option<usize> {
         self.statements.get(usize::from(statement.0)).map(Template::values)
     }
 

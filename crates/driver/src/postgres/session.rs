@@ -18,7 +18,7 @@ use super::faults;
 use super::login::Shared;
 use crate::account::OwnTraffic;
 use crate::service::Service;
-use crate::{Connection, Error, Reply, StatementId, Step, Work};
+use crate::{Connection, Error, PreparedId, Reply, Step, Work};
 
 /// A session with a PostgreSQL server.
 pub struct PostgresConnection {
@@ -117,7 +117,7 @@ impl PostgresConnection {
     #[inline]
     fn append_execution(
         &mut self,
-        statement: StatementId,
+        statement: PreparedId,
         given: &[Value],
         texts: &Values,
     ) -> Result<(), Error> {

@@ -35,7 +35,7 @@ use self::roll::ThreadCount;
 use self::watch::ProgramGuardian;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
-use crate::{Connection, Driver, Error, StatementId, Table, Work};
+use crate::{Connection, Driver, Error, PreparedId, Table, Work};
 
 /// A command that the shell would reject.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,8 +201,8 @@ impl ProgramConnection {
 
 impl Connection for ProgramConnection {
     /// Stores a command. A missing program is reported when the command runs.
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.prepared)?;
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.prepared)?;
         match self.exchange(Some(Order::Prepare(text.into()))).await? {
             Answer::Ready => self.prepared += 1,
             Answer::Ran(..) => unreachable!("a command is only remembered"),

@@ -68,7 +68,7 @@ use crate::connection::insert_rows;
 use crate::load::InsertWords;
 use crate::processors::Processors;
 use crate::{
-    Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work,
+    Batches, Connection, Driver, Duplicates, Error, Insert, Method, PreparedId, Table, Work,
 };
 
 /// The driver of `sqlite:` targets.
@@ -260,8 +260,8 @@ impl SqliteConnection {
 }
 
 impl Connection for SqliteConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
-        let id = StatementId::nth(self.placeholders.len())?;
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
+        let id = PreparedId::nth(self.placeholders.len())?;
         match self.exchange(Some(Order::Prepare(text.into()))).await? {
             Answer::Prepared(placeholders) => self.placeholders.push(placeholders?),
             _ => unreachable!("a text is answered with a statement"),
@@ -269,7 +269,7 @@ impl Connection for SqliteConnection {
         Ok(id)
     }
 
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
+    fn parameters(&self, statement: PreparedId) -> Option<usize> {
         self.placeholders.get(usize::from(statement.0)).copied()
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn scratch() -> (Sqlite, PathBuf) {
     (driver, folder)
 }
 
-pub(super) fn execute(statement: StatementId, first: u32, count: u32) -> Step {
+pub(super) fn execute(statement: PreparedId, first: u32, count: u32) -> Step {
     Step::Execute { statement, first, count }
 }
 
@@ -347,7 +347,7 @@ fn a_panic_on_the_thread_goes_on_in_the_task() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
-        let mut unknown = work([execute(StatementId(7), 0, 0)], &[]);
+        let mut unknown = work([execute(PreparedId(7), 0, 0)], &[]);
         let _ = connection.run(&mut unknown).await;
     });
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base::{Class, Code, Dialect, Nanos, Stamp, Value, Values};
 use driver::conformance::{Fixture, Refused, StoringFixture};
 use driver::{
-    Batches, Connection, Driver, Error, Insert, Method, Reply, StatementId, Step, Table, Work,
+    Batches, Connection, Driver, Error, Insert, Method, PreparedId, Reply, Step, Table, Work,
 };
 use rt::Rt;
 
@@ -240,20 +240,20 @@ thread_local! {
 }
 
 impl<C: Connection> Connection for FaultyConnection<C> {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         let id = match self.connection.prepare(text).await {
             Ok(id) => id,
-            Err(_) if self.fault == Defect::AcceptsWhatIsRejected => StatementId(self.prepared),
+            Err(_) if self.fault == Defect::AcceptsWhatIsRejected => PreparedId(self.prepared),
             Err(error) => return Err(self.blame(error)),
         };
         self.prepared += 1;
         Ok(match self.fault {
-            Defect::CountsIdsFromOne => StatementId(id.0 + 1),
+            Defect::CountsIdsFromOne => PreparedId(id.0 + 1),
             _ => id,
         })
     }
 
-    fn parameters(&self, statement: StatementId) -> Option<usize> {
+    fn parameters(&self, statement: PreparedId) -> Option<usize> {
         match self.fault {
             Defect::ForgetsPlaceholders => None,
             _ => self.connection.parameters(statement),

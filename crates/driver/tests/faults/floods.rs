@@ -1,7 +1,7 @@
 //! Tests of servers that send excessive or unexpected data.
 
 use base::{Class, Nanos, RowPart, Rows, Target};
-use driver::{Connection, Driver, Mysql, Postgres, StatementId, Step, Table, Work};
+use driver::{Connection, Driver, Mysql, Postgres, PreparedId, Step, Table, Work};
 use rt::{Rt, within};
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkPacket, Prepared,
@@ -79,7 +79,7 @@ fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> ScriptedServer {
 /// Builds the execution of a prepared statement without values.
 fn execution() -> Work {
     let mut work = Work::default();
-    work.steps.push(Step::Execute { statement: StatementId(0), first: 0, count: 0 });
+    work.steps.push(Step::Execute { statement: PreparedId(0), first: 0, count: 0 });
     work
 }
 

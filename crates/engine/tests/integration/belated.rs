@@ -2,7 +2,7 @@
 //! connections.
 
 use base::{Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{Honest, Stop};
 use record::Kind;
 use rt::Rt;
@@ -45,7 +45,7 @@ impl Driver for Belated {
 }
 
 impl Connection for BelatedConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Null, Simulated, StatementId, Table, Work};
+use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
+use driver::{Connection, Driver, Error, Null, PreparedId, Simulated, Table, Work};
 use engine::{Drivers, Failed, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -197,7 +197,7 @@ impl Driver for Sleepy {
 }
 
 impl Connection for Waking {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 
@@ -284,7 +284,7 @@ impl Driver for Forgetful {
 }
 
 impl Connection for Keeping {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 
@@ -323,6 +323,6 @@ fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let completed = window.counts.balance.completed();
     assert_eq!((completed, window.counts.balance.errors()), (90, 10));
     for statement in 0..2 {
-        assert_eq!(window.histograms.of(Kind::Statement(statement)).len(), completed);
+        assert_eq!(window.histograms.of(Kind::Statement(StatementId(statement))).len(), completed);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use base::{AccountId, Nanos};
+use base::{AccountId, Nanos, StatementId};
 use driver::Simulated;
 use engine::{Finished, Honest, Options, Stop};
 use record::{EndKind, Kind, Totals};
@@ -53,7 +53,7 @@ fn a_mix_counts_each_request_in_itself_and_in_its_part() {
     assert!((share - 0.75).abs() < 5.0 * (0.1875 / mix as f64).sqrt(), "{share}");
     let statements = |job: u16, place| {
         let histograms = &totals.account(AccountId(job)).window.histograms;
-        histograms.of(Kind::Statement(place)).len()
+        histograms.of(Kind::Statement(StatementId(place))).len()
     };
     assert_eq!([statements(1, 0), statements(2, 0), statements(2, 1)], [read, write, write]);
 }
@@ -103,7 +103,7 @@ fn a_session_thinks_between_its_statements() {
     let expected = 3e6 + 2.0 * 20e6;
     assert!((histograms.of(Kind::Service).mean() / expected - 1.0).abs() < 1e-3);
     for place in 0..3 {
-        let statement = histograms.of(Kind::Statement(place));
+        let statement = histograms.of(Kind::Statement(StatementId(place)));
         assert_eq!(statement.len(), completed);
         assert!((statement.mean() / 1e6 - 1.0).abs() < 0.01, "{}", statement.mean());
     }

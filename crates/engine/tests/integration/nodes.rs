@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{AccountId, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{Drivers, Failed, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -56,7 +56,7 @@ impl Driver for Two {
 }
 
 impl Connection for OneOfTwo {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 

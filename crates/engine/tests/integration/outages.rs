@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
-use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
     Drivers, Failed, Finished, Honest, LaneOutlet, Listener, NoListener, RunEvent, Stop, run,
 };
@@ -71,7 +71,7 @@ impl Driver for Silent {
 }
 
 impl Connection for SilentConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 
@@ -267,7 +267,7 @@ impl Driver for Closing {
 }
 
 impl Connection for ClosingSession {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         self.inner.prepare(text).await
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
-use driver::{Connection, Driver, Error, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, PreparedId, Table, Work};
 use engine::{Drivers, Failed, Finished, LaneOutlet, NoListener, Options, Stop, run};
 use record::{EndKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -71,9 +71,9 @@ impl Driver for Panicking {
 }
 
 impl Connection for PanickingConnection {
-    async fn prepare(&mut self, _text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, _text: &str) -> Result<PreparedId, Error> {
         self.prepared += 1;
-        Ok(StatementId(self.prepared - 1))
+        Ok(PreparedId(self.prepared - 1))
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{AccountId, Class, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
+use base::{AccountId, Class, Dialect, Nanos, Stamp, StatementId};
+use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, NoListener, Stop, run};
 use record::{Balance, EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -93,7 +93,7 @@ impl Driver for Watched {
 }
 
 impl Connection for WatchedConnection {
-    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+    async fn prepare(&mut self, text: &str) -> Result<PreparedId, Error> {
         one_more(&self.deeds.prepared);
         self.inner.prepare(text).await
     }
@@ -169,7 +169,7 @@ fn connecting_counts_as_service_and_closing_does_not() {
             assert_eq!(requests, settled(&totals).scheduled(), "{job}");
             let service = times(&totals, Kind::Service);
             assert!(are_about(service, 6_000), "{job}: {service:?}");
-            let statement = times(&totals, Kind::Statement(0));
+            let statement = times(&totals, Kind::Statement(StatementId(0)));
             assert!(are_about(statement, 1_000), "{job}: {statement:?}");
             assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
             // One for the control connection, one that tries out the statement.

@@ -5,7 +5,7 @@ use driver::{Either, Null, Simulated};
 use engine::{Drivers, Finished, Honest, Stop};
 use record::{EventKind, Kind, Totals};
 use sim::Config;
-use workload::{JobTarget, Overrides, Plan};
+use workload::{JobTarget, Overrides, Plan, TargetId};
 
 use crate::support::{JOB, constant, exponential, run_on, run_on_all, virtually};
 
@@ -67,7 +67,14 @@ fn one_dead_target_is_seen_by_its_own_jobs_alone() {
     let dead = Config { outages, ..alive.clone() };
     for threads in [1, 2] {
         for (main, slow, dies, lives, lost, words) in [
-            (&alive, &dead, OTHER, JOB, JobTarget::Named(0), "[target slow] refuses connections"),
+            (
+                &alive,
+                &dead,
+                OTHER,
+                JOB,
+                JobTarget::Named(TargetId(0)),
+                "[target slow] refuses connections",
+            ),
             (&dead, &alive, JOB, OTHER, JobTarget::Main, "the target refuses connections"),
         ] {
             let (totals, finished) = simulate(&plan, main, slow, threads);

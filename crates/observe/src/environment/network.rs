@@ -7,7 +7,7 @@
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
-use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
+use base::{Clock, Endpoint, HostPort, Monotonic, Nanos, Target, TargetKind};
 use record::environment::{NETWORK_PATH, NONE, NetworkPath, ROUND_TRIP, UNKNOWN};
 
 use super::fact::Fact;
@@ -71,7 +71,7 @@ pub fn whereabouts(target: &Target) -> Vec<ServerLocation> {
     if let Some(socket) = target.option("socket") {
         return vec![ServerLocation::Socket(socket.into())];
     }
-    let place = |address: &Address| {
+    let place = |address: &HostPort| {
         let port = address.port.unwrap_or(usual);
         match path(address, port).0.is_here() {
             true => ServerLocation::Port(port),
@@ -116,14 +116,14 @@ impl Way {
     }
 }
 
-fn way(address: &Address, usual_port: u16, until: base::Stamp) -> Way {
+fn way(address: &HostPort, usual_port: u16, until: base::Stamp) -> Way {
     let (path, server) = path(address, address.port.unwrap_or(usual_port));
     let server = server.filter(|_| !path.is_here());
     Way { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
 /// Returns the path to a server, and the server's address if its name has one.
-fn path(address: &Address, port: u16) -> (NetworkPath, Option<SocketAddr>) {
+fn path(address: &HostPort, port: u16) -> (NetworkPath, Option<SocketAddr>) {
     let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
     match resolved {

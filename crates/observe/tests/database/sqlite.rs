@@ -1,7 +1,7 @@
 //! SQLite, whose files are examined.
 
 use base::Target;
-use driver::{Connection, Driver, Sqlite, StatementId, Step, Work};
+use driver::{Connection, Driver, PreparedId, Sqlite, Step, Work};
 
 use crate::{Told, in_real_time};
 
@@ -19,7 +19,7 @@ fn watched(options: &str) -> Told {
         let mut other = driver.connect(&rt).await.expect("a connection");
         other.prepare("select a from t order by a").await.expect("a statement");
         let mut work = Work::default();
-        work.steps.push(Step::Execute { statement: StatementId(0), first: 0, count: 0 });
+        work.steps.push(Step::Execute { statement: PreparedId(0), first: 0, count: 0 });
         other.run(&mut work).await.expect("no row");
         other.close().await;
         watch.end();

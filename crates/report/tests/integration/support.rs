@@ -7,7 +7,7 @@ use analyze::{
     Asked, Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
     Surroundings,
 };
-use base::{AccountId, Nanos, Seed, Stream, WallTime};
+use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
 use report::{About, View};
@@ -245,7 +245,7 @@ fn about(ended: End) -> About {
 
 /// Returns the times of a job without requests.
 fn nothing(statements: usize) -> Times {
-    let statements = (0..statements as u16).map(Kind::Statement);
+    let statements = (0..statements as u16).map(StatementId).map(Kind::Statement);
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
     Times {
         estimates: analyze::Responses::default(),

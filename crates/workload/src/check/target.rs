@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::kind::Kind;
 use super::section::bracketed;
 use crate::keys::Owner;
-use crate::plan::{JobTarget, NamedTarget, Plan};
+use crate::plan::{JobTarget, NamedTarget, Plan, TargetId};
 use crate::read::Section;
 use crate::wording::{nearest, quoted};
 
@@ -90,7 +90,7 @@ impl<'f> Checker<'f> {
         let name = entry.value().text();
         let place = self.targets.iter().position(|target| target.name == name);
         if let Some(place) = place {
-            return JobTarget::Named(place);
+            return JobTarget::Named(TargetId(place as u16));
         }
         let targets = &self.targets;
         self.sink.error(|| {
@@ -113,8 +113,8 @@ impl<'f> Checker<'f> {
         if self.sink.errors() > 0 {
             return;
         }
-        for (place, named) in plan.targets.iter().enumerate() {
-            if !plan.asks(JobTarget::Named(place)) {
+        for (id, named) in plan.target_ids().zip(&plan.targets) {
+            if !plan.asks(JobTarget::Named(id)) {
                 self.sink.warning(|| {
                     let message = format!("no job asks [target {}]", named.name);
                     let help = format!("write `target = {}` in the jobs that should", named.name);

@@ -13,9 +13,9 @@ pub struct PartId {
     pub index: u16,
 }
 
-/// A statement, by its index in its section.
+/// A target other than the main one, by its index in [`Plan::targets`](crate::Plan::targets).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StatementId(pub u16);
+pub struct TargetId(pub u16);
 
 impl JobId {
     /// Returns the index in [`Plan::jobs`](crate::Plan::jobs).
@@ -24,8 +24,8 @@ impl JobId {
     }
 }
 
-impl StatementId {
-    /// Returns the index in [`Requests::statements`](crate::Requests::statements).
+impl TargetId {
+    /// Returns the index in [`Plan::targets`](crate::Plan::targets).
     pub fn index(self) -> usize {
         self.0.into()
     }

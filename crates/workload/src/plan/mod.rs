@@ -20,7 +20,7 @@ mod warmup;
 pub use crate::text::Piece;
 pub use account::JobOrPart;
 pub use hidden::Hidden;
-pub use id::{Account, JobId, PartId, StatementId};
+pub use id::{Account, JobId, PartId, TargetId};
 pub use job::{Feed, Flow, Job, Let, OnError, OnOutage, Part, Reconnect, Requests, Retry, Rows};
 pub use load::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 pub use model::{Param, Plan};

@@ -6,7 +6,7 @@ use base::{AccountId, Endpoint, Nanos, Secrets, Seed, Span, Target};
 
 use super::account::{self, JobOrPart};
 use super::hidden::Hidden;
-use super::id::{Account, JobId};
+use super::id::{Account, JobId, TargetId};
 use super::job::{Job, Requests};
 use super::load::Load;
 use super::observe::Observe;
@@ -174,14 +174,27 @@ impl Plan {
 
     /// Returns the named targets that jobs use.
     pub fn named_targets(&self) -> impl Iterator<Item = &NamedTarget> {
-        let is_asked = |place: &usize| self.asks(JobTarget::Named(*place));
-        (0..self.targets.len()).filter(is_asked).map(|place| &self.targets[place])
+        let is_asked = |id: &TargetId| self.asks(JobTarget::Named(*id));
+        self.target_ids().filter(is_asked).map(|id| &self.targets[id.index()])
+    }
+
+    /// Returns the identifiers of the targets other than the main one.
+    pub fn target_ids(&self) -> impl Iterator<Item = TargetId> + use<> {
+        (0..self.targets.len() as u16).map(TargetId)
+    }
+
+    /// Returns a target other than the main one.
+    ///
+    /// # Panics
+    /// If the plan has no such target.
+    pub fn named_target(&self, id: TargetId) -> &NamedTarget {
+        &self.targets[id.index()]
     }
 
     /// Returns the name of a named target; `None` for the main one.
     pub fn name_of(&self, target: JobTarget) -> Option<&str> {
         match target {
-            JobTarget::Named(place) => self.targets.get(place).map(|named| named.name.as_str()),
+            JobTarget::Named(id) => self.targets.get(id.index()).map(|named| named.name.as_str()),
             JobTarget::Main | JobTarget::Programs => None,
         }
     }

@@ -2,6 +2,8 @@
 
 use base::{Span, Target};
 
+use super::id::TargetId;
+
 /// A target other than the main one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTarget {
@@ -18,8 +20,8 @@ pub struct NamedTarget {
 pub enum JobTarget {
     /// The main target of the run, which setup, loads and teardown use too.
     Main,
-    /// The target with this index in [`Plan::targets`](super::Plan::targets).
-    Named(usize),
+    /// Another target.
+    Named(TargetId),
     /// No database: the job's only statement is a command, and a request is one run of that
     /// program.
     Programs,
