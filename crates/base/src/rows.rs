@@ -80,7 +80,7 @@ impl Rows {
         *self = Rows { is_wanted: self.is_wanted, is_overfull: true, ..Rows::default() };
     }
 
-    /// Appends a value to the present row.
+    /// Appends a value to the current row.
     pub fn push(&mut self, field: Field<'_>) {
         let length = match field {
             Field::Bytes(bytes) => bytes.len(),

@@ -81,7 +81,7 @@ pub struct OpLogReport {
     pub rows: u64,
     /// Number of rows that were dropped.
     pub dropped: u64,
-    /// Reason why the file could not be written any further, if it failed.
+    /// Reason why writing the file stopped, if it failed.
     pub failure: Option<String>,
 }
 

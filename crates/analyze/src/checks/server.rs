@@ -33,7 +33,7 @@ const PLAIN: [&str; 21] = [
 /// Words in such statements that make them several transactions.
 const NOT_PLAIN: [&str; 1] = ["concurrently"];
 
-/// Amount of log, in bytes, that leaves a checkpoint next to nothing to do.
+/// Amount of log, in bytes, below which a checkpoint has almost nothing to write.
 const LITTLE_LOG: f64 = 1_048_576.0;
 
 /// Minimum number of cycles for one to be representative.

@@ -164,8 +164,8 @@ impl LimiterInput<'_, '_> {
         ranked
     }
 
-    /// Returns a suspect if nothing is full although the load takes all that it can get: it asks
-    /// for too little at once.
+    /// Returns a suspect if no component is saturated although the load sends as fast as it is
+    /// answered: it has too few requests in flight.
     fn concurrency(&self) -> Option<Suspect> {
         let Closed { clients, per_s, in_flight } = self.demand.closed;
         let service_s = self.demand.closed.service_s();

@@ -75,7 +75,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
         print(&help())?;
         return Ok(Exit::Success);
     }
-    let flag_options = Wish::of(&typed.flags)?;
+    let flag_options = FlagOptions::of(&typed.flags)?;
     if flag_options.wants_version {
         print(&format!("assay {}\n", env!("ASSAY_VERSION")))?;
         return Ok(Exit::Success);
@@ -141,7 +141,7 @@ those of `assay run`. docs/dbbench.md describes every feature of dbbench, and th
 ";
 
 /// The parsed flags, read in order: a later flag overrides an earlier one.
-struct Wish {
+struct FlagOptions {
     kind: TargetKind,
     user: Option<String>,
     password: Option<Secret>,
@@ -166,9 +166,9 @@ struct Wish {
     wants_version: bool,
 }
 
-impl Wish {
-    fn of(flags: &[(&'static str, String)]) -> Result<Wish, Complaint> {
-        let mut flag_options = Wish {
+impl FlagOptions {
+    fn of(flags: &[(&'static str, String)]) -> Result<FlagOptions, Complaint> {
+        let mut flag_options = FlagOptions {
             kind: TargetKind::Mysql,
             user: Some("root".to_owned()),
             password: None,
@@ -465,7 +465,8 @@ mod tests {
     fn run(line: &str) -> Result<RunArgs, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let typed = go_flags::parse(FLAGS, &words)?;
-        let flag_options = Wish::of(&typed.flags).map_err(|complaint| format!("{complaint:?}"))?;
+        let flag_options =
+            FlagOptions::of(&typed.flags).map_err(|complaint| format!("{complaint:?}"))?;
         Ok(flag_options.into_run(PathBuf::from("load.ini")))
     }
 
@@ -578,7 +579,7 @@ mod tests {
     fn reports_are_printed_each_second_unless_disabled() {
         let shown = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            Wish::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
+            FlagOptions::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
         };
         assert_eq!(shown(""), Shown::Lines(Reports::Each(1)));
         assert_eq!(shown("--intermediate-stats=f"), Shown::Lines(Reports::Never));

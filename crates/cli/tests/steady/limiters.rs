@@ -1,4 +1,5 @@
-//! Tests that a run's limiter is named: what others take of the processors would be named instead.
+//! Tests that a run's limiter is named. They need an idle machine: other programs that use the
+//! processors would be named instead.
 
 use testbed::{Kind, Options, Server};
 

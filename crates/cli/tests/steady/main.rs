@@ -84,7 +84,7 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
 }
 
 /// The study `mixed`: each clean-up deletes more than half of the table, which makes the reads
-/// faster. On PostgreSQL without parallel workers, for which two processors have no room.
+/// faster. PostgreSQL uses no parallel workers, for which two processors are too few.
 #[test]
 fn clean_up_of_the_mixed_study_is_reported_as_the_cause() {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");

@@ -314,7 +314,7 @@ impl Connection for Keeping {
     }
 }
 
-/// Steps that a lost connection kept are not missing in the next request.
+/// The next request does not lack statements that were handed to a lost connection.
 #[test]
 fn requests_behind_a_lost_connection_send_all_of_their_statements() {
     let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");

@@ -82,7 +82,7 @@ pub(super) struct Thread {
     times: Times,
     /// Values of `status` at the last reading.
     pub(super) status: Status,
-    /// Its own ticks and bytes, if it is reported apart.
+    /// Ticks and bytes of this thread, if it is reported separately.
     apart: Option<(Pair, Pair)>,
 }
 

@@ -56,7 +56,7 @@ mod tests {
     use crate::expr::call::golden::ints;
     use crate::generate::statistics::chi_square;
 
-    /// Checks the frequencies of the values from 1 to `n`, of which the first `hot` get `share`.
+    /// Checks the frequencies of the values from 1 to `n`; the first `hot` together get `share`.
     fn follows(call: &str, n: usize, hot: usize, share: f64) {
         let mut counts = vec![0; n];
         for value in ints(call, 60_000) {
