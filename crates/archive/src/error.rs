@@ -43,6 +43,12 @@ pub enum RecordErrorKind {
         /// Version of Assay that wrote it, if recorded.
         assay: Option<String>,
     },
+    /// The record of an experiment, where that of a single run is expected.
+    Experiment,
+    /// The record of a single run, where that of an experiment is expected.
+    SingleRun,
+    /// The experiment has no run with this number.
+    NoRun(u32),
     /// A record with damaged content; the text says where.
     Damaged(String),
     /// Data from the record could not be written elsewhere.
@@ -117,6 +123,16 @@ impl fmt::Display for RecordError {
                      that this program knows: read it with that Assay or a later one",
                     writer.unwrap_or_default()
                 )
+            }
+            RecordErrorKind::Experiment => write!(
+                f,
+                "`{path}` is the record of an experiment: name one of its runs with --run"
+            ),
+            RecordErrorKind::SingleRun => {
+                write!(f, "`{path}` is the record of a single run: leave out --run")
+            }
+            RecordErrorKind::NoRun(run) => {
+                write!(f, "the experiment of `{path}` has no run {run}")
             }
             RecordErrorKind::Damaged(place) => write!(
                 f,

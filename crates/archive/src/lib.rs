@@ -3,14 +3,16 @@
 //! A [`Recorder`] adds up the lanes of a run in a thread of its own and writes the record, a SQLite
 //! database with one run. An [`Archive`] reads it, and says why a file cannot be read; [`export`]
 //! writes its content in open formats. [`v1`] defines the tables and the meaning of their rows;
-//! `docs/record.md` describes them to those who query them. Files that are not part of the record
-//! are written by threads of their own: an [`OpLog`], a [`ResultsFile`].
+//! `docs/record.md` describes them to those who query them. An [`ExperimentWriter`] collects the
+//! runs of an experiment in one file, whose tables [`v2`] defines. Files that are not part of the
+//! record are written by threads of their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
 //! what was written, or an error. A record that lost rows or bytes is never read as a shorter one.
 
 mod encoding;
 mod error;
+mod experiment;
 pub mod export;
 mod open;
 mod reader;
@@ -19,9 +21,11 @@ mod spool;
 #[cfg(test)]
 mod support;
 mod v1;
+mod v2;
 mod writer;
 
 pub use error::{RecordError, RecordErrorKind};
+pub use experiment::{ExperimentContent, ExperimentWriter};
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
     SeriesReadings,
@@ -31,3 +35,4 @@ pub use spool::{
     FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
     Unwritten, Written,
 };
+pub use v2::{Figure, LookRow, NoteRow, RunRow, RunState};

@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::error::{RecordError, RecordErrorKind, Trouble};
-use crate::v1;
+use crate::{v1, v2};
 
 /// The longest wait of a reader for a transaction of an active recorder.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,8 +33,11 @@ pub(super) struct Opened {
 /// and tables are intact.
 pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
     let version = identify(path)?;
-    let opened = connect(path)?;
-    if version > v1::VERSION {
+    if version == v2::VERSION {
+        return Err(RecordError::new(path, RecordErrorKind::Experiment));
+    }
+    let opened = connect(path, None)?;
+    if version > v2::VERSION {
         let assay =
             opened
                 .connection
@@ -42,7 +45,38 @@ pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
         let kind = RecordErrorKind::Newer { version, assay: assay.ok() };
         return Err(RecordError::new(path, kind));
     }
-    check_tables(&opened.connection)
+    check_tables(&opened.connection, v1::statements(), &v1::OPTIONAL_TABLES)
+        .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
+    Ok(opened)
+}
+
+/// Opens the record of an experiment in the same way.
+pub(super) fn open_experiment(path: &Path) -> Result<Opened, RecordError> {
+    open_with_run(path, None)
+}
+
+/// Opens the record of an experiment so that its tables show a single run.
+pub(super) fn open_run(path: &Path, run: u32) -> Result<Opened, RecordError> {
+    let opened = open_with_run(path, Some(run))?;
+    let select = "select exists (select 1 from main.run where run = ?1)";
+    let exists = opened.connection.query_row(select, [run], |row| row.get(0));
+    match exists.map_err(|error| Trouble::from(error).into_read_error(path, "table `run`"))? {
+        true => Ok(opened),
+        false => Err(RecordError::new(path, RecordErrorKind::NoRun(run))),
+    }
+}
+
+fn open_with_run(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
+    match identify(path)? {
+        v2::VERSION => {}
+        v1::VERSION => return Err(RecordError::new(path, RecordErrorKind::SingleRun)),
+        version => {
+            let kind = RecordErrorKind::Newer { version, assay: None };
+            return Err(RecordError::new(path, kind));
+        }
+    }
+    let opened = connect(path, run)?;
+    check_tables(&opened.connection, v2::statements(), &[])
         .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
     Ok(opened)
 }
@@ -79,31 +113,32 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
     }
 }
 
-fn connect(path: &Path) -> Result<Opened, RecordError> {
+/// Connects to a record; `run` is the run of an experiment that its tables show.
+fn connect(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     let error = |trouble: Trouble| trouble.into_read_error(path, "its first page");
-    match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+    match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
         Ok(connection) => return Ok(Opened { connection, copy: None }),
         Err(Trouble::Sql(cause)) if has_hot_journal(&cause) => {}
         Err(trouble) => return Err(error(trouble)),
     }
     // The writer was killed inside a transaction. The rollback changes the file or, if it is not
     // writable, a copy of it.
-    if let Ok(connection) = connect_to(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+    if let Ok(connection) = connect_to(path, OpenFlags::SQLITE_OPEN_READ_WRITE, run) {
         return Ok(Opened { connection, copy: None });
     }
-    open_copy(path)
+    open_copy(path, run)
 }
 
 /// Opens a copy of a record and its journal.
-fn open_copy(path: &Path) -> Result<Opened, RecordError> {
+fn open_copy(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     let copy = PrivateCopy::of(path)
         .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
-    let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE)
+    let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
         .map_err(|trouble| trouble.into_read_error(path, "its first page"))?;
     Ok(Opened { connection, copy: Some(copy) })
 }
 
-fn connect_to(path: &Path, access: OpenFlags) -> Result<Connection, Trouble> {
+fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, Trouble> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
@@ -113,6 +148,9 @@ fn connect_to(path: &Path, access: OpenFlags) -> Result<Connection, Trouble> {
     connection.pragma_update(None, "cell_size_check", true)?;
     // Reads the first page, which also detects a journal.
     connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))?;
+    if let Some(run) = run {
+        v2::show_run(&connection, run)?;
+    }
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
@@ -122,17 +160,21 @@ fn has_hot_journal(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| codes.contains(&error.extended_code))
 }
 
-/// Compares the tables with those of version 1, and lets SQLite check their pages.
-fn check_tables(connection: &Connection) -> Result<(), Trouble> {
+/// Compares the tables with those of their version, and lets SQLite check their pages.
+fn check_tables(
+    connection: &Connection,
+    statements: impl Iterator<Item = (&'static str, &'static str)>,
+    optional: &[&str],
+) -> Result<(), Trouble> {
     let mut select = connection.prepare("select sql from sqlite_schema where name = ?1")?;
-    for (name, expected) in v1::statements() {
+    for (name, expected) in statements {
         let mut rows = select.query([name])?;
         let is_ours = match rows.next()? {
             Some(row) => row.get_ref(0)?.as_str().is_ok_and(|sql| sql == expected),
-            None => v1::OPTIONAL_TABLES.contains(&name),
+            None => optional.contains(&name),
         };
         if !is_ours {
-            return Err(Trouble::content(format!("`{name}` is not that of version 1")));
+            return Err(Trouble::content(format!("`{name}` is not that of this version")));
         }
     }
     let fault: String = connection.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
@@ -211,7 +253,7 @@ mod tests {
         let place = Place::new("copied");
         let path = killed(&place);
         let before = fs::read(&path).unwrap();
-        let opened = open_copy(&path).unwrap();
+        let opened = open_copy(&path, None).unwrap();
         assert_eq!(settings(&opened), ["kept"]);
         let directory = opened.copy.as_ref().unwrap().folder.path().to_owned();
         assert!(directory.exists());

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use crate::encoding::{HistogramSummary, Sum, add_to};
 use crate::error::{RecordError, RecordErrorKind, Trouble};
-use crate::open::{Opened, PrivateCopy, open};
+use crate::open::{Opened, PrivateCopy, open, open_run};
 use crate::v1;
 
 /// A record opened for reading.
@@ -122,7 +122,19 @@ impl Archive {
     /// Fails if the file does not exist, is not a record, is of a later version, or is damaged; the
     /// error says which.
     pub fn open(path: &Path) -> Result<Archive, RecordError> {
-        let Opened { connection, copy } = open(path)?;
+        Archive::of(path, open(path)?)
+    }
+
+    /// Opens a single run in the record of an experiment.
+    ///
+    /// # Errors
+    /// As [`Archive::open`]; the record is that of a single run, or the experiment has no such run.
+    pub fn open_run(path: &Path, run: u32) -> Result<Archive, RecordError> {
+        Archive::of(path, open_run(path, run)?)
+    }
+
+    fn of(path: &Path, opened: Opened) -> Result<Archive, RecordError> {
+        let Opened { connection, copy } = opened;
         let damage = |trouble: Trouble| trouble.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;

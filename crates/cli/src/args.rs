@@ -148,9 +148,13 @@ pub(crate) struct RunArgs {
     /// thread has an idle processor to itself.
     #[arg(long)]
     pub(crate) spin: bool,
-    /// The record; it must not exist. Default: `./run-<UTC time>.assay`.
+    /// The record; it must not exist. Default: `./run-<UTC time>.assay`, or
+    /// `./experiment-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
+    /// Continue the experiment of this record, which was interrupted: run only what it lacks.
+    #[arg(long, value_name = "R.assay", conflicts_with = "out")]
+    pub(crate) resume: Option<PathBuf>,
     /// Also write one row per request to this file (CSV); it must not exist.
     #[arg(long, value_name = "FILE")]
     pub(crate) op_log: Option<PathBuf>,
@@ -202,6 +206,9 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the answer of a single run of an experiment, by its number.
+    #[arg(long, value_name = "N")]
+    pub(crate) run: Option<u32>,
     /// Print the environment of the run instead: the facts of machine and network, and the settings
     /// of the servers.
     #[arg(long, conflicts_with = "strict")]
@@ -213,6 +220,9 @@ pub(crate) struct ExportArgs {
     /// The record.
     #[arg(value_name = "RUN.assay")]
     pub(crate) record: PathBuf,
+    /// The number of a run, if the record is that of an experiment.
+    #[arg(long, value_name = "N")]
+    pub(crate) run: Option<u32>,
     /// The format.
     #[arg(long)]
     pub(crate) format: Format,

@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod dbbench;
 pub(crate) mod doctor;
+pub(crate) mod experiment;
 pub(crate) mod export;
 pub(crate) mod load;
 pub(crate) mod observe;

@@ -15,8 +15,6 @@ use crate::{inputs, trust};
 
 /// A parsed experiment file.
 pub(crate) struct ExperimentFile {
-    /// The file's text.
-    pub(crate) source: Source,
     /// The path of the file.
     pub(crate) path: PathBuf,
     /// Access to the files below its folder.
@@ -48,7 +46,7 @@ pub(crate) fn read(
         Complaint::about(&source, &found).print();
     }
     let WorkloadFolder { files, read } = beside;
-    let file = ExperimentFile { source, path, files, parts: read.into_inner(), experiment };
+    let file = ExperimentFile { path, files, parts: read.into_inner(), experiment };
     for arm in &file.experiment.arms {
         check_arm(&file, arm, args, is_virtual)?;
     }

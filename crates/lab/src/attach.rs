@@ -139,7 +139,7 @@ pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
     let options = Options { prepare: Prepare::Keep, ..Options::in_real_time() };
     let plan = asking();
     match Stage::open(&plan, target, &options) {
-        Ok(stage) => with_drivers!(stage.drivers(&plan), drivers => {
+        Ok(stage) => with_drivers!(stage.drivers(&plan, plan.seed), drivers => {
             watch(order, drivers.main, stage.reached(), None)
         }),
         Err(OpenError::Unreachable(error)) => {

@@ -58,7 +58,7 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let stage = Stage::open(&plan, target, &options)?;
     let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
     let network = network.collect();
-    let settings = with_drivers!(stage.drivers(&plan), drivers => {
+    let settings = with_drivers!(stage.drivers(&plan, plan.seed), drivers => {
         let driver = drivers.main.expect("the plan asks the main target");
         run_real(&rt::Options::default(), |rt| settings(driver, rt))
     });

@@ -13,6 +13,7 @@ pub mod calibrate;
 mod doctor;
 mod error;
 mod evidence;
+pub mod experiment;
 mod observation;
 mod open_files;
 mod record_place;

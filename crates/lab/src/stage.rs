@@ -94,11 +94,13 @@ impl Stage {
     /// Returns the drivers for a run of a plan, with new simulated servers. Drivers of a single
     /// kind are returned as they are, which keeps the measured path direct.
     ///
+    /// `seed` is that of simulated servers.
+    ///
     /// # Panics
     /// If the plan asks a target for which the stage was not opened.
-    pub(crate) fn drivers(&self, plan: &Plan) -> StageDrivers {
+    pub(crate) fn drivers(&self, plan: &Plan, seed: Seed) -> StageDrivers {
         let Ok(kinds) = PerTarget::of_plan(plan, |asked| {
-            Ok::<_, Infallible>(self.targets.of(asked).driver(seed_of(plan, asked)))
+            Ok::<_, Infallible>(self.targets.of(asked).driver(seed_of(plan, asked, seed)))
         });
         macro_rules! if_all_are {
             ($kind:ident) => {
@@ -186,10 +188,10 @@ impl Opened {
 }
 
 /// Returns the seed of a target's simulated server; that of each named target is independent.
-fn seed_of(plan: &Plan, asked: JobTarget) -> Seed {
-    let JobTarget::Named(id) = asked else { return plan.seed };
+fn seed_of(plan: &Plan, asked: JobTarget, seed: Seed) -> Seed {
+    let JobTarget::Named(id) = asked else { return seed };
     let name = &plan.named_target(id).name;
-    Seed(Stream::new(plan.seed, &format!("target {name}"), "server").draw(0).bits())
+    Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
 }
 
 /// Reports a command that the shell rejects, without running it.

@@ -9,12 +9,17 @@
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
 //! numbers that would mislead are withheld with the reason.
 
+mod experiment;
 mod json;
 mod number;
 mod text;
 mod view;
 mod words;
 
+pub use experiment::{
+    ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, experiment_json,
+    experiment_text,
+};
 pub use json::{diagnosis_json, environment_json, json};
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{About, View};

@@ -60,6 +60,7 @@ fn flip(place: &Place, files: u64) {
                     RecordErrorKind::Damaged(_)
                         | RecordErrorKind::NotARecord(_)
                         | RecordErrorKind::Newer { .. }
+                        | RecordErrorKind::Experiment
                 ),
                 "{flips:?}: {error}"
             ),

@@ -21,7 +21,7 @@ const WIDTH: usize = 100;
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
 pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = match view(path, Some(end)) {
+    let view = match view(path, None, Some(end)) {
         Ok(view) => view,
         Err(error) => {
             let path = path.display();
@@ -41,15 +41,19 @@ pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit
 
 /// Prints the answer of a record. The exit code reflects the verdict only: that the run was
 /// interrupted or lost its target is no failure of the report.
-pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = view(path, None).map_err(|error| Complaint::of(&error))?;
+pub(crate) fn of_record(
+    path: &Path,
+    run: Option<u32>,
+    args: AnswerArgs,
+) -> Result<Exit, Complaint> {
+    let view = view(path, run, None).map_err(|error| Complaint::of(&error))?;
     give(&view, args)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
 /// Prints the environment in which a record was made, without judging it.
-pub(crate) fn environment(path: &Path, json: bool) -> Result<Exit, Complaint> {
-    let about = Archive::open(path).and_then(|archive| archive.facts()).map(About::of);
+pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
+    let about = open(path, run).and_then(|archive| archive.facts()).map(About::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     match json {
         true => print_document(&report::environment_json(&about))?,
@@ -99,8 +103,16 @@ pub(crate) fn print_document(document: &Value) -> Result<(), Complaint> {
     print(&format!("{}\n", printable_json(&text)))
 }
 
-fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {
-    let archive = Archive::open(path)?;
+/// Opens a record, or a run in that of an experiment.
+pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError> {
+    match run {
+        Some(run) => Archive::open_run(path, run),
+        None => Archive::open(path),
+    }
+}
+
+fn view(path: &Path, run: Option<u32>, end: Option<EndKind>) -> Result<View, RecordError> {
+    let archive = open(path, run)?;
     Ok(View::new(About::of(archive.facts()?), lab::evidence_of_run(&archive, end)?))
 }
 

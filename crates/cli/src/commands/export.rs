@@ -7,11 +7,12 @@ use std::path::Path;
 use archive::{Archive, RecordError, export};
 
 use crate::args::{ExportArgs, Format};
+use crate::commands::answer;
 use crate::complain::Complaint;
 use crate::exit::Exit;
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
-    let archive = Archive::open(&args.record).map_err(|error| Complaint::of(&error))?;
+    let archive = answer::open(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
     match &args.out {
         None => finish(write(&archive, args.format, std::io::stdout().lock())),
         Some(path) => {

@@ -28,6 +28,7 @@ pub(crate) fn order(
         record,
         op_log: None,
         calibration: None,
+        server_seed: None,
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),

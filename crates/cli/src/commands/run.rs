@@ -12,11 +12,10 @@ use workload::Plan;
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::order;
 use crate::commands::remedy::SkipsLoads;
-use crate::commands::{answer, calibrate};
+use crate::commands::{answer, calibrate, experiment};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
-use crate::experiment_file::ExperimentFile;
 use crate::outputs::{self, Outputs};
 use crate::reading::{self, Asked, Reading};
 use crate::workload_file::WorkloadFile;
@@ -32,16 +31,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     };
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
     match reading::read_any(&args.file, reading)? {
+        Asked::Workload(_) if args.resume.is_some() => {
+            let sentence = "only experiments can be resumed, and this is a workload file";
+            Err(Complaint::new(sentence).help("leave out --resume"))
+        }
         Asked::Workload(file) => run_file(args, *file, run_mode),
-        Asked::Experiment(file) => Err(not_run(&file)),
+        Asked::Experiment(file) => experiment::run(args, &file),
     }
-}
-
-/// Returns the complaint about an experiment file.
-fn not_run(file: &ExperimentFile) -> Complaint {
-    let name = &file.source.name;
-    Complaint::new(format!("`{name}` is an experiment, which this version only checks"))
-        .help("run its workload file once for each arm, with the difference as --url or --set")
 }
 
 /// The differences between the commands that run a workload file.

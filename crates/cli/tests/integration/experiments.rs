@@ -1,5 +1,8 @@
 //! Experiment files on the command line.
 
+use nix::sys::signal::Signal;
+
+use crate::example::assert_keeps_to;
 use crate::support::Place;
 
 const READ: &str = "url = sim:mm1\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -61,7 +64,125 @@ fn commands_that_do_not_run_experiments_say_so() {
     let place = place();
     let ran = place.assay(&["load", "more.ini"]).expect(2);
     assert!(ran.stderr.contains("belongs to an experiment file"), "{}", ran.stderr);
-    let ran = place.assay(&["run", "more.ini"]).expect(2);
-    assert!(ran.stderr.contains("which this version only checks"), "{}", ran.stderr);
     assert_eq!(place.names(), ["more.ini", "read.ini"]);
+}
+
+/// A question about a slower server, and its arms.
+const SLOWER: &str = "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\
+                      bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\n\
+                      option.service = 1.2ms\n";
+
+fn slower() -> Place {
+    let place = place();
+    place.write("read.ini", READ.replace("sim:mm1", "sim:mm1?service=1ms"));
+    place.write("slower.ini", SLOWER);
+    place
+}
+
+#[test]
+fn experiment_is_answered_in_a_sentence_with_an_interval() {
+    let place = slower();
+    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay"];
+    let ran = place.assay(&line).expect(0);
+    let first = ran.stdout.lines().next().unwrap();
+    assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
+    assert!(first.ends_with("8 interleaved pairs)"), "{first}");
+    for words in [
+        "question   What does a slower disk cost?",
+        "\nVALID\n  fast: 8 runs\n  slow: 8 runs\n",
+        "bet        throughput -5% .. -25%: held",
+        "limiter    fast: ",
+        "arm        slow: option.service = 1.2ms",
+        "pairs of throughput(read)",
+        "* exploratory",
+        "repeat     assay run slower.ini --virtual",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    assert!(ran.stderr.starts_with("experiment: 2 arms, 16 to 40 runs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("run 16 of at most 40: round 8"), "{}", ran.stderr);
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    let again = [&line[..3], &["--out", "again.assay", "--quiet"]].concat();
+    let again = place.assay(&again).expect(0);
+    assert_eq!(again.stdout.replace("again.assay", "r.assay"), ran.stdout);
+    assert_eq!(again.stderr, "");
+}
+
+#[test]
+fn document_of_an_experiment_keeps_to_its_schema() {
+    let place = slower();
+    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--json", "--quiet"];
+    let document = place.assay(&line).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(document["verdict"], "VALID");
+    let throughput = &document["comparison"][0];
+    assert_eq!(throughput["metric"], "throughput");
+    assert_eq!(throughput["verdict"], "worse");
+    assert_eq!(throughput["bets"][0]["outcome"], "held");
+    assert_eq!(document["runs"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn single_run_of_an_experiment_is_reported_and_exported() {
+    let place = slower();
+    place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    let report = place.assay(&["report", "r.assay", "--run", "3", "--json"]).expect(0).json();
+    assert_keeps_to("schemas/summary.schema.json", &report);
+    place.assay(&["export", "r.assay", "--run", "3", "--format", "json"]).expect(0);
+    let ran = place.assay(&["report", "r.assay", "--run", "99"]).expect(2);
+    assert!(ran.stderr.contains("has no run 99"), "{}", ran.stderr);
+    let ran = place.assay(&["export", "r.assay", "--format", "json"]).expect(2);
+    assert!(ran.stderr.contains("name one of its runs with --run"), "{}", ran.stderr);
+}
+
+#[test]
+fn complete_experiment_is_not_resumed() {
+    let place = slower();
+    place.assay(&["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    let ran = place.assay(&["run", "slower.ini", "--virtual", "--resume", "r.assay"]).expect(2);
+    assert!(ran.stderr.contains("is complete"), "{}", ran.stderr);
+    let ran = place.assay(&["run", "read.ini", "--virtual", "--resume", "r.assay"]).expect(2);
+    assert!(ran.stderr.contains("only experiments can be resumed"), "{}", ran.stderr);
+}
+
+#[test]
+fn killed_experiment_is_resumed_to_the_same_answer() {
+    let place = slower();
+    place.write("read.ini", READ.replace("10s", "60s").replace("mm1", "mm1?service=1ms"));
+    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay"];
+    let expected = place.assay(&line).expect(0).stdout;
+    let mut running = place.start(&["run", "slower.ini", "--virtual", "--out", "cut.assay"]);
+    running.says("run 6 of");
+    running.signal(Signal::SIGKILL);
+    running.ends();
+    let unfinished = place.assay(&["report", "cut.assay"]).expect(3);
+    assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
+    let resumed = ["run", "slower.ini", "--virtual", "--resume", "cut.assay"];
+    let longer = [&resumed[..], &["--duration", "70s"]].concat();
+    let ran = place.assay(&longer).expect(2);
+    assert!(ran.stderr.contains("has changed"), "{}", ran.stderr);
+    let ran = place.assay(&resumed).expect(0);
+    assert_eq!(ran.stdout.replace("cut.assay", "r.assay"), expected);
+    assert!(!ran.stderr.contains("run 1 of"), "{}", ran.stderr);
+    let names = place.names();
+    assert_eq!(names, ["cut.assay", "more.ini", "r.assay", "read.ini", "slower.ini"]);
+}
+
+#[test]
+fn kinds_that_are_not_run_yet_are_refused() {
+    let place = slower();
+    for (arm, words) in [
+        ("before-command = true", "`before-command` is checked but not run yet"),
+        ("before-command = true\nafter-command = true", "not run yet"),
+    ] {
+        place.write("slower.ini", SLOWER.replace("option.service = 1.2ms", arm));
+        let ran = place.assay(&["run", "slower.ini", "--virtual", "--allow-commands"]).expect(2);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    place.write("slower.ini", SLOWER);
+    let ran = place
+        .assay(&["run", "slower.ini", "--virtual", "--warmup", "auto", "--duration", "2m"])
+        .expect(2);
+    assert!(ran.stderr.contains("same warm-up"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["more.ini", "read.ini", "slower.ini"]);
 }

@@ -201,6 +201,7 @@ impl<'a> CalibrationRunner<'a> {
             record: RecordPlace::Exactly(record),
             op_log: None,
             calibration: None,
+            server_seed: None,
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),

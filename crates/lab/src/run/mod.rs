@@ -67,7 +67,8 @@ pub fn run_on(
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
     measure_nothing_without_jobs(&mut order.plan);
-    with_drivers!(stage.drivers(&order.plan), drivers => {
+    let seed = order.server_seed.unwrap_or(order.plan.seed);
+    with_drivers!(stage.drivers(&order.plan, seed), drivers => {
         record(&order, drivers, stage.reached(), listener, watch)
     })
 }

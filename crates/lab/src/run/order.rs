@@ -1,7 +1,7 @@
 //! The parameters of a run.
 
 use archive::OpLogPlan;
-use base::Target;
+use base::{Seed, Target};
 use engine::{Options, Stop};
 use workload::Plan;
 
@@ -30,6 +30,8 @@ pub struct Order {
     pub version: String,
     /// The commit that the program was built from, if known.
     pub commit: Option<String>,
+    /// The seed of simulated servers, if it is not that of the plan.
+    pub server_seed: Option<Seed>,
     /// A request to end the run early.
     pub stop: Stop,
 }

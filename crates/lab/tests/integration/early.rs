@@ -96,6 +96,7 @@ fn taken_record_name_gets_a_number_if_allowed() {
         commit: None,
         op_log: None,
         calibration: None,
+        server_seed: None,
         stop: Stop::default(),
     };
     let run = |record| lab::run(order(record), Arc::new(NoListener), |_| {});

@@ -6,6 +6,7 @@
 mod course;
 mod damaged;
 mod early;
+mod experiments;
 mod killed;
 mod stage;
 mod support;

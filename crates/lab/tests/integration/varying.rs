@@ -33,6 +33,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         commit: None,
         op_log: None,
         calibration: None,
+        server_seed: None,
         stop: Stop::default(),
     };
     run(order, Arc::new(NoListener), |_| {}).unwrap();

@@ -1,0 +1,16 @@
+//! Version 2 of the record: an experiment of several runs in one file.
+//!
+//! Its tables are those of version 1 with the number of the run, and those of the experiment. A run
+//! in progress writes a version 1 record of its own; when it has ended, its rows are moved in. A
+//! single run is read through temporary views that have the names and columns of version 1, so that
+//! one reader serves both versions.
+
+mod rows;
+mod schema;
+
+pub use rows::{Figure, LookRow, NoteRow, RunRow, RunState};
+pub(crate) use rows::{
+    merge, read_facts, read_looks, read_notes, read_runs, write_fact, write_look, write_note,
+    write_run, write_state,
+};
+pub(crate) use schema::{VERSION, show_run, statements};

@@ -1,0 +1,186 @@
+//! The rows of the tables of an experiment.
+
+use base::WallTime;
+use rusqlite::{Connection, params};
+
+use super::schema::tables_of_a_run;
+use crate::error::Trouble;
+
+/// A run of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    /// Its number, from 1.
+    pub run: u32,
+    /// Its round, from 0.
+    pub round: u32,
+    /// Its place in the round, from 0.
+    pub position: u32,
+    /// The name of its arm.
+    pub arm: String,
+    /// Number of earlier attempts at the round.
+    pub attempt: u32,
+    /// Its state.
+    pub state: RunState,
+    /// The verdict, in the words of the program.
+    pub verdict: String,
+    /// Names of the checks that object, separated by commas.
+    pub objections: String,
+    /// The seed of its schedule and values.
+    pub seed: u64,
+}
+
+/// The use of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Its round counts, if the round is complete.
+    Counts,
+    /// Its round was repeated because an instrument failed.
+    Repeated,
+    /// Its round was not completed, and begun again when the experiment was resumed.
+    Abandoned,
+}
+
+/// A metric of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The job or table; empty for the whole run.
+    pub of: String,
+    /// The metric.
+    pub metric: String,
+    /// The value.
+    pub value: f64,
+}
+
+/// A look that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookRow {
+    /// Number of pairs.
+    pub pairs: u32,
+    /// True if it ended the experiment.
+    pub is_decided: bool,
+}
+
+/// A remark about an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteRow {
+    /// The time of the remark.
+    pub at: WallTime,
+    /// The remark.
+    pub text: String,
+}
+
+impl RunState {
+    const ALL: [RunState; 3] = [RunState::Counts, RunState::Repeated, RunState::Abandoned];
+
+    /// Returns the word in the record.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunState::Counts => "counts",
+            RunState::Repeated => "repeated",
+            RunState::Abandoned => "abandoned",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<RunState> {
+        RunState::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// Copies the rows of a run from the attached record `from` of version 1.
+pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), Trouble> {
+    for table in tables_of_a_run() {
+        let sql = format!("insert into main.{table} select {run}, * from {from}.{table}");
+        to.execute_batch(&sql)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn write_fact(to: &Connection, key: &str, value: &str) -> Result<(), Trouble> {
+    let sql = "insert or replace into experiment values (?, ?)";
+    to.prepare_cached(sql)?.execute([key, value])?;
+    Ok(())
+}
+
+pub(crate) fn read_facts(from: &Connection) -> Result<Vec<(String, String)>, Trouble> {
+    let mut select = from.prepare("select key, value from experiment order by key")?;
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Result<(), Trouble> {
+    let sql = "insert into run values (?, ?, ?, ?, null, 'compare', ?, ?, ?, ?, ?)";
+    to.prepare_cached(sql)?.execute(params![
+        row.run,
+        row.round,
+        row.position,
+        row.arm,
+        row.attempt,
+        row.state.name(),
+        row.verdict,
+        row.objections,
+        row.seed.cast_signed(),
+    ])?;
+    let mut insert = to.prepare_cached("insert into figure values (?, ?, ?, ?)")?;
+    for Figure { of, metric, value } in figures {
+        insert.execute(params![row.run, of, metric, value])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn write_state(to: &Connection, run: u32, state: RunState) -> Result<(), Trouble> {
+    let sql = "update run set state = ?2 where run = ?1";
+    to.prepare_cached(sql)?.execute(params![run, state.name()])?;
+    Ok(())
+}
+
+pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, Trouble> {
+    let mut select = from.prepare(
+        "select run, round, position, arm, attempt, state, verdict, objections, seed from main.run \
+         order by run",
+    )?;
+    let mut rows = select.query([])?;
+    let mut runs = Vec::new();
+    while let Some(row) = rows.next()? {
+        let word: String = row.get(5)?;
+        let state = RunState::from_name(&word)
+            .ok_or_else(|| Trouble::content(format!("unknown state `{word}` of a run")))?;
+        let seed: i64 = row.get(8)?;
+        runs.push(RunRow {
+            run: row.get(0)?,
+            round: row.get(1)?,
+            position: row.get(2)?,
+            arm: row.get(3)?,
+            attempt: row.get(4)?,
+            state,
+            verdict: row.get(6)?,
+            objections: row.get(7)?,
+            seed: seed.cast_unsigned(),
+        });
+    }
+    Ok(runs)
+}
+
+pub(crate) fn write_look(to: &Connection, look: LookRow) -> Result<(), Trouble> {
+    let sql = "insert into look values (?, ?)";
+    to.prepare_cached(sql)?.execute(params![look.pairs, look.is_decided])?;
+    Ok(())
+}
+
+pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, Trouble> {
+    let mut select = from.prepare("select pairs, decided from look order by pairs")?;
+    let row = |row: &rusqlite::Row<'_>| Ok(LookRow { pairs: row.get(0)?, is_decided: row.get(1)? });
+    Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn write_note(to: &Connection, at: WallTime, text: &str) -> Result<(), Trouble> {
+    let sql = "insert into note (at_ns, text) values (?, ?)";
+    to.prepare_cached(sql)?.execute(params![at.0, text])?;
+    Ok(())
+}
+
+pub(crate) fn read_notes(from: &Connection) -> Result<Vec<NoteRow>, Trouble> {
+    let mut select = from.prepare("select at_ns, text from note order by note")?;
+    let row =
+        |row: &rusqlite::Row<'_>| Ok(NoteRow { at: WallTime(row.get(0)?), text: row.get(1)? });
+    Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,75 @@
+//! The tables of version 2, and the views through which a single run is read.
+
+use rusqlite::Connection;
+
+use crate::error::Trouble;
+use crate::v1;
+
+/// `PRAGMA user_version` of a record of this version.
+pub(crate) const VERSION: i64 = 2;
+
+/// The tables. SQLite keeps the text of each statement exactly as written.
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Returns the statements that create the tables, with the names of the tables.
+pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SCHEMA.split(";\n").filter_map(|statement| {
+        let create = statement.find("CREATE ")?;
+        let statement = &statement[create..];
+        Some((statement.split([' ', '(']).nth(2)?, statement))
+    })
+}
+
+/// Returns the names of the tables of version 1.
+pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
+    v1::statements().filter(|(_, text)| text.starts_with("CREATE TABLE")).map(|(name, _)| name)
+}
+
+/// Creates temporary views with the names of version 1 that show a single run. Until the
+/// connection ends, they hide the tables of the same names.
+pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), Trouble> {
+    for (name, statement) in v1::statements() {
+        let Some(view) = statement.strip_prefix("CREATE VIEW") else {
+            let columns = columns(of, name)?.join(", ");
+            let rows = format!("select {columns} from main.{name} where run = {run}");
+            of.execute_batch(&format!("create temp view {name} as {rows}"))?;
+            continue;
+        };
+        of.execute_batch(&format!("create temp view{view}"))?;
+    }
+    Ok(())
+}
+
+/// Returns the columns of a table other than the number of the run, in order.
+fn columns(of: &Connection, table: &str) -> Result<Vec<String>, Trouble> {
+    let mut select = of.prepare("select name from pragma_table_info(?1, 'main') where cid > 0")?;
+    let names = select.query_map([table], |row| row.get(0))?;
+    Ok(names.collect::<Result<Vec<String>, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns of the tables of version 1 are those of version 2 without the first one.
+    #[test]
+    fn tables_of_a_run_are_those_of_version_1_with_its_number() {
+        let (first, second) =
+            (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
+        v1::statements().for_each(|(_, text)| first.execute_batch(text).unwrap());
+        statements().for_each(|(_, text)| second.execute_batch(text).unwrap());
+        let types = |of: &Connection, table: &str, from: u32| -> Vec<(String, String, bool)> {
+            let sql = "select name, type, \"notnull\" from pragma_table_info(?1) where cid >= ?2";
+            let mut select = of.prepare(sql).unwrap();
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let rows = select.query_map((table, from), row).unwrap();
+            rows.collect::<Result<_, _>>().unwrap()
+        };
+        for table in tables_of_a_run() {
+            assert_eq!(types(&second, table, 1), types(&first, table, 0), "{table}");
+            assert_eq!(types(&second, table, 0)[0].0, "run", "{table}");
+        }
+        assert_eq!(tables_of_a_run().count(), 17);
+        assert_eq!(statements().count(), 22);
+    }
+}

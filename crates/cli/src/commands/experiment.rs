@@ -1,0 +1,365 @@
+//! `assay run` of an experiment file, and the answer of its record.
+
+use std::path::{Path, PathBuf};
+
+use analyze::Status;
+use analyze::compare::{Look, RunFigures};
+use archive::{ExperimentContent, RecordErrorKind};
+use base::{Nanos, Seed, WallTime};
+use engine::{Options, Stop};
+use lab::experiment::{
+    COUNTERBALANCED, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
+    ExperimentOrder, Problem, RunMaker, STATE, design, read_results, run_experiment,
+};
+use lab::{OpenError, Order, RecordPlace};
+use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference};
+use workload::question::{Arm, Design, Difference, Outline, Rounds};
+use workload::{Overrides, Warmup};
+
+use crate::args::{AnswerArgs, RunArgs};
+use crate::beside::WorkloadFolder;
+use crate::commands::answer;
+use crate::commands::order;
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::experiment_file::{ExperimentFile, is_url_typed};
+use crate::reading;
+use crate::{signals, stderr, trust};
+
+/// The fact that holds the printed experiment.
+const EXPERIMENT: &str = "experiment";
+
+/// The fact that holds the command line.
+const COMMAND: &str = "command";
+
+/// Runs an experiment, or continues an interrupted one, and prints the answer.
+pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complaint> {
+    refuse_unsupported(args, file)?;
+    let record = record(args);
+    let overrides = reading::overrides(&args.file)?;
+    let command = command(args, file);
+    let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
+    let stop = Stop::default();
+    let runs = Runs { file, overrides: &overrides, options, command: &command, stop: &stop };
+    if !args.quiet {
+        stderr::line(&forecast(file, args.is_virtual));
+    }
+    let listening = signals::listen(stop.clone(), |_| {
+        stderr::line("ending the experiment: the run in progress is not recorded");
+    });
+    listening.map_err(|error| Complaint::of(&error))?;
+    let facts = facts(file, command.clone());
+    let experiment_order = ExperimentOrder {
+        experiment: &file.experiment,
+        runs: &runs,
+        record: &record,
+        facts: &facts,
+        is_resumed: args.resume.is_some(),
+        stop: stop.clone(),
+    };
+    let ended = run_experiment(&experiment_order, &Progress { is_quiet: args.quiet });
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) if is_unreachable(&error) => {
+            complaint(&error, &record).print();
+            return Ok(Exit::Unreachable);
+        }
+        Err(error) => return Err(complaint(&error, &record)),
+    };
+    let exit = of_record(&record, args.answer)?;
+    Ok(match ended {
+        ExperimentEnd::Interrupted => Exit::Interrupted,
+        ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed => exit,
+    })
+}
+
+/// Prints the answer of an experiment's record.
+pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
+    let view = view(path)?;
+    match args.json {
+        true => answer::print_document(&report::experiment_json(&view))?,
+        false => answer::print(&report::experiment_text(&view))?,
+    }
+    Ok(match view.verdict() {
+        Status::Invalid => Exit::Invalid,
+        Status::Suspect if args.strict => Exit::Invalid,
+        Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
+    })
+}
+
+/// Returns true if a file is the record of an experiment.
+pub(crate) fn is_record(path: &Path) -> bool {
+    let opened = archive::Archive::open(path);
+    opened.is_err_and(|error| *error.kind() == RecordErrorKind::Experiment)
+}
+
+fn view(path: &Path) -> Result<ExperimentView, Complaint> {
+    let unreadable = |error: ExperimentError| Complaint::of(&error);
+    let content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
+    let text = content.fact(EXPERIMENT).unwrap_or_default();
+    let Some(outline) = Outline::of_text(text) else {
+        let path = path.display();
+        return Err(Complaint::new(format!("the question in the record `{path}` cannot be read")));
+    };
+    let design = design(&outline, content.fact(COUNTERBALANCED) == Some("yes"));
+    let names = outline.compared();
+    let results = read_results(path, &design, &names).map_err(unreadable)?;
+    let settings = (1..names.len()).flat_map(|arm| undeclared(&outline, &results, arm)).collect();
+    let arm = |(place, name): (usize, &String)| ArmView {
+        name: name.clone(),
+        differences: differences(&outline, place),
+        validity: results.validity[place].clone(),
+    };
+    let run = |run: &lab::experiment::RecordedRun| RunView {
+        number: run.row.run,
+        round: run.row.round,
+        arm: run.arm,
+        attempt: run.row.attempt,
+        state: run.row.state.name(),
+        seed: run.row.seed,
+        verdict: run.figures.verdict.status(),
+        objections: run.figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect(),
+    };
+    let look = |look: &archive::LookRow| Look { pairs: look.pairs, is_decided: look.is_decided };
+    Ok(ExperimentView {
+        ask: outline.ask.clone(),
+        workload: outline.workload.clone(),
+        command: content.fact(COMMAND).unwrap_or_default().to_owned(),
+        record: path.display().to_string(),
+        state: match content.fact(STATE) {
+            Some("complete") => ExperimentState::Complete,
+            Some("instrument-failed") => ExperimentState::InstrumentFailed,
+            _ => ExperimentState::Interrupted,
+        },
+        has_several_differences: outline.has_several_differences,
+        bets: outline.bets.clone(),
+        arms: names.iter().enumerate().map(arm).collect(),
+        runs: results.runs.iter().map(run).collect(),
+        looks: content.looks.iter().map(look).collect(),
+        comparison: results.comparison.clone(),
+        settings,
+    })
+}
+
+/// Returns the differences of an arm of the comparison.
+fn differences(outline: &Outline, place: usize) -> Vec<(String, String)> {
+    let arm = if outline.design == Design::Aa { 0 } else { place };
+    outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
+}
+
+/// Settings that follow from the option `tls`.
+const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
+
+/// Returns the settings of an arm that differ from those of the baseline without being declared.
+/// Another target has other settings: there, the target is the difference.
+fn undeclared(
+    outline: &Outline,
+    results: &lab::experiment::ExperimentResults,
+    arm: usize,
+) -> Vec<SettingDifference> {
+    let declared: Vec<String> = [differences(outline, 0), differences(outline, arm)]
+        .concat()
+        .into_iter()
+        .map(|(key, _)| key)
+        .collect();
+    if declared.iter().any(|key| key == "url") {
+        return Vec::new();
+    }
+    let has_tls = declared.iter().any(|key| key == "option.tls");
+    let is_declared = |name: &str| {
+        has_tls && OF_TLS.contains(&name)
+            || declared.iter().any(|key| key.split_once('.').is_some_and(|(_, rest)| rest == name))
+    };
+    let changed = results.changed_settings(arm).into_iter();
+    let undeclared = changed.filter(|one| !is_declared(&one.name));
+    undeclared
+        .map(|one| {
+            let [baseline, value] = one.values;
+            SettingDifference { name: one.name, arm: one.arm, baseline, value }
+        })
+        .collect()
+}
+
+/// Refuses what this version does not run.
+fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
+    let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
+    for arm in &file.experiment.arms {
+        for one in &arm.differences {
+            let help = match one {
+                Difference::Server { .. } => {
+                    "write it into the `url` of two experiments: \
+                                              `testbed:postgres?server.NAME=VALUE`"
+                }
+                Difference::BeforeCommand(_) | Difference::AfterCommand(_) => {
+                    "use `before` and `after` with SQL statements"
+                }
+                _ => continue,
+            };
+            let key = one.key();
+            let sentence = format!("[arm {}]: `{key}` is checked but not run yet", arm.name);
+            return refuse(sentence, help);
+        }
+        let plan = &arm.plan;
+        if plan.warmup == Warmup::Auto {
+            return refuse(
+                "an experiment needs the same warm-up in every run, and `warmup = auto` finds it \
+                 in each"
+                    .to_owned(),
+                "write a duration: `warmup = 10s`",
+            );
+        }
+        if !args.allow_commands {
+            trust::refuse_programs(&file.workload_of(plan.clone()), is_url_typed(arm, &args.file))?;
+        }
+    }
+    if args.op_log.is_some() || args.loaded {
+        let option = if args.loaded { "--loaded" } else { "--op-log" };
+        return refuse(format!("an experiment has no {option}"), "leave it out");
+    }
+    Ok(())
+}
+
+/// Returns the path of the record.
+fn record(args: &RunArgs) -> PathBuf {
+    match (&args.resume, &args.out) {
+        (Some(path), _) | (None, Some(path)) => path.clone(),
+        (None, None) => PathBuf::from(format!("./experiment-{}.assay", WallTime::now().compact())),
+    }
+}
+
+/// Returns the facts of the record. A resumed experiment must have the same.
+fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
+    let plans: Vec<String> = file.experiment.arms.iter().map(|arm| arm.plan.to_text()).collect();
+    vec![
+        ("assay", env!("CARGO_PKG_VERSION").to_owned()),
+        (EXPERIMENT, file.experiment.to_text()),
+        ("plans", plans.join("\n")),
+        (COMMAND, command),
+    ]
+}
+
+/// Returns the command line for the record.
+fn command(args: &RunArgs, file: &ExperimentFile) -> String {
+    let flag = |set: bool| set.then(String::new);
+    let plan = &file.experiment.arms[0].plan;
+    let more = [
+        ("threads", (args.threads > 1).then(|| args.threads.to_string())),
+        ("spin", flag(args.spin)),
+        ("allow-commands", flag(args.allow_commands)),
+        ("virtual", flag(args.is_virtual)),
+    ];
+    order::command("run", &args.file, plan, &more)
+}
+
+/// Returns the number of runs and the time that they take.
+fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
+    let experiment = &file.experiment;
+    let arms = experiment.outline().compared().len() as u32;
+    let (fewest, most) = match experiment.rounds {
+        Rounds::Auto => (8, 20),
+        Rounds::Exactly(rounds) => (rounds, rounds),
+    };
+    let longest = experiment.arms.iter().filter_map(|arm| arm.plan.duration).max();
+    let time = |rounds: u32| {
+        let each = longest.unwrap_or_default();
+        Nanos(each.0.saturating_mul(u64::from(rounds * arms)))
+    };
+    let number = match fewest == most {
+        true => format!("{} runs", most * arms),
+        false => format!("{} to {} runs", fewest * arms, most * arms),
+    };
+    let length = match (longest, is_virtual, fewest == most) {
+        (None, ..) | (_, true, _) => String::new(),
+        (Some(_), false, true) => format!(", at least {}", time(most)),
+        (Some(_), false, false) => format!(", at least {} to {}", time(fewest), time(most)),
+    };
+    format!("experiment: {arms} arms, {number}{length}, without setup and loads")
+}
+
+fn is_unreachable(error: &ExperimentError) -> bool {
+    matches!(*error.problem, Problem::Unreachable(_) | Problem::Servers(OpenError::Unreachable(_)))
+}
+
+fn complaint(error: &ExperimentError, record: &Path) -> Complaint {
+    let resumable = !matches!(*error.problem, Problem::Complete | Problem::Changed { .. });
+    let complaint = Complaint::of(error);
+    match &*error.problem {
+        Problem::Changed { .. } => {
+            complaint.help("continue it with the same files and options, or begin a new record")
+        }
+        Problem::Complete => complaint.help("print its answer with `assay report`"),
+        _ if resumable && record.exists() => complaint.help(format!(
+            "the runs so far are in `{}`; continue with --resume {}",
+            record.display(),
+            order::quoted(&record.display().to_string())
+        )),
+        _ => complaint,
+    }
+}
+
+/// The source of the orders of an experiment's runs.
+struct Runs<'a> {
+    file: &'a ExperimentFile,
+    overrides: &'a Overrides,
+    options: Options,
+    command: &'a str,
+    stop: &'a Stop,
+}
+
+impl RunMaker for Runs<'_> {
+    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order> {
+        let folder = WorkloadFolder::new(self.file.files.clone());
+        let plan = self.file.experiment.plan(arm, seed.0, self.overrides, &folder)?;
+        let workload = self.file.workload_of(plan);
+        let started = match self.options.is_virtual {
+            true => WallTime::EPOCH,
+            false => WallTime::now(),
+        };
+        let options = Options { started, files: workload.files.clone(), ..self.options.clone() };
+        let place = RecordPlace::Exactly(PathBuf::new());
+        let (path, command) = (workload.path.clone(), self.command.to_owned());
+        Some(order::order(&workload, &path, options, place, command, self.stop.clone()))
+    }
+}
+
+/// The progress of an experiment on stderr: a line for each run.
+struct Progress {
+    is_quiet: bool,
+}
+
+impl ExperimentListener for Progress {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if self.is_quiet {
+            return;
+        }
+        stderr::line(&match event {
+            ExperimentEvent::Starting => "starting servers".to_owned(),
+            ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
+            ExperimentEvent::Running { number, most, round, arm } => {
+                format!("run {number} of at most {most}: round {}, {arm}", round + 1)
+            }
+            ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
+            ExperimentEvent::Repeating { round } => {
+                format!("round {} is repeated: the load generator or the machine failed", round + 1)
+            }
+            ExperimentEvent::Looked { pairs, is_decided } => {
+                let word = if *is_decided { "decided" } else { "not decided yet" };
+                format!("look at {pairs} pairs: {word}")
+            }
+        });
+    }
+}
+
+fn told(figures: &RunFigures) -> String {
+    let checks: Vec<&str> =
+        figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+    let word = match figures.verdict.status() {
+        Status::Invalid => "INVALID",
+        Status::Suspect => "SUSPECT",
+        Status::Pass | Status::NotPossible => "VALID",
+    };
+    match checks.is_empty() {
+        true => word.to_owned(),
+        false => format!("{word} ({})", checks.join(", ")),
+    }
+}

@@ -1,0 +1,57 @@
+//! The events of an experiment, for displays.
+
+use analyze::compare::RunFigures;
+use archive::LiveView;
+
+/// A receiver of the events of an experiment.
+pub trait ExperimentListener {
+    /// Receives an event.
+    fn on_event(&self, event: &ExperimentEvent<'_>);
+
+    /// Receives the live figures of a run that begins.
+    fn watch(&self, live: LiveView) {
+        drop(live);
+    }
+}
+
+/// An event of an experiment.
+#[derive(Debug)]
+pub enum ExperimentEvent<'a> {
+    /// The servers are started.
+    Starting,
+    /// The tables of an arm's server are filled.
+    Preparing {
+        /// The arm.
+        arm: &'a str,
+    },
+    /// A run begins.
+    Running {
+        /// Its number, from 1.
+        number: u32,
+        /// The largest number of runs.
+        most: u32,
+        /// Its round, from 0.
+        round: u32,
+        /// Its arm.
+        arm: &'a str,
+    },
+    /// A run was made and recorded.
+    Ran {
+        /// Its number.
+        number: u32,
+        /// Its figures.
+        figures: &'a RunFigures,
+    },
+    /// A round is repeated, because an instrument failed.
+    Repeating {
+        /// The round.
+        round: u32,
+    },
+    /// A look was taken.
+    Looked {
+        /// Number of pairs.
+        pairs: u32,
+        /// True if every bet is decided.
+        is_decided: bool,
+    },
+}

@@ -1,0 +1,641 @@
+//! Execution of an experiment: its runs in their order, and its looks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use analyze::compare::{
+    CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats, RoundState, RunFigures,
+    compare, judge_round,
+};
+use analyze::{Status, summarize};
+use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
+use base::{Seed, TargetKind};
+use engine::{NoListener, Prepare, Stop};
+use record::EndKind;
+use workload::FixedStatement;
+use workload::question::{Arm, Design as Runs, Experiment, Outline, Restore, Rounds};
+
+use super::effect;
+use super::error::{ExperimentError, Problem};
+use super::event::{ExperimentEvent, ExperimentListener};
+use super::schedule::{PlannedRun, Schedule};
+use super::servers::Servers;
+use super::settle;
+use crate::evidence::evidence;
+use crate::record_place::RecordPlace;
+use crate::run::{Done, Order, run_on};
+
+/// The parameters of an experiment.
+pub struct ExperimentOrder<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Makes the orders of its runs.
+    pub runs: &'a dyn RunMaker,
+    /// The path of its record.
+    pub record: &'a Path,
+    /// Facts for the record: of a resumed experiment, those that must not have changed.
+    pub facts: &'a [(&'static str, String)],
+    /// True to continue the record of an interrupted experiment.
+    pub is_resumed: bool,
+    /// A request to end the experiment early.
+    pub stop: Stop,
+}
+
+/// A source of orders for runs.
+///
+/// The plan of an order has the seed of schedule and values; its `record` and `stop` are replaced.
+pub trait RunMaker {
+    /// Returns the order of a run of an arm, with this seed of schedule and values; `None` if the
+    /// files of the workload have changed so that there is no plan any more.
+    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
+}
+
+/// The end of an experiment that left a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentEnd {
+    /// It took its last look.
+    Complete,
+    /// The user interrupted it; it can be resumed.
+    Interrupted,
+    /// The load generator or the machine failed too often.
+    InstrumentFailed,
+}
+
+/// Runs an experiment, or continues an interrupted one, and records it.
+///
+/// # Errors
+/// A run failed, or the record cannot be written. What was measured until then is recorded, and the
+/// experiment can be resumed.
+pub fn run_experiment(
+    order: &ExperimentOrder<'_>,
+    listener: &dyn ExperimentListener,
+) -> Result<ExperimentEnd, ExperimentError> {
+    let (record, content) = open_record(order)?;
+    let mut execution = Execution::begin(order, listener, record, content)?;
+    let end = execution.rounds();
+    let torn_down = execution.tear_down();
+    let end = end?;
+    torn_down?;
+    execution.conclude(end)
+}
+
+/// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
+/// `instrument-failed`.
+pub const STATE: &str = "state";
+
+/// The fact that says if the order of runs is counterbalanced: `yes` or `no`.
+pub const COUNTERBALANCED: &str = "counterbalanced";
+
+/// An experiment that is being executed.
+struct Execution<'a> {
+    order: &'a ExperimentOrder<'a>,
+    listener: &'a dyn ExperimentListener,
+    record: ExperimentWriter,
+    servers: Servers,
+    schedule: Schedule,
+    design: Design,
+    /// The arms of the comparison.
+    names: Vec<String>,
+    looks: Vec<Look>,
+    /// All runs so far, with the figures of those that may count.
+    runs: Vec<(RunRow, Option<RunFigures>)>,
+}
+
+/// The end of a part of the execution.
+enum Part {
+    Done,
+    Interrupted,
+    Lost,
+}
+
+impl<'a> Execution<'a> {
+    fn begin(
+        order: &'a ExperimentOrder<'a>,
+        listener: &'a dyn ExperimentListener,
+        record: ExperimentWriter,
+        content: ExperimentContent,
+    ) -> Result<Execution<'a>, ExperimentError> {
+        let experiment = order.experiment;
+        let seed = experiment.arms[0].plan.seed;
+        let orders = experiment.arms.iter().map(|arm| order_of(order, arm, seed));
+        let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
+        orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
+        listener.on_event(&ExperimentEvent::Starting);
+        let servers = Servers::open(&orders).map_err(|(arm, error)| {
+            ExperimentError::of(&experiment.arms[arm], Problem::Servers(error))
+        })?;
+        let mut execution = Execution {
+            order,
+            listener,
+            servers,
+            schedule: schedule(experiment, seed),
+            design: design(&experiment.outline(), experiment.writes()),
+            names: experiment.outline().compared(),
+            looks: content.looks.iter().map(|look| look_of(*look)).collect(),
+            runs: Vec::new(),
+            record,
+        };
+        execution.resume(content)?;
+        execution.prepare()?;
+        Ok(execution)
+    }
+
+    /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
+    /// abandoned, because the other half of their pairs would be measured on other servers;
+    /// simulated servers are the same in every process.
+    fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
+        for own in [self.own_path(), self.aside_path()].into_iter().filter(|own| own.exists()) {
+            std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
+        }
+        let keeps = self.order.experiment.arms.iter().all(is_simulated);
+        let complete = complete_rounds(&content.runs, self.design.arms);
+        let mut abandoned = Vec::new();
+        for mut row in content.runs {
+            if !keeps && row.state == RunState::Counts && row.round >= complete {
+                abandoned.push(row.run);
+                row.state = RunState::Abandoned;
+            }
+            let figures = match row.state {
+                RunState::Counts => Some(self.figures_of(row.run)?),
+                RunState::Repeated | RunState::Abandoned => None,
+            };
+            self.runs.push((row, figures));
+        }
+        Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
+    }
+
+    fn figures_of(&self, run: u32) -> Result<RunFigures, ExperimentError> {
+        figures(&Archive::open_run(self.record.path(), run)?)
+    }
+
+    /// Fills the tables of every server, and lets the servers settle.
+    fn prepare(&mut self) -> Result<(), ExperimentError> {
+        for place in self.servers.arms_with_own_data() {
+            let arm = &self.order.experiment.arms[place];
+            self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.name });
+            if self.order.is_resumed {
+                // What a killed experiment has left; there may be nothing.
+                let _ = self.aside(place, |order| order.plan.setup.clear());
+            }
+            self.load(place)?;
+        }
+        Ok(())
+    }
+
+    /// Runs setup and loads of an arm.
+    fn load(&mut self, place: usize) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        self.aside(place, |order| {
+            order.plan.teardown.clear();
+            order.options.prepare = Prepare::Fresh;
+        })?;
+        if is_simulated(arm) {
+            return Ok(());
+        }
+        let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
+        for statement in settle::statements(&arm.plan, dialect) {
+            // A user without the right to it has a server that settles later.
+            let _ = self.statements(place, &[statement]);
+        }
+        Ok(())
+    }
+
+    /// Runs `[teardown]` on every server.
+    fn tear_down(&mut self) -> Result<(), ExperimentError> {
+        for place in self.servers.arms_with_own_data() {
+            if !self.order.experiment.arms[place].plan.teardown.is_empty() {
+                self.aside(place, |order| {
+                    order.plan.setup.clear();
+                    // The end of the experiment does not interrupt it.
+                    order.stop = Stop::default();
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs statements once.
+    fn statements(
+        &self,
+        place: usize,
+        statements: &[FixedStatement],
+    ) -> Result<(), ExperimentError> {
+        match statements.is_empty() {
+            true => Ok(()),
+            false => self.aside(place, |order| only(order, statements)),
+        }
+    }
+
+    /// Runs statements once, also if the experiment is interrupted.
+    fn statements_at_the_end(
+        &self,
+        place: usize,
+        statements: &[FixedStatement],
+    ) -> Result<(), ExperimentError> {
+        match statements.is_empty() {
+            true => Ok(()),
+            false => self.aside(place, |order| {
+                only(order, statements);
+                order.stop = Stop::default();
+            }),
+        }
+    }
+
+    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
+    fn aside(&self, place: usize, change: impl FnOnce(&mut Order)) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        let mut order = order_of(self.order, arm, arm.plan.seed)?;
+        order.plan.jobs.clear();
+        order.options.prepare = Prepare::Keep;
+        order.options.teardown = true;
+        order.stop = self.order.stop.of_one_run();
+        change(&mut order);
+        if order.options.prepare == Prepare::Keep {
+            order.plan.loads.clear();
+        } else {
+            order.options.teardown = false;
+        }
+        order.record = RecordPlace::Exactly(self.aside_path());
+        let done = run_on(self.servers.stage(place), order, Arc::new(NoListener), |_| {});
+        let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
+        let unreachable = done.unreachable.clone().or_else(|| done.lost.clone());
+        done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
+        match unreachable {
+            Some(reason) => Err(ExperimentError::of(arm, Problem::Unreachable(reason))),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs rounds and takes looks until the experiment is over.
+    fn rounds(&mut self) -> Result<ExperimentEnd, ExperimentError> {
+        loop {
+            let pairs = self.complete();
+            match self.design.looks.next(&self.looks, pairs) {
+                NextStep::Finished => return Ok(ExperimentEnd::Complete),
+                NextStep::Look { pairs } => self.look(pairs)?,
+                NextStep::Run { pairs: due } => match self.round(pairs, due)? {
+                    Part::Done => {}
+                    Part::Interrupted => return Ok(ExperimentEnd::Interrupted),
+                    Part::Lost => return Ok(ExperimentEnd::InstrumentFailed),
+                },
+            }
+        }
+    }
+
+    /// Returns the number of complete rounds.
+    fn complete(&self) -> u32 {
+        let rows: Vec<RunRow> = self.runs.iter().map(|(row, _)| row.clone()).collect();
+        complete_rounds(&rows, self.design.arms)
+    }
+
+    fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
+        let comparison = compare(&self.design, &counted(&self.runs, &self.names), pairs);
+        let look = Look { pairs, is_decided: comparison.is_decided() };
+        self.record.add_look(LookRow { pairs, is_decided: look.is_decided })?;
+        self.looks.push(look);
+        self.listener.on_event(&ExperimentEvent::Looked { pairs, is_decided: look.is_decided });
+        Ok(())
+    }
+
+    /// Runs what a round lacks, and repeats it if an instrument failed.
+    fn round(&mut self, round: u32, pairs_due: u32) -> Result<Part, ExperimentError> {
+        for planned in self.schedule.round(round) {
+            let is_made = |(row, _): &(RunRow, Option<RunFigures>)| {
+                row.round == round
+                    && row.position == planned.position
+                    && row.state == RunState::Counts
+            };
+            if self.runs.iter().any(is_made) {
+                continue;
+            }
+            if let Part::Interrupted = self.run(round, planned)? {
+                return Ok(Part::Interrupted);
+            }
+        }
+        let of_round = || {
+            self.runs.iter().filter(|(row, _)| row.round == round && row.state == RunState::Counts)
+        };
+        let repeats = Repeats {
+            of_round: self.attempt(round),
+            other_rounds: self.repeated_rounds(round),
+            pairs: pairs_due,
+        };
+        let verdicts = of_round().filter_map(|(_, figures)| figures.as_ref());
+        match judge_round(verdicts.map(|figures| &figures.verdict), repeats) {
+            RoundState::Counts => Ok(Part::Done),
+            RoundState::Lost => Ok(Part::Lost),
+            RoundState::Repeat => {
+                let runs: Vec<u32> = of_round().map(|(row, _)| row.run).collect();
+                self.record.set_state(&runs, RunState::Repeated)?;
+                for (row, figures) in &mut self.runs {
+                    if runs.contains(&row.run) {
+                        row.state = RunState::Repeated;
+                        *figures = None;
+                    }
+                }
+                self.listener.on_event(&ExperimentEvent::Repeating { round });
+                Ok(Part::Done)
+            }
+        }
+    }
+
+    /// Returns the number of earlier attempts at a round.
+    fn attempt(&self, round: u32) -> u32 {
+        let repeated = self
+            .runs
+            .iter()
+            .filter(|(row, _)| row.round == round && row.state == RunState::Repeated);
+        repeated.map(|(row, _)| row.attempt + 1).max().unwrap_or_default()
+    }
+
+    /// Returns the number of other rounds that were repeated.
+    fn repeated_rounds(&self, round: u32) -> u32 {
+        let repeated = self.runs.iter().filter(|(row, _)| row.state == RunState::Repeated);
+        let mut rounds: Vec<u32> =
+            repeated.map(|(row, _)| row.round).filter(|other| *other != round).collect();
+        rounds.sort_unstable();
+        rounds.dedup();
+        rounds.len() as u32
+    }
+
+    /// Makes a run, with the statements around it.
+    fn run(&mut self, round: u32, planned: PlannedRun) -> Result<Part, ExperimentError> {
+        if self.order.stop.reason() != EndKind::Completed {
+            return Ok(Part::Interrupted);
+        }
+        let experiment = self.order.experiment;
+        let place = place_of(experiment, planned.arm);
+        let arm = &experiment.arms[place];
+        let number = self.runs.len() as u32 + 1;
+        self.restore(place)?;
+        self.statements(place, &arm.before)?;
+        let made = self.make(round, planned, number);
+        // They undo the statements before the run, however it ended.
+        let undone = self.statements_at_the_end(place, &arm.after);
+        let part = made?;
+        undone?;
+        Ok(part)
+    }
+
+    /// Measures a run and moves it into the record.
+    fn make(
+        &mut self,
+        round: u32,
+        planned: PlannedRun,
+        number: u32,
+    ) -> Result<Part, ExperimentError> {
+        let experiment = self.order.experiment;
+        let place = place_of(experiment, planned.arm);
+        let arm = &experiment.arms[place];
+        let most = self.most_runs();
+        let name = self.names[planned.arm].clone();
+        self.listener.on_event(&ExperimentEvent::Running { number, most, round, arm: &name });
+        let done = self.measure(place, planned)?;
+        if done.end == EndKind::Interrupted {
+            done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
+            return Ok(Part::Interrupted);
+        }
+        let archive = Archive::open(&done.record)?;
+        let figures = figures(&archive)?;
+        drop(archive);
+        if let Err(reason) = effect::check(arm, &figures.facts) {
+            let _ = std::fs::remove_file(&done.record);
+            return Err(ExperimentError::of(arm, Problem::NotInEffect(reason)));
+        }
+        let row = self.row(number, round, planned, name, &figures);
+        self.record.add_run(&row, &rows_of(&figures), &done.record)?;
+        self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
+        self.runs.push((row, Some(figures)));
+        Ok(Part::Done)
+    }
+
+    fn row(
+        &self,
+        run: u32,
+        round: u32,
+        planned: PlannedRun,
+        arm: String,
+        figures: &RunFigures,
+    ) -> RunRow {
+        let verdict = &figures.verdict;
+        let objections: Vec<&str> =
+            verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+        RunRow {
+            run,
+            round,
+            position: planned.position,
+            arm,
+            attempt: self.attempt(round),
+            state: RunState::Counts,
+            verdict: word(verdict.status()).to_owned(),
+            objections: objections.join(","),
+            seed: planned.seed.0,
+        }
+    }
+
+    /// Runs the jobs of an arm.
+    fn measure(&self, place: usize, planned: PlannedRun) -> Result<Done, ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        let mut order = order_of(self.order, arm, planned.seed)?;
+        order.options.prepare = self.prepared(arm);
+        order.options.teardown = false;
+        order.server_seed = Some(planned.server);
+        order.record = RecordPlace::Exactly(self.own_path());
+        order.stop = self.order.stop.of_one_run();
+        let stage = self.servers.stage(place);
+        let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
+        let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
+        let problem = match (done.unreachable.take().or(done.lost.take()), done.record_error.take())
+        {
+            (Some(reason), _) => Problem::Unreachable(reason),
+            (None, Some(error)) => Problem::Record(error),
+            (None, None) => return Ok(done),
+        };
+        let _ = done.discard();
+        Err(ExperimentError::of(arm, problem))
+    }
+
+    /// Returns the state of the data in which a run begins: the rows of tables are counted where
+    /// they must be those of the load.
+    fn prepared(&self, arm: &Arm) -> Prepare {
+        match self.order.experiment.restore {
+            Restore::Reload | Restore::Statements(_) if !is_simulated(arm) => Prepare::Verify,
+            Restore::None | Restore::Reload | Restore::Statements(_) => Prepare::Keep,
+        }
+    }
+
+    /// Brings the data back to its state after the load.
+    fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
+        match self.order.experiment.restore {
+            Restore::None => Ok(()),
+            Restore::Statements(_) => {
+                self.statements(place, &self.order.experiment.arms[place].restore)
+            }
+            Restore::Reload if self.runs.is_empty() => Ok(()),
+            Restore::Reload => {
+                self.aside(place, |order| order.plan.setup.clear())?;
+                self.load(place)
+            }
+        }
+    }
+
+    /// Returns the largest number of runs, if no round is repeated any more.
+    fn most_runs(&self) -> u32 {
+        let made = self.runs.iter().filter(|(row, _)| row.state == RunState::Counts).count() as u32;
+        let all = self.design.looks.most_pairs() * self.design.arms as u32;
+        self.runs.len() as u32 + all.saturating_sub(made)
+    }
+
+    fn conclude(mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
+        let word = match end {
+            ExperimentEnd::Complete => "complete",
+            ExperimentEnd::Interrupted => "interrupted",
+            ExperimentEnd::InstrumentFailed => "instrument-failed",
+        };
+        self.record.set_facts(&[(STATE, word.to_owned())])?;
+        Ok(end)
+    }
+
+    /// Returns the path of the record of the run in progress.
+    fn own_path(&self) -> PathBuf {
+        self.beside("-run")
+    }
+
+    /// Returns the path of the record of statements beside the runs, which is not kept.
+    fn aside_path(&self) -> PathBuf {
+        self.beside("-aside")
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.order.record.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+}
+
+/// Creates the record, or opens that of an interrupted experiment.
+fn open_record(
+    order: &ExperimentOrder<'_>,
+) -> Result<(ExperimentWriter, ExperimentContent), ExperimentError> {
+    if !order.is_resumed {
+        let mut facts = order.facts.to_vec();
+        facts.push((STATE, "running".to_owned()));
+        let word = if order.experiment.writes() { "yes" } else { "no" };
+        facts.push((COUNTERBALANCED, word.to_owned()));
+        let record = ExperimentWriter::create(order.record, &facts)?;
+        let content = ExperimentContent {
+            facts: Vec::new(),
+            runs: Vec::new(),
+            looks: Vec::new(),
+            notes: Vec::new(),
+        };
+        return Ok((record, content));
+    }
+    let (mut record, content) = ExperimentWriter::resume(order.record)?;
+    if content.fact(STATE) == Some("complete") {
+        return Err(Problem::Complete.into());
+    }
+    for (key, value) in order.facts {
+        let before = content.fact(key).unwrap_or_default();
+        if before != value {
+            return Err(Problem::Changed { key }.into());
+        }
+    }
+    record.set_facts(&[(STATE, "running".to_owned())])?;
+    Ok((record, content))
+}
+
+fn order_of(order: &ExperimentOrder<'_>, arm: &Arm, seed: Seed) -> Result<Order, ExperimentError> {
+    let made = order.runs.order(arm, seed);
+    made.ok_or_else(|| ExperimentError::of(arm, Problem::FilesChanged))
+}
+
+/// Reduces an order to statements.
+fn only(order: &mut Order, statements: &[FixedStatement]) {
+    order.plan.setup = statements.to_vec();
+    order.plan.loads.clear();
+    order.plan.teardown.clear();
+    order.options.prepare = Prepare::Fresh;
+}
+
+/// Returns the word for a verdict in the record.
+fn word(verdict: Status) -> &'static str {
+    match verdict {
+        Status::Invalid => "invalid",
+        Status::Suspect => "suspect",
+        Status::Pass | Status::NotPossible => "valid",
+    }
+}
+
+fn is_simulated(arm: &Arm) -> bool {
+    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
+}
+
+fn schedule(experiment: &Experiment, seed: Seed) -> Schedule {
+    let runs = experiment.outline().compared().len();
+    Schedule { runs, seed, is_counterbalanced: experiment.writes() }
+}
+
+/// Returns the arm of the file for an arm of the comparison.
+fn place_of(experiment: &Experiment, compared: usize) -> usize {
+    match experiment.design {
+        Runs::Arms => compared,
+        Runs::Aa => 0,
+    }
+}
+
+/// Returns the statistics of an experiment; those of one that may change data fit the effect of the
+/// order of runs.
+pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
+    Design {
+        arms: outline.compared().len(),
+        looks: match outline.rounds {
+            Rounds::Auto => LookPlan::Auto,
+            Rounds::Exactly(rounds) => LookPlan::Fixed(rounds),
+        },
+        order: match is_counterbalanced {
+            true => OrderModel::Counterbalanced,
+            false => OrderModel::Random,
+        },
+        bets: outline.bets.clone(),
+        deltas: outline.deltas.clone(),
+    }
+}
+
+fn look_of(row: LookRow) -> Look {
+    Look { pairs: row.pairs, is_decided: row.is_decided }
+}
+
+/// Returns the number of leading rounds in which every arm has a run that counts.
+fn complete_rounds(runs: &[RunRow], arms: usize) -> u32 {
+    let is_complete = |round: &u32| {
+        let counts = |row: &&RunRow| row.round == *round && row.state == RunState::Counts;
+        runs.iter().filter(counts).count() == arms
+    };
+    (0..).take_while(is_complete).count() as u32
+}
+
+/// Returns the runs that count, for the comparison.
+fn counted<'r>(runs: &'r [(RunRow, Option<RunFigures>)], names: &[String]) -> Vec<CountedRun<'r>> {
+    let run = |(row, figures): &'r (RunRow, Option<RunFigures>)| {
+        let arm = names.iter().position(|name| *name == row.arm)?;
+        let figures = figures.as_ref().filter(|_| row.state == RunState::Counts)?;
+        Some(CountedRun { round: row.round, arm, position: row.position, figures })
+    };
+    runs.iter().filter_map(run).collect()
+}
+
+/// Returns the figures of a recorded run.
+pub(super) fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
+    let evidence = evidence(archive)?;
+    Ok(RunFigures::of(&evidence, &summarize(&evidence), archive.settings()?))
+}
+
+fn rows_of(figures: &RunFigures) -> Vec<Figure> {
+    let row = |(metric, value): &(workload::question::RunMetric, f64)| Figure {
+        of: metric.of.clone().unwrap_or_default(),
+        metric: metric.quantity.name().to_owned(),
+        value: *value,
+    };
+    figures.metrics.iter().map(row).collect()
+}

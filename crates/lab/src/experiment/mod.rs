@@ -1,0 +1,26 @@
+//! Experiments: interleaved runs of several arms, in one record.
+//!
+//! ```text
+//! Experiment ─ schedule ─▶ runs in rounds ─ figures ─▶ looks ─▶ record ─▶ ExperimentResults
+//! ```
+//!
+//! [`run_experiment`] executes an experiment or continues an interrupted one. Its order and seeds
+//! are a pure function of the seed of the workload. Each run writes a record of its own while it
+//! runs, which moves into that of the experiment when it has ended. [`read_results`] compares the
+//! arms from the record alone.
+
+mod effect;
+mod error;
+mod event;
+mod execute;
+mod results;
+mod schedule;
+mod servers;
+mod settle;
+
+pub use error::{ExperimentError, Problem};
+pub use event::{ExperimentEvent, ExperimentListener};
+pub use execute::{
+    COUNTERBALANCED, ExperimentEnd, ExperimentOrder, RunMaker, STATE, design, run_experiment,
+};
+pub use results::{ChangedSetting, ExperimentResults, RecordedRun, read_results};

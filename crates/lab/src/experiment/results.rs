@@ -1,0 +1,116 @@
+//! The results of an experiment, read from its record.
+
+use std::path::Path;
+
+use analyze::compare::{
+    ArmValidity, Comparison, CountedRun, Design, JudgedRun, RunFigures, compare, validity_of,
+};
+use archive::{Archive, ExperimentContent, RunRow, RunState};
+
+use super::error::ExperimentError;
+use super::execute::figures;
+
+/// A setting that has one value in all runs of an arm, and another in those of the baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedSetting {
+    /// Its name.
+    pub name: String,
+    /// Index of the arm.
+    pub arm: usize,
+    /// Values in the runs of the baseline and of the arm.
+    pub values: [String; 2],
+}
+
+/// The results of an experiment.
+#[derive(Debug)]
+pub struct ExperimentResults {
+    /// Facts, looks and remarks, and the list of runs.
+    pub content: ExperimentContent,
+    /// The runs with their figures, in the order in which they were made.
+    pub runs: Vec<RecordedRun>,
+    /// The comparison; `None` before the first look.
+    pub comparison: Option<Comparison>,
+    /// The validity of each arm.
+    pub validity: Vec<ArmValidity>,
+}
+
+/// Beginnings of the names of facts that change from moment to moment.
+const MOMENTARY: [&str; 2] = ["host.load.", "host.memory.available"];
+
+/// A run of an experiment with its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedRun {
+    /// Its place in the experiment.
+    pub row: RunRow,
+    /// Index of its arm in the comparison.
+    pub arm: usize,
+    /// Its figures.
+    pub figures: RunFigures,
+}
+
+/// Reads the results of an experiment; `names` are the arms of the comparison.
+///
+/// # Errors
+/// The record is not that of an experiment, or is damaged.
+pub fn read_results(
+    path: &Path,
+    design: &Design,
+    names: &[String],
+) -> Result<ExperimentResults, ExperimentError> {
+    let content = ExperimentContent::read(path)?;
+    let mut runs = Vec::new();
+    for row in &content.runs {
+        let Some(arm) = names.iter().position(|name| *name == row.arm) else { continue };
+        let figures = figures(&Archive::open_run(path, row.run)?)?;
+        runs.push(RecordedRun { row: row.clone(), arm, figures });
+    }
+    let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
+    let counted: Vec<CountedRun<'_>> = runs
+        .iter()
+        .filter(counts)
+        .map(|run| {
+            let RunRow { round, position, .. } = run.row;
+            CountedRun { round, arm: run.arm, position, figures: &run.figures }
+        })
+        .collect();
+    let pairs = content.looks.iter().map(|look| look.pairs).max();
+    let comparison = pairs.map(|pairs| compare(design, &counted, pairs));
+    let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
+    let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
+    let validity = (0..names.len()).map(|arm| validity_of(arm, &judged)).collect();
+    Ok(ExperimentResults { comparison, validity, runs, content })
+}
+
+impl ExperimentResults {
+    /// Returns the settings that differ between an arm and the baseline, by its runs that count.
+    pub fn changed_settings(&self, arm: usize) -> Vec<ChangedSetting> {
+        let [baseline, own] = [0, arm].map(|arm| self.constant_settings(arm));
+        let changed = own.iter().filter_map(|(name, value)| {
+            let (_, before) = baseline.iter().find(|(known, _)| known == name)?;
+            let values = [before.clone(), value.clone()];
+            (before != value).then(|| ChangedSetting { name: name.clone(), arm, values })
+        });
+        changed.collect()
+    }
+
+    /// Returns the settings that are the same in all runs of an arm.
+    fn constant_settings(&self, arm: usize) -> Vec<(String, String)> {
+        let counts = |run: &&RecordedRun| run.arm == arm && run.row.state == RunState::Counts;
+        let runs: Vec<&RecordedRun> = self.runs.iter().filter(counts).collect();
+        let Some((first, others)) = runs.split_first() else { return Vec::new() };
+        let is_constant = |fact: &&(String, String)| {
+            let is_momentary = MOMENTARY.iter().any(|prefix| fact.0.starts_with(prefix));
+            !is_momentary && others.iter().all(|run| run.figures.facts.contains(fact))
+        };
+        first.figures.facts.iter().filter(is_constant).cloned().collect()
+    }
+}
+
+fn judged(run: &RecordedRun) -> JudgedRun {
+    JudgedRun {
+        round: run.row.round,
+        arm: run.arm,
+        counts: run.row.state == RunState::Counts,
+        verdict: run.figures.verdict.clone(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Order and seeds of the runs of an experiment.
+
+use base::{Seed, Stream};
+
+/// The plan of the runs of an experiment: a pure function of its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Schedule {
+    /// Number of runs in a round.
+    pub(super) runs: usize,
+    /// Seed of the experiment: that of the workload file.
+    pub(super) seed: Seed,
+    /// True if every second round has the reverse order of the round before it.
+    pub(super) is_counterbalanced: bool,
+}
+
+/// A run of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlannedRun {
+    /// Index of its arm in the comparison.
+    pub(super) arm: usize,
+    /// Place in the round, from 0.
+    pub(super) position: u32,
+    /// Seed of schedule and values, the same for all runs of the round.
+    pub(super) seed: Seed,
+    /// Seed of a simulated server.
+    pub(super) server: Seed,
+}
+
+/// Highest number of runs of a round, for the numbering of random draws.
+const MOST_RUNS: u64 = 1 << 16;
+
+impl Schedule {
+    /// Returns the runs of a round in their order.
+    pub(super) fn round(&self, round: u32) -> Vec<PlannedRun> {
+        let seed = self.draw("round", u64::from(round));
+        let of = |(position, arm): (u32, usize)| PlannedRun {
+            arm,
+            position,
+            seed,
+            server: self.draw("server", u64::from(round) * MOST_RUNS + arm as u64),
+        };
+        (0..).zip(self.order(round)).map(of).collect()
+    }
+
+    /// Returns the arms in the order of a round.
+    fn order(&self, round: u32) -> Vec<usize> {
+        let is_second = self.is_counterbalanced && round % 2 == 1;
+        let drawn = if is_second { round - 1 } else { round };
+        let mut order: Vec<usize> = (0..self.runs).collect();
+        let stream = Stream::new(self.seed, "experiment", "order");
+        for last in (1..self.runs).rev() {
+            let mut draw = stream.draw(u64::from(drawn) * MOST_RUNS + last as u64);
+            order.swap(last, draw.below(last as u64 + 1) as usize);
+        }
+        if is_second {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Returns a seed of 32 bits, which is easy to type.
+    fn draw(&self, place: &str, number: u64) -> Seed {
+        Seed(Stream::new(self.seed, "experiment", place).draw(number).bits() >> 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(runs: usize, is_counterbalanced: bool) -> Schedule {
+        Schedule { runs, seed: Seed(7), is_counterbalanced }
+    }
+
+    fn arms(runs: &[PlannedRun]) -> Vec<usize> {
+        runs.iter().map(|run| run.arm).collect()
+    }
+
+    #[test]
+    fn every_round_runs_each_arm_once_with_the_same_seed() {
+        let schedule = schedule(3, false);
+        let mut seeds = Vec::new();
+        for round in 0..50 {
+            let runs = schedule.round(round);
+            let mut all = arms(&runs);
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2]);
+            assert!(runs.iter().all(|run| run.seed == runs[0].seed));
+            assert_ne!(runs[0].server, runs[1].server);
+            assert_eq!(runs.iter().map(|run| run.position).collect::<Vec<_>>(), [0, 1, 2]);
+            seeds.push(runs[0].seed);
+        }
+        seeds.sort_unstable_by_key(|seed| seed.0);
+        seeds.dedup();
+        assert_eq!(seeds.len(), 50);
+    }
+
+    #[test]
+    fn each_order_is_equally_likely() {
+        let schedule = schedule(2, false);
+        let first = (0..1_000).filter(|round| schedule.round(*round)[0].arm == 0).count();
+        assert!((440..560).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn counterbalanced_rounds_come_in_reversed_pairs() {
+        let schedule = schedule(3, true);
+        let mut firsts = [0; 3];
+        for pair in 0..300 {
+            let first = arms(&schedule.round(2 * pair));
+            let mut second = arms(&schedule.round(2 * pair + 1));
+            second.reverse();
+            assert_eq!(first, second);
+            firsts[first[0]] += 1;
+        }
+        assert!(firsts.iter().all(|count| (60..140).contains(count)), "{firsts:?}");
+    }
+
+    #[test]
+    fn plan_depends_on_the_seed_alone() {
+        let other = Schedule { seed: Seed(8), ..schedule(4, true) };
+        let rounds = |schedule: Schedule| (0..20).map(|n| schedule.round(n)).collect::<Vec<_>>();
+        assert_eq!(rounds(schedule(4, true)), rounds(schedule(4, true)));
+        assert_ne!(rounds(schedule(4, true)), rounds(other));
+    }
+}

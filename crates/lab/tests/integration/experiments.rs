@@ -1,0 +1,275 @@
+//! Experiments in virtual time: their records and answers.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use analyze::Status;
+use analyze::compare::{BetOutcome, Conclusion};
+use archive::{Archive, ExperimentContent};
+use base::{Seed, Target};
+use engine::{Options, Stop};
+use lab::experiment::{
+    ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener, ExperimentOrder,
+    ExperimentResults, Problem, RunMaker, design, read_results, run_experiment,
+};
+use lab::{Order, RecordPlace};
+use workload::Overrides;
+use workload::question::{Arm, Experiment, experiment_in};
+
+use crate::support::Place;
+
+const SERVICE: &str = "\
+url = sim:mm1?service=1ms
+duration = 4s
+warmup = 500ms
+[setup]
+query = create table t (id integer primary key)
+[load t]
+rows = 10
+columns = id: row()
+[read]
+query = select * from t where id = ${uniform(1, 10)}
+concurrency = 4
+[teardown]
+query = drop table t
+";
+
+const SLOWER: &str = "\
+[question]
+ask = What does a slower disk cost?
+workload = read.ini
+bet = throughput -5% .. -25%
+[arm fast]
+[arm slow]
+option.service = 1.15ms
+";
+
+fn experiment(text: &str) -> Experiment {
+    let files = BTreeMap::from([("read.ini".to_owned(), SERVICE.as_bytes().to_vec())]);
+    let (experiment, found) = experiment_in(text, &Overrides::default(), &files);
+    experiment.unwrap_or_else(|| panic!("{found:?}"))
+}
+
+/// A source of orders that interrupts the experiment before one of its runs.
+struct Runs<'a> {
+    experiment: &'a Experiment,
+    stop: Stop,
+    /// Number of orders until then.
+    left: Cell<u32>,
+}
+
+impl RunMaker for Runs<'_> {
+    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order> {
+        self.left.set(self.left.get().saturating_sub(1));
+        if self.left.get() == 0 {
+            self.stop.interrupt();
+        }
+        let files = BTreeMap::<String, Vec<u8>>::new();
+        let plan = self.experiment.plan(arm, seed.0, &Overrides::default(), &files)?;
+        Some(Order {
+            target: plan.target.clone().unwrap_or_else(|| Target::parse("sim:mm1").unwrap()),
+            plan,
+            options: Options::simulated(),
+            record: RecordPlace::Exactly("".into()),
+            op_log: None,
+            calibration: None,
+            server_seed: None,
+            workload: "read.ini".to_owned(),
+            command: "assay run slower.ini --virtual".to_owned(),
+            version: "0.1.0".to_owned(),
+            commit: None,
+            stop: self.stop.clone(),
+        })
+    }
+}
+
+struct Quiet;
+
+impl ExperimentListener for Quiet {
+    fn on_event(&self, _: &ExperimentEvent<'_>) {}
+}
+
+/// Runs an experiment; it is interrupted when `left` orders were made.
+fn run(
+    experiment: &Experiment,
+    record: &Path,
+    is_resumed: bool,
+    left: u32,
+) -> Result<ExperimentEnd, ExperimentError> {
+    let stop = Stop::default();
+    let runs = Runs { experiment, stop: stop.clone(), left: Cell::new(left) };
+    let facts = [("experiment", experiment.to_text())];
+    let order =
+        ExperimentOrder { experiment, runs: &runs, record, facts: &facts, is_resumed, stop };
+    run_experiment(&order, &Quiet)
+}
+
+const ALL: u32 = u32::MAX;
+
+fn results(experiment: &Experiment, record: &Path) -> ExperimentResults {
+    let outline = experiment.outline();
+    let design = design(&outline, experiment.writes());
+    read_results(record, &design, &outline.compared()).unwrap()
+}
+
+#[test]
+fn slower_server_is_found_and_its_bet_held() {
+    let place = Place::new();
+    let (experiment, record) = (experiment(SLOWER), place.record());
+    assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
+    let results = results(&experiment, &record);
+    let comparison = results.comparison.as_ref().unwrap();
+    let change = &comparison.arms[0].changes[0];
+    let compared = change.compared.as_ref().unwrap();
+    assert_eq!(compared.conclusion, Conclusion::Worse);
+    assert!((-0.16..-0.10).contains(&compared.change), "{compared:?}");
+    assert_eq!(change.bets[0].1, Some(BetOutcome::Held));
+    assert_eq!(comparison.pairs, 8);
+    assert_eq!(results.runs.len(), 16);
+    assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
+    assert_eq!(results.changed_settings(1), []);
+    let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
+    assert!(!own.exists());
+}
+
+#[test]
+fn runs_of_a_round_share_their_schedule_and_not_their_server() {
+    let place = Place::new();
+    let text = "[question]\nask = ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n[arm a]\n";
+    let (experiment, record) = (experiment(text), place.record());
+    assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
+    let results = results(&experiment, &record);
+    for round in 0..6 {
+        let runs: Vec<_> = results.runs.iter().filter(|run| run.row.round == round).collect();
+        assert_eq!(runs[0].row.seed, runs[1].row.seed);
+        assert_ne!(runs[0].figures.metrics, runs[1].figures.metrics);
+        let seed = |run: u32| Archive::open_run(&record, run).unwrap().header().seed;
+        assert_eq!(seed(runs[0].row.run), Seed(runs[0].row.seed));
+    }
+    let names: Vec<&str> = results.runs.iter().map(|run| run.row.arm.as_str()).collect();
+    assert!(names.contains(&"a") && names.contains(&"a-again"), "{names:?}");
+    assert!(!results.comparison.unwrap().arms[0].changes[0].is_exploratory);
+}
+
+#[test]
+fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
+    let place = Place::new();
+    let experiment = experiment(SLOWER);
+    let whole = place.record();
+    run(&experiment, &whole, false, ALL).unwrap();
+    let cut = whole.with_file_name("cut.assay");
+    // Two orders for the servers, one for the data, then one for each run.
+    assert_eq!(run(&experiment, &cut, false, 12).unwrap(), ExperimentEnd::Interrupted);
+    let so_far = ExperimentContent::read(&cut).unwrap();
+    assert_eq!((so_far.runs.len() % 2, so_far.looks.len()), (1, 0), "{so_far:?}");
+    assert_eq!(so_far.fact("state"), Some("interrupted"));
+    assert_eq!(run(&experiment, &cut, true, ALL).unwrap(), ExperimentEnd::Complete);
+    assert_eq!(ExperimentContent::read(&cut).unwrap(), ExperimentContent::read(&whole).unwrap());
+    for run in 1..=16 {
+        let export = |path: &Path| {
+            let mut bytes = Vec::new();
+            let archive = Archive::open_run(path, run).unwrap();
+            archive::export::json(&archive, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(export(&cut), export(&whole), "run {run}");
+    }
+    let error = run(&experiment, &cut, true, ALL).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Complete), "{error}");
+}
+
+#[test]
+fn changed_experiment_is_not_resumed() {
+    let place = Place::new();
+    let record = place.record();
+    run(&experiment(SLOWER), &record, false, 8).unwrap();
+    let other = experiment(&SLOWER.replace("1.15ms", "1.2ms"));
+    let error = run(&other, &record, true, ALL).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Changed { key: "experiment" }), "{error}");
+}
+
+/// A workload that inserts the same keys in every run.
+const INSERTING: &str = "\
+duration = 200ms
+[setup]
+query = create table t (id integer primary key, a integer)
+[load t]
+rows = 10
+columns = id: row(), a: 5
+[add]
+query = insert into t values (${1000 + sequence()}, 1)
+concurrency = 1
+think = 20ms
+[teardown]
+query = drop table t
+";
+
+/// Runs an experiment with two arms on a database file in real time.
+fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentError> {
+    let database = place.record().with_file_name("t.db");
+    let workload = format!("url = sqlite:{}\n{INSERTING}", database.display());
+    let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
+    let text = format!(
+        "[question]\nask = ?\nworkload = read.ini\nrounds = 6\nrestore = {restore}\n[arm without]\n\
+         [arm with]\nbefore = create index i on t (a)\nafter = drop index i\n"
+    );
+    let (experiment, found) = experiment_in(&text, &Overrides::default(), &files);
+    let experiment = experiment.unwrap_or_else(|| panic!("{found:?}"));
+    let stop = Stop::default();
+    let runs = RealRuns { experiment: &experiment, stop: stop.clone() };
+    let record = place.record();
+    let order = ExperimentOrder {
+        experiment: &experiment,
+        runs: &runs,
+        record: &record,
+        facts: &[],
+        is_resumed: false,
+        stop,
+    };
+    run_experiment(&order, &Quiet)
+}
+
+struct RealRuns<'a> {
+    experiment: &'a Experiment,
+    stop: Stop,
+}
+
+impl RunMaker for RealRuns<'_> {
+    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order> {
+        let virtually =
+            Runs { experiment: self.experiment, stop: self.stop.clone(), left: Cell::new(ALL) };
+        let order = virtually.order(arm, seed)?;
+        Some(Order { options: Options::in_real_time(), ..order })
+    }
+}
+
+#[test]
+fn data_is_restored_before_every_run() {
+    for restore in ["delete from t where id >= 1000", "reload"] {
+        let place = Place::new();
+        let end = on_sqlite(&place, restore);
+        // A loaded machine may fail in too many rounds.
+        assert!(
+            matches!(end, Ok(ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed)),
+            "{restore}: {end:?}"
+        );
+        let content = ExperimentContent::read(&place.record()).unwrap();
+        assert!(content.runs.len() >= 2, "{content:?}");
+        let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+        let tables: i64 = database
+            .query_row("select count(*) from sqlite_schema where name in ('t', 'i')", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(tables, 0, "{restore}: teardown ran");
+    }
+}
+
+#[test]
+fn restore_that_leaves_rows_is_an_error() {
+    let place = Place::new();
+    let error = on_sqlite(&place, "delete from t where id >= 100000").unwrap_err();
+    assert!(error.to_string().contains("expected 10"), "{error}");
+    assert_eq!(ExperimentContent::read(&place.record()).unwrap().runs.len(), 1);
+}

@@ -1,0 +1,187 @@
+//! The document of an experiment: `assay.experiment/1`.
+
+use analyze::Status;
+use analyze::compare::{
+    ArmComparison, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion, MetricChange,
+    Pair, PairOrder,
+};
+use serde_json::{Value, json};
+use workload::question::Scale;
+
+use super::sentence;
+use super::view::{ExperimentState, ExperimentView, RunView};
+
+/// Returns the document of an experiment.
+pub fn experiment_json(view: &ExperimentView) -> Value {
+    let arms: Vec<Value> = view
+        .arms
+        .iter()
+        .map(|arm| {
+            let differences: Vec<Value> = arm
+                .differences
+                .iter()
+                .map(|(key, value)| json!({ "key": key, "value": value }))
+                .collect();
+            let validity = &arm.validity;
+            json!({
+                "name": arm.name,
+                "differences": differences,
+                "runs": validity.runs,
+                "repeated": validity.repeated,
+                "suspect": validity.suspect.len(),
+                "invalid": validity.invalid.len(),
+            })
+        })
+        .collect();
+    let settings: Vec<Value> = view
+        .settings
+        .iter()
+        .map(|one| {
+            json!({
+                "name": one.name,
+                "arm": view.arms[one.arm].name,
+                "baseline_value": one.baseline,
+                "value": one.value,
+            })
+        })
+        .collect();
+    let looks: Vec<Value> = view
+        .looks
+        .iter()
+        .map(|look| json!({ "pairs": look.pairs, "decided": look.is_decided }))
+        .collect();
+    json!({
+        "schema": "assay.experiment/1",
+        "question": view.ask,
+        "workload": view.workload,
+        "command": view.command,
+        "record": view.record,
+        "state": view.state.name(),
+        "answer": answer(view),
+        "verdict": verdict(view.verdict()),
+        "several_differences": view.has_several_differences,
+        "arms": arms,
+        "looks": looks,
+        "undeclared_differences": settings,
+        "comparison": comparison(view),
+        "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
+    })
+}
+
+/// Returns the sentences of the answer; none before the end of the experiment.
+fn answer(view: &ExperimentView) -> Vec<String> {
+    let complete = view.comparison.as_ref().filter(|_| view.state == ExperimentState::Complete);
+    let Some(comparison) = complete else { return Vec::new() };
+    let sentence = |arm: &ArmComparison, change: &MetricChange| {
+        let names = (&view.arms[arm.arm].name, &view.arms[0].name);
+        sentence::answer(names.0, names.1, change, comparison.alpha)
+    };
+    let primary = comparison.arms.iter().flat_map(|arm| {
+        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+        declared.map(move |change| (arm, change))
+    });
+    primary.map(|(arm, change)| sentence(arm, change)).collect()
+}
+
+fn comparison(view: &ExperimentView) -> Vec<Value> {
+    let Some(comparison) = &view.comparison else { return Vec::new() };
+    let rows = comparison
+        .arms
+        .iter()
+        .flat_map(|arm| arm.changes.iter().map(move |change| row(view, comparison, arm, change)));
+    rows.collect()
+}
+
+fn row(
+    view: &ExperimentView,
+    comparison: &Comparison,
+    arm: &ArmComparison,
+    change: &MetricChange,
+) -> Value {
+    let metric = &change.metric;
+    let mut row = json!({
+        "metric": metric.quantity.name(),
+        "job": metric.of,
+        "unit": metric.quantity.unit(),
+        "arm": view.arms[arm.arm].name,
+        "baseline": view.arms[0].name,
+        "pairs": comparison.pairs,
+        "exploratory": change.is_exploratory,
+        "alpha": comparison.alpha,
+        "limiters": arm.limiters.map(|component| component.name()),
+        "bets": change.bets.iter().map(|(one, outcome)| bet(one, *outcome)).collect::<Vec<_>>(),
+    });
+    let compared = change.compared.as_ref();
+    // Metrics that are compared by difference are fractions: their difference is in percentage
+    // points.
+    let by = match metric.quantity.scale() {
+        Scale::Ratio => "ratio",
+        Scale::Difference => "difference",
+    };
+    let values = |compared: &Compared| {
+        let pair = |pair: &Pair| {
+            let is_first = pair.order == PairOrder::BaselineFirst;
+            json!({ "baseline": pair.baseline, "arm": pair.arm, "baseline_first": is_first })
+        };
+        compared.values.iter().map(pair).collect::<Vec<Value>>()
+    };
+    let more = |compared: &Compared| match compared.conclusion {
+        Conclusion::Undecided { more_pairs } => more_pairs,
+        _ => None,
+    };
+    let known = compared.ok();
+    let fields = json!({
+        "verdict": known.map_or("not-compared", |compared| compared.conclusion.name()),
+        "reason": compared.err().map(|reason| sentence::not_compared(*reason)),
+        "compared_by": by,
+        "change_percent": known.map(|compared| compared.change * 100.0),
+        "interval_percent": known.and_then(|compared| compared.interval).map(ends),
+        "hodges_lehmann_percent": known.map(|compared| compared.hodges_lehmann * 100.0),
+        "order_effect_percent": known.and_then(|compared| compared.order_effect).map(hundred),
+        "means": known.map(|compared| compared.means),
+        "values": known.map(values),
+        "more_pairs": known.and_then(more),
+    });
+    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), fields) {
+        row.extend(fields);
+    }
+    row
+}
+
+fn bet(bet: &workload::question::Bet, outcome: Option<BetOutcome>) -> Value {
+    json!({
+        "text": bet.range.to_string(),
+        "outcome": outcome.map_or("not-judged", BetOutcome::name),
+    })
+}
+
+fn ends(interval: ChangeInterval) -> [f64; 2] {
+    [interval.low * 100.0, interval.high * 100.0]
+}
+
+fn hundred(fraction: f64) -> f64 {
+    fraction * 100.0
+}
+
+fn run(view: &ExperimentView, run: &RunView) -> Value {
+    json!({
+        "number": run.number,
+        "round": run.round,
+        "arm": view.arms[run.arm].name,
+        "point": null,
+        "phase": "compare",
+        "attempt": run.attempt,
+        "state": run.state,
+        "seed": run.seed,
+        "verdict": verdict(run.verdict),
+        "objections": run.objections,
+    })
+}
+
+fn verdict(status: Status) -> &'static str {
+    match status {
+        Status::Invalid => "INVALID",
+        Status::Suspect => "SUSPECT",
+        Status::Pass | Status::NotPossible => "VALID",
+    }
+}

@@ -1,0 +1,150 @@
+//! Sentences about the changes of metrics.
+
+use analyze::compare::{BetOutcome, Missing};
+use analyze::compare::{ChangeInterval, Compared, Conclusion, MetricChange, NotCompared};
+use workload::question::{Bet, Scale};
+
+/// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
+/// interleaved pairs)`.
+pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange, alpha: f64) -> String {
+    let metric = &change.metric;
+    let compared = match &change.compared {
+        Ok(compared) => compared,
+        Err(reason) => return format!("{metric} is not compared: {}", not_compared(*reason)),
+    };
+    let scale = metric.quantity.scale();
+    let pairs = format!("{} interleaved pairs", compared.pairs);
+    let between = compared
+        .interval
+        .map(|interval| format!("{} CI {}, {pairs}", level(alpha), range(interval, scale)));
+    let between = between.unwrap_or(pairs);
+    match compared.conclusion {
+        Conclusion::Better | Conclusion::Worse => {
+            let verb = if compared.change < 0.0 { "lowers" } else { "raises" };
+            let size = percent(compared.change.abs(), scale);
+            let sizes = compared.interval.map(|interval| {
+                format!("{} CI {}, ", level(alpha), sizes(interval, compared.change, scale))
+            });
+            let (sizes, pairs) = (sizes.unwrap_or_default(), compared.pairs);
+            format!("{arm} {verb} {metric} by {size} ({sizes}{pairs} interleaved pairs)")
+        }
+        Conclusion::Equivalent => {
+            format!("{arm} and {baseline} are equivalent in {metric} ({between})")
+        }
+        Conclusion::Undecided { more_pairs } => {
+            format!("no claim about {metric} of {arm} ({between}); {}", more(more_pairs))
+        }
+        Conclusion::NoScatter => {
+            let size = signed(compared.change, scale);
+            format!("no claim about {metric} of {arm}: all pairs differ by {size} ({between})")
+        }
+    }
+}
+
+/// Returns the outcome of a bet: `held`, `failed: the change is below the range`.
+pub(super) fn bet(bet: &Bet, outcome: Option<BetOutcome>, change: &MetricChange) -> String {
+    let outcome = match outcome {
+        Some(BetOutcome::Undecided { more_pairs }) => format!("undecided: {}", more(more_pairs)),
+        Some(outcome) => outcome.name().to_owned(),
+        None => match &change.compared {
+            Err(reason) => format!("not judged: {}", not_compared(*reason)),
+            Ok(_) => "not judged".to_owned(),
+        },
+    };
+    format!("{bet}: {outcome}")
+}
+
+fn more(pairs: Option<u32>) -> String {
+    match pairs {
+        Some(1) => "about 1 more pair would decide".to_owned(),
+        Some(pairs) => format!("about {pairs} more pairs would decide"),
+        None => "no realistic number of pairs would decide".to_owned(),
+    }
+}
+
+/// Returns the reason why a metric is not compared.
+pub(super) fn not_compared(reason: NotCompared) -> String {
+    match reason {
+        NotCompared::Incomparable(reason) => reason.to_string(),
+        NotCompared::Missing(Missing::NotMeasured) => "it was not measured".to_owned(),
+        NotCompared::Missing(Missing::OfferedRate) => "it is the rate that is offered".to_owned(),
+        NotCompared::Missing(Missing::ExceedsCapacity) => {
+            "the load exceeds the capacity".to_owned()
+        }
+        NotCompared::Missing(Missing::Ambiguous) => "several jobs or tables have it".to_owned(),
+    }
+}
+
+/// Returns the confidence of an interval: `95 %`, `98.3 %`.
+pub(super) fn level(alpha: f64) -> String {
+    let percent = ((1.0 - alpha) * 1_000.0).round() / 10.0;
+    format!("{percent} %")
+}
+
+/// Returns an interval with signs: `−1.2 … +0.4 %`.
+pub(super) fn range(interval: ChangeInterval, scale: Scale) -> String {
+    let low = signed(interval.low, scale);
+    let high = signed(interval.high, scale);
+    let unit = unit(scale);
+    format!("{} … {high}", low.trim_end_matches(unit))
+}
+
+/// Returns an interval of sizes, the smaller first: `14.9 … 17.5 %`.
+fn sizes(interval: ChangeInterval, change: f64, scale: Scale) -> String {
+    let ends = match change < 0.0 {
+        true => (-interval.high, -interval.low),
+        false => (interval.low, interval.high),
+    };
+    let unit = unit(scale);
+    format!("{} … {}", percent(ends.0, scale).trim_end_matches(unit), percent(ends.1, scale))
+}
+
+/// Returns a change with its sign: `+4.1 %`.
+pub(super) fn signed(change: f64, scale: Scale) -> String {
+    let sign = if change < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(change.abs(), scale))
+}
+
+/// Returns a size in percent, with three significant digits.
+fn percent(size: f64, scale: Scale) -> String {
+    let percent = size * 100.0;
+    let digits = match percent.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.0995 => 2,
+        _ => 3,
+    };
+    format!("{percent:.digits$}{}", unit(scale))
+}
+
+/// Returns the unit of a change: metrics that can be 0 are compared by difference.
+fn unit(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Ratio => " %",
+        Scale::Difference => " points",
+    }
+}
+
+/// Returns the values of a metric in its unit.
+pub(super) fn values(compared: &Compared, unit: &str) -> [String; 2] {
+    compared.means.map(|mean| match unit {
+        "" => crate::number::percent(mean),
+        unit => format!("{} {unit}", crate::number::significant(mean)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_written_with_their_signs_or_as_sizes() {
+        let interval = ChangeInterval { low: -0.175, high: -0.149 };
+        assert_eq!(range(interval, Scale::Ratio), "−17.5 … −14.9 %");
+        assert_eq!(sizes(interval, -0.162, Scale::Ratio), "14.9 … 17.5 %");
+        let interval = ChangeInterval { low: -0.004, high: 0.029 };
+        assert_eq!(range(interval, Scale::Ratio), "−0.40 … +2.90 %");
+        assert_eq!(range(interval, Scale::Difference), "−0.40 … +2.90 points");
+        assert_eq!((level(0.05), level(0.05 / 3.0)), ("95 %".to_owned(), "98.3 %".to_owned()));
+    }
+}

@@ -1,0 +1,117 @@
+//! The view of an experiment.
+
+use analyze::Status;
+use analyze::compare::{ArmValidity, Comparison, Look};
+use workload::question::Bet;
+
+/// An experiment with its results.
+#[derive(Clone, Debug)]
+pub struct ExperimentView {
+    /// The question.
+    pub ask: String,
+    /// The name of the workload file.
+    pub workload: String,
+    /// The command that repeats the experiment.
+    pub command: String,
+    /// The path of the record.
+    pub record: String,
+    /// The state of the experiment.
+    pub state: ExperimentState,
+    /// True if an arm may change several things.
+    pub has_several_differences: bool,
+    /// The bets.
+    pub bets: Vec<Bet>,
+    /// The arms; the first is the baseline.
+    pub arms: Vec<ArmView>,
+    /// The runs, in the order in which they were made.
+    pub runs: Vec<RunView>,
+    /// The looks that were taken.
+    pub looks: Vec<Look>,
+    /// The comparison; `None` before the first look.
+    pub comparison: Option<Comparison>,
+    /// Settings of servers and surroundings that differ between the arms.
+    pub settings: Vec<SettingDifference>,
+}
+
+/// The state of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentState {
+    /// It took its last look.
+    Complete,
+    /// It was interrupted, or its process was killed.
+    Interrupted,
+    /// The load generator or the machine failed too often.
+    InstrumentFailed,
+}
+
+/// An arm.
+#[derive(Clone, Debug)]
+pub struct ArmView {
+    /// Its name.
+    pub name: String,
+    /// Its differences: keys and values of the file.
+    pub differences: Vec<(String, String)>,
+    /// The validity of its runs.
+    pub validity: ArmValidity,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its round, from 0.
+    pub round: u32,
+    /// Index of its arm.
+    pub arm: usize,
+    /// Number of earlier attempts at its round.
+    pub attempt: u32,
+    /// The word for its use: counts, repeated, abandoned.
+    pub state: &'static str,
+    /// Its seed.
+    pub seed: u64,
+    /// Its verdict.
+    pub verdict: Status,
+    /// The checks that object.
+    pub objections: Vec<&'static str>,
+}
+
+/// A setting that has one value in all runs of an arm, and another in those of the baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingDifference {
+    /// Its name.
+    pub name: String,
+    /// Index of the arm.
+    pub arm: usize,
+    /// Value in the runs of the baseline.
+    pub baseline: String,
+    /// Value in the runs of the arm.
+    pub value: String,
+}
+
+impl ExperimentState {
+    /// Returns the word in documents.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ExperimentState::Complete => "complete",
+            ExperimentState::Interrupted => "interrupted",
+            ExperimentState::InstrumentFailed => "instrument-failed",
+        }
+    }
+}
+
+impl ExperimentView {
+    /// Returns the verdict on the whole experiment: INVALID if it is not complete or the runs of an
+    /// arm are, SUSPECT if a run is or the arms differ in more than was declared.
+    pub fn verdict(&self) -> Status {
+        let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
+        let of_arms = of_arms.unwrap_or(Status::Invalid);
+        match (self.state, self.settings.is_empty()) {
+            (ExperimentState::Interrupted | ExperimentState::InstrumentFailed, _) => {
+                Status::Invalid
+            }
+            (ExperimentState::Complete, true) => of_arms,
+            (ExperimentState::Complete, false) => of_arms.max(Status::Suspect),
+        }
+    }
+}
