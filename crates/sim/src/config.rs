@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use base::units::{UnitError, parse_count, parse_duration};
-use base::{Code, Nanos, Stamp, closest};
+use base::{Code, Nanos, Seed, Stamp, closest};
 
 use crate::closed_form::Scalability;
+use crate::variation::Variation;
 
 /// Parameters of a simulated server.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Config {
     pub stall_every: Nanos,
     /// Slowdown of services in the course of a run.
     pub slowing: Slowing,
+    /// Variation of the speed from run to run.
+    pub variation: Variation,
     /// Fraction of requests that end in an error, after their service.
     pub errors: f64,
     /// Code of those errors.
@@ -162,10 +165,13 @@ impl std::error::Error for ConfigError {}
 /// Largest number of servers: the simulation keeps the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
+/// Highest position of a run: its drift depends on all runs before it.
+const MOST_RUNS: u64 = 1_000_000;
+
 /// Kinds of server, in Kendall's notation where there is one.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
-const OPTIONS: [&str; 21] = [
+const OPTIONS: [&str; 25] = [
     "service",
     "servers",
     "fast",
@@ -182,6 +188,10 @@ const OPTIONS: [&str; 21] = [
     "slower",
     "slower-from",
     "slower-over",
+    "noise",
+    "drift",
+    "series",
+    "run",
     "errors",
     "error-code",
     "disconnects",
@@ -227,6 +237,7 @@ impl Config {
             stall: Nanos::ZERO,
             stall_every: Nanos::from_secs(10),
             slowing: Slowing::default(),
+            variation: Variation::default(),
             errors: 0.0,
             error_code: Code::new("40001"),
             disconnects: 0.0,
@@ -274,6 +285,12 @@ impl Config {
             by: options.fraction("slower")?,
             from: options.duration("slower-from", Nanos::ZERO)?,
             over: options.duration("slower-over", Nanos::ZERO)?,
+        };
+        config.variation = Variation {
+            noise: options.fraction("noise")?,
+            drift: options.fraction("drift")?,
+            series: Seed(options.count("series", Seed::default().0)?),
+            run: options.run()?,
         };
         config.errors = options.fraction("errors")?;
         config.disconnects = options.fraction("disconnects")?;
@@ -327,6 +344,13 @@ impl Options<'_> {
             Ok(0) => Err(self.error(option, "is zero: write 1 or more")),
             Ok(count) => Ok(Some(count)),
             Err(_) => Err(self.error(option, UnitError::TooLarge)),
+        }
+    }
+
+    fn run(&self) -> Result<u32, ConfigError> {
+        match self.count("run", 0)? {
+            run @ 0..=MOST_RUNS => Ok(run as u32),
+            _ => Err(self.error("run", format!("is more than {MOST_RUNS}"))),
         }
     }
 
@@ -482,5 +506,19 @@ mod tests {
         ] {
             assert_eq!(config(kind, &options), Err(message.to_owned()));
         }
+    }
+
+    #[test]
+    fn variation_is_a_fraction_of_a_numbered_run() {
+        let options = [("noise", "0.02"), ("drift", "0.01"), ("series", "7"), ("run", "3")];
+        let variation = config("mm1", &options).unwrap().variation;
+        assert_eq!(variation, Variation { noise: 0.02, drift: 0.01, series: Seed(7), run: 3 });
+        let error = |option: &str, value: &str| config("mm1", &[(option, value)]).unwrap_err();
+        let of = |value: &str, option: &str, why: &str| {
+            format!("`{value}` of the simulated server's option `{option}` {why}")
+        };
+        assert_eq!(error("noise", "2%"), of("2%", "noise", "is not a fraction from 0 to 1"));
+        assert_eq!(error("run", "first"), of("first", "run", "is not a number"));
+        assert_eq!(error("run", "2000000"), of("2000000", "run", "is more than 1000000"));
     }
 }

@@ -10,6 +10,8 @@ pub mod closed_form;
 mod config;
 mod server;
 mod stalls;
+mod variation;
 
 pub use config::{Config, ConfigError, Service, Slowing};
 pub use server::{Answer, AnswerKind, Hints, Refusal, Server, Session};
+pub use variation::Variation;

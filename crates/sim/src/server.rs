@@ -20,6 +20,8 @@ const REFUSAL: Nanos = Nanos::from_micros(10);
 pub struct Server {
     config: Config,
     randomness: Stream,
+    /// Factor of all service times in this run.
+    slowness: f64,
     arrivals: u64,
     connections: u32,
     /// Times at which the servers become free, the earliest first; empty if their number is
@@ -94,6 +96,7 @@ impl Server {
             free_at: std::iter::repeat_n(Reverse(Stamp::ZERO), servers).collect(),
             departures: BinaryHeap::new(),
             randomness: Stream::new(seed, "sim", "service"),
+            slowness: config.variation.factor(seed),
             arrivals: 0,
             connections: 0,
             zero: Stamp::NEVER,
@@ -154,11 +157,13 @@ impl Server {
 
     /// Returns the length of a service for a request that arrives at this time.
     fn slowed(&self, now: Stamp, service: Nanos) -> Nanos {
-        match self.config.slowing.by > 0.0 && now >= self.zero {
-            true => {
-                Nanos((service.0 as f64 * self.config.slowing.factor(now.since(self.zero))) as u64)
-            }
-            false => service,
+        let slowing = match self.config.slowing.by > 0.0 && now >= self.zero {
+            true => self.config.slowing.factor(now.since(self.zero)),
+            false => 1.0,
+        };
+        match self.slowness * slowing {
+            1.0 => service,
+            factor => Nanos((service.0 as f64 * factor) as u64),
         }
     }
 
@@ -276,6 +281,7 @@ impl Server {
 mod tests {
     use super::*;
     use crate::Slowing;
+    use crate::variation::Variation;
 
     const MS: u64 = 1_000_000;
 
@@ -395,6 +401,25 @@ mod tests {
         assert_eq!(failed.fate, AnswerKind::Failed(Class::Conflict, code));
         let lost = ask(Hints { disconnect: true, ..Hints::default() });
         assert_eq!(lost.fate, AnswerKind::Disconnected);
+    }
+
+    #[test]
+    fn noise_changes_all_services_of_a_run_by_one_factor() {
+        let took = |seed| {
+            let variation = Variation { noise: 0.1, ..Variation::default() };
+            let config = Config { variation, servers: None, ..constant(1) };
+            let mut server = Server::new(config, Seed(seed));
+            let session = server.connect(Stamp::ZERO).unwrap();
+            [0, 1].map(|at_s| {
+                let now = Stamp::ZERO + Nanos::from_secs(at_s);
+                server.arrive(session, now, &Hints::default()).at.since(now)
+            })
+        };
+        let factor = Variation { noise: 0.1, ..Variation::default() }.factor(Seed(5));
+        let [first, second] = took(5);
+        assert_eq!(first, second);
+        assert_eq!(first, Nanos((1e6 * factor) as u64));
+        assert_ne!(first, took(6)[0]);
     }
 
     #[test]

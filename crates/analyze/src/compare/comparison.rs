@@ -185,7 +185,7 @@ fn primary_metrics(design: &Design, pairs: &[RunPair<'_>]) -> Vec<RunMetric> {
     let figures = first.baseline.figures;
     let declared: Vec<RunMetric> = match design.bets.is_empty() {
         false => design.bets.iter().map(|bet| figures.resolve(&bet.metric)).collect(),
-        true => figures.jobs().map(|job| default_metric(figures, job)).collect(),
+        true => figures.jobs.iter().map(|job| default_metric(figures, job)).collect(),
     };
     let mut distinct = Vec::new();
     for metric in declared {
@@ -296,6 +296,7 @@ mod tests {
     fn figures(throughput: f64, p99: f64) -> RunFigures {
         let mut figures = RunFigures {
             verdict: RunVerdict::new([]),
+            jobs: vec!["read".to_owned(), "write".to_owned()],
             metrics: Vec::new(),
             missing: Vec::new(),
             limiter: Component::DatabaseCpu,

@@ -20,6 +20,8 @@ use crate::summary::{ClientSummary, Summary};
 pub struct RunFigures {
     /// Verdict on the run.
     pub verdict: RunVerdict,
+    /// Names of the jobs, without their parts, in the file's order.
+    pub jobs: Vec<String>,
     /// Measured metrics, in the units of [`Quantity::unit`]. Those of jobs and tables have a name,
     /// even if there is only one.
     pub metrics: Vec<(RunMetric, f64)>,
@@ -98,6 +100,7 @@ impl RunFigures {
     pub fn of(evidence: &Evidence, summary: &Summary, facts: Vec<(String, String)>) -> RunFigures {
         let mut figures = RunFigures {
             verdict: RunVerdict::of(&summary.verdict),
+            jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
             limiter: summary.limiter.component,
@@ -147,14 +150,6 @@ impl RunFigures {
             (true, Some(only), None) => only.clone(),
             _ => metric.clone(),
         }
-    }
-
-    /// Returns the names of the jobs, in order.
-    pub fn jobs(&self) -> impl Iterator<Item = &str> {
-        let measured = self.metrics.iter().map(|(metric, _)| metric);
-        let all = measured.chain(self.missing.iter().map(|(metric, _)| metric));
-        let of_jobs = all.filter(|metric| metric.quantity == Quantity::Throughput);
-        of_jobs.filter_map(|metric| metric.of.as_deref())
     }
 
     /// Adds a metric that was measured outside of the run, such as the size of a table.

@@ -11,6 +11,7 @@ macro_rules! names {
 
 mod calibrated;
 mod checks;
+mod figures;
 mod limiter;
 mod loads;
 mod numbers;

@@ -1,0 +1,103 @@
+//! The figures of a run, which comparisons use.
+
+use analyze::compare::{Missing, RunFigures};
+use analyze::{CheckKind, Domain, Evidence, Observed, Status, summarize};
+use base::Nanos;
+use record::{EndKind, EventKind};
+use workload::question::RunMetric;
+
+use crate::support::{MIXED, OPEN, event, steady};
+
+fn figures(evidence: &Evidence) -> RunFigures {
+    RunFigures::of(evidence, &summarize(evidence), Vec::new())
+}
+
+fn get(figures: &RunFigures, metric: &str) -> Result<f64, Missing> {
+    figures.get(&RunMetric::parse(metric).unwrap())
+}
+
+#[test]
+fn closed_job_has_every_figure_of_its_requests() {
+    let figures = figures(&steady(MIXED));
+    assert_eq!(get(&figures, "throughput(write)"), Ok(1_000.0));
+    assert_eq!(get(&figures, "response.p50(write)").map(f64::round), Ok(1.0));
+    assert_eq!(get(&figures, "response.p99(write)").map(f64::round), Ok(4.0));
+    assert_eq!(get(&figures, "service.mean(write)").map(|ms| (ms * 10.0).round()), Ok(16.0));
+    assert_eq!(get(&figures, "failed(write)"), Ok(0.0));
+    assert_eq!(figures.jobs, ["read", "write"]);
+}
+
+#[test]
+fn throughput_of_an_open_job_that_keeps_up_is_its_rate() {
+    let figures = figures(&steady(OPEN));
+    assert_eq!(get(&figures, "throughput"), Err(Missing::OfferedRate));
+    assert_eq!(get(&figures, "rows(read)"), Err(Missing::OfferedRate));
+    assert_eq!(get(&figures, "response.p50").map(f64::round), Ok(1.0));
+}
+
+#[test]
+fn metric_without_a_name_needs_a_single_job() {
+    let figures = figures(&steady(MIXED));
+    assert_eq!(get(&figures, "response.p99"), Err(Missing::Ambiguous));
+    assert_eq!(get(&figures, "throughput"), Err(Missing::Ambiguous));
+    assert_eq!(get(&figures, "throughput(other)"), Err(Missing::NotMeasured));
+    assert_eq!(get(&figures, "size(orders)"), Err(Missing::NotMeasured));
+}
+
+/// The load generator uses 40 ms of processor time per second for 2,000 requests, half of it in the
+/// kernel; the database 300 ms in programs and 100 ms in the kernel.
+#[test]
+fn processor_time_is_per_completed_request() {
+    let mut evidence = steady(MIXED);
+    for (metric, per_s) in [("user", 0.3), ("system", 0.1)] {
+        evidence.observed.push(Observed {
+            component: "server".to_owned(),
+            metric: metric.to_owned(),
+            points: (0..=60).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+        });
+    }
+    let figures = figures(&evidence);
+    let us = |metric| get(&figures, metric).map(|us| (us * 10.0).round() / 10.0);
+    assert_eq!(us("cpu.database"), Ok(200.0));
+    assert_eq!(us("cpu.database.user"), Ok(150.0));
+    assert_eq!(us("cpu.database.system"), Ok(50.0));
+    let parts = us("cpu.generator.user").unwrap() + us("cpu.generator.system").unwrap();
+    assert_eq!(us("cpu.generator"), Ok(20.0));
+    assert!((parts - 20.0).abs() < 0.2, "{parts}");
+    assert_eq!(us("cpu.proxy"), Err(Missing::NotMeasured));
+}
+
+#[test]
+fn verdict_is_divided_between_instrument_and_system() {
+    let mut evidence = steady(OPEN);
+    let sound = figures(&evidence).verdict;
+    assert_eq!((sound.instrument, sound.system), (Status::Pass, Status::Pass));
+    evidence.events.push(event(5_000, None, EventKind::RecorderFailed, "disk full"));
+    let broken = figures(&evidence).verdict;
+    assert_eq!((broken.instrument, broken.system), (Status::Invalid, Status::Pass));
+    assert_eq!(broken.with(Status::Invalid).collect::<Vec<_>>(), [CheckKind::Complete]);
+}
+
+#[test]
+fn run_that_a_full_queue_ended_is_the_fault_of_the_system() {
+    let mut evidence = steady(OPEN);
+    evidence.ended = Some(EndKind::QueueFull);
+    let verdict = figures(&evidence).verdict;
+    assert_eq!((verdict.instrument, verdict.system), (Status::Pass, Status::Invalid));
+    evidence.ended = Some(EndKind::InternalError);
+    let verdict = figures(&evidence).verdict;
+    assert_eq!((verdict.instrument, verdict.system), (Status::Invalid, Status::Pass));
+}
+
+/// The table of the guide has the checks of each part, in order.
+#[test]
+fn guide_lists_the_checks_of_instrument_and_system() {
+    let guide = include_str!("../../../../docs/checks.md");
+    for domain in [Domain::Instrument, Domain::System] {
+        let begin = format!("| {} | ", domain.name());
+        let row = guide.lines().find_map(|line| line.strip_prefix(&begin)).expect("a row");
+        let of_it = CheckKind::ALL.iter().filter(|kind| kind.belongs() == domain);
+        let names: Vec<String> = of_it.map(|kind| format!("`{}`", kind.name())).collect();
+        assert_eq!(row, format!("{} |", names.join(", ")));
+    }
+}
