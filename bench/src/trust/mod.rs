@@ -54,6 +54,7 @@ fn evidence_of(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: None,
         stop: Stop::default(),
+        server_seed: None,
     };
     let done = lab::run(order, Arc::new(NoListener), |_| {})?;
     Ok(lab::evidence(&Archive::open(&done.record)?)?)

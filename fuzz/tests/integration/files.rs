@@ -111,6 +111,7 @@ fn a_record() -> Vec<u8> {
         version: "0".to_owned(),
         commit: None,
         stop: Stop::default(),
+        server_seed: None,
     };
     lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
     let bytes = std::fs::read(&path).expect("the record");
