@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use archive::{Archive, export};
 use base::{Dialect, Source, Target};
-use report::{About, Style, View};
+use report::{About, Page, Style, View};
 use workload::feed::{self, Format};
 use workload::{Arrival, NoFiles, Overrides, Rates};
 
@@ -181,8 +181,9 @@ fn answer(path: &std::path::Path) -> Result<(), archive::RecordError> {
         summary: analyze::summarize(&evidence),
         evidence,
     };
-    let _ = report::text(&view, &Style { color: false, width: 100 });
-    let _ = report::json(&view).to_string();
+    let page = Page::of(&view);
+    let _ = report::text(&page, &Style { color: false, width: 100 });
+    let _ = report::json(&page).to_string();
     export::write_hlog(&archive, &mut Discard)?;
     export::csv(&archive, archive.grid().warmup(), &mut Discard)?;
     export::json(&archive, &mut Discard)

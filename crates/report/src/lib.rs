@@ -1,9 +1,10 @@
 //! Reports of runs, for people and programs.
 //!
-//! A [`View`] is a run with its judgement and summary. [`text()`] formats it for people, [`json()`]
-//! for programs; [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the
-//! problems that would spoil one. All are functions from data to text: nothing here opens a file,
-//! reads a clock or depends on a terminal, and the same record gives the same bytes.
+//! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
+//! [`text()`] paints the page for people, [`json()`] for programs. [`environment()`] describes the
+//! surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are functions
+//! from data to text: nothing here opens a file, reads a clock or depends on a terminal, and the
+//! same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
@@ -12,6 +13,7 @@
 mod experiment;
 mod json;
 mod number;
+pub mod page;
 mod text;
 mod view;
 mod words;
@@ -21,6 +23,7 @@ pub use experiment::{
     experiment_text,
 };
 pub use json::{diagnosis_json, environment_json, json};
+pub use page::{Environment, Page};
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{About, View};
 pub use words::remedy;

@@ -35,11 +35,6 @@ pub(crate) fn rate(per_s: f64) -> String {
     format!("{}/s", trimmed(&significant(per_s)))
 }
 
-/// Formats a rate that may not exist.
-pub(crate) fn rate_or_none(per_s: Option<f64>) -> String {
-    per_s.map_or_else(|| NONE.to_owned(), rate)
-}
-
 /// Formats a fraction as a percentage: `16.2 %`, `0.008 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", trimmed(&significant(fraction * 100.0)))
@@ -143,7 +138,6 @@ mod tests {
         {
             assert_eq!(rate(per_s), text);
         }
-        assert_eq!(rate_or_none(None), "–");
     }
 
     #[test]

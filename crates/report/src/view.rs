@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use analyze::{Component, Evidence, LoadSummary, Summary};
-use base::{Nanos, Seed, Target, TargetKind, WallTime};
+use analyze::{Component, Evidence, Summary};
+use base::{Seed, Target, TargetKind, WallTime};
 use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, UNKNOWN};
 use record::{End, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
@@ -159,9 +159,3 @@ impl About {
 
 /// Word for the end of a run without an end event.
 pub(crate) const KILLED: &str = "killed";
-
-/// Returns the processor time of the generator for a load. It is counted from the first sample on,
-/// so a load with one sample has none.
-pub(crate) fn client_cpu(load: &LoadSummary) -> Option<Nanos> {
-    load.client_cpu.filter(|_| load.points.len() > 1)
-}

@@ -7,7 +7,7 @@ use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
 use record::EndKind;
-use report::{About, Style, View};
+use report::{About, Environment, Page, Style, View};
 use serde_json::Value;
 
 use crate::args::AnswerArgs;
@@ -55,17 +55,19 @@ pub(crate) fn of_record(
 pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
     let about = open(path, run).and_then(|archive| archive.facts()).map(About::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
+    let environment = Environment::of(&about);
     match json {
-        true => print_document(&report::environment_json(&about))?,
-        false => print(&report::environment(&about, &style()))?,
+        true => print_document(&report::environment_json(&environment))?,
+        false => print(&report::environment(&environment, &style()))?,
     }
     Ok(Exit::Success)
 }
 
 fn give(view: &View, args: AnswerArgs) -> Result<(), Complaint> {
+    let page = Page::of(view);
     match args.json {
-        true => print_document(&report::json(view)),
-        false => print(&report::text(view, &style())),
+        true => print_document(&report::json(&page)),
+        false => print(&report::text(&page, &style())),
     }
 }
 

@@ -1,12 +1,10 @@
 //! The limiter and the observations of each component in `assay.summary/1`.
 
-use analyze::limiting;
-use analyze::{OtherProgram, Seen, Suspect};
+use analyze::{OtherProgram, Seen};
 use serde::Serialize;
 
 use super::finite::finite;
-use crate::view::View;
-use crate::words;
+use crate::page::{LimiterSection, SuspectRow, UnseenSource};
 
 #[derive(Serialize)]
 pub(super) struct LimiterOf {
@@ -57,14 +55,13 @@ pub(super) struct Number {
 }
 
 impl LimiterOf {
-    pub(super) fn of(view: &View) -> LimiterOf {
-        let limiter = &view.summary.limiter;
+    pub(super) fn of(limiter: &LimiterSection) -> LimiterOf {
         LimiterOf {
             component: limiter.component.name(),
-            because: words::because(&limiter.finding),
+            because: limiter.because.clone(),
             evidence: numbers(&limiter.evidence),
-            relief: view.relief(limiter.component),
-            ranked: limiter.ranked.iter().map(|it| SuspectOf::of(it, view)).collect(),
+            relief: limiter.relief,
+            ranked: limiter.ranked.iter().map(SuspectOf::of).collect(),
             seen: SeenOf::of(&limiter.seen),
             unseen: unseen(&limiter.unseen),
         }
@@ -72,13 +69,13 @@ impl LimiterOf {
 }
 
 impl SuspectOf {
-    fn of(suspect: &Suspect, view: &View) -> SuspectOf {
+    fn of(suspect: &SuspectRow) -> SuspectOf {
         SuspectOf {
             component: suspect.component.name(),
             share: suspect.share,
-            because: words::because(&suspect.finding),
+            because: suspect.because.clone(),
             evidence: numbers(&suspect.evidence),
-            relief: view.relief(suspect.component),
+            relief: suspect.relief,
         }
     }
 }
@@ -100,11 +97,8 @@ impl ProgramOf {
     }
 }
 
-pub(super) fn unseen(unseen: &[limiting::Unseen]) -> Vec<Unseen> {
-    let one = |unseen: &limiting::Unseen| Unseen {
-        what: words::source(unseen).to_owned(),
-        why: words::reason(unseen).into_owned(),
-    };
+pub(super) fn unseen(unseen: &[UnseenSource]) -> Vec<Unseen> {
+    let one = |it: &UnseenSource| Unseen { what: it.source.clone(), why: it.reason.clone() };
     unseen.iter().map(one).collect()
 }
 

@@ -12,18 +12,18 @@ mod v1;
 use analyze::doctor::{Diagnosis, Surroundings};
 use serde_json::{Value, json as document};
 
-use crate::view::{About, View};
+use crate::page::{Environment, Page};
 use crate::words::doctor;
 
 /// Returns the document of a run, `assay.summary/1`. Its keys always come in the same order, and
 /// all numbers in it are finite.
-pub fn json(view: &View) -> Value {
-    serde_json::to_value(v1::Document::of(view)).expect("a document has no maps but with text keys")
+pub fn json(page: &Page) -> Value {
+    serde_json::to_value(v1::Document::of(page)).expect("a document has no maps but with text keys")
 }
 
 /// Returns the settings and facts of a record: an object of texts, sorted by name.
-pub fn environment_json(about: &About) -> Value {
-    object(&[about.told(), about.settings.clone()].concat())
+pub fn environment_json(environment: &Environment) -> Value {
+    object(&environment.facts)
 }
 
 fn object(pairs: &[(String, String)]) -> Value {

@@ -6,19 +6,18 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Bounds, Change, Check, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
-    JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
-    Quantile, Quiet, SideEffects, StatementSummary, Verdict,
+    Bounds, Change, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
+    JobSummary, Judgement, LoadPoint, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
+    SideEffects, StatementSummary,
 };
 use record::OpLogReport;
 use serde::Serialize;
-use workload::{Metric, NamedTarget, Placeholders, Plan};
+use workload::{Metric, NamedTarget};
 
 use super::finite::finite;
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
-use crate::view::{View, client_cpu};
-use crate::words;
+use crate::page::{CheckRow, JobSection, LoadSection, Page, RunSection, VerdictSection, Warning};
 
 /// Name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
@@ -327,56 +326,54 @@ struct TargetOf {
 }
 
 impl Document {
-    pub(super) fn of(view: &View) -> Document {
-        let summary = &view.summary;
-        let window = summary.window;
-        let plan = &view.evidence.plan;
-        let job = |(job, planned)| Job::of(job, plan, planned);
+    pub(super) fn of(page: &Page) -> Document {
+        let window = page.window;
         Document {
             schema: SCHEMA,
-            file: view.about.file(),
-            verdict: VerdictOf::of(&summary.verdict),
+            file: page.run.about.file(),
+            verdict: VerdictOf::of(&page.verdict),
             window: Window {
                 warmup_s: window.warmup_s,
                 start_s: window.start_s,
                 end_s: window.end_s,
             },
-            jobs: summary.jobs.iter().zip(plan.jobs_and_parts()).map(job).collect(),
-            side_effects: summary.side_effects.iter().map(SideEffectsOf::of).collect(),
-            effects: summary.effects.iter().map(EffectOf::of).collect(),
-            loads: summary.loads.iter().map(Load::of).collect(),
-            limiter: LimiterOf::of(view),
-            client: summary.client.map(Client::of),
-            program: summary.program.map(Program::of),
-            observing_share: summary.observing_share.and_then(finite),
-            run: Run::of(view),
+            jobs: page.jobs.iter().map(Job::of).collect(),
+            side_effects: page.side_effects.iter().map(SideEffectsOf::of).collect(),
+            effects: page.effects.iter().map(EffectOf::of).collect(),
+            loads: page.loads.loads.iter().map(Load::of).collect(),
+            limiter: LimiterOf::of(&page.limiter),
+            client: page.run.client.map(Client::of),
+            program: page.run.program.map(Program::of),
+            observing_share: page.run.observing_share.and_then(finite),
+            run: Run::of(&page.run),
         }
     }
 }
 
 impl VerdictOf {
-    fn of(verdict: &Verdict) -> VerdictOf {
+    fn of(verdict: &VerdictSection) -> VerdictOf {
         let checks = verdict.checks.iter().map(CheckOf::of).collect();
-        VerdictOf { status: verdict.word(), checks }
+        VerdictOf { status: verdict.word, checks }
     }
 }
 
 impl CheckOf {
-    fn of(check: &Check) -> CheckOf {
+    fn of(check: &CheckRow) -> CheckOf {
         CheckOf {
-            name: check.name(),
+            name: check.name,
             status: check.status.name(),
             value: check.value.and_then(finite),
             limit: check.limit.and_then(finite),
             unit: check.unit.name(),
-            explain: words::sentence_of(check),
-            remedy: words::remedy_of(check),
+            explain: check.sentence.clone(),
+            remedy: check.remedy,
         }
     }
 }
 
 impl Job {
-    fn of(job: &JobSummary, plan: &Plan, planned: workload::JobOrPart<'_>) -> Job {
+    fn of(section: &JobSection) -> Job {
+        let job = &section.summary;
         let counts = &job.counts;
         let balance = &counts.balance;
         let unless_withheld = |times| match job.exceeds_capacity {
@@ -385,8 +382,8 @@ impl Job {
         };
         Job {
             name: job.name.clone(),
-            target: plan.name_of(planned.job().target).map(str::to_owned),
-            command: planned.job().command().map(|command| command.text(Placeholders::Question)),
+            target: section.target.clone(),
+            command: section.command.clone(),
             model: job.model,
             arrival: job.arrival,
             offered_per_s: job.offered_per_s.and_then(finite),
@@ -405,7 +402,7 @@ impl Job {
             bytes_received: counts.bytes_received,
             throughput_per_s: job.throughput_per_s.and_then(finite),
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
-            warnings: job.quiet.into_iter().map(WarningOf::of).collect(),
+            warnings: section.warning.iter().map(WarningOf::of).collect(),
             connections: job.connections,
             response_ms: unless_withheld(&job.response),
             estimates: QuantileOf::all(job),
@@ -430,12 +427,9 @@ impl Failure {
 }
 
 impl WarningOf {
-    fn of(quiet: Quiet) -> WarningOf {
-        WarningOf {
-            name: quiet.name(),
-            text: words::warning(quiet),
-            remedy: words::remedy_of_warning(quiet),
-        }
+    fn of(warning: &Warning) -> WarningOf {
+        let Warning { name, text, remedy } = warning.clone();
+        WarningOf { name, text, remedy }
     }
 }
 
@@ -641,7 +635,8 @@ fn place_of(figure: Figure) -> String {
 }
 
 impl Load {
-    fn of(load: &LoadSummary) -> Load {
+    fn of(section: &LoadSection) -> Load {
+        let load = &section.summary;
         let befores = std::iter::once(None).chain(load.points.iter().map(Some));
         let series = befores.zip(&load.points).map(|(before, point)| Point::of(before, point));
         Load {
@@ -652,14 +647,14 @@ impl Load {
             rows_per_s: load.rows_per_s.and_then(finite),
             exit_rows_per_s: load.exit_rows_per_s.and_then(finite),
             series: series.collect(),
-            client_cpu_s: client_cpu(load).map(|cpu| cpu.as_secs_f64()),
+            client_cpu_s: section.client_cpu.map(|cpu| cpu.as_secs_f64()),
             server_cpu_s: load.server_cpu.map(|cpu| cpu.as_secs_f64()),
             limiter: load.limiter.component.name(),
-            because: words::because(&load.limiter.finding),
+            because: section.because.clone(),
             evidence: numbers(&load.limiter.evidence),
-            relief: words::relief_of_load(load.limiter.component),
+            relief: section.relief,
             seen: SeenOf::of(&load.seen),
-            unseen: unseen(&load.unseen),
+            unseen: unseen(&section.unseen),
             fallback: load.fallback.clone(),
         }
     }
@@ -691,9 +686,8 @@ impl Client {
 }
 
 impl Run {
-    fn of(view: &View) -> Run {
-        let about = &view.about;
-        let targets = view.evidence.plan.named_targets();
+    fn of(run: &RunSection) -> Run {
+        let about = &run.about;
         let target = |named: &NamedTarget| TargetOf {
             name: named.name.clone(),
             url: named.target.to_string(),
@@ -701,7 +695,7 @@ impl Run {
         let because = about.ended.as_ref().map(|end| end.text.as_str());
         Run {
             target: about.target.clone(),
-            targets: targets.map(target).collect(),
+            targets: run.targets.iter().map(target).collect(),
             workload: about.workload.clone(),
             command: about.command.clone(),
             version: about.version.clone(),
@@ -709,7 +703,7 @@ impl Run {
             seed: about.seed.0.to_string(),
             r#virtual: about.is_virtual,
             threads: about.threads,
-            same_host: view.shares_its_host(),
+            same_host: run.shares_its_host,
             ended: about.ending(),
             ended_because: because.filter(|text| !text.is_empty()).map(str::to_owned),
             op_log: about.op_log.as_ref().map(OpLog::of),

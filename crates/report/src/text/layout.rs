@@ -1,29 +1,18 @@
-//! Widths and roles of texts.
+//! Widths and colours of texts.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The role of a text for the reader; only colours show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
-    Plain,
-    Strong,
-    Quiet,
-    Good,
-    Doubtful,
-    Bad,
-}
+use crate::page::Tone;
 
-impl Tone {
-    /// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
-    pub(super) fn sequence(self) -> &'static str {
-        match self {
-            Tone::Plain => "",
-            Tone::Strong => "1",
-            Tone::Quiet => "2",
-            Tone::Good => "1;32",
-            Tone::Doubtful => "1;33",
-            Tone::Bad => "1;31",
-        }
+/// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+pub(super) fn sequence(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Strong => "1",
+        Tone::Quiet => "2",
+        Tone::Good => "1;32",
+        Tone::Doubtful => "1;33",
+        Tone::Bad => "1;31",
     }
 }
 

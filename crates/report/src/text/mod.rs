@@ -4,39 +4,34 @@
 //! first and alone, before any number.
 
 mod answer;
+mod canvas;
 mod doctor;
 mod environment;
-mod facts;
-mod job;
 mod layout;
-mod load;
-mod page;
-mod seen;
+mod sections;
 mod shape;
-mod side_effects;
 mod table;
-mod unseen;
 
+pub use canvas::Style;
 pub use doctor::diagnosis;
 pub use environment::environment;
-pub use page::Style;
 
-use page::Page;
+use canvas::Canvas;
 
-use crate::view::View;
+use crate::page::Page;
 
 /// Formats the answer of a run as text.
-pub fn text(view: &View, style: &Style) -> String {
-    let mut page = Page::new(*style);
-    answer::write(&mut page, view);
-    facts::write_what_was_run(&mut page, view);
-    for account in view.evidence.accounts() {
-        job::write(&mut page, view, account);
+pub fn text(page: &Page, style: &Style) -> String {
+    let mut canvas = Canvas::new(*style);
+    answer::write(&mut canvas, page);
+    sections::write_subject(&mut canvas, &page.run);
+    page.jobs.iter().for_each(|job| sections::write_job(&mut canvas, job));
+    for section in &page.side_effect_tables {
+        sections::write_side_effects(&mut canvas, section);
     }
-    side_effects::write(&mut page, view);
-    load::write(&mut page, view);
-    answer::write_not_possible(&mut page, view);
-    facts::write_events(&mut page, view);
-    facts::write_surroundings(&mut page, view);
-    page.into_text()
+    sections::write_loads(&mut canvas, &page.loads);
+    answer::write_not_possible(&mut canvas, page);
+    sections::write_events(&mut canvas, &page.events);
+    sections::write_resources(&mut canvas, &page.run);
+    canvas.into_text()
 }

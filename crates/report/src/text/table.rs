@@ -1,30 +1,24 @@
-//! Tables: rows of short texts below titles.
+//! Tables as lines of text.
 
 use base::printable;
 
-use crate::text::layout::{Tone, columns, cut, padded};
+use crate::page::{Align, Table, Tone};
+use crate::text::layout::{columns, cut, padded};
 
-/// The alignment of the texts of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
-    Left,
-    Right,
-}
-
-/// A table.
+/// A table whose cells are texts.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct Grid {
     titles: Vec<(&'static str, Align)>,
     rows: Vec<Row>,
     /// Titles of the columns that a narrow page drops, in this order.
-    spare: &'static [&'static str],
+    optional: &'static [&'static str],
 }
 
 #[derive(Clone, Debug)]
 struct Row {
     cells: Vec<String>,
     /// Text in place of the missing cells.
-    rest: Option<String>,
+    note: Option<&'static str>,
 }
 
 /// Separator between two columns.
@@ -36,45 +30,28 @@ const WIDEST_TEXT: usize = 28;
 /// Minimum width of a text in the last column before other columns are dropped.
 const LEAST_TEXT: usize = 12;
 
-impl Table {
-    pub(super) fn new(titles: impl IntoIterator<Item = (&'static str, Align)>) -> Table {
-        Table { titles: titles.into_iter().collect(), rows: Vec::new(), spare: &[] }
-    }
-
-    /// Sets the columns that a narrow page drops one by one, the least important first. Of several
-    /// columns with one title, each mention drops the first that is left.
-    pub(super) fn with_optional_columns(self, spare: &'static [&'static str]) -> Table {
-        Table { spare, ..self }
-    }
-
-    /// Adds a row with a cell for every column.
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = self.fitted(cells);
-        debug_assert_eq!(cells.len(), self.titles.len(), "a cell for every column");
-        self.rows.push(Row { cells, rest: None });
-    }
-
-    /// Makes the cells printable and cuts long texts, except those of the last column.
-    fn fitted(&self, cells: impl IntoIterator<Item = String>) -> Vec<String> {
-        let last = self.titles.len() - 1;
-        let fit = |(column, cell): (usize, String)| match self.titles[column].1 {
+impl Grid {
+    /// Formats the cells of a table, makes them printable, and cuts long texts, except those of the
+    /// last column.
+    pub(super) fn of(table: &Table) -> Grid {
+        let titles: Vec<_> = table.columns.iter().map(|it| (it.title, it.align)).collect();
+        let last = titles.len() - 1;
+        let fit = |(column, cell): (usize, String)| match titles[column].1 {
             Align::Left if column < last => cut(&printable(&cell), WIDEST_TEXT),
             Align::Left | Align::Right => printable(&cell).into_owned(),
         };
-        cells.into_iter().enumerate().map(fit).collect()
-    }
-
-    /// Adds a row with a sentence in place of its last cells.
-    pub(super) fn row_with_note(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
-        let cells = self.fitted(cells);
-        self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
+        let rows = table.rows.iter().map(|row| Row {
+            cells: row.cells.iter().map(ToString::to_string).enumerate().map(fit).collect(),
+            note: row.note,
+        });
+        Grid { rows: rows.collect(), titles, optional: table.optional }
     }
 
     /// Returns the table for a page with this much room: without the columns that do not fit. If
     /// that is not enough, the texts of its first column are cut.
-    pub(super) fn narrowed(&self, room: usize) -> Table {
+    pub(super) fn narrowed(&self, room: usize) -> Grid {
         let mut table = self.clone();
-        for title in self.spare {
+        for title in self.optional {
             if table.least_width() <= room {
                 break;
             }
@@ -128,17 +105,12 @@ impl Table {
         self.titles.iter().any(|(known, _)| *known == title)
     }
 
-    /// Returns true if there is no row.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Returns the lines of the table. None of them exceeds the room if all but the last column
     /// fit.
     pub(super) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
         let titles = self.titles.iter().map(|(title, _)| (*title).to_owned()).collect();
-        let titles = Row { cells: titles, rest: None };
+        let titles = Row { cells: titles, note: None };
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         if self.titles.iter().any(|(title, _)| !title.is_empty()) {
             lines.push((Tone::Quiet, self.lay_out_row(&titles, &widths, room)));
@@ -177,9 +149,9 @@ impl Table {
                 Align::Left => line.push_str(&padded(cell, width)),
             }
         }
-        if let Some(rest) = &row.rest {
+        if let Some(note) = row.note {
             line.push_str(GAP);
-            line.push_str(&cut(rest, room.saturating_sub(columns(&line))));
+            line.push_str(&cut(note, room.saturating_sub(columns(&line))));
         }
         line.truncate(line.trim_end().len());
         line
@@ -189,15 +161,21 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Cell;
+
+    fn cells<const N: usize>(texts: [&str; N]) -> [Cell; N] {
+        texts.map(Cell::from)
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let titles = [("job", Align::Left), ("count", Align::Right), ("text", Align::Left)];
         let mut table = Table::new(titles);
-        table.row(["read", "1", "select 1 from a very long table"].map(str::to_owned));
-        table.row(["w", "1,234,567", "insert"].map(str::to_owned));
-        table.row_with_note(["x".to_owned()], "nothing to say");
-        let lines: Vec<String> = table.lay_out(30).into_iter().map(|(_, line)| line).collect();
+        table.row(cells(["read", "1", "select 1 from a very long table"]));
+        table.row(cells(["w", "1,234,567", "insert"]));
+        table.row_with_note(cells(["x"]), "nothing to say");
+        let lines: Vec<String> =
+            Grid::of(&table).lay_out(30).into_iter().map(|(_, line)| line).collect();
         assert_eq!(
             lines,
             [
@@ -211,7 +189,7 @@ mod tests {
 
     /// Returns the lines of a table on a page with this much room.
     fn narrowed(table: &Table, room: usize) -> Vec<String> {
-        table.narrowed(room).lay_out(room).into_iter().map(|(_, line)| line).collect()
+        Grid::of(table).narrowed(room).lay_out(room).into_iter().map(|(_, line)| line).collect()
     }
 
     #[test]
@@ -219,22 +197,25 @@ mod tests {
         let numbers = ["count", "mean", "p99"].map(|title| (title, Align::Right));
         let titles = [("", Align::Left)].into_iter().chain(numbers);
         let mut table = Table::new(titles).with_optional_columns(&["mean", "count"]);
-        table.row(["response", "1,000", "1.50 ms", "9.00 ms"].map(str::to_owned));
-        table.row_with_note(["wait", "1,000"].map(str::to_owned), "withheld");
+        table.row(cells(["response", "1,000", "1.50 ms", "9.00 ms"]));
+        table.row_with_note(cells(["wait", "1,000"]), "withheld");
         assert_eq!(narrowed(&table, 33)[1], "response  1,000  1.50 ms  9.00 ms");
         let without_mean =
             ["          count      p99", "response  1,000  9.00 ms", "wait      1,000  withheld"];
         assert_eq!(narrowed(&table, 32), without_mean);
         let without_count = ["              p99", "response  9.00 ms", "wait      withheld"];
         assert_eq!(narrowed(&table, 23), without_count);
-        assert!(table.narrowed(24).has("count") && !table.narrowed(23).has("count"));
+        assert!(
+            Grid::of(&table).narrowed(24).has("count")
+                && !Grid::of(&table).narrowed(23).has("count")
+        );
     }
 
     #[test]
     fn columns_with_one_title_are_given_up_one_by_one() {
         let titles = ["p50", "95 %", "p99", "95 %"].map(|title| (title, Align::Right));
         let mut table = Table::new(titles).with_optional_columns(&["95 %", "95 %"]);
-        table.row(["1", "1–2", "7", "6–9"].map(str::to_owned));
+        table.row(cells(["1", "1–2", "7", "6–9"]));
         assert_eq!(narrowed(&table, 14), ["p50  p99  95 %", "  1    7   6–9"]);
         assert_eq!(narrowed(&table, 8), ["p50  p99", "  1    7"]);
     }
@@ -242,7 +223,7 @@ mod tests {
     #[test]
     fn first_column_is_truncated_as_a_last_resort() {
         let mut table = Table::new([("server", Align::Left), ("completed", Align::Right)]);
-        table.row(["db-1.example.net:5432", "1,000"].map(str::to_owned));
+        table.row(cells(["db-1.example.net:5432", "1,000"]));
         assert_eq!(narrowed(&table, 30)[1], "db-1.example.net:5…      1,000");
         assert_eq!(narrowed(&table, 32)[1], "db-1.example.net:5432      1,000");
     }
@@ -250,8 +231,8 @@ mod tests {
     #[test]
     fn long_text_leaves_room_for_other_columns() {
         let mut table = Table::new([("job", Align::Left), ("text", Align::Left)]);
-        table.row(["x".repeat(500), "a\tb".to_owned()]);
-        let (_, line) = table.lay_out(100).remove(1);
+        table.row(cells([&"x".repeat(500), "a\tb"]));
+        let (_, line) = Grid::of(&table).lay_out(100).remove(1);
         assert_eq!(line, format!("{}…  a b", "x".repeat(27)));
     }
 }

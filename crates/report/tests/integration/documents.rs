@@ -6,14 +6,14 @@ use std::path::Path;
 use analyze::{Component, PhaseName, Place, Status};
 use base::{Class, Nanos};
 use record::EndKind;
-use report::{View, json};
+use report::View;
 use serde_json::{Value, json as value};
 
 use crate::cases;
 use crate::schema::{
     check_that_every_field_matters, check_that_faults_are_noticed, complaints, schema, text_of,
 };
-use crate::support::{Case, check as compare};
+use crate::support::{Case, check as compare, json, text};
 
 const SCHEMA: &str = "summary.schema.json";
 
@@ -271,7 +271,7 @@ fn side_effects_on_a_job_beyond_its_capacity_have_no_times() {
         (&Value::Null, &value!("exceeds capacity"))
     );
     assert_eq!(complaints(&schema(SCHEMA), &document), [""; 0]);
-    let text = report::text(&view, &report::Style::PLAIN);
+    let text = text(&view, &report::Style::PLAIN);
     assert!(text.contains("  withheld\n"), "{text}");
 }
 

@@ -11,12 +11,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use record::End;
-use report::{Style, View, json, text};
+use report::{Style, View};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cases;
 use crate::schema::{complaints, schema};
+use crate::support::{json, text};
 
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
 

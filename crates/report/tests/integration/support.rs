@@ -10,8 +10,18 @@ use analyze::{
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
-use report::{About, View};
+use report::{About, Page, Style, View};
 use workload::{Overrides, Plan};
+
+/// Returns the text of a run.
+pub(crate) fn text(view: &View, style: &Style) -> String {
+    report::text(&Page::of(view), style)
+}
+
+/// Returns the document of a run.
+pub(crate) fn json(view: &View) -> serde_json::Value {
+    report::json(&Page::of(view))
+}
 
 /// A run under construction.
 pub(crate) struct Case {

@@ -3,10 +3,10 @@
 use analyze::{Place, Quiet};
 use base::Nanos;
 use record::Balance;
-use report::{Style, text};
+use report::Style;
 
 use crate::cases;
-use crate::support::{Case, Traffic, check as compare};
+use crate::support::{Case, Traffic, check as compare, text};
 
 fn check(name: &str, case: Case) {
     let text = text(&case.view(), &Style::PLAIN);

@@ -1,4 +1,4 @@
-//! The page that an answer is written on: labelled lines, tables, headings and notes, wrapped and
+//! The canvas that an answer is painted on: labelled lines, tables, headings and notes, wrapped and
 //! aligned.
 //!
 //! All text passes through [`printable`]: job names, statements and messages come from files and
@@ -6,8 +6,9 @@
 
 use base::printable;
 
-use crate::text::layout::{Tone, columns, cut, padded};
-use crate::text::table::Table;
+use crate::page::{Line, Remark, Table, Tone};
+use crate::text::layout::{columns, cut, padded, sequence};
+use crate::text::table::Grid;
 
 /// The layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,35 +40,8 @@ const NARROWEST: usize = 40;
 /// Blanks before a table.
 const TABLE_INDENT: usize = 2;
 
-/// A text with a label for its subject.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) label: String,
-    /// Tone of the label.
-    pub(super) tone: Tone,
-    pub(super) text: String,
-    tone_of_text: Tone,
-}
-
-impl Line {
-    pub(super) fn new(label: impl Into<String>, text: impl Into<String>) -> Line {
-        let (label, text) = (label.into(), text.into());
-        Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain }
-    }
-
-    /// Creates a remark on the line above, aligned with the text of that line.
-    pub(super) fn remark(text: impl Into<String>) -> Line {
-        Line { tone_of_text: Tone::Quiet, ..Line::new("", text) }
-    }
-
-    /// Sets the tone of the label.
-    pub(super) fn in_tone(self, tone: Tone) -> Line {
-        Line { tone, ..self }
-    }
-}
-
 /// The text of an answer while it is written.
-pub(super) struct Page {
+pub(super) struct Canvas {
     style: Style,
     text: String,
 }
@@ -76,9 +50,9 @@ pub(super) struct Page {
 /// cut.
 const LONGEST_LABEL: usize = 48;
 
-impl Page {
-    pub(super) fn new(style: Style) -> Page {
-        Page { style, text: String::new() }
+impl Canvas {
+    pub(super) fn new(style: Style) -> Canvas {
+        Canvas { style, text: String::new() }
     }
 
     /// Returns the text.
@@ -148,8 +122,21 @@ impl Page {
         }
     }
 
+    /// Writes a remark.
+    pub(super) fn remark(&mut self, remark: &Remark) {
+        match remark {
+            Remark::Sentence { tone, lead, rest } => self.sentence(*tone, lead, rest),
+            Remark::Note(text) => self.note(text),
+        }
+    }
+
+    /// Writes remarks one below the other.
+    pub(super) fn remarks<'a>(&mut self, remarks: impl IntoIterator<Item = &'a Remark>) {
+        remarks.into_iter().for_each(|remark| self.remark(remark));
+    }
+
     /// Writes an indented remark.
-    pub(super) fn note(&mut self, text: &str) {
+    fn note(&mut self, text: &str) {
         let width = self.style.columns() - 2;
         for line in wrap(&printable(text), width, width) {
             self.start(2);
@@ -194,6 +181,14 @@ impl Page {
         }
     }
 
+    /// Writes a table with a gap before it, unless it has no rows.
+    pub(super) fn part(&mut self, table: &Table) {
+        if !table.is_empty() {
+            self.gap();
+            self.table(table);
+        }
+    }
+
     /// Returns the number of columns that a table may take.
     pub(super) fn room(&self) -> usize {
         self.style.columns() - TABLE_INDENT
@@ -205,10 +200,11 @@ impl Page {
     }
 
     /// Returns the table as it is shown here: whole, unless the page is narrow.
-    fn shown(&self, table: &Table) -> Table {
+    fn shown(&self, table: &Table) -> Grid {
+        let grid = Grid::of(table);
         match self.style.is_narrow() {
-            true => table.narrowed(self.room()),
-            false => table.clone(),
+            true => grid.narrowed(self.room()),
+            false => grid,
         }
     }
 
@@ -221,7 +217,7 @@ impl Page {
         if !self.style.color || tone == Tone::Plain || text.is_empty() {
             self.text.push_str(&text);
         } else {
-            self.text.push_str(&format!("\x1b[{}m{text}\x1b[0m", tone.sequence()));
+            self.text.push_str(&format!("\x1b[{}m{text}\x1b[0m", sequence(tone)));
         }
     }
 
@@ -254,8 +250,8 @@ fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn page(width: usize, write: impl FnOnce(&mut Page)) -> String {
-        let mut page = Page::new(Style { color: false, width });
+    fn page(width: usize, write: impl FnOnce(&mut Canvas)) -> String {
+        let mut page = Canvas::new(Style { color: false, width });
         write(&mut page);
         page.into_text()
     }
@@ -273,7 +269,7 @@ mod tests {
 
     #[test]
     fn entry_is_broken_on_a_narrow_page_alone() {
-        let write = |page: &mut Page| page.entry(2, "name", "word  word word\n  more");
+        let write = |page: &mut Canvas| page.entry(2, "name", "word  word word\n  more");
         assert_eq!(page(100, write), "  name  word  word word\n          more\n");
         let long = "word ".repeat(8);
         let narrow = page(40, |page| page.entry(2, "name", long.trim()));
@@ -295,7 +291,7 @@ mod tests {
 
     #[test]
     fn remark_is_dimmed_below_its_line() {
-        let mut page = Page::new(Style { color: true, width: 60 });
+        let mut page = Canvas::new(Style { color: true, width: 60 });
         page.lines(2, &[Line::new("a", "found"), Line::remark("do it")]);
         assert_eq!(page.into_text(), "  a  found\n     \x1b[2mdo it\x1b[0m\n");
     }
@@ -309,7 +305,7 @@ mod tests {
 
     #[test]
     fn colour_covers_the_first_words_of_a_sentence() {
-        let mut page = Page::new(Style { color: true, width: 100 });
+        let mut page = Canvas::new(Style { color: true, width: 100 });
         page.sentence(Tone::Good, "VALID", ": all is well");
         page.gap();
         page.gap();

@@ -1,15 +1,15 @@
 //! The run, its events and its resource usage: enough to repeat it.
 
-use analyze::{Check, CheckKind, Status};
+use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::units::grouped;
 use record::environment::is_environment_fact;
 use record::{Event, EventKind, INSERT_REASON_PREFIX};
-use workload::Warmup;
+use workload::{NamedTarget, Warmup};
 
+use super::quantity::Quantity;
+use super::remark::{Line, Remark};
 use crate::number::seconds;
 use crate::number::{bytes, count, percent, time};
-use crate::text::layout::columns;
-use crate::text::page::{Line, Page};
 use crate::view::{About, View};
 use crate::words;
 
@@ -19,10 +19,67 @@ const EVENTS: usize = 20;
 /// Maximum number of listed settings; the record has all.
 const SETTINGS: usize = 24;
 
-/// Writes the workload, its targets, and the measured period.
-pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
+/// Facts about the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSection {
+    /// Workload, target, time and end.
+    pub about: About,
+    /// Named targets.
+    pub targets: Vec<NamedTarget>,
+    /// True if a database is on the generator's machine; `None` if there is none, or its location
+    /// is unknown.
+    pub shares_its_host: Option<bool>,
+    /// Workload, targets, and measured period, in words.
+    pub subject: Vec<Line>,
+    /// Resource usage of the generator.
+    pub client: Option<ClientSummary>,
+    /// Throughput of an observed program.
+    pub program: Option<ProgramSummary>,
+    /// Fraction of one processor used for observing.
+    pub observing_share: Option<f64>,
+    /// Resources of the generator, settings of the servers, command and record, in words.
+    pub resources: Vec<Line>,
+    /// Commands that show more of the record.
+    pub commands: Vec<String>,
+}
+
+/// The events of the run as a whole, not of single requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventsSection {
+    /// The first events.
+    pub events: Vec<EventRow>,
+    /// Note on the others.
+    pub more: Option<Remark>,
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRow {
+    /// Time since time zero.
+    pub at: Quantity,
+    /// Job and kind of the event, and its text.
+    pub text: String,
+}
+
+impl RunSection {
+    pub(super) fn of(view: &View) -> RunSection {
+        RunSection {
+            about: view.about.clone(),
+            targets: view.evidence.plan.named_targets().cloned().collect(),
+            shares_its_host: view.shares_its_host(),
+            subject: subject(view),
+            client: view.summary.client,
+            program: view.summary.program,
+            observing_share: view.summary.observing_share,
+            resources: resources(view),
+            commands: commands(&view.about),
+        }
+    }
+}
+
+/// Returns the workload, its targets, and the measured period.
+fn subject(view: &View) -> Vec<Line> {
     let about = &view.about;
-    page.gap();
     let workload = format!("{}, seed {}", about.workload, about.seed.0);
     let mut lines = vec![Line::new("workload", workload)];
     if !about.target.is_empty() {
@@ -33,7 +90,7 @@ pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
         lines.push(Line::new(format!("target {}", named.name), words));
     }
     lines.push(Line::new("measured", measured(view)));
-    page.lines(0, &lines);
+    lines
 }
 
 /// Formats the encryption of the traffic with a target, which its URL does not always show. Empty
@@ -71,27 +128,24 @@ fn found(view: &View) -> &'static str {
     }
 }
 
-/// Writes the events of the run as a whole, not of single requests.
-pub(super) fn write_events(page: &mut Page, view: &View) {
-    let events = &view.evidence.events;
-    if events.is_empty() {
-        return;
-    }
-    page.gap();
-    page.heading("Events");
-    let shown = || events.iter().take(EVENTS);
-    let times: Vec<String> = shown().map(|event| seconds(event.at.as_secs_f64())).collect();
-    let widest = times.iter().map(|at| columns(at)).max().unwrap_or(0);
-    // Not shortened: the helpful part may be at the end of a text.
-    let line = |(event, at): (&Event, &String)| {
-        let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
-        let text = format!("{job}{}: {}", name_of(view, event), event.text);
-        Line::new(" ".repeat(widest - columns(at)) + at, text)
-    };
-    page.lines(2, &shown().zip(&times).map(line).collect::<Vec<_>>());
-    if let more @ 1.. = events.len().saturating_sub(EVENTS) {
-        let more = count(more as u64, "more event");
-        page.note(&format!("and {more} in the record, table `event`"));
+impl EventsSection {
+    pub(super) fn of(view: &View) -> EventsSection {
+        let events = &view.evidence.events;
+        let row = |event: &Event| {
+            let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
+            EventRow {
+                at: Quantity::Span(event.at.as_secs_f64()),
+                text: format!("{job}{}: {}", name_of(view, event), event.text),
+            }
+        };
+        let more = match events.len().saturating_sub(EVENTS) {
+            0 => None,
+            more => {
+                let more = count(more as u64, "more event");
+                Some(Remark::note(format!("and {more} in the record, table `event`")))
+            }
+        };
+        EventsSection { events: events.iter().take(EVENTS).map(row).collect(), more }
     }
 }
 
@@ -109,10 +163,9 @@ fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {
     Some(job.name.as_str())
 }
 
-/// Writes the resources of the generator, the settings of the server, and the path of the record.
-pub(super) fn write_surroundings(page: &mut Page, view: &View) {
+/// Returns the resources of the generator, the settings of the server, and the path of the record.
+fn resources(view: &View) -> Vec<Line> {
     let about = &view.about;
-    page.gap();
     let mut lines = Vec::new();
     if let Some(generator) = generator(view) {
         lines.push(Line::new("generator", generator));
@@ -146,13 +199,18 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     lines.push(Line::new("assay", about.version.as_str()));
     let record = quoted(&about.record.to_string_lossy());
     lines.push(Line::new("record", record.as_str()));
-    page.lines(0, &lines);
-    page.gap();
-    page.whole(2, &format!("assay report {record}"));
-    if !facts.is_empty() {
-        page.whole(2, &format!("assay report {record} --environment"));
+    lines
+}
+
+/// Returns the commands that show more of the record.
+fn commands(about: &About) -> Vec<String> {
+    let record = quoted(&about.record.to_string_lossy());
+    let mut commands = vec![format!("assay report {record}")];
+    if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
+        commands.push(format!("assay report {record} --environment"));
     }
-    page.whole(2, &format!("assay export {record} --format hlog"));
+    commands.push(format!("assay export {record} --format hlog"));
+    commands
 }
 
 fn settings(settings: &[&(String, String)]) -> String {

@@ -5,12 +5,10 @@ use analyze::{
     SideEffects,
 };
 
+use super::quantity::Quantity;
+use super::remark::{Line, Remark, Tone};
+use super::table::{Align, Cell, Table};
 use crate::number::seconds;
-use crate::number::{NONE, range, rate, time};
-use crate::text::layout::Tone;
-use crate::text::page::{Line, Page};
-use crate::text::table::{Align, Table};
-use crate::view::View;
 
 /// Figures of the table; a claim may be about another one.
 const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
@@ -28,9 +26,33 @@ const MARKED: &str =
 /// Maximum number of listed effects.
 const EFFECTS: usize = 4;
 
-/// Writes the changes at a moment, one sentence each.
-pub(super) fn write_effects(page: &mut Page, view: &View) {
-    view.summary.effects.iter().take(EFFECTS).for_each(|effect| page.note(&in_words(effect)));
+/// Side effects of a job, or of work of the database, on one other job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideEffectSection {
+    /// Names of both.
+    pub heading: String,
+    /// A row for each phase.
+    pub table: Table,
+    /// Figures that differ, phase by phase.
+    pub claims: Vec<Line>,
+    /// Notes on the claims.
+    pub notes: Vec<Remark>,
+    /// Explanation of the marks in the columns of intervals, if there are any.
+    pub legend: Option<Legend>,
+}
+
+/// The explanation of a mark, which is shown with the columns that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Legend {
+    /// Title of these columns.
+    pub column: &'static str,
+    /// Explanation.
+    pub note: Remark,
+}
+
+/// Returns the changes at a moment, one sentence each.
+pub(super) fn changes(effects: &[Effect]) -> Vec<Remark> {
+    effects.iter().take(EFFECTS).map(|effect| Remark::Note(in_words(effect))).collect()
 }
 
 /// Formats the change and the activity that began or ended at the time.
@@ -53,54 +75,58 @@ fn in_words(effect: &Effect) -> String {
     };
     format!(
         "{what} of [{job}] {direction} from {} to {} {} {}, when {name} {}{again}.",
-        said(*figure, *from),
-        said(*figure, *to),
+        quantity(*figure, *from),
+        quantity(*figure, *to),
         if *began || *times < 2 { "at" } else { "by" },
         seconds(*at_s),
         if *began { "began" } else { "ended" },
     )
 }
 
-/// Writes the tables of a run.
-pub(super) fn write(page: &mut Page, view: &View) {
+/// Returns the tables of a run. Work of the database has one only if it changed a figure.
+pub(super) fn sections(side_effects: &[SideEffects]) -> Vec<SideEffectSection> {
     let is_told = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
-    for side_effects in view.summary.side_effects.iter().filter(is_told) {
-        for place in 0..side_effects.phases[0].jobs.len() {
-            write_other(page, side_effects, place);
-        }
-    }
+    let of_one = |it: &SideEffects| {
+        (0..it.phases[0].jobs.len()).map(|place| section(it, place)).collect::<Vec<_>>()
+    };
+    side_effects.iter().filter(is_told).flat_map(of_one).collect()
 }
 
-/// Writes the side effects of a job on one other.
-fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
+/// Returns the side effects of a job on one other.
+fn section(side_effects: &SideEffects, place: usize) -> SideEffectSection {
     let phases: Vec<(&PhaseSummary, &PhaseFigures)> =
         side_effects.phases.iter().map(|phase| (phase, &phase.jobs[place])).collect();
     let name = &phases[0].1.name;
-    page.gap();
-    page.heading(&match side_effects.is_background {
-        true => format!("[{name}] beside the database's {}", side_effects.job),
-        false => format!("[{name}] beside [{}]", side_effects.job),
-    });
+    let claims = claims(side_effects, &phases);
+    let mut estimates = phases.iter().flat_map(|(_, figures)| estimates(figures));
+    let is_marked =
+        estimates.any(|estimate| estimate.bounds.is_some_and(|bounds| bounds.is_optimistic));
+    SideEffectSection {
+        heading: match side_effects.is_background {
+            true => format!("[{name}] beside the database's {}", side_effects.job),
+            false => format!("[{name}] beside [{}]", side_effects.job),
+        },
+        table: table(&phases),
+        notes: notes(side_effects, &phases, claims.is_empty()),
+        claims,
+        legend: is_marked.then(|| Legend { column: INTERVAL, note: Remark::note(MARKED) }),
+    }
+}
+
+fn table(phases: &[(&PhaseSummary, &PhaseFigures)]) -> Table {
     let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
         .with_optional_columns(&[INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
-    for (phase, figures) in &phases {
-        let head = [phase.name.name().to_owned(), seconds(phase.length_s)];
+    for (phase, figures) in phases {
+        let head = [Cell::from(phase.name.name()), Quantity::Span(phase.length_s).into()];
         let cells = SHOWN.map(|figure| cells(figures, figure));
         match figures.is_withheld {
             true => table.row_with_note(head.into_iter().chain(cells[0].clone()), "withheld"),
             false => table.row(head.into_iter().chain(cells.into_iter().flatten())),
         }
     }
-    page.table(&table);
-    write_claims(page, side_effects, &phases);
-    let mut estimates = phases.iter().flat_map(|(_, figures)| estimates(figures));
-    let is_marked =
-        estimates.any(|estimate| estimate.bounds.is_some_and(|bounds| bounds.is_optimistic));
-    if is_marked && page.shows(&table, INTERVAL) {
-        page.note(MARKED);
-    }
+    table
 }
 
 /// Returns the figures of the table that exist.
@@ -108,38 +134,34 @@ fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
     SHOWN.into_iter().filter_map(|figure| figures.figure(figure))
 }
 
-/// Formats a figure and its interval.
-fn cells(figures: &PhaseFigures, figure: Figure) -> [String; 2] {
+/// Returns a figure and its interval.
+fn cells(figures: &PhaseFigures, figure: Figure) -> [Cell; 2] {
     let Some(Estimate { value, bounds, .. }) = figures.figure(figure) else {
-        return [NONE, NONE].map(str::to_owned);
+        return [Cell::Missing, Cell::Missing];
     };
-    let interval = bounds.map(|bounds| {
-        let mark = if bounds.is_optimistic { OPTIMISTIC } else { "" };
-        range(&said(figure, bounds.low), &said(figure, bounds.high)) + mark
+    let interval = bounds.map(|bounds| Cell::Interval {
+        low: quantity(figure, bounds.low),
+        high: quantity(figure, bounds.high),
+        mark: if bounds.is_optimistic { OPTIMISTIC } else { "" },
     });
-    [said(figure, value), interval.unwrap_or_else(|| NONE.to_owned())]
+    [quantity(figure, value).into(), interval.unwrap_or(Cell::Missing)]
 }
 
-fn said(figure: Figure, value: f64) -> String {
+fn quantity(figure: Figure, value: f64) -> Quantity {
     match figure {
-        Figure::Throughput => rate(value),
-        Figure::Mean | Figure::Quantile(_) => time(value),
+        Figure::Throughput => Quantity::Rate(value),
+        Figure::Mean | Figure::Quantile(_) => Quantity::Time(value),
     }
 }
 
-/// Writes the figures that differ, phase by phase, or that none does; then the phases that were too
-/// short.
-fn write_claims(
-    page: &mut Page,
-    side_effects: &SideEffects,
-    phases: &[(&PhaseSummary, &PhaseFigures)],
-) {
+/// Returns the figures that differ, phase by phase.
+fn claims(side_effects: &SideEffects, phases: &[(&PhaseSummary, &PhaseFigures)]) -> Vec<Line> {
     let reference = side_effects.reference.name();
     let mut lines = Vec::new();
     for (phase, figures) in phases {
         let is_its = |change: &&Change| change.phase == phase.name && change.job == figures.name;
         let differs = |change: &Change| {
-            let [from, to] = [change.from, change.to].map(|value| said(change.figure, value));
+            let [from, to] = [change.from, change.to].map(|value| quantity(change.figure, value));
             format!("{} {to} instead of {from}", change.figure.name())
         };
         let changes: Vec<String> =
@@ -149,20 +171,30 @@ fn write_claims(
             lines.push(Line::new(label, changes.join(", ")).in_tone(Tone::Strong));
         }
     }
-    page.lines(2, &lines);
+    lines
+}
+
+/// Returns the notes that no figure differs, and on the phases that were too short.
+fn notes(
+    side_effects: &SideEffects,
+    phases: &[(&PhaseSummary, &PhaseFigures)],
+    nothing_differs: bool,
+) -> Vec<Remark> {
     let has_intervals =
         |figures: &PhaseFigures| estimates(figures).any(|estimate| estimate.bounds.is_some());
     let (known, unknown): (Vec<_>, Vec<_>) =
         phases.iter().partition(|(_, figures)| has_intervals(figures));
-    if known.len() > 1 && lines.is_empty() {
-        page.note("figures with intervals differ by no more than chance explains");
+    let mut notes = Vec::new();
+    if known.len() > 1 && nothing_differs {
+        notes.push(Remark::note("figures with intervals differ by no more than chance explains"));
     }
     if !unknown.is_empty() {
         let names: Vec<&str> = unknown.iter().map(|(phase, _)| phase.name.name()).collect();
         let least = seconds(FEWEST_BATCHES as f64 * side_effects.resolution_s);
         let names = names.join(", ");
-        page.note(&format!(
+        notes.push(Remark::note(format!(
             "{names}: too short to tell from chance, which takes {least} with requests"
-        ));
+        )));
     }
+    notes
 }

@@ -7,17 +7,19 @@ use base::AccountId;
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
-use workload::{Arrival, Job, JobOrPart, JobTarget, Pacing, Plan, Reconnect, Schedule};
+use workload::{
+    Arrival, Job, JobOrPart, JobTarget, Pacing, Placeholders, Plan, Reconnect, Schedule,
+};
 
-use crate::number::seconds;
-use crate::number::{NONE, bytes, count, percent, rate, span, time};
+use super::headline::judged;
+use super::quantity::Quantity;
+use super::remark::{Line, Remark, Tone};
+use super::shape::{Bin, bins};
+use super::table::{Align, Cell, Table};
+use crate::number::{NONE, bytes, count, rate, span, time};
 use crate::number::{significant, trimmed};
-use crate::text::answer::said;
-use crate::text::layout::Tone;
-use crate::text::page::{Line, Page};
-use crate::text::shape;
-use crate::text::table::{Align, Table};
 use crate::view::View;
+use crate::words;
 
 /// Quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
@@ -40,36 +42,90 @@ const WITHHELD: &str = "withheld: beyond the capacity, these times only say how 
 const CLOSED: &str =
     "a client asks again only when it has its answer: a slower database is asked less often";
 
-/// Writes the job or part with an account.
-pub(super) fn write(page: &mut Page, view: &View, account: AccountId) {
-    let job = &view.summary.jobs[account.index()];
-    let plan = &view.evidence.plan;
-    let planned = plan.account(account);
-    page.gap();
-    let asks = asks(plan, planned.job().target);
-    let model = format!("  {}{asks}", model(job, planned));
-    page.sentence(Tone::Strong, &format!("[{}]", job.name), &model);
-    page.lines(2, &accounts(job));
-    write_times(page, job, account.0 == 0);
-    if let JobOrPart::Job(whole) = planned {
-        if let (Pacing::Closed { .. }, 1..) = (&whole.pacing, job.response.count) {
-            page.note(CLOSED);
+/// Note in place of numbers that would mislead.
+const WITHHELD_HERE: &str = "withheld";
+
+/// Caveat for the times of a session.
+const SESSION: &str = "response and service of a session include the pauses between its statements";
+
+/// The answer of a job or part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSection {
+    /// All numbers of the job.
+    pub summary: JobSummary,
+    /// Named target of the job; `None` for the main target.
+    pub target: Option<String>,
+    /// Program that the job runs in place of statements.
+    pub command: Option<String>,
+    /// Warning about a meaningless success.
+    pub warning: Option<Warning>,
+    /// Its name and model.
+    pub heading: Remark,
+    /// Outcomes of its requests.
+    pub outcomes: Vec<Line>,
+    /// All kinds of times; empty without any.
+    pub times: Table,
+    /// Explanations of these times.
+    pub notes_on_times: Vec<Remark>,
+    /// Notes on the job as a whole.
+    pub notes: Vec<Remark>,
+    /// Errors by class and code.
+    pub errors: Table,
+    /// First text of each error.
+    pub error_texts: Vec<Line>,
+    /// Statements of the job.
+    pub statements: Table,
+    /// Servers of its target.
+    pub servers: Table,
+    /// Notes on the service times of statements and servers.
+    pub notes_on_service: Vec<Remark>,
+    /// The window in parts.
+    pub course: Table,
+    /// Distribution of the response times; empty if they are withheld.
+    pub histogram: Vec<Bin>,
+}
+
+/// A warning about a job without an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Name in documents.
+    pub name: &'static str,
+    /// Warning as a sentence about the job.
+    pub text: String,
+    /// Remedy.
+    pub remedy: &'static str,
+}
+
+impl JobSection {
+    /// Returns the section of the job or part with an account.
+    pub(super) fn of(view: &View, account: AccountId) -> JobSection {
+        let job = &view.summary.jobs[account.index()];
+        let plan = &view.evidence.plan;
+        let planned = plan.account(account);
+        let model = format!("  {}{}", model(job, planned), asks(plan, planned.job().target));
+        JobSection {
+            summary: job.clone(),
+            target: plan.name_of(planned.job().target).map(str::to_owned),
+            command: planned.job().command().map(|command| command.text(Placeholders::Question)),
+            warning: job.quiet.map(|quiet| Warning {
+                name: quiet.name(),
+                text: words::warning(quiet),
+                remedy: words::remedy_of_warning(quiet),
+            }),
+            heading: Remark::sentence(Tone::Strong, format!("[{}]", job.name), model),
+            outcomes: outcomes(job),
+            times: times(job),
+            notes_on_times: notes_on_times(job, account.0 == 0),
+            notes: notes(view, job, planned),
+            errors: errors(job),
+            error_texts: error_texts(job),
+            statements: statements(job),
+            servers: servers(job),
+            notes_on_service: notes_on_service(job, planned),
+            course: course(job),
+            histogram: histogram(view, account),
         }
-        if let Some(remark) = remark_on_part(view, whole) {
-            page.note(&remark);
-        }
     }
-    write_errors(page, job);
-    write_statements(page, job);
-    write_nodes(page, job);
-    if planned.requests().is_session() && job.service.count > 0 {
-        page.note("response and service of a session include the pauses between its statements");
-    }
-    if let Some(remark) = remark_on_untimed_parts(job, planned) {
-        page.note(&remark);
-    }
-    write_probes(page, job);
-    write_shape(page, view, account);
 }
 
 /// Names the target of a job, unless it is the main one.
@@ -137,7 +193,7 @@ fn arrivals(schedule: &Schedule, batch: u32) -> String {
 }
 
 /// Returns the lines with the outcomes of the requests.
-fn accounts(job: &JobSummary) -> Vec<Line> {
+fn outcomes(job: &JobSummary) -> Vec<Line> {
     let counts = &job.counts;
     let balance = &counts.balance;
     let mut lines = vec![Line::new(
@@ -169,8 +225,8 @@ fn accounts(job: &JobSummary) -> Vec<Line> {
     }
     lines.extend(traffic(job).map(|moved| Line::new("in all", moved)));
     lines.extend(job.slos.iter().map(|slo| match slo.met {
-        true => Line::new("SLO met", said(job, slo)).in_tone(Tone::Good),
-        false => Line::new("SLO missed", said(job, slo)).in_tone(Tone::Bad),
+        true => Line::new("SLO met", judged(job, slo)).in_tone(Tone::Good),
+        false => Line::new("SLO missed", judged(job, slo)).in_tone(Tone::Bad),
     }));
     lines
 }
@@ -199,7 +255,7 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
     [("", Align::Left)].into_iter().chain(numbers.map(|title| (title, Align::Right)))
 }
 
-fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
+fn times(job: &JobSummary) -> Table {
     let mut table = Table::new(titles_of_times()).with_optional_columns(&SPARE);
     let rows = [
         ("response", &job.response, job.exceeds_capacity),
@@ -209,35 +265,50 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
         ("error", &job.error, job.exceeds_capacity),
     ];
     for (name, times, is_withheld) in rows.into_iter().filter(|(_, times, _)| times.count > 0) {
-        let head = [name.to_owned(), grouped(times.count)];
+        let head = [Cell::from(name), Quantity::Count(times.count).into()];
         match is_withheld {
-            true => table.row_with_note(head, "withheld"),
+            true => table.row_with_note(head, WITHHELD_HERE),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
         if name == "response" && !is_withheld {
-            write_intervals(&mut table, job);
+            add_intervals(&mut table, job);
         }
     }
-    if table.is_empty() {
-        return;
+    table
+}
+
+/// Returns the explanations of the table of times, the general ones beside the first job alone.
+fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
+    let few = remark_on_few(&job.response).filter(|_| !job.exceeds_capacity);
+    let notes = [
+        is_first.then(|| MEANING.to_owned()),
+        (is_first && has_intervals(job)).then(|| INTERVALS.to_owned()),
+        job.exceeds_capacity.then(|| WITHHELD.to_owned()),
+        remark_on_aged(job),
+        few,
+    ];
+    notes.into_iter().flatten().map(Remark::Note).collect()
+}
+
+/// Returns the notes on a job as a whole.
+fn notes(view: &View, job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
+    let JobOrPart::Job(whole) = planned else { return Vec::new() };
+    let mut notes = Vec::new();
+    if let (Pacing::Closed { .. }, 1..) = (&whole.pacing, job.response.count) {
+        notes.push(Remark::note(CLOSED));
     }
-    page.gap();
-    page.table(&table);
-    if is_first {
-        page.note(MEANING);
+    notes.extend(remark_on_part(view, whole).map(Remark::Note));
+    notes
+}
+
+/// Returns the notes on the service times of statements and servers.
+fn notes_on_service(job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
+    let mut notes = Vec::new();
+    if planned.requests().is_session() && job.service.count > 0 {
+        notes.push(Remark::note(SESSION));
     }
-    if is_first && has_intervals(job) {
-        page.note(INTERVALS);
-    }
-    if job.exceeds_capacity {
-        page.note(WITHHELD);
-    }
-    if let Some(remark) = remark_on_aged(job) {
-        page.note(&remark);
-    }
-    if let Some(remark) = remark_on_few(&job.response).filter(|_| !job.exceeds_capacity) {
-        page.note(&remark);
-    }
+    notes.extend(remark_on_untimed_parts(job, planned).map(Remark::Note));
+    notes
 }
 
 /// Returns true if a number of a job has an interval that is shown.
@@ -246,28 +317,29 @@ fn has_intervals(job: &JobSummary) -> bool {
     !job.exceeds_capacity && quantiles.filter_map(Estimate::ci95).next().is_some()
 }
 
-/// Writes two rows with the ends of the intervals of the response times, if there are any.
-fn write_intervals(table: &mut Table, job: &JobSummary) {
+/// Adds two rows with the ends of the intervals of the response times, if there are any.
+fn add_intervals(table: &mut Table, job: &JobSummary) {
     if !has_intervals(job) {
         return;
     }
     let Responses { mean_ns, quantiles_ns, .. } = job.estimates;
-    for (place, name) in ["95 % from", "95 % to"].into_iter().enumerate() {
+    for (place, name) in ["  95 % from", "  95 % to"].into_iter().enumerate() {
         let cell = |estimate: Option<Estimate>| {
             let bounds = estimate.and_then(|estimate| estimate.ci95());
             let end = |Bounds { low, high, .. }| [low, high][place];
-            bounds.map_or_else(|| NONE.to_owned(), |bounds| time(end(bounds)))
+            Cell::from(bounds.map(|bounds| Quantity::Time(end(bounds))))
         };
-        let head = [format!("  {name}"), String::new(), cell(mean_ns), String::new()];
-        table.row(head.into_iter().chain(quantiles_ns.map(cell)).chain([String::new()]));
+        let head = [Cell::from(name), Cell::Empty, cell(mean_ns), Cell::Empty];
+        table.row(head.into_iter().chain(quantiles_ns.map(cell)).chain([Cell::Empty]));
     }
 }
 
-/// Formats mean, standard deviation, quantiles and maximum.
-fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
+/// Returns mean, standard deviation, quantiles and maximum.
+fn numbers(times: &Distribution) -> impl Iterator<Item = Cell> + use<> {
     let quantiles = times.quantiles_ns.map(|ns| ns as f64);
     let moments = [times.mean_ns, times.stddev_ns];
-    moments.into_iter().chain(quantiles).chain([times.max_ns as f64]).map(time)
+    let all = moments.into_iter().chain(quantiles).chain([times.max_ns as f64]);
+    all.map(|ns| Quantity::Time(ns).into())
 }
 
 /// Returns a remark on a job that was active in a part of the window only.
@@ -313,7 +385,7 @@ fn remark_on_few(times: &Distribution) -> Option<String> {
     Some(format!("of {times}, {} and above are the largest", first.label))
 }
 
-fn write_errors(page: &mut Page, job: &JobSummary) {
+fn errors(job: &JobSummary) -> Table {
     let mut table = Table::new([
         ("errors", Align::Right),
         ("of requests", Align::Right),
@@ -322,61 +394,76 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
     ])
     .with_optional_columns(&["of requests", "class"]);
     let scheduled = job.counts.balance.scheduled().max(1) as f64;
-    let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
-    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
-    for ErrorSummary { class, code, count, .. } in &errors {
-        let share = percent(*count as f64 / scheduled);
-        table.row([grouped(*count), share, class.name().to_owned(), code.to_string()]);
+    for ErrorSummary { class, code, count, .. } in by_count(job) {
+        table.row([
+            Quantity::Count(*count).into(),
+            Quantity::Share(*count as f64 / scheduled).into(),
+            Cell::from(class.name()),
+            Cell::Text(code.to_string()),
+        ]);
     }
-    write_part(page, &table);
-    // Below the table and not shortened: the helpful part may be at the end of a text.
-    let first = |error: &&ErrorSummary| {
+    table
+}
+
+/// Returns the first text of each error. They are not cells of the table, which cuts long texts: the
+/// helpful part may be at the end.
+fn error_texts(job: &JobSummary) -> Vec<Line> {
+    let first = |error: &ErrorSummary| {
         let text = error.text.as_ref()?;
         Some(Line::new(format!("first {}", error.code), text.as_str()))
     };
-    page.lines(2, &errors.iter().filter_map(first).collect::<Vec<_>>());
+    by_count(job).into_iter().filter_map(first).collect()
 }
 
-fn write_statements(page: &mut Page, job: &JobSummary) {
+/// Returns the errors of a job, the most frequent first.
+fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
+    let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    errors
+}
+
+/// Returns the quantiles of the smaller tables.
+fn shown(times: &Distribution) -> [Cell; 3] {
+    SHOWN.map(|name| times.quantile_ns(name).map(|ns| Quantity::Time(ns as f64)).into())
+}
+
+fn statements(job: &JobSummary) -> Table {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new(titles.chain([("text", Align::Left)]))
         .with_optional_columns(&["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
-        let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
-        let max = (service.count > 0).then_some(service.max_ns);
-        let head = [statement.number.to_string(), grouped(service.count)];
-        let quantiles = SHOWN.map(|name| number(service.quantile_ns(name)));
-        let tail = [number(max), statement.text.clone()];
-        table.row(head.into_iter().chain(quantiles).chain(tail));
+        let max = (service.count > 0).then_some(Quantity::Time(service.max_ns as f64));
+        let head =
+            [Cell::Text(statement.number.to_string()), Quantity::Count(service.count).into()];
+        let tail = [max.into(), Cell::from(statement.text.as_str())];
+        table.row(head.into_iter().chain(shown(service)).chain(tail));
     }
-    write_part(page, &table);
+    table
 }
 
-/// Writes the servers of a target with several of them, one row each.
-fn write_nodes(page: &mut Page, job: &JobSummary) {
+/// Returns the servers of a target with several of them, one row each.
+fn servers(job: &JobSummary) -> Table {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
         .with_optional_columns(&["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
-        let response = &node.response;
-        let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
-        let quantiles = SHOWN.map(|name| match job.exceeds_capacity {
-            true => NONE.to_owned(),
-            false => number(response.quantile_ns(name)),
-        });
+        let quantiles = match job.exceeds_capacity {
+            true => SHOWN.map(|_| Cell::Missing),
+            false => shown(&node.response),
+        };
         let balance = &node.counts.balance;
         let head = [
-            node.address.clone(),
-            grouped(balance.completed()),
-            grouped(balance.errors()),
-            node.throughput_per_s.map_or_else(|| NONE.to_owned(), rate),
+            Cell::from(node.address.as_str()),
+            Quantity::Count(balance.completed()).into(),
+            Quantity::Count(balance.errors()).into(),
+            node.throughput_per_s.map(Quantity::Rate).into(),
         ];
         table.row(head.into_iter().chain(quantiles));
     }
-    write_part(page, &table);
+    table
 }
 
 /// Returns a remark on the difference between a request's service time and the sum of its
@@ -416,11 +503,7 @@ fn remark_on_untimed_parts(job: &JobSummary, planned: JobOrPart<'_>) -> Option<S
 /// difference may be zero.
 const STATEMENT_ERROR: f64 = 0.01;
 
-fn write_probes(page: &mut Page, job: &JobSummary) {
-    let probes = &job.course;
-    if probes.len() < 2 {
-        return;
-    }
+fn course(job: &JobSummary) -> Table {
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
     let mut table = Table::new(titles.map(|title| (title, Align::Right))).with_optional_columns(&[
         "p95",
@@ -428,34 +511,32 @@ fn write_probes(page: &mut Page, job: &JobSummary) {
         "completed",
         "p99",
     ]);
-    for Probe { start_s, throughput_per_s, response } in probes {
-        let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
+    // A single part repeats the numbers of the window.
+    for Probe { start_s, throughput_per_s, response } in
+        job.course.iter().filter(|_| job.course.len() > 1)
+    {
+        let head = [
+            Quantity::Span(*start_s),
+            Quantity::Count(response.count),
+            Quantity::Rate(*throughput_per_s),
+        ];
+        let head = head.map(Cell::from);
         if job.exceeds_capacity {
-            table.row_with_note(head, "withheld");
+            table.row_with_note(head, WITHHELD_HERE);
         } else if response.count == 0 {
             table.row_with_note(head, NONE);
         } else {
             let quantiles = SHOWN.map(|name| response.quantile_ns(name).unwrap_or(0));
             let times = quantiles.into_iter().chain([response.max_ns]);
-            table.row(head.into_iter().chain(times.map(|ns| time(ns as f64))));
+            let times = times.map(|ns| Cell::from(Quantity::Time(ns as f64)));
+            table.row(head.into_iter().chain(times));
         }
     }
-    write_part(page, &table);
+    table
 }
 
-fn write_shape(page: &mut Page, view: &View, account: AccountId) {
+fn histogram(view: &View, account: AccountId) -> Vec<Bin> {
     let histogram = view.evidence.jobs[account.index()].histogram(Kind::Response);
     let is_withheld = view.summary.jobs[account.index()].exceeds_capacity;
-    if let Some(histogram) = histogram.filter(|_| !is_withheld) {
-        let picture = shape::picture(histogram, page.room());
-        write_part(page, &picture);
-    }
-}
-
-/// Writes a table with a gap before it, unless it has no rows.
-fn write_part(page: &mut Page, table: &Table) {
-    if !table.is_empty() {
-        page.gap();
-        page.table(table);
-    }
+    histogram.filter(|_| !is_withheld).map(bins).unwrap_or_default()
 }

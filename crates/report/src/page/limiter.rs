@@ -1,0 +1,155 @@
+//! The limiter with its evidence, the other suspects, and the sources that were not observed.
+
+use analyze::limiting::Unseen;
+use analyze::{Component, Limiter, Seen, Suspect};
+
+use super::remark::{Remark, Tone};
+use crate::number::percent;
+use crate::view::View;
+use crate::words;
+
+/// Maximum number of other suspects that are listed.
+const SUSPECTS: usize = 2;
+
+/// Prefixes of the names of sources without which a limiter cannot be found.
+const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "generator", "counters"];
+
+/// The limiter of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimiterSection {
+    /// Component that limited the result.
+    pub component: Component,
+    /// Beginning of a sentence that names it.
+    pub lead: &'static str,
+    /// Reason in one sentence.
+    pub because: String,
+    /// Numbers behind it: names and values.
+    pub evidence: Vec<(String, f64)>,
+    /// Measure that would move the limit.
+    pub relief: Option<&'static str>,
+    /// All suspects, the likeliest first.
+    pub ranked: Vec<SuspectRow>,
+    /// Observations of each component.
+    pub seen: Seen,
+    /// Sources that could not be observed.
+    pub unseen: Vec<UnseenSource>,
+    /// Answer in words: the limiter, its relief, other suspects, and missing sources.
+    pub remarks: Vec<Remark>,
+}
+
+/// A component that takes the time of requests, or has no more to give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuspectRow {
+    /// Suspected component.
+    pub component: Component,
+    /// Fraction of the window, or of the requests' time, 0 to 1.
+    pub share: f64,
+    /// Reason in one sentence.
+    pub because: String,
+    /// Numbers behind it: names and values.
+    pub evidence: Vec<(String, f64)>,
+    /// Measure that would move the limit.
+    pub relief: Option<&'static str>,
+}
+
+/// A source that could not be observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnseenSource {
+    /// Name of the source.
+    pub source: String,
+    /// Reason.
+    pub reason: String,
+}
+
+impl LimiterSection {
+    pub(super) fn of(view: &View) -> LimiterSection {
+        let limiter = &view.summary.limiter;
+        LimiterSection {
+            component: limiter.component,
+            lead: words::lead(limiter.component),
+            because: words::because(&limiter.finding),
+            evidence: limiter.evidence.clone(),
+            relief: view.relief(limiter.component),
+            ranked: limiter.ranked.iter().map(|it| SuspectRow::of(it, view)).collect(),
+            seen: limiter.seen.clone(),
+            unseen: limiter.unseen.iter().map(UnseenSource::of).collect(),
+            remarks: remarks(view, limiter),
+        }
+    }
+}
+
+impl SuspectRow {
+    fn of(suspect: &Suspect, view: &View) -> SuspectRow {
+        SuspectRow {
+            component: suspect.component,
+            share: suspect.share,
+            because: words::because(&suspect.finding),
+            evidence: suspect.evidence.clone(),
+            relief: view.relief(suspect.component),
+        }
+    }
+}
+
+impl UnseenSource {
+    pub(super) fn of(unseen: &Unseen) -> UnseenSource {
+        UnseenSource {
+            source: words::source(unseen).to_owned(),
+            reason: words::reason(unseen).into_owned(),
+        }
+    }
+}
+
+fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
+    let because = words::because(&limiter.finding);
+    let lead = words::lead(limiter.component);
+    let mut remarks = vec![Remark::sentence(Tone::Strong, lead, format!(": {because}"))];
+    if let Some(relief) = view.relief(limiter.component) {
+        remarks.push(Remark::note(format!("What would help: {relief}.")));
+    }
+    for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
+        let share = percent(suspect.share);
+        let because = words::because(&suspect.finding);
+        let name = suspect.component.name();
+        remarks.push(Remark::note(format!("Also, {share}: {because} ({name}).")));
+    }
+    let is_unknown = limiter.component == Component::Unknown;
+    if is_unknown {
+        remarks.extend(observations(&limiter.seen));
+    }
+    let (needed, others): (Vec<_>, Vec<_>) =
+        limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
+    for it in needed {
+        let (source, reason) = (words::source(it), words::reason(it));
+        remarks.push(Remark::note(format!("Not all was seen of {source}: {reason}.")));
+    }
+    let names: Vec<&str> = others.into_iter().map(words::source).collect();
+    if is_unknown && !names.is_empty() {
+        remarks.push(Remark::note(format!("Not seen: {}.", names.join(", "))));
+    }
+    remarks
+}
+
+/// Returns true if the loss of this source is always reported. The loss of any other is reported
+/// only if no limiter was found.
+pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
+    view.names_host(what) || NEEDED.iter().any(|needed| what.starts_with(needed))
+}
+
+/// Returns the observations of each component, for an unknown limiter: utilisations, waits and other
+/// programs, each in a note if there are any.
+pub(super) fn observations(seen: &Seen) -> impl Iterator<Item = Remark> {
+    let utilisations = seen.utilisations.iter();
+    let utilisations = utilisations.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
+    let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {sessions:.1}"));
+    let programs = seen.programs.iter().map(|program| match &program.host {
+        Some(host) => format!("{} on {host}", words::other_program(program)),
+        None => words::other_program(program),
+    });
+    let all = [
+        ("Utilisation", utilisations.collect::<Vec<_>>()),
+        ("Waits of the active sessions, by their mean number", waits.collect()),
+        ("Other programs, by the processors that they used", programs.collect()),
+    ];
+    let all = all.into_iter().filter(|(_, words)| !words.is_empty());
+    all.map(|(lead, words)| Remark::note(format!("{lead}: {}.", words.join(", "))))
+}

@@ -1,0 +1,125 @@
+//! The view model of an answer: everything that is said about a run, before it has a form.
+//!
+//! [`Page::of`] decides what is said: which numbers are shown or withheld, in which tables and
+//! sentences, and in which order of importance. A painter (text, JSON) gives that a form and decides
+//! nothing. Numbers are typed ([`Quantity`], or the summaries of `analyze`), so that each painter
+//! formats them in its own way; sentences are those of `words`.
+
+mod environment;
+mod headline;
+mod job;
+mod limiter;
+mod load;
+mod quantity;
+mod remark;
+mod run;
+mod shape;
+mod side_effects;
+mod table;
+mod verdict;
+
+pub use environment::{Environment, Subject};
+pub use headline::Headline;
+pub use job::{JobSection, Warning};
+pub use limiter::{LimiterSection, SuspectRow, UnseenSource};
+pub use load::{LoadSection, LoadsSection};
+pub use quantity::Quantity;
+pub use remark::{Line, Remark, Tone};
+pub use run::{EventRow, EventsSection, RunSection};
+pub use shape::Bin;
+pub use side_effects::{Legend, SideEffectSection};
+pub use table::{Align, Cell, Column, Row, Table};
+pub use verdict::{CheckRow, VerdictSection};
+
+use analyze::{Effect, SideEffects, Status, Window};
+
+use crate::view::View;
+
+/// The answer of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// First lines of the answer.
+    pub headline: Headline,
+    /// Verdict on its numbers.
+    pub verdict: VerdictSection,
+    /// Position of the verdict.
+    pub verdict_position: VerdictPosition,
+    /// Limiter of the run.
+    pub limiter: LimiterSection,
+    /// True if the limiter belongs into the answer for people.
+    pub is_limiter_shown: bool,
+    /// Measured period.
+    pub window: Window,
+    /// Jobs in the file's order.
+    pub jobs: Vec<JobSection>,
+    /// Changes caused by intermittent jobs and background work.
+    pub effects: Vec<Effect>,
+    /// The largest of these changes, in words.
+    pub changes: Vec<Remark>,
+    /// Side effects of intermittent jobs and background work on the others.
+    pub side_effects: Vec<SideEffects>,
+    /// The same as tables.
+    pub side_effect_tables: Vec<SideEffectSection>,
+    /// Tables that were filled.
+    pub loads: LoadsSection,
+    /// Events of the run.
+    pub events: EventsSection,
+    /// Facts about the run.
+    pub run: RunSection,
+    /// Settings and facts of the record.
+    pub environment: Environment,
+}
+
+/// The position of the verdict in an answer for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictPosition {
+    /// Before all numbers, which are not to be believed.
+    First,
+    /// After the headline.
+    AfterHeadline,
+    /// Nowhere: nothing was measured that could be doubted.
+    Omitted,
+}
+
+impl Page {
+    /// Builds the answer of a run.
+    pub fn of(view: &View) -> Page {
+        let summary = &view.summary;
+        let position = verdict_position(view);
+        Page {
+            headline: Headline::of(view),
+            verdict: VerdictSection::of(&summary.verdict, !summary.jobs.is_empty()),
+            verdict_position: position,
+            limiter: LimiterSection::of(view),
+            is_limiter_shown: !has_only_loads(view),
+            window: summary.window,
+            jobs: view.evidence.accounts().map(|account| JobSection::of(view, account)).collect(),
+            effects: summary.effects.clone(),
+            changes: side_effects::changes(&summary.effects),
+            side_effects: summary.side_effects.clone(),
+            side_effect_tables: side_effects::sections(&summary.side_effects),
+            loads: LoadsSection::of(view),
+            events: EventsSection::of(view),
+            run: RunSection::of(view),
+            environment: Environment::of(&view.about),
+        }
+    }
+}
+
+/// Returns true if tables were filled and nothing else was done.
+fn has_only_loads(view: &View) -> bool {
+    view.summary.jobs.is_empty() && !view.summary.loads.is_empty()
+}
+
+/// Returns the position of the verdict. Numbers of an invalid run appear below that word alone. For
+/// loads without jobs there is no verdict, unless a check objects.
+fn verdict_position(view: &View) -> VerdictPosition {
+    let status = view.summary.verdict.status();
+    if status == Status::Invalid {
+        VerdictPosition::First
+    } else if view.watched().is_some() || (has_only_loads(view) && status <= Status::Pass) {
+        VerdictPosition::Omitted
+    } else {
+        VerdictPosition::AfterHeadline
+    }
+}

@@ -1,0 +1,143 @@
+//! Tables: rows of typed cells below titles.
+
+use std::fmt;
+
+use base::units::grouped;
+
+use super::quantity::Quantity;
+use crate::number::{NONE, range};
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Rows.
+    pub rows: Vec<Row>,
+    /// Titles of the columns that a narrow page drops one by one, the least important first. Of
+    /// several columns with one title, each mention drops the first that is left.
+    pub optional: &'static [&'static str],
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Title; may be empty.
+    pub title: &'static str,
+    /// Alignment of its cells.
+    pub align: Align,
+}
+
+/// The alignment of the cells of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Texts.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Cells: one for every column, or fewer if there is a note.
+    pub cells: Vec<Cell>,
+    /// Note in place of the missing cells.
+    pub note: Option<&'static str>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing.
+    Empty,
+    /// A number that is missing.
+    Missing,
+    /// A text.
+    Text(String),
+    /// A number with its unit.
+    Number(Quantity),
+    /// A number of things, of those that were planned.
+    Part {
+        /// Number of things.
+        part: u64,
+        /// Planned number.
+        of: u64,
+    },
+    /// An interval.
+    Interval {
+        /// Lower end.
+        low: Quantity,
+        /// Upper end.
+        high: Quantity,
+        /// Mark behind it, which a legend explains; may be empty.
+        mark: &'static str,
+    },
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Empty => Ok(()),
+            Cell::Missing => f.write_str(NONE),
+            Cell::Text(text) => f.write_str(text),
+            Cell::Number(quantity) => quantity.fmt(f),
+            Cell::Part { part, of } => write!(f, "{} of {}", grouped(*part), grouped(*of)),
+            Cell::Interval { low, high, mark } => {
+                write!(f, "{}{mark}", range(&low.to_string(), &high.to_string()))
+            }
+        }
+    }
+}
+
+impl From<Quantity> for Cell {
+    fn from(quantity: Quantity) -> Cell {
+        Cell::Number(quantity)
+    }
+}
+
+impl From<Option<Quantity>> for Cell {
+    fn from(quantity: Option<Quantity>) -> Cell {
+        quantity.map_or(Cell::Missing, Cell::Number)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl Table {
+    /// Creates a table without rows.
+    pub(crate) fn new(titles: impl IntoIterator<Item = (&'static str, Align)>) -> Table {
+        let columns = titles.into_iter().map(|(title, align)| Column { title, align });
+        Table { columns: columns.collect(), rows: Vec::new(), optional: &[] }
+    }
+
+    /// Sets the columns that a narrow page drops.
+    pub(crate) fn with_optional_columns(self, optional: &'static [&'static str]) -> Table {
+        Table { optional, ..self }
+    }
+
+    /// Adds a row with a cell for every column.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let cells: Vec<Cell> = cells.into_iter().collect();
+        debug_assert_eq!(cells.len(), self.columns.len(), "a cell for every column");
+        self.rows.push(Row { cells, note: None });
+    }
+
+    /// Adds a row with a note in place of its last cells.
+    pub(crate) fn row_with_note(
+        &mut self,
+        cells: impl IntoIterator<Item = Cell>,
+        note: &'static str,
+    ) {
+        self.rows.push(Row { cells: cells.into_iter().collect(), note: Some(note) });
+    }
+
+    /// Returns true if there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}

@@ -1,0 +1,151 @@
+//! The verdict: every check with its sentence and remedy.
+
+use analyze::{Check, Status, Unit, Verdict};
+
+use super::remark::{Line, Tone};
+use crate::number::{count, significant, trimmed};
+use crate::words;
+
+/// The verdict on the credibility of the numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictSection {
+    /// Gravest finding.
+    pub status: Status,
+    /// Word for it.
+    pub word: &'static str,
+    /// Tone of that word.
+    pub tone: Tone,
+    /// Numbers of the checks by status, in words.
+    pub tally: String,
+    /// All checks.
+    pub checks: Vec<CheckRow>,
+    /// Checks that did not pass, the gravest first, each with its remedy.
+    pub objections: Vec<Line>,
+    /// Checks that could not be made, with the reasons; empty if nothing was to be judged.
+    pub not_possible: Vec<Line>,
+}
+
+/// A check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckRow {
+    /// Name.
+    pub name: &'static str,
+    /// Result.
+    pub status: Status,
+    /// Judged number; `None` if there is none.
+    pub value: Option<f64>,
+    /// Limit of that number.
+    pub limit: Option<f64>,
+    /// Unit of both.
+    pub unit: Unit,
+    /// Finding in one sentence.
+    pub sentence: String,
+    /// Remedy of a check that objects.
+    pub remedy: Option<&'static str>,
+}
+
+impl VerdictSection {
+    pub(super) fn of(verdict: &Verdict, has_jobs: bool) -> VerdictSection {
+        VerdictSection {
+            status: verdict.status(),
+            word: verdict.word(),
+            tone: tone(verdict.status()),
+            tally: tally(verdict),
+            checks: verdict.checks.iter().map(CheckRow::of).collect(),
+            objections: objections(verdict),
+            // Without a job there was nothing to judge.
+            not_possible: if has_jobs { not_possible(verdict).collect() } else { Vec::new() },
+        }
+    }
+}
+
+impl CheckRow {
+    fn of(check: &Check) -> CheckRow {
+        CheckRow {
+            name: check.name(),
+            status: check.status,
+            value: check.value,
+            limit: check.limit,
+            unit: check.unit,
+            sentence: words::sentence_of(check),
+            remedy: words::remedy_of(check),
+        }
+    }
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::NotPossible => Tone::Quiet,
+        Status::Pass => Tone::Good,
+        Status::Suspect => Tone::Doubtful,
+        Status::Invalid => Tone::Bad,
+    }
+}
+
+/// Counts the checks by finding: `8 checks passed, 1 not possible here`.
+fn tally(verdict: &Verdict) -> String {
+    let number = |status| verdict.with(status).count() as u64;
+    let mut tally = vec![format!("{} passed", count(number(Status::Pass), "check"))];
+    for (status, words) in [
+        (Status::Suspect, "suspect"),
+        (Status::Invalid, "invalid"),
+        (Status::NotPossible, "not possible here"),
+    ] {
+        if number(status) > 0 {
+            tally.push(format!("{} {words}", number(status)));
+        }
+    }
+    tally.join(", ")
+}
+
+/// Returns the checks that did not pass, the gravest first, each with its remedy.
+fn objections(verdict: &Verdict) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for status in [Status::Invalid, Status::Suspect] {
+        for check in verdict.with(status) {
+            lines.push(Line::new(check.name(), explained(check)).in_tone(tone(status)));
+            let remedy = words::remedy_of(check).map(|remedy| format!("What to do: {remedy}"));
+            lines.extend(remedy.map(Line::remark));
+        }
+    }
+    lines
+}
+
+/// Returns the checks that could not be made: those with the same reason on one line.
+fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
+    let mut reasons: Vec<(&Check, Vec<&str>)> = Vec::new();
+    for check in verdict.with(Status::NotPossible) {
+        match reasons.iter_mut().find(|(known, _)| known.finding == check.finding) {
+            Some((_, names)) => names.push(check.name()),
+            None => reasons.push((check, vec![check.name()])),
+        }
+    }
+    reasons.into_iter().map(|(check, names)| {
+        let reason = words::sentence_of(check);
+        let line = match names.as_slice() {
+            [name] => Line::new(*name, reason),
+            names => Line::new(
+                format!("{} checks", names.len()),
+                format!("{reason} ({})", names.join(", ")),
+            ),
+        };
+        line.in_tone(tone(Status::NotPossible))
+    })
+}
+
+/// Returns the sentence of a check, with the value and the limit if it was exceeded.
+fn explained(check: &Check) -> String {
+    let sentence = words::sentence_of(check);
+    let number = |value: f64| match (trimmed(&significant(value)), check.unit.name()) {
+        (number, "") => number.to_owned(),
+        (number, unit) => format!("{number} {unit}"),
+    };
+    match (check.value, check.limit) {
+        // A limit of zero says only that there must be none, and the sentence has the number.
+        (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
+            let (value, limit) = (number(value), number(limit));
+            format!("{sentence} ({value}; accepted up to {limit})")
+        }
+        (_, _) => sentence,
+    }
+}
