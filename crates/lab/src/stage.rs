@@ -170,7 +170,7 @@ enum DriverKind {
 /// A target on the stage.
 enum Opened {
     /// A simulated server, which is created for each run.
-    Simulated(Config),
+    Simulated(Box<Config>),
     /// Any other target.
     Driver(DriverKind),
 }
@@ -180,7 +180,7 @@ impl Opened {
     fn driver(&self, seed: Seed) -> DriverKind {
         match self {
             Opened::Simulated(config) => {
-                DriverKind::Simulated(Simulated::new(config.clone(), seed))
+                DriverKind::Simulated(Simulated::new(Config::clone(config), seed))
             }
             Opened::Driver(driver) => driver.clone(),
         }
@@ -242,7 +242,7 @@ fn open(
     let driver = match target.kind {
         TargetKind::Sim => match simulation(target)? {
             None => DriverKind::Null(Null),
-            Some(config) => return Ok((Opened::Simulated(config), target.clone())),
+            Some(config) => return Ok((Opened::Simulated(Box::new(config)), target.clone())),
         },
         TargetKind::Sqlite => sqlite(target).map(DriverKind::Sqlite).map_err(open_error)?,
         TargetKind::Postgres => {
