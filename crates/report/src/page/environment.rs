@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_stand_below_what_they_are_about() {
+    fn settings_are_grouped_by_subject() {
         let settings = [
             "assay.seed",
             "generator.spin",

@@ -405,8 +405,8 @@ fn errors(job: &JobSummary) -> Table {
     table
 }
 
-/// Returns the first text of each error. They are not cells of the table, which cuts long texts: the
-/// helpful part may be at the end.
+/// Returns the first text of each error. They are not cells of the table, which cuts long texts:
+/// the helpful part may be at the end.
 fn error_texts(job: &JobSummary) -> Vec<Line> {
     let first = |error: &ErrorSummary| {
         let text = error.text.as_ref()?;

@@ -135,8 +135,8 @@ pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
     view.names_host(what) || NEEDED.iter().any(|needed| what.starts_with(needed))
 }
 
-/// Returns the observations of each component, for an unknown limiter: utilisations, waits and other
-/// programs, each in a note if there are any.
+/// Returns the observations of each component, for an unknown limiter: utilisations, waits and
+/// other programs, each in a note if there are any.
 pub(super) fn observations(seen: &Seen) -> impl Iterator<Item = Remark> {
     let utilisations = seen.utilisations.iter();
     let utilisations = utilisations.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));

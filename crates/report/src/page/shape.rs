@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_on_an_edge_lies_below_it() {
+    fn time_on_a_bin_edge_belongs_to_the_lower_bin() {
         assert_eq!(bins_of(&[(1_000_000, 7)]), [(1_000_000.0, 7)]);
         assert_eq!(bins_of(&[(1_010_000, 7)]), [(1_120_000.0, 7)]);
         assert_eq!(bins_of(&[(0, 1)]), [(1.0, 1)]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_division_is_the_finest_that_can_be_read() {
+    fn bins_are_the_finest_readable_division() {
         let narrow = bins_of(&[(1_000_000, 1), (8_900_000, 1)]);
         assert_eq!(narrow.len(), 20);
         let wide = bins_of(&[(1_000_000, 1), (9_100_000, 1)]);
