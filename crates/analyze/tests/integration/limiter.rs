@@ -36,6 +36,19 @@ fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
 }
 
 #[test]
+fn requests_of_a_mix_are_counted_once() {
+    let evidence = steady(
+        "duration = 60s\nwarmup = 10s\n[pay]\nmix = read: 4, write: 1\nrate = 1000\n\
+         [read]\nquery = select 1\n[write]\nquery = select 2\n",
+    );
+    assert_eq!(evidence.jobs.len(), 3);
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.component, Component::NotSaturated);
+    let offered = limiter.evidence.iter().find(|(name, _)| name == "offered_per_s").unwrap().1;
+    assert!(near(offered, 1_000.0), "{offered}");
+}
+
+#[test]
 fn limiter_of_unobserved_overloaded_or_closed_job_is_unknown() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, PER_S / 2);
