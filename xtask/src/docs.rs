@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use record::metric::GROUPS;
+use record::statistic::VIEWS;
 
 /// The reference of the workload language.
 const REFERENCE: &str = "docs/reference.md";
@@ -11,6 +12,8 @@ const REFERENCE: &str = "docs/reference.md";
 const RECORD: &str = "docs/record.md";
 const METRICS_BEGIN: &str = "<!-- metrics: written by `cargo run -p xtask -- docs` -->\n";
 const METRICS_END: &str = "<!-- end of metrics -->\n";
+const STATISTICS_BEGIN: &str = "<!-- statistics: written by `cargo run -p xtask -- docs` -->\n";
+const STATISTICS_END: &str = "<!-- end of statistics -->\n";
 
 /// Writes the generated parts.
 pub(crate) fn write(root: &Path) -> Result<String, Vec<String>> {
@@ -43,11 +46,18 @@ fn pages(root: &Path) -> Result<[(&'static str, String); 2], Vec<String>> {
     Ok([(REFERENCE, workload::reference::markdown()), (RECORD, record)])
 }
 
-/// Returns a page with the list of metrics between its marks; `None` without them.
+/// Returns a page with the lists of metrics and statistics between their marks; `None` without
+/// them.
 fn with_metrics(page: &str) -> Option<String> {
-    let (before, rest) = page.split_once(METRICS_BEGIN)?;
-    let (_, after) = rest.split_once(METRICS_END)?;
-    Some(format!("{before}{METRICS_BEGIN}{}{METRICS_END}{after}", metrics()))
+    let page = between(page, [METRICS_BEGIN, METRICS_END], &metrics())?;
+    between(&page, [STATISTICS_BEGIN, STATISTICS_END], &statistics())
+}
+
+/// Returns a page with a text between two marks; `None` without them.
+fn between(page: &str, [begin, end]: [&str; 2], text: &str) -> Option<String> {
+    let (before, rest) = page.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}{text}{end}{after}"))
 }
 
 /// Returns the metrics of all components as a table.
@@ -57,13 +67,28 @@ fn metrics() -> String {
     );
     for group in GROUPS {
         for metric in group.metrics {
-            let (name, unit, kind) = (metric.name, metric.unit, metric.kind.name());
+            let (name, unit, kind) = (metric.name, padded(metric.unit), metric.kind.name());
             let (components, meaning) = (group.components, metric.meaning);
-            let unit = if unit.is_empty() { String::new() } else { format!("{unit} ") };
             table += &format!("| {components} | `{name}` | {unit}| {kind} | {meaning} |\n");
         }
     }
     table + "\n"
+}
+
+/// Returns the statistics that are judged as a table.
+fn statistics() -> String {
+    let mut table =
+        String::from("\n| metric of `statistics` | unit | value |\n| --- | --- | --- |\n");
+    for statistic in VIEWS.iter().flat_map(|view| view.statistics) {
+        let (name, unit) = (statistic.name, padded(statistic.unit));
+        table += &format!("| `{name}` | {unit}| {} |\n", statistic.meaning);
+    }
+    table + "\n"
+}
+
+/// Returns a unit as the content of a cell.
+fn padded(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!("{unit} ") }
 }
 
 fn compare(page: &str, text: &str, made: &str) -> Option<String> {
@@ -84,10 +109,13 @@ mod tests {
 
     #[test]
     fn list_of_metrics_replaces_what_is_between_its_marks() {
-        let page = format!("a\n{METRICS_BEGIN}old\n{METRICS_END}b\n");
+        let page = format!(
+            "a\n{METRICS_BEGIN}old\n{METRICS_END}b\n{STATISTICS_BEGIN}old\n{STATISTICS_END}c\n"
+        );
         let made = with_metrics(&page).unwrap();
-        assert!(made.starts_with("a\n") && made.ends_with("b\n") && !made.contains("old"));
+        assert!(made.starts_with("a\n") && made.ends_with("c\n") && !made.contains("old"));
         assert!(made.contains("| `host` | `run-queue` | tasks | gauge |"), "{made}");
+        assert!(made.contains("| `status.innodb_row_lock_time` | ms |"), "{made}");
         assert_eq!(with_metrics(&made).as_deref(), Some(made.as_str()));
         assert_eq!(with_metrics("a\nb\n"), None);
     }

@@ -59,7 +59,7 @@ pub use phases::{
     Change, Figure, MOST_DISTURBANCES, PhaseFigures, PhaseSummary, SideEffects, StepOfJob,
     disturbances,
 };
-pub use program::ProgramSummary;
+pub use program::{ProgramSummary, RequestsUnseen};
 pub use quiet::Quiet;
 pub use responses::Responses;
 pub use slo::Judgement;

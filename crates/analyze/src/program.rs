@@ -1,7 +1,11 @@
 //! Throughput of an observed program, from its sockets and from the database.
 
+use std::ops::Range;
+
+use base::Nanos;
 use record::metric::sockets;
-use record::{Part, Side};
+use record::statistic::{pg_stat_database, pg_stat_progress_copy, status};
+use record::{Metric, Part, Side, Statistic};
 
 use crate::evidence::Evidence;
 use crate::observed::Observed;
@@ -12,6 +16,8 @@ use crate::observed::Observed;
 pub struct ProgramSummary {
     /// Requests per second on its connections: parts of a dialogue, each with an answer.
     pub requests_per_s: Option<f64>,
+    /// The reason why the requests are unknown; `None` if they are known.
+    pub requests_unseen: Option<RequestsUnseen>,
     /// Bytes per second that it sent to the database.
     pub sent_bytes_per_s: Option<f64>,
     /// Bytes per second that it received.
@@ -24,52 +30,114 @@ pub struct ProgramSummary {
     pub rows_per_s: Option<f64>,
 }
 
+/// The reason why the requests of an observed program are unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestsUnseen {
+    /// Its connections are Unix sockets, of which the kernel counts nothing.
+    UnixSocket,
+    /// It has no connection to the target, nor to a pooler in front of it.
+    NoConnection,
+    /// Its connections could not be read, or this kernel does not count their segments.
+    NotCounted,
+}
+
 /// Counters of changed rows, by server.
-const ROWS: [&[&str]; 3] = [
-    &[
-        "pg_stat_database.tup_inserted",
-        "pg_stat_database.tup_updated",
-        "pg_stat_database.tup_deleted",
-    ],
-    &["status.innodb_rows_inserted", "status.innodb_rows_updated", "status.innodb_rows_deleted"],
+const ROWS: [&[Statistic]; 3] = [
+    &[pg_stat_database::TUP_INSERTED, pg_stat_database::TUP_UPDATED, pg_stat_database::TUP_DELETED],
+    &[status::INNODB_ROWS_INSERTED, status::INNODB_ROWS_UPDATED, status::INNODB_ROWS_DELETED],
     // MariaDB has no such counters of InnoDB from version 10.6 on.
-    &["status.handler_write", "status.handler_update", "status.handler_delete"],
+    &[status::HANDLER_WRITE, status::HANDLER_UPDATE, status::HANDLER_DELETE],
 ];
 
 /// Counters of transactions, by server.
-const TRANSACTIONS: [&[&str]; 2] = [
-    &["pg_stat_database.xact_commit", "pg_stat_database.xact_rollback"],
-    &["status.com_commit", "status.com_rollback"],
+const TRANSACTIONS: [&[Statistic]; 2] = [
+    &[pg_stat_database::XACT_COMMIT, pg_stat_database::XACT_ROLLBACK],
+    &[status::COM_COMMIT, status::COM_ROLLBACK],
 ];
+
+/// Fraction of the observation that the readings of a database's counter must cover.
+const LEAST: f64 = 0.5;
 
 /// Counter of the rows that a running statement has loaded; other counters include them when it
 /// ends.
-const LOADING: &str = "pg_stat_progress_copy.tuples_processed";
+const LOADING: Statistic = pg_stat_progress_copy::TUPLES_PROCESSED;
 
 /// Summarizes the throughput of the observed program; `None` if no program was observed.
 pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     if !evidence.jobs.is_empty() || !evidence.loads.is_empty() || evidence.is_virtual {
         return None;
     }
-    let rate = |observed: &Observed| {
+    let socket = |metric| socket_rate(evidence, metric);
+    let statistic = |it: Statistic| {
+        let observed = evidence.observed_named(&Part::Statistics, it.name)?;
         let growth = observed.growth(&evidence.window())?;
-        Some(growth.by / growth.span.as_secs_f64()).filter(|per_s| per_s.is_finite())
+        // An observer that waits for its session reads twice within a moment, and servers report
+        // their counts in portions.
+        let is_long = growth.span.as_secs_f64() >= LEAST * evidence.window_length().as_secs_f64();
+        rate(observed, &evidence.window()).filter(|_| is_long)
     };
-    let socket = |metric| rate(evidence.observed(&Part::Sockets(Side::Generator), metric)?);
-    let statistic = |name: &str| rate(evidence.observed_named(&Part::Statistics, name)?);
-    let sum = |groups: &[&[&str]]| {
+    let sum = |groups: &[&[Statistic]]| {
         let of =
-            |names: &[&str]| names.iter().filter_map(|name| statistic(name)).reduce(|a, b| a + b);
+            |group: &[Statistic]| group.iter().filter_map(|it| statistic(*it)).reduce(|a, b| a + b);
         groups.iter().find_map(|group| of(group))
     };
-    let requests = socket(sockets::DATA_SENT).zip(socket(sockets::DATA_RECEIVED));
+    let requests = requests_per_s(evidence);
     let summary = ProgramSummary {
-        requests_per_s: requests.map(|(sent, received)| sent.min(received)),
+        requests_per_s: requests,
+        requests_unseen: requests.is_none().then(|| requests_unseen(evidence)),
         sent_bytes_per_s: socket(sockets::BYTES_SENT),
         received_bytes_per_s: socket(sockets::BYTES_RECEIVED),
-        statements_per_s: statistic("status.questions"),
+        statements_per_s: statistic(status::QUESTIONS),
         transactions_per_s: sum(&TRANSACTIONS),
         rows_per_s: sum(&ROWS).into_iter().chain(statistic(LOADING)).reduce(f64::max),
     };
-    (summary != ProgramSummary::default()).then_some(summary)
+    let is_empty = summary
+        == ProgramSummary { requests_unseen: summary.requests_unseen, ..Default::default() };
+    (!is_empty).then_some(summary)
+}
+
+/// Returns the requests per second on the program's connections: the smaller of the segments with
+/// data that each side sent, as a long request or a long answer is several segments. `None` if they
+/// were not counted.
+pub(crate) fn requests_per_s(evidence: &Evidence) -> Option<f64> {
+    let sent = socket_rate(evidence, sockets::DATA_SENT)?;
+    Some(sent.min(socket_rate(evidence, sockets::DATA_RECEIVED)?))
+}
+
+/// Returns the growth per second of a counter of the program's connections, between the first and
+/// the last sample in which it had most of them. Before, their logins would count as requests;
+/// after, a connection that ends takes with it what it counted since the sample before.
+fn socket_rate(evidence: &Evidence, metric: Metric) -> Option<f64> {
+    let readings = |metric| evidence.observed(&Part::Sockets(Side::Generator), metric);
+    let window = evidence.window();
+    let counted = readings(metric)?;
+    let span = readings(sockets::CONNECTIONS).and_then(|connections| {
+        let inside = || connections.points.iter().filter(|(at, _)| window.contains(at));
+        let most = inside().map(|(_, value)| *value).reduce(f64::max)?;
+        let mut full = inside().filter(|(_, value)| *value >= most).map(|(at, _)| *at);
+        let first = full.next()?;
+        Some(first..full.next_back()?)
+    });
+    let whole = || rate(counted, &window);
+    span.and_then(|span| rate(counted, &span)).or_else(whole)
+}
+
+fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
+    let growth = observed.growth(window)?;
+    Some(growth.by / growth.span.as_secs_f64()).filter(|per_s| per_s.is_finite())
+}
+
+/// Returns the reason why requests were not counted.
+fn requests_unseen(evidence: &Evidence) -> RequestsUnseen {
+    let readings = |metric| evidence.observed(&Part::Sockets(Side::Generator), metric);
+    let connections = readings(sockets::CONNECTIONS);
+    let most =
+        connections.and_then(|it| it.points.iter().map(|(_, value)| *value).reduce(f64::max));
+    match most {
+        None => RequestsUnseen::NotCounted,
+        Some(0.0) => RequestsUnseen::NoConnection,
+        // Times are reported for TCP only.
+        Some(_) if readings(sockets::BUSY).is_none() => RequestsUnseen::UnixSocket,
+        Some(_) => RequestsUnseen::NotCounted,
+    }
 }

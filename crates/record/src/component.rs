@@ -47,6 +47,8 @@ pub enum Part {
     Role(String),
     /// The processes of this name that belong to neither side.
     Program(String),
+    /// The pooler of this name between an observed program and the database.
+    Pooler(String),
     /// The sockets that connect one side to the other.
     Sockets(Side),
     /// The control group of one side.
@@ -103,6 +105,7 @@ impl Part {
             | Part::Processes(_)
             | Part::Role(_)
             | Part::Program(_)
+            | Part::Pooler(_)
             | Part::Sockets(_)
             | Part::Cgroup(_)
             | Part::Database
@@ -125,6 +128,7 @@ impl Part {
             "interface" => Some(Part::Interface(name.to_owned())),
             "server" => Some(Part::Role(name.to_owned())),
             "program" => Some(Part::Program(name.to_owned())),
+            "pooler" => Some(Part::Pooler(name.to_owned())),
             _ => None,
         }
     }
@@ -139,6 +143,7 @@ impl fmt::Display for Part {
             Part::Interface(name) => write!(f, "interface {name}"),
             Part::Role(name) => write!(f, "server {name}"),
             Part::Program(name) => write!(f, "program {name}"),
+            Part::Pooler(name) => write!(f, "pooler {name}"),
             Part::Host
             | Part::Processes(_)
             | Part::Sockets(_)
@@ -205,6 +210,7 @@ mod tests {
             Part::Interface("eth0.5".to_owned()),
             Part::Role("checkpointer".to_owned()),
             Part::Program("kworker/0:1 a".to_owned()),
+            Part::Pooler("pgbouncer".to_owned()),
         ];
         for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {

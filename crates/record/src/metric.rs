@@ -2,7 +2,8 @@
 //!
 //! Samplers write the metrics and judgements look them up by these constants, so a misspelt name
 //! does not compile. Metrics whose names come from a server (waits, tables, its own statistics) are
-//! not in the table: see [`Part::has_own_names`]. The list in `docs/record.md` is made from
+//! not in the table: see [`Part::has_own_names`], and [`crate::statistic`] for the statistics that
+//! are judged. The list in `docs/record.md` is made from
 //! [`GROUPS`].
 
 use crate::component::{Part, Side};
@@ -231,6 +232,11 @@ metrics! {
         WITH_RECEIVE_QUEUE Gauge "with-receive-queue" "connections"
             "connections with unread bytes";
         WITH_SEND_QUEUE Gauge "with-send-queue" "connections" "connections with unsent bytes";
+        AWAITING Gauge "awaiting" "connections"
+            "of `sockets generator`: connections whose last data was sent and has no answer yet";
+        IN_ONE_TICK Gauge "in-one-tick" "connections"
+            "of `sockets generator`: connections in use whose last data was sent and received in \
+             one tick of the kernel, as of a request at once after an answer";
         BUSY Counter "busy" "s"
             "time in which a connection had unsent or unacknowledged data (`TCP_INFO`), added up";
         RECEIVER_LIMITED Counter "receiver-limited" "s"
@@ -244,6 +250,13 @@ metrics! {
         DATA_RECEIVED Counter "data-received" "segments" "segments with data, received";
         BYTES_SENT Counter "bytes-sent" "bytes" "bytes acknowledged by the other side";
         BYTES_RECEIVED Counter "bytes-received" "bytes" "bytes received from the other side";
+    }
+
+    /// Metrics of a pooler between an observed program and the database.
+    pooler "`pooler pgbouncer`, …" {
+        SESSIONS Gauge "sessions" "connections" "its connections to servers";
+        WORKING Gauge "working" "connections"
+            "those of them that wait for an answer, if all of them use TCP";
     }
 
     /// Metrics of the control group of one side.
@@ -332,6 +345,7 @@ pub fn metrics_of(part: &Part) -> [&'static [Metric]; 2] {
         Part::Processes(Side::Server) => [processes::ALL, server::ALL],
         Part::Role(_) => [role::ALL, &[]],
         Part::Program(_) => [program::ALL, &[]],
+        Part::Pooler(_) => [pooler::ALL, &[]],
         Part::Sockets(_) => [sockets::ALL, &[]],
         Part::Cgroup(_) => [cgroup::ALL, &[]],
         Part::Sessions => [sessions::ALL, &[]],
@@ -365,6 +379,7 @@ mod tests {
             Part::Processes(Side::Server),
             Part::Role(String::new()),
             Part::Program(String::new()),
+            Part::Pooler(String::new()),
             Part::Sockets(Side::Server),
             Part::Cgroup(Side::Server),
             Part::Sessions,

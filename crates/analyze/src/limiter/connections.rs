@@ -1,7 +1,7 @@
 //! Detection of too few connections: fewer than the server admits, or than a pool has.
 
 use base::AccountId;
-use record::metric::sockets;
+use record::metric::{pooler, sessions, sockets};
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
 
@@ -20,6 +20,41 @@ const FEWEST_POOLED: f64 = 3.0;
 
 /// Fraction of the sessions of a pool that idle, up to which the pool has none to spare.
 const FREE: f64 = 0.3;
+
+/// Mean time of a request in a session, in seconds, from which on it is longer than a tick of the
+/// kernel, which is at most 10 ms.
+const LONG_S: f64 = 0.02;
+
+/// Fraction of the time from which on sessions at work have a queue before them: by queueing theory
+/// a request that comes at a random time waits for 2.6 service times before two of them (M/M/2).
+const QUEUES: f64 = 0.85;
+
+/// Samples of the sessions per second below which the observer waits for its answers: of 10.
+const SELDOM_PER_S: f64 = 5.0;
+
+/// Connections of an observed program that share the sessions of a pool.
+struct Pooled<'a> {
+    /// Mean number of connections.
+    connections: f64,
+    /// Those whose request has no answer yet; `None` if that is not known.
+    awaiting: Option<f64>,
+    /// Mean number of sessions.
+    sessions: f64,
+    /// Fraction of the time in which these are at work; `None` if that was not seen.
+    active_share: Option<f64>,
+    /// The pooler; `None` if it was not found.
+    pooler: Option<Pooler<'a>>,
+}
+
+/// A pooler between an observed program and the database.
+struct Pooler<'a> {
+    name: &'a str,
+    /// Mean and largest number of its connections to servers.
+    sessions: f64,
+    most: f64,
+    /// Mean number of those that wait for an answer, if that is known.
+    working: Option<f64>,
+}
 
 impl LimiterInput<'_, '_> {
     /// Returns the suspects among limits of connections.
@@ -112,25 +147,99 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns a suspect if a program has more connections than there are sessions behind them: a
-    /// pool shares the sessions among the connections, and hardly any of them is free.
-    fn pool_of_program(&self) -> Option<Suspect> {
+    /// Returns a suspect if a pool keeps requests of a program waiting.
+    pub(super) fn pool_of_program(&self) -> Option<Suspect> {
+        let Pooled { connections, awaiting, sessions, active_share, pooler } = self.pooled()?;
+        // At its beginning and end the program has fewer connections.
         let program = Part::Sockets(Side::Generator);
-        let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
-        let (active, idle) = (self.active()?, self.idle_sessions()?);
-        let sessions = active + idle;
-        let share = 1.0 - sessions / connections.max(f64::MIN_POSITIVE);
-        let is_free = idle > sessions * FREE;
-        if connections < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 || is_free {
-            return None;
-        }
-        let active_share = active / sessions;
-        let finding = ConnectionLimit::PoolOfProgram { connections, sessions, active_share };
+        let most = self.signals.most(&program, sockets::CONNECTIONS).unwrap_or(connections);
+        let finding = ConnectionLimit::PoolOfProgram {
+            connections: most,
+            waiting: awaiting.map(|awaiting| awaiting / connections * most),
+            sessions: pooler.as_ref().map_or(sessions, |pooler| pooler.most),
+            active_share,
+            pooler: pooler.map(|pooler| pooler.name.to_owned()),
+        };
         let finding = LimiterFinding::Connections(finding);
+        let share = 1.0 - sessions / awaiting.unwrap_or(connections);
         let suspect = Suspect::new(Component::Connections, share, finding)
             .with("connections", connections)
+            .with_any("connections_that_wait_for_answers", awaiting)
             .with("sessions", sessions)
-            .with("sessions_active", active);
+            .with_any("sessions_active", self.active())
+            .with_any("requests_per_s", self.requests_of_a_program_per_s());
         Some(suspect)
+    }
+
+    /// Returns the requests of a program that a pool keeps waiting, or that its sessions work on;
+    /// `None` without such a pool.
+    pub(super) fn requests_at_pool(&self) -> Option<f64> {
+        self.pooled().map(|pooled| pooled.awaiting.unwrap_or(pooled.connections))
+    }
+
+    /// Returns the connections of a program and the sessions behind them, if more requests wait for
+    /// an answer than there are sessions: a pool shares these, and hardly any of them is free.
+    fn pooled(&self) -> Option<Pooled<'_>> {
+        let program = Part::Sockets(Side::Generator);
+        let connections = self.signals.mean(&program, sockets::CONNECTIONS)?;
+        let pooler = self.pooler();
+        let seen = self.active().zip(self.idle_sessions()).filter(|(active, _)| *active > 0.0);
+        let sessions = match &pooler {
+            Some(pooler) => pooler.sessions,
+            None => seen.map(|(active, idle)| active + idle)?,
+        };
+        // An observer behind the same pool waits for a session as the program does, and sees the
+        // others only when one is free.
+        let looks_per_s = self.signals.rate(&Part::Sessions, sessions::LOOKS);
+        let observer_waits =
+            self.signals.sees_proxy() && looks_per_s.is_some_and(|looks| looks < SELDOM_PER_S);
+        let active_share = match pooler.as_ref().and_then(|pooler| pooler.working) {
+            Some(working) => Some((working / sessions.max(f64::MIN_POSITIVE)).min(1.0)),
+            None => seen.filter(|_| !observer_waits).map(|(active, idle)| active / (active + idle)),
+        };
+        let is_busy = observer_waits || active_share.is_some_and(|share| share >= 1.0 - FREE);
+        let is_queue = observer_waits || active_share.is_some_and(|share| share >= QUEUES);
+        let awaiting = self.awaiting(is_queue || is_busy && self.takes_long(sessions));
+        // Without times of the sockets, a connection counts as waiting for its answer.
+        let asked = awaiting.unwrap_or(connections);
+        let share = 1.0 - sessions / asked.max(f64::MIN_POSITIVE);
+        // Requests that are known to wait at a pooler show that it has no free session. A database
+        // without spare processor time would not answer more in further sessions.
+        let waits_at_pooler = pooler.is_some() && awaiting.is_some();
+        let is_full = !self.signals.sees_proxy() && self.processors().is_some();
+        let is_few = asked < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5;
+        let is_kept_waiting = !is_few && (is_busy || waits_at_pooler) && !is_full;
+        is_kept_waiting.then_some(Pooled { connections, awaiting, sessions, active_share, pooler })
+    }
+
+    /// Returns the connections of a program whose request has no answer yet; `None` if that is not
+    /// known.
+    ///
+    /// If no request can be answered within one tick of the kernel, data that was received and sent
+    /// within one is an answer and the next request.
+    fn awaiting(&self, no_answer_in_one_tick: bool) -> Option<f64> {
+        let program = Part::Sockets(Side::Generator);
+        let awaiting = self.signals.mean(&program, sockets::AWAITING)?;
+        let in_one_tick = self.signals.mean(&program, sockets::IN_ONE_TICK).unwrap_or(0.0);
+        Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
+    }
+
+    /// Returns true if a request of a program keeps its session, if all are at work, for longer
+    /// than a tick of the kernel.
+    fn takes_long(&self, sessions: f64) -> bool {
+        sessions > LONG_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
+    }
+
+    /// Returns the pooler between an observed program and the database, if one was found.
+    fn pooler(&self) -> Option<Pooler<'_>> {
+        let poolers = self.signals.parts_here(|part| matches!(part, Part::Pooler(_)));
+        let part = *poolers.first()?;
+        let Part::Pooler(name) = part else { return None };
+        Some(Pooler {
+            name,
+            sessions: self.signals.mean(part, pooler::SESSIONS)?,
+            most: self.signals.most(part, pooler::SESSIONS)?,
+            working: self.signals.mean(part, pooler::WORKING),
+        })
     }
 }

@@ -15,12 +15,15 @@ pub enum LimiterFinding {
     Satisfied,
     /// The run, or the load, cannot say what limits it.
     Inconclusive(Inconclusive),
-    /// Nothing that was observed is full, although the load takes all that it can get.
+    /// Nothing that was observed explains the result, although the load takes all that it can get.
     NothingFull {
         /// Reason why there must be a limiter.
         why: Saturation,
         /// True if anything of the database was observed.
         sees_server: bool,
+        /// Components that are full, with their used fraction, although no request was found to
+        /// wait for them.
+        full: Vec<(String, f64)>,
     },
     /// Requests that are asked for one after another, while nothing is full.
     Concurrency(Concurrency),
@@ -130,10 +133,14 @@ pub enum ConnectionLimit {
     PoolOfProgram {
         /// Connections of the program.
         connections: f64,
+        /// Those of them whose request has no answer yet, on average; `None` if that is not known.
+        waiting: Option<f64>,
+        /// Name of the pooler; `None` if it was not found.
+        pooler: Option<String>,
         /// Sessions of the database.
         sessions: f64,
-        /// Fraction of the time in which these are at work.
-        active_share: f64,
+        /// Fraction of the time in which these are at work; `None` if that was not seen.
+        active_share: Option<f64>,
     },
 }
 

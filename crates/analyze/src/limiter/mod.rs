@@ -137,7 +137,7 @@ impl LimiterInput<'_, '_> {
 
     fn unknown(&self, why: Saturation) -> Suspect {
         let sees_server = self.signals.sees_server();
-        let finding = LimiterFinding::NothingFull { why, sees_server };
+        let finding = LimiterFinding::NothingFull { why, sees_server, full: self.full() };
         Suspect::new(Component::Unknown, 1.0, finding)
     }
 

@@ -93,7 +93,8 @@ impl LimiterInput<'_, '_> {
     pub(super) fn others(&self) -> Option<Suspect> {
         let others = self.signals.other_programs_of(self.signals.server_host())?;
         let is_full = self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.given());
-        let lacked = self.lacked_processors() / self.demand.in_flight.max(1.0);
+        let requests = self.requests_at_pool().unwrap_or(self.demand.in_flight);
+        let lacked = self.lacked_processors() / requests.max(1.0);
         if others.share() < TAKES || !is_full || lacked < LACKED {
             return None;
         }

@@ -6,6 +6,7 @@
 //! 200 statements is not a pause of 0.25 ms for each.
 
 use record::metric::{processes, sessions, sockets};
+use record::statistic::{pg_stat_databases, status};
 use record::{Part, Side};
 
 use super::component::Component;
@@ -13,6 +14,7 @@ use super::finding::{LimiterFinding, Pause, ProgramLimit, Sockets};
 use super::generator::{FULL, KEPT_WAITING};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
+use crate::program::requests_per_s;
 
 /// Minimum fraction of the time of its sessions in which a program pauses, for that to limit it.
 const PAUSES: f64 = 0.5;
@@ -88,7 +90,8 @@ impl LimiterInput<'_, '_> {
     pub(super) fn program(&self) -> Vec<Suspect> {
         let busy = [self.full_program(), self.waiting_program()];
         let busy: Vec<Suspect> = busy.into_iter().flatten().collect();
-        match busy.is_empty() {
+        // Requests of a program that wait for a session of a pool have been asked.
+        match busy.is_empty() && self.requests_at_pool().is_none() {
             true => self.absent_program().or_else(|| self.pausing_program()).into_iter().collect(),
             false => busy,
         }
@@ -143,7 +146,8 @@ impl LimiterInput<'_, '_> {
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
         // A program that its sessions wait for is hindered by a shorter wait as well.
         let sessions = self.program_sessions().filter(|it| it.share() >= PAUSES);
-        let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused());
+        let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused())
+            && self.requests_at_pool().is_none();
         let is_full = ran + waited >= FULL;
         if waited.min(share) < KEPT_WAITING || !(is_full || lacks) || is_database {
             return None;
@@ -305,19 +309,16 @@ impl LimiterInput<'_, '_> {
         })
     }
 
-    /// Returns the requests of a program per second: the smaller of the segments with data that
-    /// each side sent, as a long request or a long answer is several segments. If its sockets are
-    /// not seen, the database's count for all clients; PostgreSQL counts transactions, and
-    /// read-only ones late.
+    /// Returns the requests of a program per second. If its sockets are not seen, the database's
+    /// count for all clients; PostgreSQL counts transactions, and read-only ones late.
     pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
-        let sent = |metric| self.signals.rate(&Part::Sockets(Side::Generator), metric);
-        let of = |name| self.signals.rate_named(&Part::Statistics, name);
-        let segments = || Some(sent(sockets::DATA_SENT)?.min(sent(sockets::DATA_RECEIVED)?));
+        let of = |statistic| self.signals.rate_of_statistic(statistic);
         let transactions = || {
-            let rolled_back = of("pg_stat_database.all.xact_rollback").unwrap_or(0.0);
-            Some(of("pg_stat_database.all.xact_commit")? + rolled_back)
+            let rolled_back = of(pg_stat_databases::XACT_ROLLBACK).unwrap_or(0.0);
+            Some(of(pg_stat_databases::XACT_COMMIT)? + rolled_back)
         };
-        segments().or_else(|| of("status.questions")).or_else(transactions)
+        let by_sockets = requests_per_s(self.findings.evidence);
+        by_sockets.or_else(|| of(status::QUESTIONS)).or_else(transactions)
     }
 }
 

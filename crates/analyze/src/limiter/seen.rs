@@ -4,6 +4,7 @@ use record::metric::{disk, host, processes};
 use record::{Part, Side};
 
 use super::input::LimiterInput;
+use super::processors::CPU_FULL;
 use crate::other_programs::OtherProgram;
 
 /// Largest number of waits that are listed.
@@ -37,6 +38,11 @@ impl LimiterInput<'_, '_> {
             waits,
             programs: others.flat_map(|others| others.programs).collect(),
         }
+    }
+
+    /// Returns the components that are full although no request was found to wait for them.
+    pub(super) fn full(&self) -> Vec<(String, f64)> {
+        self.utilisations().into_iter().filter(|(_, share)| *share >= CPU_FULL).collect()
     }
 
     fn utilisations(&self) -> Vec<(String, f64)> {

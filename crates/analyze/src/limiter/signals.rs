@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use base::Nanos;
 use record::metric::{processes, processor, role, server, sessions};
-use record::{Component, Metric, Part, Side};
+use record::statistic::{pg_stat_database, status};
+use record::{Component, Metric, Part, Side, Statistic};
 
 use crate::evidence::{Evidence, LoadEvidence};
 use crate::observed::Observed;
@@ -113,6 +114,7 @@ impl<'a> Signals<'a> {
             | Part::Processes(Side::Generator)
             | Part::Sockets(Side::Generator)
             | Part::Cgroup(Side::Generator)
+            | Part::Pooler(_)
             | Part::Lane(_)
             | Part::Database
             | Part::Sessions
@@ -157,9 +159,20 @@ impl<'a> Signals<'a> {
         rate(self.series_named(part, name)?, &self.window)
     }
 
-    /// Returns the mean in the window of a gauge with a name of the server's.
-    pub(super) fn mean_named(&self, part: &Part, name: &str) -> Option<f64> {
-        mean(self.series_named(part, name)?, &self.window)
+    /// Returns the growth per second of a statistic of the database.
+    pub(super) fn rate_of_statistic(&self, statistic: Statistic) -> Option<f64> {
+        self.rate_named(&Part::Statistics, statistic.name)
+    }
+
+    /// Returns the mean in the window of a statistic that is a gauge.
+    pub(super) fn mean_of_statistic(&self, statistic: Statistic) -> Option<f64> {
+        mean(self.series_named(&Part::Statistics, statistic.name)?, &self.window)
+    }
+
+    /// Returns the largest reading of a gauge in the window.
+    pub(super) fn most(&self, part: &Part, metric: Metric) -> Option<f64> {
+        let points = self.series(part, metric)?.points.iter();
+        points.filter(|(at, _)| self.window.contains(at)).map(|(_, value)| *value).reduce(f64::max)
     }
 
     /// Returns the growth of a counter in the window, between its readings there.
@@ -235,6 +248,16 @@ impl<'a> Signals<'a> {
             .iter()
             .filter(|(component, _)| is_wanted(&component.part) && component.place == self.server);
         let mut parts: Vec<Part> = here.map(|(component, _)| component.part.clone()).collect();
+        parts.sort();
+        parts.dedup();
+        parts
+    }
+
+    /// Returns the parts of one kind that were seen on this host.
+    pub(super) fn parts_here(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<&Part> {
+        let here = self.series.iter().map(|(component, _)| component);
+        let here = here.filter(|it| it.place.is_none() && is_wanted(&it.part));
+        let mut parts: Vec<&Part> = here.map(|it| &it.part).collect();
         parts.sort();
         parts.dedup();
         parts
@@ -317,8 +340,8 @@ impl<'a> Signals<'a> {
 /// Counters that show the restart of the program that counts.
 const RESTARTED: [&str; 4] = [
     sessions::LOOKS.name,
-    "pg_stat_database.xact_commit",
-    "status.questions",
+    pg_stat_database::XACT_COMMIT.name,
+    status::QUESTIONS.name,
     processes::USER.name,
 ];
 

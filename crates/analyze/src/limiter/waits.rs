@@ -6,8 +6,11 @@
 //! counts more than the samples show, the difference is taken from the sessions that are shown as
 //! running but cannot run, as the processes of the database had and wanted fewer processors.
 
-use record::Part;
 use record::metric::RUNNING;
+use record::statistic::{
+    performance_schema, pg_stat_database, pg_stat_io_log, pg_stat_wal, status,
+};
+use record::{Part, Statistic};
 
 use super::finding::Contradiction;
 use super::input::LimiterInput;
@@ -39,37 +42,37 @@ const COUNTED: [Wait; 3] = [Wait::Lock, Wait::Flush, Wait::Disk];
 /// A counter of the time that sessions wait.
 struct TimeCounter {
     wait: Wait,
-    metric: &'static str,
+    statistic: Statistic,
     /// Growth of the counter in a second in which one session waits.
     per_session: f64,
 }
 
-const fn millis(wait: Wait, metric: &'static str) -> TimeCounter {
-    TimeCounter { wait, metric, per_session: 1e3 }
+const fn millis(wait: Wait, statistic: Statistic) -> TimeCounter {
+    TimeCounter { wait, statistic, per_session: 1e3 }
 }
 
-const fn seconds(wait: Wait, metric: &'static str) -> TimeCounter {
-    TimeCounter { wait, metric, per_session: 1.0 }
+const fn seconds(wait: Wait, statistic: Statistic) -> TimeCounter {
+    TimeCounter { wait, statistic, per_session: 1.0 }
 }
 
 /// Counters of PostgreSQL (`track_io_timing`, `track_wal_io_timing`; from version 18 on the log is
 /// in `pg_stat_io`), of InnoDB, and of MySQL's performance schema.
 const TIME_COUNTERS: [TimeCounter; 9] = [
-    millis(Wait::Lock, "status.innodb_row_lock_time"),
-    millis(Wait::Flush, "pg_stat_wal.wal_sync_time"),
-    millis(Wait::Flush, "pg_stat_wal.wal_write_time"),
-    millis(Wait::Flush, "pg_stat_io.client backend/normal/wal.fsync_time"),
-    millis(Wait::Flush, "pg_stat_io.client backend/normal/wal.write_time"),
-    seconds(Wait::Flush, "performance_schema.wait/io/file/innodb/innodb_log_file.waited"),
-    seconds(Wait::Flush, "performance_schema.wait/io/file/sql/binlog.waited"),
-    millis(Wait::Disk, "pg_stat_database.blk_read_time"),
-    seconds(Wait::Disk, "performance_schema.wait/io/file/innodb/innodb_data_file/read.waited"),
+    millis(Wait::Lock, status::INNODB_ROW_LOCK_TIME),
+    millis(Wait::Flush, pg_stat_wal::WAL_SYNC_TIME),
+    millis(Wait::Flush, pg_stat_wal::WAL_WRITE_TIME),
+    millis(Wait::Flush, pg_stat_io_log::FSYNC_TIME),
+    millis(Wait::Flush, pg_stat_io_log::WRITE_TIME),
+    seconds(Wait::Flush, performance_schema::INNODB_LOG_WAITED),
+    seconds(Wait::Flush, performance_schema::BINLOG_WAITED),
+    millis(Wait::Disk, pg_stat_database::BLK_READ_TIME),
+    seconds(Wait::Disk, performance_schema::INNODB_DATA_READ_WAITED),
 ];
 
 /// Numbers of waiting sessions at an instant. InnoDB adds a wait to its time when the wait ends.
-const GAUGES: [(Wait, &str); 2] = [
-    (Wait::Lock, "status.innodb_row_lock_current_waits"),
-    (Wait::Disk, "status.innodb_data_pending_reads"),
+const GAUGES: [(Wait, Statistic); 2] = [
+    (Wait::Lock, status::INNODB_ROW_LOCK_CURRENT_WAITS),
+    (Wait::Disk, status::INNODB_DATA_PENDING_READS),
 ];
 
 /// Sessions in one kind of wait.
@@ -135,8 +138,8 @@ impl LimiterInput<'_, '_> {
     /// Returns the sessions that counters show, whatever samples show.
     fn counted_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
-        let times = counters.filter_map(|TimeCounter { metric, per_session, .. }| {
-            Some((*metric, self.signals.rate_named(&Part::Statistics, metric)? / per_session))
+        let times = counters.filter_map(|TimeCounter { statistic, per_session, .. }| {
+            Some((statistic.name, self.signals.rate_of_statistic(*statistic)? / per_session))
         });
         let times: Vec<(&str, f64)> = times.collect();
         let most = times.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -145,8 +148,9 @@ impl LimiterInput<'_, '_> {
             event,
         });
         let gauges = GAUGES.iter().filter(|(wait, _)| *wait == wanted);
-        let at_once = gauges.filter_map(|(_, event)| {
-            Some(Waiting { sessions: self.signals.mean_named(&Part::Statistics, event)?, event })
+        let at_once = gauges.filter_map(|(_, statistic)| {
+            let sessions = self.signals.mean_of_statistic(*statistic)?;
+            Some(Waiting { sessions, event: statistic.name })
         });
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }

@@ -23,7 +23,7 @@ fn is_inconclusive(evidence: &Evidence, reason: Inconclusive) {
 
 /// Returns the finding of a run whose database was not observed.
 fn unobserved(why: Saturation) -> LimiterFinding {
-    LimiterFinding::NothingFull { why, sees_server: false }
+    LimiterFinding::NothingFull { why, sees_server: false, full: Vec::new() }
 }
 
 #[test]

@@ -261,7 +261,10 @@ fn limiter_of_unobserved_or_brief_load_is_unknown() {
     is_unknown(&evidence, F::Inconclusive(Inconclusive::VirtualTime));
     let mut evidence = loading();
     evidence.loads[0].observed.retain(|it| it.component == "generator");
-    is_unknown(&evidence, F::NothingFull { why: Saturation::Load, sees_server: false });
+    is_unknown(
+        &evidence,
+        F::NothingFull { why: Saturation::Load, sees_server: false, full: Vec::new() },
+    );
     evidence.loads[0].observed.clear();
     is_unknown(&evidence, F::Inconclusive(Inconclusive::NothingObserved));
 }

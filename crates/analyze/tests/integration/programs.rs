@@ -5,7 +5,7 @@ use analyze::limiting::{
     BackgroundWork, ConnectionLimit, LimiterFinding as F, Pause, ProcessorLimit, ProgramLimit,
     Sockets, Waits,
 };
-use analyze::{Component, Evidence, summarize};
+use analyze::{Component, Evidence, RequestsUnseen, summarize};
 
 use crate::observed::{hold, names, plant, watched};
 use crate::support::near;
@@ -243,6 +243,124 @@ fn program_behind_a_pool_without_a_free_session_lacks_connections() {
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
 }
 
+/// Returns a program with 16 connections to a pooler that has two connections to the server.
+fn pooled_program() -> Evidence {
+    let mut evidence = observed_program();
+    hold(&mut evidence, "sockets generator", "connections", 16.0);
+    hold(&mut evidence, "sockets generator", "awaiting", 15.2);
+    hold(&mut evidence, "pooler pgbouncer", "sessions", 2.0);
+    evidence
+}
+
+#[test]
+fn requests_that_wait_at_a_pooler_name_it() {
+    // The URL of the database shows the two sessions at work; that of the pooler shows the session
+    // that the observer does not use, or none at all.
+    for [active, idle, identified] in [[20.0, 0.0, 0.0], [7.0, 3.0, 0.0], [0.0, 0.0, 0.0]] {
+        let mut evidence = pooled_program();
+        plant(&mut evidence, "sessions", "active", active);
+        plant(&mut evidence, "sessions", "idle", idle);
+        plant(&mut evidence, "sessions", "identified", identified);
+        names!(
+            &evidence,
+            Component::Connections,
+            F::Connections(ConnectionLimit::PoolOfProgram {
+                connections,
+                waiting: Some(waiting),
+                sessions,
+                pooler: Some(pooler),
+                ..
+            }) if near(*connections, 16.0) && near(*waiting, 15.2) && near(*sessions, 2.0)
+                && pooler == "pgbouncer"
+        );
+    }
+}
+
+#[test]
+fn requests_that_wait_at_a_pooler_hardly_lack_processors() {
+    let mut evidence = pooled_program();
+    plant(&mut evidence, "sessions", "active", 20.0);
+    plant(&mut evidence, "sessions", "idle", 0.0);
+    for (component, metric, per_s) in [
+        ("host", "processors", 2.0),
+        ("host", "other-programs", 1.9),
+        ("cpu 0", "busy", 0.99),
+        ("cpu 1", "busy", 0.99),
+        ("server", "waited", 0.4),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    assert_eq!(summarize(&evidence).limiter.component, Component::Connections);
+    plant(&mut evidence, "server", "waited", 2.4);
+    assert_eq!(summarize(&evidence).limiter.component, Component::OtherPrograms);
+}
+
+#[test]
+fn pooled_program_that_asks_little_does_not_wait_for_the_pool() {
+    let mut evidence = pooled_program();
+    hold(&mut evidence, "sockets generator", "awaiting", 1.0);
+    plant(&mut evidence, "sessions", "active", 5.0);
+    plant(&mut evidence, "sessions", "idle", 15.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+    // A database without spare processor time would not answer more in further sessions.
+    let mut evidence = pooled_program();
+    plant(&mut evidence, "sessions", "active", 20.0);
+    plant(&mut evidence, "server", "user", 1.9);
+    assert_eq!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
+}
+
+#[test]
+fn next_request_in_the_tick_of_an_answer_waits_at_a_busy_pool() {
+    let asks_at_once = |active, idle| {
+        let mut evidence = pooled_program();
+        hold(&mut evidence, "sockets generator", "awaiting", 0.5);
+        hold(&mut evidence, "sockets generator", "in-one-tick", 14.5);
+        plant(&mut evidence, "sockets generator", "data-sent", 8.0);
+        plant(&mut evidence, "sockets generator", "data-received", 8.0);
+        plant(&mut evidence, "sessions", "active", active);
+        plant(&mut evidence, "sessions", "idle", idle);
+        evidence
+    };
+    names!(
+        &asks_at_once(19.0, 1.0),
+        Component::Connections,
+        F::Connections(ConnectionLimit::PoolOfProgram { waiting: Some(waiting), .. })
+            if near(*waiting, 15.0)
+    );
+    // So does a short request, before sessions that are hardly ever idle.
+    let short = |active, idle| {
+        let mut evidence = asks_at_once(active, idle);
+        plant(&mut evidence, "sockets generator", "data-sent", 370.0);
+        plant(&mut evidence, "sockets generator", "data-received", 370.0);
+        summarize(&evidence).limiter.component
+    };
+    assert_eq!(short(19.0, 1.0), Component::Connections);
+    assert_ne!(short(15.0, 5.0), Component::Connections);
+    // Idle sessions may have answered the requests at once.
+    let idle = asks_at_once(1.0, 19.0);
+    assert_ne!(summarize(&idle).limiter.component, Component::Connections);
+    // An observer that waits for the pool itself sees no sessions at work.
+    let mut behind = asks_at_once(1.0, 1.0);
+    plant(&mut behind, "sessions", "looks", 1.0);
+    assert_ne!(summarize(&behind).limiter.component, Component::Connections);
+    hold(&mut behind, "server", "proxies", 1.0);
+    assert_eq!(summarize(&behind).limiter.component, Component::Connections);
+    plant(&mut behind, "sockets generator", "data-sent", 210.0);
+    plant(&mut behind, "sockets generator", "data-received", 210.0);
+    assert_eq!(summarize(&behind).limiter.component, Component::Connections);
+}
+
+#[test]
+fn connections_that_wait_for_nothing_are_not_pooled() {
+    // Fourteen of sixteen connections have been idle for long, and are not counted as sessions.
+    let mut evidence = observed_program();
+    plant(&mut evidence, "sessions", "active", 20.0);
+    plant(&mut evidence, "sessions", "idle", 0.0);
+    hold(&mut evidence, "sockets generator", "connections", 16.0);
+    hold(&mut evidence, "sockets generator", "awaiting", 2.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+}
+
 #[test]
 fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
     let mut evidence = observed_program();
@@ -325,6 +443,53 @@ fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
     assert_eq!((program.requests_per_s, program.sent_bytes_per_s), (Some(60.0), Some(5_000.0)));
     assert_eq!((program.transactions_per_s, program.rows_per_s), (Some(21.0), Some(750.0)));
     assert_eq!((program.statements_per_s, program.received_bytes_per_s), (None, None));
+}
+
+#[test]
+fn counts_of_the_database_that_cover_a_moment_are_no_throughput() {
+    let mut evidence = observed_program();
+    plant(&mut evidence, "statistics", "pg_stat_database.xact_commit", 20.0);
+    let transactions =
+        |evidence: &Evidence| summarize(evidence).program.unwrap().transactions_per_s;
+    assert_eq!(transactions(&evidence), Some(20.0));
+    let is_it = |it: &&mut analyze::Observed| it.metric == "pg_stat_database.xact_commit";
+    let counted = evidence.observed.iter_mut().find(is_it).unwrap();
+    counted.points.drain(..58);
+    plant(&mut evidence, "sockets generator", "bytes-sent", 1.0);
+    assert_eq!(transactions(&evidence), None);
+}
+
+#[test]
+fn requests_are_counted_while_all_connections_exist() {
+    // Sixteen connections log in until 20 s, which takes 500 parts of a dialogue, and make 8
+    // requests per second until they end at 40 s.
+    let mut evidence = observed_program();
+    let requests = |s: f64| if s < 20.0 { 0.0 } else { 500.0 + 8.0 * (s.min(40.0) - 20.0) };
+    let connections = |s: f64| if (20.0..=40.0).contains(&s) { 16.0 } else { 1.0 };
+    for metric in ["data-sent", "data-received", "connections"] {
+        hold(&mut evidence, "sockets generator", metric, 0.0);
+        let it = evidence.observed.iter_mut().rev().find(|it| it.metric == metric).unwrap();
+        let value = |s| if metric == "connections" { connections(s) } else { requests(s) };
+        it.points.iter_mut().for_each(|(at, reading)| *reading = value(at.as_secs_f64()));
+    }
+    assert_eq!(summarize(&evidence).program.unwrap().requests_per_s, Some(8.0));
+}
+
+#[test]
+fn requests_of_a_program_that_were_not_counted_have_a_reason() {
+    let reason = |evidence: &Evidence| summarize(evidence).program.unwrap().requests_unseen;
+    let mut evidence = observed_program();
+    evidence.observed.retain(|it| it.component != "sockets generator");
+    plant(&mut evidence, "statistics", "pg_stat_database.xact_commit", 20.0);
+    assert_eq!(reason(&evidence), Some(RequestsUnseen::NotCounted));
+    hold(&mut evidence, "sockets generator", "connections", 0.0);
+    assert_eq!(reason(&evidence), Some(RequestsUnseen::NoConnection));
+    hold(&mut evidence, "sockets generator", "connections", 1.0);
+    assert_eq!(reason(&evidence), Some(RequestsUnseen::UnixSocket));
+    for metric in ["busy", "data-sent", "data-received"] {
+        plant(&mut evidence, "sockets generator", metric, 1.0);
+    }
+    assert_eq!(reason(&evidence), None);
 }
 
 #[test]

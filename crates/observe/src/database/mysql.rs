@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use driver::{Connection, Table};
 use record::Part;
 use record::metric::{RUNNING, sessions};
+use record::statistic::{performance_schema, status};
 
 use super::session::{End, Question, Session, Trouble};
 use super::tally::{SessionObservation, Tally, Turn};
@@ -445,14 +446,15 @@ impl Mysql {
         sample.read(&Part::Sessions, sessions::MOST, self.most as f64);
         let asked = Question { what: "statistics status", sql: &self.status, remedy: "" };
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let status = pairs(&told);
-        for (name, value) in &status {
-            sample.read_named(&Part::Statistics, &format!("status.{name}"), "", *value);
+        let variables = pairs(&told);
+        for (name, value) in &variables {
+            let metric = format!("{}.{name}", status::VIEW);
+            sample.read_named(&Part::Statistics, &metric, "", *value);
         }
-        for work in self.working(&status) {
+        for work in self.working(&variables) {
             tally.add_named(&Part::Background, work, self.looks);
         }
-        self.before = status;
+        self.before = variables;
         self.looks = 0;
         if self.has_waits {
             let remedy = SCHEMA_REMEDY;
@@ -461,7 +463,7 @@ impl Mysql {
             for row in &told.rows {
                 let event = text(row, 0);
                 let seconds = text(row, 1).parse().unwrap_or_default();
-                let metric = |what: &str| format!("performance_schema.{event}.{what}");
+                let metric = |what: &str| format!("{}.{event}.{what}", performance_schema::VIEW);
                 sample.read_named(&Part::Statistics, &metric("waited"), "s", seconds);
                 sample.read_named(&Part::Statistics, &metric("count"), "", number(row, 2) as f64);
             }
@@ -547,6 +549,18 @@ fn wait(state: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn judged_statistics_are_queried() {
+        for statistic in status::ALL {
+            let is_it = |name: &&str| name.eq_ignore_ascii_case(statistic.own_name);
+            assert!(STATUS.iter().any(is_it), "{}", statistic.name);
+        }
+        for statistic in performance_schema::ALL {
+            let event = statistic.own_name.trim_end_matches(".waited").trim_end_matches("/read");
+            assert!(WAITS.contains(&format!("'{event}'")), "{}", statistic.name);
+        }
+    }
 
     fn sampler() -> Mysql {
         Mysql {

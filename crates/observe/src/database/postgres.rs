@@ -12,6 +12,7 @@
 use driver::{Connection, Table};
 use record::Part;
 use record::metric::{RUNNING, sessions};
+use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
 use super::session::{End, Question, Session, Trouble};
 use super::tally::{SessionObservation, Tally, Turn};
@@ -126,8 +127,8 @@ fn io(version: u64) -> String {
 const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
-    ("pg_stat_wal", "select * from pg_stat_wal", 140_000),
-    ("pg_stat_progress_copy", COPIES, 140_000),
+    (pg_stat_wal::VIEW, "select * from pg_stat_wal", 140_000),
+    (pg_stat_progress_copy::VIEW, COPIES, 140_000),
 ];
 
 /// Wait event of a session that waits for its client.
@@ -237,7 +238,7 @@ impl Postgres {
         let question = |what, sql| Question { what, sql, remedy };
         let asked = question("statistics pg_stat_database", DATABASE);
         if let Some(table) = session.ask_or_miss(asked, sample).await? {
-            read_wide("pg_stat_database", &without(table, "datid"), sample);
+            read_wide(pg_stat_database::VIEW, &without(table, "datid"), sample);
         }
         let asked = question("statistics of all databases", DATABASES);
         if let Some(table) = session.ask_or_miss(asked, sample).await? {
@@ -432,7 +433,7 @@ fn read_all(table: Table, sample: &mut Sample) {
     {
         sample.read(&Part::Sessions, sessions::MOST, number(row, most) as f64);
     }
-    read_wide("pg_stat_database.all", &without(table, "max_connections"), sample);
+    read_wide(pg_stat_databases::VIEW, &without(table, "max_connections"), sample);
 }
 
 /// Removes a column from a table.
@@ -460,7 +461,27 @@ fn read_named(view: &str, table: &Table, sample: &mut Sample) {
 
 #[cfg(test)]
 mod tests {
+    use record::statistic::pg_stat_io_log;
+
     use super::*;
+
+    #[test]
+    fn judged_statistics_are_queried() {
+        for (view, sql, statistics) in [
+            (pg_stat_databases::VIEW, DATABASES.to_owned(), pg_stat_databases::ALL),
+            (pg_stat_progress_copy::VIEW, COPIES.to_owned(), pg_stat_progress_copy::ALL),
+            (pg_stat_io_log::VIEW, io(180_000), pg_stat_io_log::ALL),
+        ] {
+            for statistic in statistics {
+                let column = format!(" as {}", statistic.own_name);
+                assert!(sql.contains(&column), "{view}: {}", statistic.name);
+            }
+        }
+        let names = io(180_000);
+        for word in pg_stat_io_log::VIEW.strip_prefix("pg_stat_io.").unwrap().split('/') {
+            assert!(names.contains(word) || word == "normal", "{word}");
+        }
+    }
 
     /// Returns an answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
     fn activity(rows: &[&str]) -> Table {

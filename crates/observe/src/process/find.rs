@@ -13,7 +13,7 @@ use super::stat::Stat;
 use crate::scope::ServerLocation;
 
 /// Program names of databases.
-const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
+pub(super) const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
 
 /// Sizes of the beginning of `/proc/net/tcp` that are read, in bytes, until all listening sockets
 /// are found. A line is 150 bytes.

@@ -14,7 +14,7 @@ pub(crate) mod lanes;
 mod others;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
-mod proxies;
+pub(crate) mod proxies;
 mod roles;
 mod stat;
 mod thread;

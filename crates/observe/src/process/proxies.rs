@@ -3,6 +3,9 @@
 //! (`proc_pid_comm(5)`).
 
 use super::files::Files;
+use super::find::{PROGRAMS, find};
+use crate::environment::Root;
+use crate::scope::ServerLocation;
 
 /// Names of proxies. The kernel keeps 15 characters.
 const PROXIES: [&str; 15] = [
@@ -23,6 +26,24 @@ const PROXIES: [&str; 15] = [
     "stunnel",
 ];
 
+/// A process that listens on a port of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listener {
+    pub(crate) number: u32,
+    /// Its name in `/proc/PID/comm`.
+    pub(crate) name: String,
+}
+
+/// Returns the process that listens on a port, unless it is a database by its name; `None` also if
+/// it is not visible, or if there are several.
+pub(crate) fn listener(root: &Root, port: u16) -> Option<Listener> {
+    let mut files = Files::of(root);
+    let found = find(&mut files, &ServerLocation::Port(port))?.ok()?;
+    let [number] = found.as_slice() else { return None };
+    let name = files.read(format_args!("proc/{number}/comm"))?.trim().to_owned();
+    (!PROGRAMS.contains(&name.as_str())).then_some(Listener { number: *number, name })
+}
+
 /// Counts the proxies among some processes.
 pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {
     let is_proxy = |number: &u32| {
@@ -36,6 +57,25 @@ pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -
 mod tests {
     use super::*;
     use crate::environment::tests::Planted;
+
+    #[test]
+    fn listener_that_is_no_database_may_be_a_pooler() {
+        let tcp = |inode: u32| {
+            format!("head\n0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 101 0 {inode} 1\n")
+        };
+        let stat = super::super::stat::tests::line(&super::super::stat::Stat::default());
+        let of = |name: &str| {
+            let planted = Planted::new()
+                .with("proc/net/tcp", tcp(77))
+                .with("proc/40/stat", stat.clone())
+                .with("proc/40/comm", format!("{name}\n"))
+                .with_link("proc/40/fd/3", "socket:[77]");
+            listener(&planted.root, 0x1538).map(|it| (it.number, it.name))
+        };
+        assert_eq!(of("pgcat"), Some((40, "pgcat".to_owned())));
+        assert_eq!(of("postgres"), None);
+        assert_eq!(listener(&Planted::new().root, 0x1538), None);
+    }
 
     #[test]
     fn proxies_are_known_by_their_names() {

@@ -77,6 +77,7 @@ fn of_the_machine(sample: Sample) -> Sample {
             Part::Lane(_)
             | Part::Database
             | Part::Processes(Side::Generator)
+            | Part::Pooler(_)
             | Part::Sockets(Side::Generator)
             | Part::Cgroup(Side::Generator),
         )

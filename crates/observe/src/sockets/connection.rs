@@ -1,5 +1,7 @@
 //! TCP connections as one side sees them.
 
+use std::cmp::Ordering;
+
 /// A TCP connection as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Connection {
@@ -38,4 +40,73 @@ pub(super) struct Counted {
     /// counts it in its ticks, of up to 10 ms.
     pub(super) since_sent_ms: Option<u32>,
     pub(super) since_received_ms: Option<u32>,
+    /// Time since the last acknowledgement was received, with data or without.
+    pub(super) since_acknowledged_ms: Option<u32>,
+    /// Segments that were sent and are not acknowledged.
+    pub(super) unacknowledged: Option<u32>,
+}
+
+/// Longest time after which received data is acknowledged on its own, in milliseconds
+/// (`TCP_DELACK_MAX` of Linux). A later acknowledgement answers a probe.
+const LATEST_ACKNOWLEDGEMENT_MS: u32 = 200;
+
+/// Turn of a dialogue: whose data came last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Data was sent last: a request has no answer yet.
+    Awaiting,
+    /// Data was received last.
+    Answered,
+    /// Both were in one tick of the kernel: a request that was made at once after an answer, or
+    /// that was answered at once.
+    OneTick,
+}
+
+impl Counted {
+    /// Returns the turn of the dialogue; `None` if unknown.
+    ///
+    /// Within one tick, a request that has no answer is known by its acknowledgement: there is none
+    /// yet, or a segment without data, which came after the last data. An answer acknowledges its
+    /// request itself.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        let (sent, received) = (self.since_sent_ms?, self.since_received_ms?);
+        let unacknowledged = self.unacknowledged.is_some_and(|segments| segments > 0);
+        let after_data = received.saturating_sub(self.since_acknowledged_ms?);
+        let is_acknowledged_alone = (1..=LATEST_ACKNOWLEDGEMENT_MS).contains(&after_data);
+        Some(match sent.cmp(&received) {
+            Ordering::Less => Turn::Awaiting,
+            Ordering::Greater => Turn::Answered,
+            Ordering::Equal if unacknowledged || is_acknowledged_alone => Turn::Awaiting,
+            Ordering::Equal => Turn::OneTick,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_data_tells_whose_turn_it_is() {
+        for (sent, received, acknowledged, unacknowledged, expected) in [
+            (5, 900, 5, 1, Turn::Awaiting),
+            (900, 5, 5, 0, Turn::Answered),
+            // The next request follows the answer at once.
+            (400, 400, 360, 0, Turn::Awaiting),
+            (20, 20, 20, 1, Turn::Awaiting),
+            (400, 400, 400, 0, Turn::OneTick),
+            // The acknowledgement of a probe.
+            (90_000, 90_000, 12_000, 0, Turn::OneTick),
+        ] {
+            let counted = Counted {
+                since_sent_ms: Some(sent),
+                since_received_ms: Some(received),
+                since_acknowledged_ms: Some(acknowledged),
+                unacknowledged: Some(unacknowledged),
+                ..Counted::default()
+            };
+            assert_eq!(counted.turn(), Some(expected), "{counted:?}");
+        }
+        assert_eq!(Counted::default().turn(), None);
+    }
 }

@@ -6,8 +6,10 @@
 //! The counters of connections are added up at every sample, and kept when a connection ends.
 
 mod connection;
+mod limits;
 mod netlink;
 mod pairs;
+mod pooler;
 mod tcp;
 mod unix;
 
@@ -18,23 +20,16 @@ use std::path::PathBuf;
 use record::metric::sockets;
 use record::{Part, Side};
 
-use self::connection::{Connection, Counted};
+use self::connection::{Connection, Counted, Turn};
+use self::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use self::netlink::{Diagnostics, Enough};
 pub(crate) use self::pairs::{Owner, Pairs, SocketSnapshot, Waiting};
+use self::pooler::PoolerSearch;
 use self::tcp::Family;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, ServerLocation};
-
-/// Most connections that are read one by one.
-const MOST: usize = 4_096;
-
-/// Most ports in one request, limited by its size.
-const MOST_PORTS: usize = 16;
-
-/// Most Unix sockets that are read.
-const MOST_ENDS: usize = 16_384;
 
 /// Samples between two requests for an address family without connections while the other family
 /// has some: the kernel searches all of its tables for an answer.
@@ -44,12 +39,21 @@ const UNUSED_EVERY: u32 = 8;
 #[derive(Debug, Default)]
 struct End {
     /// Last counters of the open connections.
-    known: HashMap<[u8; 40], Growing>,
+    known: HashMap<[u8; 40], Known>,
     /// Sums over all connections, including those that have ended.
     sum: Growing,
     round_trip_least: Option<u32>,
     /// State at the last sample.
     now: Moment,
+}
+
+/// Counters of an open connection.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Counters at the last sample.
+    last: Growing,
+    /// Segments with data that it had sent when it was first seen.
+    sent_at_first: Option<u64>,
 }
 
 /// Counters that grow during a connection.
@@ -75,6 +79,10 @@ struct Moment {
     send_queue: u64,
     with_receive_queue: usize,
     with_send_queue: usize,
+    /// Connections whose last data was sent and has no answer yet; `None` if unknown for one.
+    awaiting: Option<usize>,
+    /// Connections in use whose last data was sent and received in one tick of the kernel.
+    in_one_tick: usize,
     round_trips: Vec<u32>,
 }
 
@@ -125,28 +133,36 @@ impl Growing {
 
 impl End {
     /// Starts a sample, and returns the counters of the last one.
-    fn begin(&mut self) -> HashMap<[u8; 40], Growing> {
-        self.now = Moment::default();
+    fn begin(&mut self) -> HashMap<[u8; 40], Known> {
+        self.now = Moment { awaiting: Some(0), ..Moment::default() };
         std::mem::take(&mut self.known)
     }
 
     /// Adds a connection, given the counters of the last sample.
-    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], Growing>) {
+    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], Known>) {
         let Connection { key, receive_queue, send_queue, counted, .. } = connection;
         self.now.add(*receive_queue, *send_queue);
+        let before = before.get(key);
+        let sent_at_first = before.map_or(counted.data_sent, |known| known.sent_at_first);
+        let turn = counted.turn();
+        let awaits = turn.map(|turn| usize::from(turn == Turn::Awaiting));
+        self.now.awaiting = self.now.awaiting.zip(awaits).map(|(all, one)| all + one);
+        // Of a connection that was not used since it was opened, that says nothing.
+        let is_used = counted.data_sent > sent_at_first;
+        self.now.in_one_tick += usize::from(is_used && turn == Some(Turn::OneTick));
         self.now.round_trips.extend(counted.round_trip);
         let least = [self.round_trip_least, counted.round_trip_least];
         self.round_trip_least = least.into_iter().flatten().min();
         let now = Growing::of(counted);
-        self.sum.add(now, before.get(key).copied().unwrap_or_default());
-        self.known.insert(*key, now);
+        self.sum.add(now, before.map(|known| known.last).unwrap_or_default());
+        self.known.insert(*key, Known { last: now, sent_at_first });
     }
 
     /// Keeps the counters of connections that an incomplete sample did not reach, so that these are
     /// counted from there the next time.
-    fn keep(&mut self, before: HashMap<[u8; 40], Growing>) {
-        for (key, growing) in before {
-            self.known.entry(key).or_insert(growing);
+    fn keep(&mut self, before: HashMap<[u8; 40], Known>) {
+        for (key, known) in before {
+            self.known.entry(key).or_insert(known);
         }
     }
 
@@ -158,6 +174,10 @@ impl End {
         sample.read(&part, sockets::SEND_QUEUE, now.send_queue as f64);
         sample.read(&part, sockets::WITH_RECEIVE_QUEUE, now.with_receive_queue as f64);
         sample.read(&part, sockets::WITH_SEND_QUEUE, now.with_send_queue as f64);
+        if let Some(awaiting) = now.awaiting.filter(|_| side == Side::Generator) {
+            sample.read(&part, sockets::AWAITING, awaiting as f64);
+            sample.read(&part, sockets::IN_ONE_TICK, now.in_one_tick as f64);
+        }
         let times = [
             (sockets::BUSY, self.sum.busy),
             (sockets::RECEIVER_LIMITED, self.sum.receiver_limited),
@@ -199,6 +219,8 @@ pub(crate) struct Sockets {
     holder: Option<Holder>,
     /// True once its sockets have been read: after it has ended it has none.
     was_held: bool,
+    /// The pooler that the observed program may use.
+    pooler: PoolerSearch,
     diagnostics: Option<Diagnostics>,
     generator: End,
     server: End,
@@ -215,6 +237,7 @@ impl Sockets {
             paths: Vec::new(),
             holder: scope.generator.map(Holder::of),
             was_held: false,
+            pooler: PoolerSearch::new(),
             diagnostics: None,
             generator: End::default(),
             server: End::default(),
@@ -238,6 +261,9 @@ impl Sockets {
     fn read(&mut self, root: &Root) -> io::Result<Enough> {
         let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
         self.was_held |= held.is_some();
+        if let Some(held) = &held {
+            self.look_for_pooler(root, held)?;
+        }
         let held = held.or_else(|| self.was_held.then(HashSet::new));
         let (generators, servers) = (self.generator.begin(), self.server.begin());
         let read = self.read_beside(&generators, &servers, held.as_ref());
@@ -248,12 +274,22 @@ impl Sockets {
         read
     }
 
+    /// Searches for a pooler between the observed program and the target, or reads its connections.
+    fn look_for_pooler(&mut self, root: &Root, held: &HashSet<u32>) -> io::Result<()> {
+        let diagnostics = match &mut self.diagnostics {
+            Some(diagnostics) => diagnostics,
+            none => none.insert(Diagnostics::open()?),
+        };
+        let targets: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
+        self.pooler.look(diagnostics, root, held, &targets)
+    }
+
     /// Reads all connections, given the last counters of both sides. On the generator's side only
     /// the sockets that it holds count, if these are known.
     fn read_beside(
         &mut self,
-        generators: &HashMap<[u8; 40], Growing>,
-        servers: &HashMap<[u8; 40], Growing>,
+        generators: &HashMap<[u8; 40], Known>,
+        servers: &HashMap<[u8; 40], Known>,
         held: Option<&HashSet<u32>>,
     ) -> io::Result<Enough> {
         let diagnostics = match &mut self.diagnostics {
@@ -263,7 +299,9 @@ impl Sockets {
         let is_ours = |inode: u32| held.is_none_or(|held| held.contains(&inode));
         let mut left = MOST;
         let mut is_enough = Enough::No;
-        let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
+        let mut numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).collect();
+        numbers.extend(self.pooler.port().filter(|port| !numbers.contains(port)));
+        numbers.truncate(MOST_PORTS);
         let here = |port: u16| self.ports.contains(&(port, true));
         let is_due = self.looks.is_multiple_of(UNUSED_EVERY) || self.used == [false; 2];
         self.looks = self.looks.wrapping_add(1);
@@ -300,6 +338,8 @@ impl Sockets {
             let [clients, at_server] = unix::sides(&ends, is_server);
             let ours = clients.iter().filter(|end| is_ours(end.inode));
             ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
+            // Unix sockets have no times.
+            self.generator.now.awaiting = None;
             at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
         }
         Ok(is_enough)
@@ -325,6 +365,7 @@ impl Source for Sockets {
             }
         }
         self.generator.tell(Side::Generator, sample);
+        self.pooler.tell(sample);
         if !self.paths.is_empty() || self.ports.iter().any(|(_, is_here)| *is_here) {
             self.server.tell(Side::Server, sample);
         }

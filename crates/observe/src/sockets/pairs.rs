@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
+use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
 use super::netlink::{Diagnostics, Enough};
 use super::tcp::Family;
-use super::{Connection, MOST, MOST_ENDS, MOST_PORTS, UNUSED_EVERY, tcp, unix};
+use super::{Connection, UNUSED_EVERY, tcp, unix};
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
 use crate::scope::{Scope, ServerLocation};

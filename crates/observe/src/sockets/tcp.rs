@@ -51,6 +51,14 @@ pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
     request
 }
 
+/// Encodes a request for all established connections.
+pub(super) fn request_for_all(family: Family) -> Vec<u8> {
+    let mut request = vec![family.number(), TCP, 1 << (INFO - 1), 0];
+    request.extend(ESTABLISHED.to_ne_bytes());
+    request.extend([0; IDENTITY]);
+    request
+}
+
 /// Encodes a request for the socket of a connection.
 pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
     let mut request = vec![connection.family, TCP, 1 << (INFO - 1), 0];
@@ -155,6 +163,8 @@ fn counted(info: &[u8]) -> Counted {
         bytes_received: micros(128),
         since_sent_ms: u32_at(info, 44),
         since_received_ms: u32_at(info, 52),
+        since_acknowledged_ms: u32_at(info, 56),
+        unacknowledged: u32_at(info, 24),
     }
 }
 
@@ -174,6 +184,8 @@ pub(super) mod tests {
         let mut info = vec![0; 232];
         info[44..48].copy_from_slice(&u32::to_ne_bytes(12));
         info[52..56].copy_from_slice(&u32::to_ne_bytes(16));
+        info[56..60].copy_from_slice(&u32::to_ne_bytes(14));
+        info[24..28].copy_from_slice(&u32::to_ne_bytes(1));
         info[120..128].copy_from_slice(&u64::to_ne_bytes(700));
         info[128..136].copy_from_slice(&u64::to_ne_bytes(800));
         info[68..72].copy_from_slice(&u32::to_ne_bytes(150));
@@ -209,6 +221,8 @@ pub(super) mod tests {
             bytes_received: Some(800),
             since_sent_ms: Some(12),
             since_received_ms: Some(16),
+            since_acknowledged_ms: Some(14),
+            unacknowledged: Some(1),
         };
         assert_eq!(found.counted, expected);
         let other = connection(&message(5_432, 40_000, 10, 30)).unwrap();

@@ -1,6 +1,6 @@
 //! The headline: how the run ended, the answer of each job, and what its reader must know first.
 
-use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary};
+use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary, RequestsUnseen};
 use base::units::grouped;
 use record::EndKind;
 use workload::{Job, JobOrPart, Metric, Pacing, Plan};
@@ -88,7 +88,7 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
         Some(format!("{what} {}/s", bytes(value?.max(0.0) as u64)))
     };
     let of_program = [
-        per_s("requests", program.requests_per_s),
+        per_s("requests", program.requests_per_s).or_else(|| program.requests_unseen.map(unseen)),
         in_bytes("sent", program.sent_bytes_per_s),
         in_bytes("received", program.received_bytes_per_s),
     ];
@@ -104,6 +104,18 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
     let of_database = listed(of_database).map(|text| format!("the database, for all: {text}"));
     let both: Vec<String> = [listed(of_program), of_database].into_iter().flatten().collect();
     (!both.is_empty()).then(|| both.join("; "))
+}
+
+/// Returns the reason why the requests of an observed program are unknown.
+fn unseen(why: RequestsUnseen) -> String {
+    let why = match why {
+        RequestsUnseen::UnixSocket => "the kernel counts none over a Unix socket",
+        RequestsUnseen::NoConnection => {
+            "the program has no TCP connection to the server of the URL or to a pooler of it"
+        }
+        RequestsUnseen::NotCounted => "its connections were not seen, or not counted",
+    };
+    format!("requests unknown ({why})")
 }
 
 /// Returns the SLOs that were missed, with their jobs.

@@ -18,10 +18,14 @@ pub(crate) fn because(finding: &LimiterFinding) -> String {
             "every open job was answered at the rate at which requests arrived".to_owned()
         }
         LimiterFinding::Inconclusive(reason) => inconclusive(*reason).to_owned(),
-        LimiterFinding::NothingFull { why, sees_server } => {
-            let seen = match sees_server {
-                true => "nothing that was observed is full",
-                false => "no component of the database was observed",
+        LimiterFinding::NothingFull { why, sees_server, full } => {
+            let seen = match (sees_server, full.as_slice()) {
+                (false, _) => "no component of the database was observed".to_owned(),
+                (true, []) => "nothing that was observed is full".to_owned(),
+                (true, full) => format!(
+                    "of what was observed only {}: requests were not found to wait for it",
+                    full_components(full)
+                ),
             };
             format!("{}, and {seen}", saturation(*why))
         }
@@ -55,6 +59,18 @@ fn inconclusive(reason: Inconclusive) -> &'static str {
         Inconclusive::ShortLoad => "it was too short to tell",
         Inconclusive::NothingObserved => "nothing was observed meanwhile",
     }
+}
+
+/// Lists full components, such as "the processors of the machine are full (97 %)".
+fn full_components(full: &[(String, f64)]) -> String {
+    let listed = full.iter().map(|(name, share)| format!("{name} ({})", percent(*share)));
+    let listed: Vec<String> = listed.collect();
+    let verb = if matches!(listed.as_slice(), [one] if !one.starts_with("processors")) {
+        "is"
+    } else {
+        "are"
+    };
+    format!("{} {verb} full", listed.join(" and "))
 }
 
 fn saturation(why: Saturation) -> &'static str {
@@ -97,12 +113,19 @@ fn connections(finding: &ConnectionLimit) -> String {
              between the two keeps the others waiting",
             if *sessions < 1.5 { "session" } else { "sessions" }
         ),
-        ConnectionLimit::PoolOfProgram { connections, sessions, active_share } => format!(
-            "{connections:.0} connections of the program share {sessions:.1} sessions of the \
-             database, which are at work for {} of the time: a pool between the two keeps the \
-             others waiting",
-            percent(*active_share)
-        ),
+        ConnectionLimit::PoolOfProgram { connections, waiting, pooler, sessions, active_share } => {
+            let waiting = waiting.map_or_else(String::new, |waiting| {
+                format!(", of which {waiting:.1} wait for the answer to a request,")
+            });
+            let work = active_share.map_or_else(String::new, |share| {
+                format!(", which are at work for {} of the time", percent(share))
+            });
+            let pool = pooler.as_ref().map_or("a pool between the two", |name| name);
+            format!(
+                "{connections:.0} connections of the program{waiting} share {sessions:.1} \
+                 sessions of the database{work}: {pool} keeps the others waiting"
+            )
+        }
     }
 }
 

@@ -100,7 +100,12 @@ fn place_of_program(limit: &R) -> usize {
 type Said = (F, &'static str);
 
 fn of_runs() -> Vec<Said> {
-    let full = |why, sees_server| F::NothingFull { why, sees_server };
+    let full = |why, sees_server| F::NothingFull { why, sees_server, full: Vec::new() };
+    let full_beside = |names: &[&str]| F::NothingFull {
+        why: Saturation::Program,
+        sees_server: true,
+        full: names.iter().map(|name| ((*name).to_owned(), 0.97)).collect(),
+    };
     let asks = |asking, clients| {
         let (service_s, per_s, in_flight) = (0.001_6, 1_000.0, 1.6);
         F::Concurrency(Concurrency { asking, clients, service_s, per_s, in_flight })
@@ -127,6 +132,16 @@ fn of_runs() -> Vec<Said> {
         (
             full(Saturation::Program, true),
             "another program asked what it wanted, and nothing that was observed is full",
+        ),
+        (
+            full_beside(&["processors of the machine"]),
+            "another program asked what it wanted, and of what was observed only processors of the \
+             machine (97 %) are full: requests were not found to wait for it",
+        ),
+        (
+            full_beside(&["disk vda"]),
+            "another program asked what it wanted, and of what was observed only disk vda (97 %) \
+             is full: requests were not found to wait for it",
         ),
         (
             full(Saturation::Overload, false),
@@ -193,11 +208,24 @@ fn of_generator() -> Vec<Said> {
         (
             F::Connections(C::PoolOfProgram {
                 connections: 24.0,
+                waiting: None,
+                pooler: None,
                 sessions: 2.0,
-                active_share: 0.9,
+                active_share: Some(0.9),
             }),
             "24 connections of the program share 2.0 sessions of the database, which are at work \
              for 90 % of the time: a pool between the two keeps the others waiting",
+        ),
+        (
+            F::Connections(C::PoolOfProgram {
+                connections: 16.0,
+                waiting: Some(15.2),
+                pooler: Some("pgbouncer".to_owned()),
+                sessions: 2.0,
+                active_share: None,
+            }),
+            "16 connections of the program, of which 15.2 wait for the answer to a request, share \
+             2.0 sessions of the database: pgbouncer keeps the others waiting",
         ),
         (
             F::Generator(G::ThreadWaits { thread: thread(), ran: 0.5, waited: 0.45 }),

@@ -1,0 +1,309 @@
+//! A pooler between an observed program and the database: the process that accepts the program's
+//! connections and holds connections to servers itself.
+//!
+//! The target's URL may be the pooler's or the database's. In both cases the program's connections
+//! lead to a port on this machine whose listener is no database. It is a pooler if it has
+//! connections of its own: to the target, or to any server if the target's port is its own.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use record::Part;
+use record::metric::pooler;
+
+use super::connection::{Connection, Turn};
+use super::limits::{MOST, MOST_ENDS, MOST_PORTS};
+use super::netlink::{Diagnostics, Enough};
+use super::tcp::Family;
+use super::{tcp, unix};
+use crate::environment::Root;
+use crate::process::Holder;
+use crate::process::proxies::{Listener, listener};
+use crate::sample::Sample;
+
+/// Most samples between two searches: a search reads the open files of many processes.
+const PATIENCE: u32 = 16;
+
+/// Search for the pooler of an observed program.
+#[derive(Debug)]
+pub(super) struct PoolerSearch {
+    found: Option<Pooler>,
+    /// Samples until the next search, and until the one after it.
+    next: (u32, u32),
+}
+
+/// A pooler, and its connections to servers at the last sample.
+#[derive(Debug)]
+struct Pooler {
+    name: String,
+    holder: Holder,
+    /// Port at which it accepts connections.
+    port: u16,
+    /// Ports of the servers to which it connects.
+    servers: Vec<u16>,
+    now: Outgoing,
+}
+
+/// Connections of a process to servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Outgoing {
+    /// Remote ports of those that use TCP.
+    ports: Vec<u16>,
+    /// Number of those that wait for an answer; `None` if the kernel does not say.
+    working: Option<usize>,
+    /// Number of those that use Unix sockets.
+    local: usize,
+}
+
+/// All connections of the machine at one moment.
+#[derive(Debug, Default)]
+struct Everything {
+    tcp: Vec<Connection>,
+    unix: Vec<unix::End>,
+}
+
+impl PoolerSearch {
+    /// Creates the search.
+    pub(super) fn new() -> PoolerSearch {
+        PoolerSearch { found: None, next: (0, 1) }
+    }
+
+    /// Returns the port at which the pooler accepts connections, if it was found.
+    pub(super) fn port(&self) -> Option<u16> {
+        self.found.as_ref().map(|pooler| pooler.port)
+    }
+
+    /// Searches for the pooler if that is due, and otherwise reads its connections. `held` are the
+    /// program's sockets, and `targets` the ports of the target.
+    ///
+    /// # Errors
+    /// The kernel does not list sockets.
+    pub(super) fn look(
+        &mut self,
+        diagnostics: &mut Diagnostics,
+        root: &Root,
+        held: &HashSet<u32>,
+        targets: &[u16],
+    ) -> io::Result<()> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        if let Some(pooler) = &mut self.found {
+            let sockets = pooler.holder.sockets(root).unwrap_or_default();
+            let numbers: Vec<u16> = pooler.servers.iter().copied().take(MOST_PORTS).collect();
+            let request = |family| tcp::request(family, &numbers);
+            let families = if numbers.is_empty() { &[][..] } else { &Family::ALL };
+            let read = Everything::read(diagnostics, families, request)?;
+            pooler.now = read.outgoing(&sockets, pooler.port);
+            return Ok(());
+        }
+        let (left, pause) = self.next;
+        if left > 0 {
+            self.next.0 = left - 1;
+            return Ok(());
+        }
+        self.next = (pause, (pause * 2).min(PATIENCE));
+        let read = Everything::read(diagnostics, &Family::ALL, tcp::request_for_all)?;
+        self.found = read.servers_of(held).into_iter().find_map(|port| {
+            let Listener { number, name } = listener(root, port)?;
+            let mut holder = Holder::of(number);
+            let sockets = holder.sockets(root)?;
+            let now = read.outgoing(&sockets, port);
+            let is_the_target = targets.contains(&port);
+            let leads_there = now.ports.iter().any(|port| targets.contains(port))
+                || read.is_local_to(&sockets, targets);
+            let is_used = now.count() > 0 && (is_the_target || leads_there);
+            let mut servers = now.ports.clone();
+            servers.sort_unstable();
+            servers.dedup();
+            is_used.then_some(Pooler { name, holder, port, servers, now })
+        });
+        Ok(())
+    }
+
+    /// Adds the readings of the pooler to a sample.
+    pub(super) fn tell(&self, sample: &mut Sample) {
+        let Some(Pooler { name, now, .. }) = &self.found else { return };
+        let part = Part::Pooler(name.clone());
+        sample.read(&part, pooler::SESSIONS, now.count() as f64);
+        if let Some(working) = now.working.filter(|_| now.local == 0) {
+            sample.read(&part, pooler::WORKING, working as f64);
+        }
+    }
+}
+
+impl Outgoing {
+    fn count(&self) -> usize {
+        self.ports.len() + self.local
+    }
+}
+
+impl Everything {
+    fn read(
+        diagnostics: &mut Diagnostics,
+        families: &[Family],
+        request: impl Fn(Family) -> Vec<u8>,
+    ) -> io::Result<Everything> {
+        let mut read = Everything::default();
+        for family in families {
+            diagnostics.ask(&request(*family), |message| {
+                read.tcp.extend(tcp::connection(message));
+                if read.tcp.len() < MOST { Enough::No } else { Enough::Yes }
+            })?;
+        }
+        diagnostics.ask(&unix::request(), |message| {
+            read.unix.extend(unix::end(message));
+            if read.unix.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+        })?;
+        Ok(read)
+    }
+
+    /// Returns the ports of this machine to which a program is connected, the most frequent first.
+    fn servers_of(&self, held: &HashSet<u32>) -> Vec<u16> {
+        let ends: HashSet<(u16, u16)> =
+            self.tcp.iter().map(|it| (it.local_port, it.remote_port)).collect();
+        let is_here = |it: &&Connection| ends.contains(&(it.remote_port, it.local_port));
+        let ours = self.tcp.iter().filter(|it| held.contains(&it.inode)).filter(is_here);
+        let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+        ours.for_each(|it| *counts.entry(it.remote_port).or_default() += 1);
+        let mut ports: Vec<(u16, usize)> = counts.into_iter().collect();
+        ports.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        ports.into_iter().take(MOST_PORTS).map(|(port, _)| port).collect()
+    }
+
+    /// Returns the connections to servers among the sockets of a process that accepts connections
+    /// at a port.
+    fn outgoing(&self, sockets: &HashSet<u32>, port: u16) -> Outgoing {
+        let is_its = |it: &&Connection| sockets.contains(&it.inode) && it.local_port != port;
+        let tcp: Vec<&Connection> = self.tcp.iter().filter(is_its).collect();
+        let awaits = tcp.iter().map(|it| Some(usize::from(it.counted.turn()? == Turn::Awaiting)));
+        Outgoing {
+            working: awaits.sum(),
+            ports: tcp.iter().map(|it| it.remote_port).collect(),
+            local: self.local(sockets, is_of_a_database).count(),
+        }
+    }
+
+    /// Returns the other ends of a process's connections to Unix sockets with such a path.
+    fn local(
+        &self,
+        sockets: &HashSet<u32>,
+        is_wanted: impl Fn(&Path) -> bool,
+    ) -> impl Iterator<Item = &unix::End> {
+        let paths = self.unix.iter().filter_map(|end| Some((end.inode, end.path.as_deref()?)));
+        let paths: HashMap<u32, &Path> = paths.collect();
+        self.unix.iter().filter(move |end| {
+            let is_its = sockets.contains(&end.inode) && !sockets.contains(&end.peer);
+            is_its && paths.get(&end.peer).is_some_and(|path| is_wanted(path))
+        })
+    }
+
+    /// Returns true if a process is connected to a Unix socket of a server with one of these ports.
+    fn is_local_to(&self, sockets: &HashSet<u32>, targets: &[u16]) -> bool {
+        let is_wanted = |path: &Path| targets.iter().any(|port| is_of_port(path, *port));
+        self.local(sockets, is_wanted).next().is_some()
+    }
+}
+
+/// Prefix of the file names of PostgreSQL's sockets; the port follows.
+const POSTGRES: &str = ".s.PGSQL.";
+
+/// Returns true if a path may be that of a database's socket: of PostgreSQL, or of MySQL and
+/// MariaDB, which have names such as `mysqld.sock`.
+fn is_of_a_database(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(POSTGRES) || path.extension().is_some_and(|it| it == "sock")
+}
+
+/// Returns true if a path is that of PostgreSQL's socket for a port.
+fn is_of_port(path: &Path, port: u16) -> bool {
+    path.file_name().is_some_and(|name| *name == *format!("{POSTGRES}{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sockets::connection::Counted;
+
+    /// Returns a connection between two ports; `since_ms` are the times since data was sent and
+    /// received.
+    fn connection(inode: u32, ports: [u16; 2], since_ms: [u32; 2]) -> Connection {
+        let message = tcp::tests::message(ports[0], ports[1], inode, 0);
+        let read = tcp::connection(&message).expect("a connection");
+        let [sent, received] = since_ms.map(Some);
+        let counted = Counted {
+            since_sent_ms: sent,
+            since_received_ms: received,
+            since_acknowledged_ms: received,
+            ..Counted::default()
+        };
+        Connection { counted, ..read }
+    }
+
+    /// Returns a program (sockets 1 and 2) that uses a pooler (10 to 12) at port 6432, whose
+    /// connections lead to port 5432.
+    fn pooled() -> Everything {
+        let tcp = vec![
+            connection(1, [40_001, 6_432], [5, 90]),
+            connection(2, [40_002, 6_432], [5, 90]),
+            connection(10, [6_432, 40_001], [90, 5]),
+            connection(11, [6_432, 40_002], [90, 5]),
+            connection(12, [50_001, 5_432], [4, 80]),
+            connection(20, [5_432, 50_001], [80, 4]),
+            // A connection to another machine.
+            connection(3, [40_003, 443], [5, 90]),
+        ];
+        Everything { tcp, unix: Vec::new() }
+    }
+
+    #[test]
+    fn connections_of_a_pooler_to_servers_are_told_from_those_of_its_clients() {
+        let all = pooled();
+        assert_eq!(all.servers_of(&[1, 2, 3].into()), [6_432]);
+        let outgoing = all.outgoing(&[10, 11, 12].into(), 6_432);
+        assert_eq!(outgoing, Outgoing { ports: vec![5_432], working: Some(1), local: 0 });
+    }
+
+    #[test]
+    fn connections_of_a_pooler_over_unix_sockets_are_known_by_their_path() {
+        let end = |inode, peer, path: Option<&str>| unix::End {
+            inode,
+            peer,
+            path: path.map(Into::into),
+            queues: (0, 0),
+        };
+        let unix = vec![
+            end(13, 21, None),
+            end(21, 13, Some("/run/.s.PGSQL.5432")),
+            end(14, 22, None),
+            end(22, 14, Some("/run/systemd/journal/stdout")),
+        ];
+        let all = Everything { unix, ..Everything::default() };
+        let sockets: HashSet<u32> = [13, 14].into();
+        assert_eq!(all.outgoing(&sockets, 6_432).count(), 1);
+        assert!(all.is_local_to(&sockets, &[5_432]) && !all.is_local_to(&sockets, &[5_433]));
+        assert!(is_of_a_database(Path::new("/run/mysqld/mysqld.sock")));
+    }
+
+    #[test]
+    fn search_for_a_pooler_is_repeated_ever_more_seldom() {
+        let mut search = PoolerSearch::new();
+        let mut diagnostics = Diagnostics::open().expect("a socket");
+        let planted = crate::environment::tests::Planted::new();
+        let mut searched = Vec::new();
+        for look in 0..40 {
+            if search.next.0 == 0 {
+                searched.push(look);
+            }
+            search
+                .look(&mut diagnostics, &planted.root, &[u32::MAX].into(), &[])
+                .expect("an answer");
+        }
+        assert_eq!(searched, [0, 2, 5, 10, 19, 36]);
+        assert_eq!(search.port(), None);
+        let mut sample = Sample::default();
+        search.tell(&mut sample);
+        assert_eq!(sample, Sample::default());
+    }
+}
