@@ -39,6 +39,17 @@ pub(super) fn pgbench(
     clients: u64,
     script: &str,
 ) -> Result<Answer, RepetitionError> {
+    pgbench_at(&server.url(), stage, server, clients, script)
+}
+
+/// Does the same with another URL of the server.
+pub(super) fn pgbench_at(
+    target: &Target,
+    stage: &ScenarioEnv,
+    server: &Server,
+    clients: u64,
+    script: &str,
+) -> Result<Answer, RepetitionError> {
     let file = stage.path("script.sql");
     std::fs::write(&file, script)?;
     let (port, clients) = (server.port().to_string(), clients.to_string());
@@ -50,7 +61,7 @@ pub(super) fn pgbench(
         words.extend([option, value].map(OsStr::new));
     }
     words.extend([OsStr::new("-f"), file.as_os_str(), OsStr::new("assay")]);
-    stage.observe(server, &words)
+    stage.observe_at(target, server, &words)
 }
 
 /// Observes a shell script for the length of a run. In the script, `"$@"` is the server's client

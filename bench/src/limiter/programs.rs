@@ -3,8 +3,8 @@
 
 use testbed::{Kind, Options, Server, Via};
 
-use super::parts::{flushes, observe_script, pgbench};
-use super::scenario::{Scenario, names_sh, sees_both_sockets};
+use super::parts::{flushes, observe_script, pgbench, pgbench_at, through};
+use super::scenario::{Scenario, names_pgbouncer, names_sh, sees_both_sockets};
 use super::stage::{BackgroundProgram, bind, psql, server};
 use super::{Answer, RepetitionError, ScenarioEnv};
 
@@ -60,6 +60,35 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         accepted: &["connections"],
         fact: None,
         run: pooled,
+    },
+    Scenario {
+        name: "transaction pool, URL of the pooler",
+        made: "`pgbench` with 12 to 24 clients that sleep 50 to 300 ms in a query, behind \
+               pgbouncer with 2 to 4 sessions, observed",
+        accepted: &["connections"],
+        fact: Some(names_pgbouncer),
+        run: |stage| slow_pool(stage, "transaction", Url::Pooler),
+    },
+    Scenario {
+        name: "transaction pool, URL of the database",
+        made: "the same",
+        accepted: &["connections"],
+        fact: Some(names_pgbouncer),
+        run: |stage| slow_pool(stage, "transaction", Url::Database),
+    },
+    Scenario {
+        name: "session pool, URL of the pooler",
+        made: "the same with sessions that are pooled for the life of a client",
+        accepted: &["connections"],
+        fact: Some(names_pgbouncer),
+        run: |stage| slow_pool(stage, "session", Url::Pooler),
+    },
+    Scenario {
+        name: "session pool, URL of the database",
+        made: "the same",
+        accepted: &["connections"],
+        fact: Some(names_pgbouncer),
+        run: |stage| slow_pool(stage, "session", Url::Database),
     },
     Scenario {
         name: "program, one session that flushes",
@@ -160,6 +189,28 @@ fn pooled(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
     let server = server(&options)?;
     let ms = stage.draw(0, 2, 8) as f64 / 1e3;
     pgbench(stage, &server, stage.draw(1, 16, 32), &format!("select pg_sleep({ms});\n"))
+}
+
+/// The URL with which a program behind a pooler is observed.
+enum Url {
+    Pooler,
+    Database,
+}
+
+fn slow_pool(stage: &ScenarioEnv, mode: &str, url: Url) -> Result<Answer, RepetitionError> {
+    let sessions = stage.draw(0, 2, 4).to_string();
+    let options = Options::postgres()
+        .via(Via::Pgbouncer)
+        .set_via("pool_mode", mode)
+        .set_via("default_pool_size", &sessions);
+    let server = server(&options)?;
+    let target = match url {
+        Url::Pooler => server.url(),
+        Url::Database => through(&server, server.own_port()),
+    };
+    let seconds = stage.draw(1, 50, 300) as f64 / 1e3;
+    let script = format!("select pg_sleep({seconds});\n");
+    pgbench_at(&target, stage, &server, stage.draw(2, 12, 24), &script)
 }
 
 fn one_flushes(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {

@@ -1,6 +1,6 @@
 //! A scenario, and the judgement of an answer.
 
-use analyze::limiting::{LimiterFinding, Pause, ProgramLimit, Sockets, Waits};
+use analyze::limiting::{ConnectionLimit, LimiterFinding, Pause, ProgramLimit, Sockets, Waits};
 
 use super::stage::{Answer, RepetitionError, ScenarioEnv};
 
@@ -55,6 +55,16 @@ pub(super) fn names_acct(finding: &LimiterFinding) -> bool {
 pub(super) fn names_sh(finding: &LimiterFinding) -> bool {
     match finding {
         LimiterFinding::OtherPrograms(others) => others.largest().iter().any(|it| it.name == "sh"),
+        _ => false,
+    }
+}
+
+/// Returns true if a finding names pgbouncer as the pool.
+pub(super) fn names_pgbouncer(finding: &LimiterFinding) -> bool {
+    match finding {
+        LimiterFinding::Connections(ConnectionLimit::PoolOfProgram { pooler, .. }) => {
+            pooler.as_deref() == Some("pgbouncer")
+        }
         _ => false,
     }
 }

@@ -203,10 +203,20 @@ impl ScenarioEnv {
         server: &Server,
         words: &[&OsStr],
     ) -> Result<Answer, RepetitionError> {
+        self.observe_at(&server.url(), server, words)
+    }
+
+    /// Does the same with another URL of the server.
+    pub(super) fn observe_at(
+        &self,
+        target: &Target,
+        server: &Server,
+        words: &[&OsStr],
+    ) -> Result<Answer, RepetitionError> {
         let mut asked = self.assay_by(&[]);
         succeed(asked.args(["observe", "--help"]))?;
         let mut command = self.assay_by(&[]);
-        command.arg("observe").arg(server.url().to_string()).arg("--json");
+        command.arg("observe").arg(target.to_string()).arg("--json");
         command.arg("--out").arg(self.path(RECORD)).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());

@@ -133,6 +133,11 @@ impl Server {
         self.pooler.as_ref().map_or(self.site.port, |pooler| pooler.port)
     }
 
+    /// Returns the TCP port of the server itself, behind its pooler if it has one.
+    pub fn own_port(&self) -> u16 {
+        self.site.port
+    }
+
     /// Returns the path of the Unix domain socket for clients.
     pub fn socket(&self) -> PathBuf {
         if let Some(pooler) = &self.pooler {
