@@ -1,15 +1,17 @@
-//! Prints the tables of `docs/checks.md`: false alarms, detected faults, and coverage of intervals.
+//! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals) and
+//! of `docs/comparing.md` (error rates of comparisons, and of mistakes in them).
 //!
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
-//! it takes half an hour on an otherwise idle machine. Both fail if a table is worse than the page
-//! allows.
+//! it takes half an hour on an otherwise idle machine. `trust comparisons` prints only the tables
+//! of comparisons. All fail if a table is worse than the page allows.
 
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
 use bench::trust::alarms::{Alarms, CheckCounts, SHAPES, alarms};
+use bench::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
 use bench::trust::coverage::coverage;
 use bench::trust::idle::{idle, stalls};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
@@ -21,6 +23,9 @@ const AT_ALL: u64 = 50;
 /// Default number of valid runs.
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
+
+/// Number of comparisons of each kind; those of real runs are a fifth of them.
+const COMPARISONS: u32 = 2_000;
 
 /// Number of valid runs per run with each fault.
 const FAULTY: u64 = 10;
@@ -44,10 +49,11 @@ fn tables() -> Result<bool, Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => virtual_tables(&mut out, VIRTUAL_RUNS),
+        ["comparisons"] => write_comparisons(&mut out, COMPARISONS),
         ["real"] => real_tables(&mut out, REAL_RUNS),
         ["real", runs] => real_tables(&mut out, runs.parse()?),
         [runs] => virtual_tables(&mut out, runs.parse()?),
-        _ => Err("usage: trust [real] [RUNS]".into()),
+        _ => Err("usage: trust [RUNS | comparisons | real [RUNS]]".into()),
     }
 }
 
@@ -56,7 +62,8 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     let sharp = write_sensitivity(out, &sensitivity(runs.div_ceil(FAULTY))?)?;
     // 300 of these per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
-    Ok(silent && sharp && covered)
+    let compared = write_comparisons(out, COMPARISONS)?;
+    Ok(silent && sharp && covered && compared)
 }
 
 fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
@@ -100,4 +107,24 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
         writeln!(out, "| {} | {} | {given} | {percent:.1} % |", it.system, it.quantile)?;
     }
     Ok(found.iter().all(|it| it.is_good()))
+}
+
+/// Writes the error rates of `comparisons` comparisons of each kind, and of a fifth as many of real
+/// runs in virtual time.
+fn write_comparisons(out: &mut impl Write, comparisons: u32) -> Result<bool, Box<dyn Error>> {
+    let mut found = rates(comparisons);
+    found.extend(rates_of_runs(comparisons.div_ceil(5))?);
+    writeln!(out, "\n| comparisons | number | rate | accepted |\n| --- | --: | --: | --: |")?;
+    for it in &found {
+        let (low, high) = (it.accepted.start(), it.accepted.end());
+        let (number, percent) = (it.comparisons, it.percent());
+        writeln!(out, "| {} | {number} | {percent:.1} % | {low} … {high} % |", it.name)?;
+    }
+    let mistakes = mutations(comparisons);
+    writeln!(out, "\n| mistake | in | without it | with it |\n| --- | --- | --: | --: |")?;
+    for it in &mistakes {
+        let (without, with) = (it.honest.percent(), it.mistaken.percent());
+        writeln!(out, "| {} | {} | {without:.1} % | {with:.1} % |", it.mistake, it.honest.name)?;
+    }
+    Ok(found.iter().all(ComparisonRate::is_good) && mistakes.iter().all(Mutation::is_noticed))
 }

@@ -6,6 +6,7 @@
 //! on any machine, except for those in [real time](idle).
 
 pub mod alarms;
+pub mod comparison;
 pub mod coverage;
 pub mod idle;
 pub mod sensitivity;

@@ -1,0 +1,152 @@
+//! A model of a machine on which runs are made: noise from run to run, and drift over many runs.
+
+use base::{Draw, Seed, Stream};
+use sim::Variation;
+
+/// A machine, and two arms on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Laboratory {
+    /// Standard deviation of a run's figures.
+    pub(super) noise: f64,
+    /// Standard deviation of the drift over many runs.
+    pub(super) drift: f64,
+    /// Fraction by which the machine becomes slower over the experiment.
+    pub(super) trend: f64,
+    /// True change of the arm against the baseline.
+    pub(super) effect: f64,
+    /// Disturbances of single runs.
+    pub(super) disturbed: Disturbed,
+}
+
+/// Disturbances of single runs, which make these SUSPECT.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Disturbed {
+    /// Fraction of the runs.
+    pub(super) share: f64,
+    /// Fraction of the throughput that they lose.
+    pub(super) loss: f64,
+}
+
+/// Throughput without any noise, in requests per second.
+const PER_S: f64 = 1_000.0;
+
+/// An ordinary machine, and two equal arms.
+pub(super) const ORDINARY: Laboratory = Laboratory {
+    noise: 0.015,
+    drift: 0.02,
+    trend: 0.0,
+    effect: 0.0,
+    disturbed: Disturbed { share: 0.0, loss: 0.0 },
+};
+
+/// The order of the arms in a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order {
+    /// By a coin for each round.
+    Coin,
+    /// By a coin for every two rounds, once in each order, with the order effect fitted.
+    Counterbalanced,
+    /// The mistake: always the same.
+    Fixed,
+}
+
+/// A run at its place in an experiment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelRun {
+    pub(super) round: u32,
+    /// 0 for the baseline.
+    pub(super) arm: usize,
+    /// Position within the round.
+    pub(super) position: u32,
+    /// Requests per second.
+    pub(super) throughput: f64,
+    pub(super) is_suspect: bool,
+}
+
+impl Laboratory {
+    /// Makes an experiment of this many rounds; its chance depends on `seed` alone.
+    pub(super) fn experiment(&self, order: Order, rounds: u32, seed: u64) -> Vec<ModelRun> {
+        let coin = Stream::new(Seed(seed), "laboratory", "order");
+        let is_first = |round: u32| match order {
+            Order::Coin => coin.draw(u64::from(round)).unit() < 0.5,
+            Order::Counterbalanced => {
+                (coin.draw(u64::from(round / 2)).unit() < 0.5) == round.is_multiple_of(2)
+            }
+            Order::Fixed => true,
+        };
+        let mut runs = Vec::new();
+        for round in 0..rounds {
+            let arms = if is_first(round) { [0, 1] } else { [1, 0] };
+            for (position, arm) in (0..).zip(arms) {
+                let at = 2 * round + position;
+                let progress = f64::from(at) / f64::from(2 * rounds - 1);
+                runs.push(self.run(ModelPlace { round, arm, position, at, progress }, seed));
+            }
+        }
+        runs
+    }
+
+    fn run(&self, place: ModelPlace, seed: u64) -> ModelRun {
+        let ModelPlace { round, arm, position, at, progress } = place;
+        let variation =
+            Variation { noise: self.noise, drift: self.drift, series: Seed(seed), run: at };
+        let mut draw = draw(seed, at);
+        let slowness = variation.factor(Seed(draw.bits()));
+        let is_suspect = draw.unit() < self.disturbed.share;
+        let loss = if is_suspect { self.disturbed.loss } else { 0.0 };
+        let change = if arm == 0 { 0.0 } else { self.effect };
+        let throughput =
+            PER_S * (1.0 + change) * (1.0 - self.trend * progress) * (1.0 - loss) / slowness;
+        ModelRun { round, arm, position, throughput, is_suspect }
+    }
+}
+
+/// The place of a run in an experiment.
+#[derive(Clone, Copy, Debug)]
+struct ModelPlace {
+    round: u32,
+    arm: usize,
+    position: u32,
+    /// Number of runs before it.
+    at: u32,
+    /// Part of the experiment that is over, 0 to 1.
+    progress: f64,
+}
+
+fn draw(seed: u64, at: u32) -> Draw {
+    Stream::new(Seed(seed), "laboratory", "run").draw(u64::from(at))
+}
+
+/// A run in seconds, with a warm-up and a decline.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    /// Time in which the warm-up decays to its 2.7th part, in seconds.
+    pub(super) warms_in_s: f64,
+    /// Fraction of the throughput that is missing at first.
+    pub(super) cold: f64,
+    /// Fraction by which the throughput declines over the run.
+    pub(super) decline: f64,
+}
+
+/// Length of a run with a course, in seconds.
+pub(super) const LENGTH_S: u32 = 60;
+
+/// Noise of a second.
+const NOISE_OF_SECONDS: f64 = 0.015;
+
+impl Course {
+    /// Returns the completions of each second of a run with this mean throughput.
+    pub(super) fn seconds(&self, run: &ModelRun, seed: u64) -> Vec<f64> {
+        let stream = Stream::new(Seed(seed), "laboratory", "seconds");
+        let first = u64::from(run.round) * 2 + run.arm as u64;
+        let second = |second: u32| {
+            let at = f64::from(second);
+            let warm = 1.0 - self.cold * (-at / self.warms_in_s).exp();
+            let declined = 1.0 - self.decline * at / f64::from(LENGTH_S);
+            let number = first * u64::from(LENGTH_S) + u64::from(second);
+            let noise = 1.0 + NOISE_OF_SECONDS * stream.draw(number).normal();
+            run.throughput * warm * declined * noise
+        };
+        (0..LENGTH_S).map(second).collect()
+    }
+}

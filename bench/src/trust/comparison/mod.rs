@@ -1,0 +1,48 @@
+//! The error rates of comparisons.
+//!
+//! Most rows draw the figures of runs from a [model](laboratory) of a machine, with noise from run
+//! to run and drift over many runs, as thousands of comparisons would take days even in virtual
+//! time. The last rows ([`runs`]) make real runs in virtual time, against simulated servers with
+//! the same noise and drift. Everything after the figures of a run is the code that compares real
+//! runs. [`mutations`] are mistakes in experiments; each must turn a row red.
+
+mod laboratory;
+mod method;
+mod mutations;
+mod rate;
+mod rates;
+mod runs;
+
+pub use mutations::{Mutation, mutations};
+pub use rate::ComparisonRate;
+pub use rates::rates;
+pub use runs::rates_of_runs;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Number of comparisons per row; `trust` makes five times as many.
+    const COMPARISONS: u32 = 400;
+
+    #[test]
+    fn comparisons_err_at_their_rates() {
+        for rate in rates(COMPARISONS) {
+            assert!(rate.is_good(), "{rate:?} {} %", rate.percent());
+        }
+    }
+
+    #[test]
+    fn every_mistake_of_an_experiment_turns_its_row_red() {
+        for mutation in mutations(COMPARISONS) {
+            assert!(mutation.is_noticed(), "{mutation:?}");
+        }
+    }
+
+    #[test]
+    fn runs_in_virtual_time_err_at_their_rates() {
+        for rate in rates_of_runs(20).unwrap() {
+            assert!(rate.is_good(), "{rate:?} {} %", rate.percent());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Mistakes of experiments, each of which must turn a row red.
+
+use super::laboratory::Order;
+use super::method::{Analysis, HONEST, LookState, Method, SuspectRule, WarmupRule};
+use super::rate::ComparisonRate;
+use super::rates::{Row, coverage, planned_looks, slowing_machine, suspect_runs, warm_up};
+
+/// A mistake, and the rate of a row without and with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mutation {
+    /// Name of the mistake.
+    pub mistake: &'static str,
+    /// Rate without it.
+    pub honest: ComparisonRate,
+    /// Rate with it.
+    pub mistaken: ComparisonRate,
+}
+
+impl Mutation {
+    /// Returns true if the rate is accepted without the mistake, and not with it.
+    pub fn is_noticed(&self) -> bool {
+        self.honest.is_good() && !self.mistaken.is_good()
+    }
+}
+
+/// Makes every mistake.
+pub fn mutations(comparisons: u32) -> Vec<Mutation> {
+    let mistakes: [(&'static str, Row, Method); 5] = [
+        (
+            "paired runs analysed as two groups",
+            coverage,
+            Method { analysis: Analysis::Unpaired, ..HONEST },
+        ),
+        ("a fixed order of the arms", slowing_machine, Method { order: Order::Fixed, ..HONEST }),
+        (
+            "a warm-up of its own for each arm",
+            warm_up,
+            Method { warmup: WarmupRule::PerArm, ..HONEST },
+        ),
+        (
+            "a look after every resumption",
+            planned_looks,
+            Method { looks: LookState::Forgotten, ..HONEST },
+        ),
+        (
+            "suspect runs left out in one arm",
+            suspect_runs,
+            Method { suspect: SuspectRule::DroppedInOneArm, ..HONEST },
+        ),
+    ];
+    let measure = |(mistake, row, method): (&'static str, Row, Method)| Mutation {
+        mistake,
+        honest: row(&HONEST, comparisons),
+        mistaken: row(&method, comparisons),
+    };
+    mistakes.into_iter().map(measure).collect()
+}

@@ -1,0 +1,196 @@
+//! The rates of comparisons on the model of a machine.
+
+use std::ops::RangeInclusive;
+
+use analyze::compare::{
+    BetOutcome, ChangeInterval, Conclusion, LookPlan, RegressionOutcome, judge_regression,
+};
+
+use super::laboratory::{Course, Disturbed, Laboratory, ORDINARY, Order};
+use super::method::{Answer, HONEST, Method};
+use super::rate::ComparisonRate;
+
+/// Rejections of comparisons of equal arms at 5 %: 7 to 36 of 400, outside of which one of a
+/// thousand sets of comparisons lies.
+const FALSE_POSITIVES: RangeInclusive<f64> = 1.75..=9.0;
+
+/// Returns the rates of all rows.
+pub fn rates(comparisons: u32) -> Vec<ComparisonRate> {
+    let all = [
+        equal_arms,
+        claims_of_nothing,
+        found_change,
+        coverage,
+        planned_looks,
+        bet_in_the_range,
+        bet_outside,
+        bet_held_at_an_end,
+        bet_failed_at_an_end,
+        equivalence,
+        equivalence_of_a_change,
+        false_alarms,
+        slowing_machine,
+        growing_table,
+        warm_up,
+        suspect_runs,
+    ];
+    all.iter().map(|row| row(&HONEST, comparisons)).collect()
+}
+
+/// A row of the table: the rate of experiments by a method.
+pub(super) type Row = fn(&Method, u32) -> ComparisonRate;
+
+/// Judges an experiment with one look.
+fn answer(laboratory: Laboratory, method: &Method, rounds: u32, seed: u64) -> Answer {
+    let runs = laboratory.experiment(method.order, rounds, seed);
+    method.judge(&runs, LookPlan::Fixed(rounds), &[])
+}
+
+fn conclusion(answer: &Answer) -> Option<Conclusion> {
+    answer.throughput().map(|compared| compared.conclusion)
+}
+
+fn equal_arms(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, 10 pairs: significant";
+    ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
+        answer(ORDINARY, method, 10, seed).is_significant()
+    })
+}
+
+fn claims_of_nothing(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, 20 pairs: better or worse";
+    ComparisonRate::count(name, comparisons, 0.0..=1.0, |seed| {
+        conclusion(&answer(ORDINARY, method, 20, seed)).is_some_and(Conclusion::claims)
+    })
+}
+
+fn found_change(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "+4 %, noise 2 %, 12 pairs: significant";
+    let laboratory = Laboratory { noise: 0.02, effect: 0.04, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, 95.0..=100.0, |seed| {
+        answer(laboratory, method, 12, seed).is_significant()
+    })
+}
+
+pub(super) fn coverage(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "+3 %, 10 pairs: interval contains it";
+    let laboratory = Laboratory { noise: 0.01, drift: 0.05, effect: 0.03, ..ORDINARY };
+    // Five times as many: four points of 95 % are told apart by no fewer.
+    ComparisonRate::count(name, 5 * comparisons, 93.0..=97.0, |seed| {
+        let interval = answer(laboratory, method, 10, seed).interval();
+        interval.is_some_and(|[low, high]| (low..=high).contains(&0.03))
+    })
+}
+
+pub(super) fn planned_looks(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, looks at 8, 12 and 20 pairs: any significant";
+    ComparisonRate::count(name, comparisons, 0.0..=5.0, |seed| {
+        let runs = ORDINARY.experiment(method.order, LookPlan::Auto.most_pairs(), seed);
+        method.finds_at_any_look(&runs)
+    })
+}
+
+/// Counts the outcomes of a bet on -5 … -25 % at a true change.
+fn bets(
+    name: &'static str,
+    comparisons: u32,
+    accepted: RangeInclusive<f64>,
+    (method, effect, expected): (&Method, f64, BetOutcome),
+) -> ComparisonRate {
+    let laboratory = Laboratory { effect, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, accepted, |seed| {
+        let runs = laboratory.experiment(method.order, 12, seed);
+        let bet = ["throughput -5% .. -25%"];
+        let comparison = method.judge(&runs, LookPlan::Fixed(12), &bet).comparison;
+        comparison.arms[0].changes[0].bets[0].1 == Some(expected)
+    })
+}
+
+fn bet_in_the_range(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "bet on -5 … -25 % at -10 %: held";
+    bets(name, comparisons, 99.0..=100.0, (method, -0.10, BetOutcome::Held))
+}
+
+fn bet_outside(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "bet on -5 … -25 % at 0 %: failed";
+    bets(name, comparisons, 99.0..=100.0, (method, 0.0, BetOutcome::Failed))
+}
+
+/// On an end of the range, either outcome is wrong in half of 5 %.
+const AT_AN_END: RangeInclusive<f64> = 0.5..=4.5;
+
+fn bet_held_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "bet on -5 … -25 % at -5 %: held";
+    bets(name, comparisons, AT_AN_END, (method, -0.05, BetOutcome::Held))
+}
+
+fn bet_failed_at_an_end(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "bet on -5 … -25 % at -5 %: failed";
+    bets(name, comparisons, AT_AN_END, (method, -0.05, BetOutcome::Failed))
+}
+
+fn equivalence(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, 20 pairs: equivalent";
+    ComparisonRate::count(name, comparisons, 85.0..=100.0, |seed| {
+        conclusion(&answer(ORDINARY, method, 20, seed)) == Some(Conclusion::Equivalent)
+    })
+}
+
+fn equivalence_of_a_change(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "+2 %, 20 pairs: equivalent";
+    let laboratory = Laboratory { effect: 0.02, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, 0.0..=5.0, |seed| {
+        conclusion(&answer(laboratory, method, 20, seed)) == Some(Conclusion::Equivalent)
+    })
+}
+
+fn false_alarms(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "-3 %, 12 pairs: `throughput < -3%` exceeded";
+    let laboratory = Laboratory { effect: -0.03, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, 0.0..=4.5, |seed| {
+        let interval = answer(laboratory, method, 12, seed).interval();
+        let interval = interval.map(|[low, high]| ChangeInterval { low, high });
+        judge_regression(-0.03, interval) == RegressionOutcome::Exceeded
+    })
+}
+
+pub(super) fn slowing_machine(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, machine 20 % slower at the end: significant";
+    let laboratory = Laboratory { trend: 0.2, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
+        answer(laboratory, method, 10, seed).is_significant()
+    })
+}
+
+fn growing_table(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, 30 % slower, order fitted: significant";
+    let laboratory = Laboratory { trend: 0.3, ..ORDINARY };
+    let method = Method { order: Order::Counterbalanced, ..*method };
+    ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
+        answer(laboratory, &method, 10, seed).is_significant()
+    })
+}
+
+/// The arm warms up more slowly than the baseline, and both decline over a run: only equal windows
+/// can be compared.
+pub(super) fn warm_up(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change after other warm-ups, 10 pairs: significant";
+    let course = Course { warms_in_s: 0.5, cold: 0.6, decline: 0.07 };
+    let courses = [course, Course { warms_in_s: 4.0, ..course }];
+    // Little noise between runs: what differs is the window.
+    let laboratory = Laboratory { noise: 0.001, drift: 0.001, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
+        let mut runs = laboratory.experiment(method.order, 10, seed);
+        method.cut(&mut runs, courses, seed);
+        method.judge(&runs, LookPlan::Fixed(10), &[]).is_significant()
+    })
+}
+
+pub(super) fn suspect_runs(method: &Method, comparisons: u32) -> ComparisonRate {
+    let name = "no change, a fifth of the runs suspect, 12 rounds: significant";
+    let disturbed = Disturbed { share: 0.2, loss: 0.08 };
+    let laboratory = Laboratory { disturbed, ..ORDINARY };
+    ComparisonRate::count(name, comparisons, FALSE_POSITIVES, |seed| {
+        answer(laboratory, method, 12, seed).is_significant()
+    })
+}

@@ -1,0 +1,94 @@
+//! The rates of comparisons of real runs in virtual time.
+
+use std::error::Error;
+
+use analyze::compare::{CountedRun, Design, LookPlan, OrderModel, RunFigures, compare};
+use analyze::summarize;
+use base::{Seed, Stream};
+use workload::Plan;
+use workload::question::Deltas;
+
+use super::rate::ComparisonRate;
+use crate::trust::{plan, simulated};
+
+/// One client of a server that answers after 10 ms, for two seconds after a warm-up.
+const WORKLOAD: &str = "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n";
+
+/// Number of rounds.
+const ROUNDS: u32 = 8;
+
+/// Makes `comparisons` experiments with equal servers, and as many with one that is 5 % slower.
+///
+/// # Errors
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+pub fn rates_of_runs(comparisons: u32) -> Result<Vec<ComparisonRate>, Box<dyn Error>> {
+    let equal = Experiments {
+        name: "virtual runs, no change, 8 pairs: significant",
+        services_us: [10_000, 10_000],
+        accepted_percent: [0.0, 25.0],
+    };
+    let slower = Experiments {
+        name: "virtual runs, +5 % service time, noise 1 %, 8 pairs: significant",
+        services_us: [10_000, 10_500],
+        accepted_percent: [95.0, 100.0],
+    };
+    Ok(vec![equal.rate(comparisons)?, slower.rate(comparisons)?])
+}
+
+/// Experiments with two simulated servers.
+struct Experiments {
+    name: &'static str,
+    services_us: [u32; 2],
+    accepted_percent: [f64; 2],
+}
+
+impl Experiments {
+    fn rate(&self, comparisons: u32) -> Result<ComparisonRate, Box<dyn Error>> {
+        let plan = plan(WORKLOAD)?;
+        let mut found = 0;
+        for seed in 1..=u64::from(comparisons) {
+            found += u32::from(self.is_significant(&plan, seed)?);
+        }
+        let [low, high] = self.accepted_percent;
+        Ok(ComparisonRate { name: self.name, comparisons, found, accepted: low..=high })
+    }
+
+    fn is_significant(&self, plan: &Plan, seed: u64) -> Result<bool, Box<dyn Error>> {
+        let coin = Stream::new(Seed(seed), "experiment", "order");
+        let mut figures: Vec<(u32, usize, u32, RunFigures)> = Vec::new();
+        for round in 0..ROUNDS {
+            let is_reversed = coin.draw(u64::from(round)).unit() < 0.5;
+            for position in 0..2 {
+                let arm = usize::from((position == 1) != is_reversed);
+                let at = 2 * round + position;
+                let url = format!(
+                    "sim:md1?service={}us&noise=0.01&drift=0.02&series={seed}&run={at}",
+                    self.services_us[arm]
+                );
+                let evidence = simulated(plan, &url, seed * 1_000 + u64::from(at))?;
+                let of_run = RunFigures::of(&evidence, &summarize(&evidence), Vec::new());
+                figures.push((round, arm, position, of_run));
+            }
+        }
+        let runs: Vec<CountedRun<'_>> = figures
+            .iter()
+            .map(|(round, arm, position, figures)| CountedRun {
+                round: *round,
+                arm: *arm,
+                position: *position,
+                figures,
+            })
+            .collect();
+        let design = Design {
+            arms: 2,
+            looks: LookPlan::Fixed(ROUNDS),
+            order: OrderModel::Random,
+            bets: Vec::new(),
+            deltas: Deltas::default(),
+        };
+        let comparison = compare(&design, &runs, ROUNDS);
+        let throughput = comparison.arms[0].changes[0].compared.as_ref();
+        let interval = throughput.ok().and_then(|compared| compared.interval);
+        Ok(interval.is_some_and(|interval| interval.excludes_zero()))
+    }
+}
