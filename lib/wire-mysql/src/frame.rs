@@ -179,6 +179,25 @@ pub(crate) fn check_sequence(expected: u8, header: Header) -> Result<(), WireErr
     Err(fault(ErrorKind::Sequence { expected, found }, 3, "packet, sequence number"))
 }
 
+/// Returns the payload at the beginning of some bytes and the bytes after it, if the packet is
+/// complete, shorter than 16 MB and has the right sequence number. The upper byte of `sequence` is
+/// that number, which is incremented.
+#[inline]
+pub(crate) fn usual_packet<'b>(
+    bytes: &'b [u8],
+    sequence: &mut u32,
+) -> Option<(&'b [u8], &'b [u8])> {
+    let (head, body) = bytes.split_first_chunk()?;
+    // A wrong sequence number makes the length too large.
+    let length = (u32::from_le_bytes(*head) ^ *sequence) as usize;
+    if length >= MAX_PAYLOAD {
+        return None;
+    }
+    let split = body.split_at_checked(length)?;
+    *sequence = sequence.wrapping_add(1 << 24);
+    Some(split)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,6 +54,7 @@ mod frame;
 mod handshake;
 mod login;
 mod opcode;
+mod partial;
 mod prepared;
 mod put;
 mod replies;

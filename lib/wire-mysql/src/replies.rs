@@ -21,6 +21,9 @@
 //! * 0x00: a row; in a text result one whose first value is empty.
 //! * All others: a row of a text result; invalid in a binary one.
 //!
+//! A row that is not wanted must have the length that so many values have at least; its values are
+//! not read.
+//!
 //! The packets after one of 16 MB - 1 belong to its payload, whatever their first byte is. A row
 //! that continues in a second packet is counted and never buffered. The only packet that may follow
 //! the last expected reply is an ERR with sequence number 0, with which a server ends the session.
@@ -31,7 +34,8 @@ use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::column::ColumnDefinition;
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, whole};
+use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, usual_packet, whole};
+use crate::partial::PartialPacket;
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
@@ -78,6 +82,8 @@ pub struct Replies {
     definitions: u64,
     /// Number of column definitions of a prepared statement, which follow those of the parameters.
     columns: u16,
+    /// Least length of a row of the present result, in bytes.
+    least: usize,
     rows: u64,
     later: VecDeque<(ReplyKind, u8)>,
     gathered: Vec<u8>,
@@ -111,17 +117,6 @@ enum State {
     FileEnd,
 }
 
-/// An incomplete packet.
-#[derive(Clone, Copy, Debug, Default)]
-struct PartialPacket {
-    /// The received bytes of its header and of the first byte of its payload.
-    head: [u8; HEADER + 1],
-    length: u8,
-    /// Number of outstanding bytes of the payload.
-    left: usize,
-    is_gathered: bool,
-}
-
 impl Replies {
     /// Creates a reader for a session.
     pub fn new(agreed: Negotiated) -> Replies {
@@ -134,6 +129,7 @@ impl Replies {
             inside: PartialPacket::default(),
             definitions: 0,
             columns: 0,
+            least: 0,
             rows: 0,
             later: VecDeque::new(),
             gathered: Vec::new(),
@@ -258,12 +254,16 @@ impl Replies {
             rest = behind;
             let [EOF, _, _, _, _] = payload else { return None };
         }
+        let least = self.least_row(u64::from(count));
         let mut rows = 0_u64;
         let last = loop {
             let (payload, behind) = usual_packet(rest, &mut sequence)?;
             rest = behind;
             if *payload.first()? >= end {
                 break payload;
+            }
+            if payload.len() < least {
+                return None;
             }
             rows = rows.wrapping_add(1);
         };
@@ -293,7 +293,7 @@ impl Replies {
         }
         if self.state == State::Columns && !sink.wants_columns() {
             let passed;
-            (passed, rest) = self.run(rest, self.definitions, EOF);
+            (passed, rest) = self.run(rest, self.definitions, EOF, 0);
             self.definitions = self.definitions.wrapping_sub(passed);
             if self.definitions == 0 {
                 self.definitions_are_passed(sink);
@@ -302,22 +302,22 @@ impl Replies {
         if self.state == State::Rows {
             let end = if self.kind == ReplyKind::Binary { OK.wrapping_add(1) } else { EOF };
             let passed;
-            (passed, rest) = self.run(rest, u64::MAX, end);
+            (passed, rest) = self.run(rest, u64::MAX, end, self.least);
             self.rows = self.rows.wrapping_add(passed);
         }
         rest
     }
 
-    /// Counts packets with the right sequence numbers that are shorter than 16 MB and have a first
-    /// byte below `end`. Returns their number and the remaining bytes.
+    /// Counts packets with the right sequence numbers that are shorter than 16 MB, have at least
+    /// `least` bytes and a first byte below `end`. Returns their number and the remaining bytes.
     #[inline]
-    fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8) -> (u64, &'b [u8]) {
+    fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8, least: usize) -> (u64, &'b [u8]) {
         let (mut rest, mut count) = (rest, 0_u64);
         let mut sequence = u32::from(self.sequence) << 24;
         while count < most {
             let before = sequence;
             let Some((payload, behind)) = usual_packet(rest, &mut sequence) else { break };
-            if payload.first().is_none_or(|first| *first >= end) {
+            if payload.first().is_none_or(|first| *first >= end) || payload.len() < least {
                 sequence = before;
                 break;
             }
@@ -362,8 +362,7 @@ impl Replies {
         let first = payload.first().copied();
         self.check(header, first)?;
         if self.is_skipped(header, first, sink) {
-            self.skip(header, sink);
-            return Ok(());
+            return self.skip(header, sink);
         }
         if header.continues_in_next() {
             return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
@@ -424,10 +423,11 @@ impl Replies {
 
     /// Skips a packet; its payload may be incomplete.
     #[inline]
-    fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) {
+    fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
         if !self.is_continued {
             match self.state {
                 State::Rows => {
+                    self.check_row(header.length)?;
                     self.rows = self.rows.wrapping_add(1);
                     if sink.wants_rows() {
                         sink.too_long();
@@ -437,6 +437,26 @@ impl Replies {
             }
         }
         self.is_continued = header.continues_in_next();
+        Ok(())
+    }
+
+    /// Returns the least length of a row with this number of columns, in bytes.
+    #[inline]
+    fn least_row(&self, columns: u64) -> usize {
+        // At most `MAX_COLUMNS`.
+        let columns = columns as usize;
+        match self.kind {
+            ReplyKind::Binary => BinaryRow::least_length(columns),
+            ReplyKind::Text | ReplyKind::Simple | ReplyKind::Prepared => columns,
+        }
+    }
+
+    /// Checks the length of a row, in bytes.
+    fn check_row(&self, length: usize) -> Result<(), WireError> {
+        match length < self.least {
+            true => Err(fault(ErrorKind::Truncated, 0, "row, values")),
+            false => Ok(()),
+        }
     }
 
     /// Processes the incomplete packet, or its next part. Returns the remaining bytes.
@@ -505,7 +525,8 @@ impl Replies {
         if self.inside.is_gathered {
             self.gather(first.as_slice()).map_err(|error| error.behind(at))?;
         } else {
-            self.skip(header, sink);
+            self.skip(header, sink)
+                .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         }
         self.resume(bytes, at, sink)
     }
@@ -591,6 +612,7 @@ impl Replies {
             _ => self.long_column_count(payload)?,
         };
         sink.columns(count, !has_definitions);
+        self.least = self.least_row(count);
         self.rows = 0;
         self.definitions = if has_definitions { count } else { 0 };
         self.state = match (has_definitions, self.has_eof()) {
@@ -686,6 +708,7 @@ impl Replies {
     }
 
     fn row<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        self.check_row(payload.len())?;
         self.rows = self.rows.wrapping_add(1);
         sink.row(match self.kind {
             ReplyKind::Binary => Row::Binary(BinaryRow(payload)),
@@ -740,22 +763,6 @@ impl Replies {
     }
 }
 
-/// Returns the payload at the beginning of some bytes and the bytes after it, if the packet is
-/// complete, shorter than 16 MB and has the right sequence number. The upper byte of `sequence` is
-/// that number, which is incremented.
-#[inline]
-fn usual_packet<'b>(bytes: &'b [u8], sequence: &mut u32) -> Option<(&'b [u8], &'b [u8])> {
-    let (head, body) = bytes.split_first_chunk()?;
-    // A wrong sequence number makes the length too large.
-    let length = (u32::from_le_bytes(*head) ^ *sequence) as usize;
-    if length >= MAX_PAYLOAD {
-        return None;
-    }
-    let split = body.split_at_checked(length)?;
-    *sequence = sequence.wrapping_add(1 << 24);
-    Some(split)
-}
-
 /// Returns the number of bytes before `rest`.
 #[inline]
 fn used(bytes: &[u8], rest: &[u8]) -> usize {
@@ -779,22 +786,4 @@ fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
         return Ok(());
     }
     Err(fault(ErrorKind::Order, 0, "packet behind the last reply"))
-}
-
-impl PartialPacket {
-    /// Returns the header if it and the first byte of the payload have been received.
-    fn header(&self) -> Option<Header> {
-        let [head @ .., _] = self.head;
-        let header = Header::decode(head);
-        let needed = if header.length == 0 { HEADER } else { HEADER.saturating_add(1) };
-        let is_read = usize::from(self.length) >= HEADER && usize::from(self.length) >= needed;
-        is_read.then_some(header)
-    }
-
-    fn push(&mut self, byte: u8) {
-        if let Some(place) = self.head.get_mut(usize::from(self.length)) {
-            *place = byte;
-            self.length = self.length.saturating_add(1);
-        }
-    }
 }

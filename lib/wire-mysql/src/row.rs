@@ -98,6 +98,12 @@ pub(crate) fn set_bit(bitmap: &mut [u8], at: usize) {
 }
 
 impl<'a> BinaryRow<'a> {
+    /// Returns the length of a row with this number of columns that are all NULL, in bytes.
+    #[inline]
+    pub(crate) fn least_length(columns: usize) -> usize {
+        bitmap_bytes(columns.saturating_add(ROW_BITS)).saturating_add(1)
+    }
+
     /// Returns its values in order, given the kinds of its columns. If bytes remain after the last
     /// value, the iterator ends with an error.
     ///

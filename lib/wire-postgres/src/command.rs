@@ -42,6 +42,19 @@ impl<'a> CommandTag<'a> {
     pub fn rows(self) -> Option<u64> {
         last_number(self.bytes).map(|(_, number)| number)
     }
+
+    /// Returns true if the tag ends with a space and this digit.
+    #[inline]
+    pub(crate) fn ends_with_digit(self, digit: u64) -> bool {
+        matches!(self.bytes, [.., b' ', last] if u64::from(last.wrapping_sub(b'0')) == digit)
+    }
+
+    /// Returns true if the last word cannot be meant as a number: it begins with neither a digit
+    /// nor a sign.
+    pub(crate) fn is_without_count(self) -> bool {
+        let last = self.bytes.rsplit(|byte| *byte == b' ').next().and_then(|word| word.first());
+        last.is_none_or(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+'))
+    }
 }
 
 impl fmt::Debug for CommandTag<'_> {
@@ -92,6 +105,13 @@ mod tests {
         check("SELECT 18446744073709551615", "SELECT", Some(u64::MAX));
         check("BEGIN", "BEGIN", None);
         check("CREATE TABLE", "CREATE TABLE", None);
+    }
+
+    #[test]
+    fn tags_whose_last_word_is_no_number_have_no_count() {
+        let has_none = |tag: &str| CommandTag::new(tag.as_bytes()).is_without_count();
+        assert!(["BEGIN", "CREATE TABLE", "SELECT", ""].into_iter().all(has_none));
+        assert!(!["UPDATE -5", "UPDATE +5", "SELECT 7x", "INSERT 0 -1"].into_iter().any(has_none));
     }
 
     #[test]

@@ -13,16 +13,26 @@
 //! ErrorResponse.
 //!
 //! A statement that was described without columns may still return rows: `fetch` does, if its
-//! cursor was declared after the description.
+//! cursor was declared after the description. All rows of a result have the same number of columns.
+//!
+//! Only a cycle with an empty text is answered with EmptyQueryResponse, and only one with a row
+//! limit with PortalSuspended.
 
+use crate::frame::HEADER;
 use crate::tags::{backend as tag, both};
-use crate::{ErrorKind, Object, WireError};
+use crate::{CommandTag, ErrorKind, Object, WireError};
 
 /// The messages that a client sends for one ReadyForQuery of the server: a Query, or messages of
 /// the extended protocol up to a Sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     is_query: bool,
+    /// True if a text may contain no command.
+    may_be_empty: bool,
+    /// True if an Execute has a row limit.
+    may_suspend: bool,
+    /// Number of columns of the rows, if a Describe has told it before.
+    columns: Option<u16>,
     left: OutstandingReplies,
 }
 
@@ -52,6 +62,9 @@ impl Cycle {
     /// A single Sync.
     pub const SYNC: Cycle = Cycle {
         is_query: false,
+        may_be_empty: false,
+        may_suspend: false,
+        columns: None,
         left: OutstandingReplies {
             parses: 0,
             statements: 0,
@@ -96,6 +109,48 @@ impl Cycle {
         self
     }
 
+    /// Returns the cycle that has this text. Only a text without a command may be answered with
+    /// EmptyQueryResponse.
+    #[inline]
+    #[must_use]
+    pub fn of_text(mut self, text: &str) -> Cycle {
+        self.may_be_empty |= is_empty(text);
+        self
+    }
+
+    /// Returns the cycle with a row limit in an Execute; PortalSuspended may answer it.
+    #[must_use]
+    pub const fn limited(mut self) -> Cycle {
+        self.may_suspend = true;
+        self
+    }
+
+    /// Returns the cycle whose only statement returns rows of this many columns, as the server has
+    /// described it.
+    #[must_use]
+    pub const fn returning(mut self, columns: u16) -> Cycle {
+        self.columns = Some(columns);
+        self
+    }
+
+    /// Returns the cycle with the messages of another one. The numbers of columns no longer apply.
+    #[must_use]
+    pub fn and(mut self, other: Cycle) -> Cycle {
+        let OutstandingReplies { parses, statements, portals, binds, executes, closes } =
+            other.left;
+        let left = &mut self.left;
+        left.parses = left.parses.wrapping_add(parses);
+        left.statements = left.statements.wrapping_add(statements);
+        left.portals = left.portals.wrapping_add(portals);
+        left.binds = left.binds.wrapping_add(binds);
+        left.executes = left.executes.wrapping_add(executes);
+        left.closes = left.closes.wrapping_add(closes);
+        self.may_be_empty |= other.may_be_empty;
+        self.may_suspend |= other.may_suspend;
+        self.columns = None;
+        self
+    }
+
     /// Returns the cycle with one more Close.
     #[must_use]
     pub const fn close(mut self) -> Cycle {
@@ -110,6 +165,8 @@ impl Cycle {
 pub(crate) struct Grammar {
     state: State,
     cycle: Cycle,
+    /// Number of columns of the present rows: the described one, or that of the first row.
+    columns: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,13 +205,83 @@ impl Grammar {
     #[inline]
     pub(crate) fn begin(&mut self, cycle: Cycle) {
         self.state = if cycle.is_query { State::Query } else { State::Between };
+        self.columns = cycle.columns;
         self.cycle = cycle;
     }
 
-    /// Returns true if a row may come.
+    /// Checks a row of this many columns in a body of `length` bytes.
+    ///
+    /// # Errors
+    /// `Unexpected` if no row may come, `Value` if the description or an earlier row has another
+    /// number of columns, `Truncated` if the body is too short for so many values.
     #[inline]
-    pub(crate) fn permits_row(&self) -> bool {
-        self.state == State::Rows
+    pub(crate) fn row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
+        // Each value has a length of four bytes.
+        let least = u32::from(columns).wrapping_mul(4).wrapping_add(2);
+        if self.state == State::Rows && self.columns == Some(columns) && length >= least {
+            return Ok(());
+        }
+        self.first_row(columns, length, at)
+    }
+
+    /// Checks the first row of a result that was not described, or reports an error.
+    #[cold]
+    fn first_row(&mut self, columns: u16, length: u32, at: usize) -> Result<(), WireError> {
+        if self.state != State::Rows {
+            return Err(self.misplaced(tag::DATA_ROW, at));
+        }
+        let count = "DataRow, number of columns";
+        let (kind, context) = if length < 2 {
+            (ErrorKind::Truncated, count)
+        } else if *self.columns.get_or_insert(columns) != columns {
+            (ErrorKind::Value, count)
+        } else if length < u32::from(columns).wrapping_mul(4).wrapping_add(2) {
+            (ErrorKind::Truncated, "DataRow, values")
+        } else {
+            return Ok(());
+        };
+        Err(WireError::new(kind, at.saturating_add(HEADER), context))
+    }
+
+    /// Forgets the columns of a result that is complete.
+    #[inline]
+    pub(crate) fn end_rows(&mut self) {
+        self.columns = None;
+    }
+
+    /// Records the columns of a RowDescription, which has been processed.
+    pub(crate) fn described(&mut self, columns: u16) {
+        // The description of a statement says nothing about the rows of another one.
+        if self.state == State::Rows {
+            self.columns = Some(columns);
+        }
+    }
+
+    /// Returns the number of rows of a command: those returned or, if there are none, those
+    /// changed. `None` if its tag contradicts the rows or has a count that is no number.
+    #[inline]
+    pub(crate) fn rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
+        match returned {
+            0 => match command.rows() {
+                Some(rows) if rows == 0 || self.columns.is_none() => Some(rows),
+                _ => self.unusual_rows(command, returned),
+            },
+            1..=9 if command.ends_with_digit(returned) => Some(returned),
+            _ => self.unusual_rows(command, returned),
+        }
+    }
+
+    #[cold]
+    fn unusual_rows(&self, command: CommandTag<'_>, returned: u64) -> Option<u64> {
+        // Only these count the rows that they return. A `select into` returns none.
+        let counts = matches!(command.command(), b"SELECT" | b"FETCH");
+        match command.rows() {
+            Some(rows) if counts && (returned > 0 || self.columns.is_some()) => {
+                (rows == returned).then_some(rows)
+            }
+            Some(rows) => Some(if returned == 0 { rows } else { returned }),
+            None => command.is_without_count().then_some(returned),
+        }
     }
 
     /// Processes a BindComplete. Returns true if it is allowed.
@@ -237,9 +364,12 @@ impl Grammar {
             }
             (tag::DATA_ROW, state) => state == State::Rows,
             (tag::BIND_COMPLETE, _) => self.bound(),
-            (tag::COMMAND_COMPLETE | tag::EMPTY_QUERY_RESPONSE, _) => self.completed(),
+            (tag::COMMAND_COMPLETE, _) => self.completed(),
+            (tag::EMPTY_QUERY_RESPONSE, _) => self.cycle.may_be_empty && self.completed(),
             (tag::READY_FOR_QUERY, _) => self.ready(),
-            (tag::PORTAL_SUSPENDED, State::Rows) if !is_query && left.executes > 0 => {
+            (tag::PORTAL_SUSPENDED, State::Rows)
+                if self.cycle.may_suspend && !is_query && left.executes > 0 =>
+            {
                 left.executes = left.executes.wrapping_sub(1);
                 // The next Execute may run the same portal.
                 if left.executes <= left.binds {
@@ -311,7 +441,13 @@ impl Grammar {
             (tag::ROW_DESCRIPTION, _) => "RowDescription",
             (tag::PARAMETER_DESCRIPTION, _) => "ParameterDescription",
             (tag::NO_DATA, _) => "NoData",
+            (tag::EMPTY_QUERY_RESPONSE, _) if !self.cycle.may_be_empty => {
+                "EmptyQueryResponse to a command"
+            }
             (tag::EMPTY_QUERY_RESPONSE, _) => "EmptyQueryResponse",
+            (tag::PORTAL_SUSPENDED, _) if !self.cycle.may_suspend => {
+                "PortalSuspended without a row limit"
+            }
             (tag::PORTAL_SUSPENDED, _) => "PortalSuspended",
             (tag::COPY_IN_RESPONSE, _) => "CopyInResponse",
             (tag::COPY_OUT_RESPONSE, _) => "CopyOutResponse",
@@ -323,6 +459,50 @@ impl Grammar {
     }
 }
 
+/// Returns true if a text contains only spaces, comments and semicolons. Section "Lexical
+/// Structure", "Comments".
+#[inline]
+fn is_empty(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'a'..=b'z' | b'A'..=b'Z' | b'(', ..] => false,
+        text => is_blank(text),
+    }
+}
+
+#[cold]
+fn is_blank(text: &[u8]) -> bool {
+    let mut rest = text;
+    // Depth of the present block comment, which may contain others.
+    let mut depth: usize = 0;
+    loop {
+        rest = match (depth, rest) {
+            (_, []) => return depth == 0,
+            (_, [b'/', b'*', behind @ ..]) => {
+                depth = depth.saturating_add(1);
+                behind
+            }
+            (1.., [b'*', b'/', behind @ ..]) => {
+                depth = depth.saturating_sub(1);
+                behind
+            }
+            (1.., [_, behind @ ..]) => behind,
+            (0, [first, ..]) if is_space(*first) => {
+                let end = rest.iter().position(|byte| !is_space(*byte));
+                end.and_then(|end| rest.get(end..)).unwrap_or_default()
+            }
+            (0, [b'-', b'-', comment @ ..]) => {
+                let end = comment.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+                end.and_then(|end| comment.get(end..)).unwrap_or_default()
+            }
+            (0, _) => return false,
+        };
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | b';')
+}
+
 /// Counts one reply. Returns false if none is outstanding.
 fn take(count: &mut u32) -> bool {
     match count.checked_sub(1) {
@@ -331,5 +511,20 @@ fn take(count: &mut u32) -> bool {
             true
         }
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_spaces_comments_and_semicolons_is_empty() {
+        for text in ["", " ;\n;", "-- a; select 1", "--\n", "/* a /* b */ c */ ;", "\t/**/--x\r"] {
+            assert!(is_empty(text), "{text:?}");
+        }
+        for text in ["select 1", "(select 1)", "-- a\nselect 1", "/* a */ b", "/* a", "- 1", "/"] {
+            assert!(!is_empty(text), "{text:?}");
+        }
     }
 }

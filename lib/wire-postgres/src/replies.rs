@@ -7,7 +7,7 @@ use crate::backend::{self, Column, CopyResponse, Message, Notification, Paramete
 use crate::cycle::{Cycle, Grammar};
 use crate::frame::{self, HEADER};
 use crate::tags::{backend as tag, both};
-use crate::{CommandTag, List, Oid, Report, TransactionStatus, WireError};
+use crate::{CommandTag, ErrorKind, List, Oid, Report, TransactionStatus, WireError};
 
 /// A receiver of a server's replies, with one call per message. Borrowed arguments are valid during
 /// the call.
@@ -91,8 +91,8 @@ pub enum Completion<'a> {
     Done {
         /// Kind of the command and its number of rows.
         tag: CommandTag<'a>,
-        /// Number of rows returned.
-        returned: u64,
+        /// Number of rows returned or, if there are none, of rows changed.
+        rows: u64,
     },
     /// The command returned as many rows as Execute's limit allows, and may have more.
     Suspended {
@@ -108,8 +108,8 @@ impl Completion<'_> {
     #[inline]
     pub fn rows(&self) -> u64 {
         match self {
-            Completion::Done { tag, returned: 0 } => tag.rows().unwrap_or(0),
-            Completion::Done { returned, .. } | Completion::Suspended { returned } => *returned,
+            Completion::Done { rows, .. } => *rows,
+            Completion::Suspended { returned } => *returned,
             Completion::Empty => 0,
         }
     }
@@ -192,16 +192,17 @@ impl Replies {
             };
             let split = behind.split_at_checked(length as usize);
             if tag == tag::DATA_ROW && !sink.wants_data() {
-                if !self.grammar.permits_row() {
-                    return Err(self.grammar.misplaced(tag, at()));
-                }
+                let Some(columns) = behind.first_chunk() else {
+                    return self.begun(tag, length, at());
+                };
+                self.grammar.row(u16::from_be_bytes(*columns), length, at())?;
                 self.returned = self.returned.wrapping_add(1);
                 let Some((_, next)) = split else { return Ok(self.begin(length, behind, bytes)) };
                 rest = next;
                 continue;
             }
             let Some((body, next)) = split else {
-                return match self.passes_unfinished(tag, length, at(), sink)? {
+                return match self.passes_unfinished(tag, length, behind, at(), sink)? {
                     true => Ok(self.begin(length, behind, bytes)),
                     false => Ok(at()),
                 };
@@ -212,6 +213,21 @@ impl Replies {
         Ok(bytes.len().wrapping_sub(rest.len()))
     }
 
+    /// Waits for the number of columns with which a message begins that is skipped. Returns the
+    /// number of bytes consumed.
+    #[cold]
+    fn begun(&mut self, tag: u8, length: u32, at: usize) -> Result<usize, WireError> {
+        if tag == tag::DATA_ROW {
+            // A row in the wrong place is that, whatever its number of columns.
+            self.grammar.message(tag, self.returned, at)?;
+        }
+        if (length as usize) < COUNT {
+            return Err(too_short(tag, at));
+        }
+        self.needed = HEADER.saturating_add(COUNT);
+        Ok(at)
+    }
+
     /// Processes an incomplete message. Returns true if it is skipped; otherwise more bytes are
     /// needed.
     #[cold]
@@ -219,11 +235,16 @@ impl Replies {
         &mut self,
         tag: u8,
         length: u32,
+        behind: &[u8],
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<bool, WireError> {
         if is_passed_over(tag, length, sink) {
-            self.unwanted(tag, length, at, sink)?;
+            if tag == tag::ROW_DESCRIPTION && behind.len() < COUNT {
+                self.begun(tag, length, at)?;
+                return Ok(false);
+            }
+            self.unwanted(tag, length, behind, at, sink)?;
             return Ok(true);
         }
         frame::check_length(tag, length, backend::limit(tag), at)?;
@@ -231,15 +252,21 @@ impl Replies {
         Ok(false)
     }
 
-    /// Processes a message that is skipped because it is unwanted or too long.
+    /// Processes a message that is skipped because it is unwanted or too long; `body` is its body,
+    /// or the beginning of it.
     fn unwanted(
         &mut self,
         tag: u8,
         length: u32,
+        body: &[u8],
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<(), WireError> {
         self.grammar.message(tag, self.returned, at)?;
+        if tag == tag::ROW_DESCRIPTION {
+            let columns = body.first_chunk().ok_or_else(|| too_short(tag, at))?;
+            self.grammar.described(u16::from_be_bytes(*columns));
+        }
         if tag == tag::DATA_ROW {
             self.returned = self.returned.saturating_add(1);
         }
@@ -284,9 +311,7 @@ impl Replies {
             (tag::COMMAND_COMPLETE, [command @ .., 0])
                 if body.len() <= frame::SHORT as usize && self.grammar.completed() =>
             {
-                let returned = std::mem::take(&mut self.returned);
-                sink.complete(Completion::Done { tag: CommandTag::new(command), returned });
-                Ok(())
+                self.complete(CommandTag::new(command), at, sink)
             }
             (tag::READY_FOR_QUERY, [letter]) => {
                 let Some(status) = TransactionStatus::parse(*letter) else {
@@ -305,6 +330,24 @@ impl Replies {
             }
             _ => self.other(tag, body, at(), sink),
         }
+    }
+
+    /// Ends a command.
+    #[inline]
+    fn complete(
+        &mut self,
+        tag: CommandTag<'_>,
+        at: impl Fn() -> usize,
+        sink: &mut impl Sink,
+    ) -> Result<(), WireError> {
+        let Some(rows) = self.grammar.rows(tag, self.returned) else {
+            let at = at().saturating_add(HEADER);
+            return Err(WireError::new(ErrorKind::Value, at, "CommandComplete, number of rows"));
+        };
+        self.returned = 0;
+        self.grammar.end_rows();
+        sink.complete(Completion::Done { tag, rows });
+        Ok(())
     }
 
     /// Begins the reply to the next of several requests.
@@ -327,20 +370,19 @@ impl Replies {
         // The length of a complete body fits an Int32.
         let length = body.len() as u32;
         if is_passed_over(tag, length, sink) {
-            return self.unwanted(tag, length, at, sink);
+            return self.unwanted(tag, length, body, at, sink);
         }
         frame::check_length(tag, length, backend::limit(tag), at)?;
         let message = backend::decode_body(tag, body, at.saturating_add(HEADER))?;
         self.grammar.message(tag, self.returned, at)?;
         match message {
             Message::DataRow(row) => {
+                // The number was read from two bytes.
+                self.grammar.row(row.len() as u16, length, at)?;
                 self.returned = self.returned.saturating_add(1);
                 sink.row(row);
             }
-            Message::CommandComplete(command) => {
-                let returned = std::mem::take(&mut self.returned);
-                sink.complete(Completion::Done { tag: command, returned });
-            }
+            Message::CommandComplete(command) => self.complete(command, || at, sink)?,
             Message::PortalSuspended => {
                 let returned = std::mem::take(&mut self.returned);
                 sink.complete(Completion::Suspended { returned });
@@ -348,7 +390,10 @@ impl Replies {
             Message::EmptyQueryResponse => sink.complete(Completion::Empty),
             Message::ErrorResponse(report) => sink.error(report),
             Message::NoticeResponse(report) => sink.notice(report),
-            Message::RowDescription(columns) => sink.columns(columns),
+            Message::RowDescription(columns) => {
+                self.grammar.described(columns.len() as u16);
+                sink.columns(columns);
+            }
             Message::ParameterDescription(types) => sink.parameters(types),
             Message::NoData => sink.no_columns(),
             Message::CopyData(data) => sink.copy_data(data),
@@ -371,6 +416,19 @@ impl Replies {
         }
         Ok(())
     }
+}
+
+/// Length of the number of columns with which a row and a description begin, in bytes.
+const COUNT: usize = 2;
+
+/// Returns the error for a body without room for the number of columns.
+#[cold]
+fn too_short(tag: u8, at: usize) -> WireError {
+    let context = match tag {
+        tag::DATA_ROW => "DataRow, number of columns",
+        _ => "RowDescription, number of columns",
+    };
+    WireError::new(ErrorKind::Truncated, at.saturating_add(HEADER), context)
 }
 
 /// Returns true if a message is skipped, whatever its length.

@@ -99,7 +99,7 @@ impl Template {
     /// The text contains a zero byte, or there are more than 65,535 types.
     pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
         frontend::parse(&mut self.bytes, "", text, types.iter().copied())?;
-        self.open = self.open.parse();
+        self.open = self.open.of_text(text).parse();
         self.statement("", types)
     }
 
@@ -109,7 +109,7 @@ impl Template {
     /// The text contains a zero byte.
     pub fn query(&mut self, text: &str) -> Result<(), WireError> {
         frontend::query(&mut self.bytes, text)?;
-        self.cycles.push(Cycle::QUERY);
+        self.cycles.push(Cycle::QUERY.of_text(text));
         Ok(())
     }
 

@@ -89,6 +89,8 @@ pub(super) struct FullReply {
     pub(super) stored: Option<u64>,
     /// Types of the statement's parameters.
     pub(super) parameters: Vec<Oid>,
+    /// Number of columns, if the statement returns rows.
+    pub(super) columns: Option<u16>,
     pub(super) table: TableReader,
 }
 
@@ -115,6 +117,7 @@ impl Sink for FullReply {
 
     fn columns(&mut self, columns: List<'_, Column<'_>>) {
         self.table.clear();
+        self.columns = u16::try_from(columns.len()).ok();
         columns.iter().for_each(|column| self.table.push_column(column.name));
     }
 

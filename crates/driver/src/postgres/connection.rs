@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use wire_postgres::{Template, frontend};
+use wire_postgres::{Cycle, Template, frontend};
 
 use super::login::Cancel;
-use super::session::PostgresConnection;
+use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::account::Count;
 use crate::known::Known;
@@ -24,13 +24,17 @@ impl Connection for PostgresConnection {
         template
             .statement(&name, &described.parameters)
             .map_err(|error| faults::unsendable(&error))?;
-        self.statements.push(template);
+        let mut cycle = Cycle::STATEMENT.of_text(text);
+        if let Some(columns) = described.columns.filter(|_| keeps_columns(text)) {
+            cycle = cycle.returning(columns);
+        }
+        self.statements.push(Statement { template, cycle });
         self.beside().prepared();
         Ok(id)
     }
 
     fn parameters(&self, statement: PreparedId) -> Option<usize> {
-        self.statements.get(usize::from(statement.0)).map(Template::values)
+        self.statements.get(usize::from(statement.0)).map(|known| known.template.values())
     }
 
     fn node(&self) -> usize {
@@ -118,4 +122,14 @@ impl Connection for PostgresConnection {
             self.shared.cancels.send(Cancel { service, place, peer, key, session });
         }
     }
+}
+
+/// Returns true if the rows of a prepared statement always have the columns that were described.
+/// Those of `fetch` and `execute` are the columns of what they name when they run.
+fn keeps_columns(text: &str) -> bool {
+    const FIRST: [&str; 8] =
+        ["select", "with", "values", "table", "insert", "update", "delete", "merge"];
+    let text = text.trim_start_matches(|first: char| first.is_whitespace() || first == '(');
+    let word = text.split(|next: char| !next.is_ascii_alphabetic()).next().unwrap_or_default();
+    FIRST.iter().any(|first| word.eq_ignore_ascii_case(first))
 }

@@ -20,6 +20,13 @@ use crate::account::OwnTraffic;
 use crate::service::Service;
 use crate::{Connection, Error, PreparedId, Reply, Step, Work};
 
+/// A prepared statement.
+pub(super) struct Statement {
+    pub(super) template: Template,
+    /// The execution, whose rows have the columns that the server described.
+    pub(super) cycle: Cycle,
+}
+
 /// A session with a PostgreSQL server.
 pub struct PostgresConnection {
     pub(super) shared: Shared,
@@ -28,7 +35,7 @@ pub struct PostgresConnection {
     /// Index of its server's address.
     pub(super) place: usize,
     pub(super) replies: Replies,
-    pub(super) statements: Vec<Template>,
+    pub(super) statements: Vec<Statement>,
     /// Transaction status at the last answer.
     status: TransactionStatus,
     /// True if the last messages sent are an execution and its Sync. A server that waits for COPY
@@ -103,7 +110,7 @@ impl PostgresConnection {
         match step {
             Step::Execute { statement, first, count } => {
                 self.append_execution(statement, &values.items()[range(first, count)], values)?;
-                self.append_sync(Cycle::STATEMENT);
+                self.append_sync(self.statements[usize::from(statement.0)].cycle);
                 self.is_execution = true;
                 Ok(())
             }
@@ -121,7 +128,7 @@ impl PostgresConnection {
         given: &[Value],
         texts: &Values,
     ) -> Result<(), Error> {
-        let template = &self.statements[usize::from(statement.0)];
+        let Statement { template, .. } = &self.statements[usize::from(statement.0)];
         let given = given.iter().map(|value| parameter(*value, texts));
         template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
     }
@@ -135,9 +142,9 @@ impl PostgresConnection {
 
     /// Appends a step that is answered together with later ones, and adds it to their cycle.
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
-        *cycle = cycle.bind().execute();
         let text = match step {
             Step::Execute { statement, first, count } => {
+                *cycle = cycle.and(self.statements[usize::from(statement.0)].cycle);
                 return self.append_execution(
                     statement,
                     &values.items()[range(first, count)],
@@ -148,7 +155,7 @@ impl PostgresConnection {
             Step::Begin => "begin",
             Step::Commit => "commit",
         };
-        *cycle = cycle.parse();
+        *cycle = cycle.and(Cycle::STATEMENT.of_text(text).parse());
         let results = self.shared.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
@@ -159,7 +166,7 @@ impl PostgresConnection {
 
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
-        self.replies.expect(Cycle::QUERY);
+        self.replies.expect(Cycle::QUERY.of_text(text));
         self.is_execution = false;
         Ok(())
     }

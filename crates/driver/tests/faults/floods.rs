@@ -182,7 +182,13 @@ fn answers_during_a_long_send_are_discarded() {
 #[test]
 fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
     let ready = |out: &mut Vec<u8>| backend::ready_for_query(out, TransactionStatus::Idle);
-    let done = |out: &mut Vec<u8>| backend::command_complete(out, "SELECT 1").expect("a tag");
+    let done = |out: &mut Vec<u8>| backend::command_complete(out, "SELECT 0").expect("a tag");
+    let many = |out: &mut Vec<u8>| backend::command_complete(out, "SELECT 7").expect("a tag");
+    let minus = |out: &mut Vec<u8>| backend::command_complete(out, "UPDATE -5").expect("a tag");
+    let wide = |out: &mut Vec<u8>| backend::data_row(out, [None, None]).expect("a row");
+    let cut = |out: &mut Vec<u8>| out.extend_from_slice(b"D\0\0\0\x08\0\x01\0\0");
+    let empty = |out: &mut Vec<u8>| backend::empty_query_response(out);
+    let suspended = |out: &mut Vec<u8>| backend::portal_suspended(out);
     let row = |out: &mut Vec<u8>| backend::data_row(out, [Some(&b"1"[..])]).expect("a row");
     let bound = |out: &mut Vec<u8>| backend::bind_complete(out);
     let written = |parts: &[Message<'_>]| {
@@ -197,6 +203,13 @@ fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
         (written(&[&row, &done, &ready]), "DataRow without BindComplete"),
         (written(&[&done, &ready]), "CommandComplete without BindComplete"),
         (written(&[&bound, &done, &ready, &ready]), "ReadyForQuery without a request"),
+        (written(&[&bound, &row, &suspended, &ready]), "PortalSuspended without a row limit"),
+        (written(&[&bound, &empty, &ready]), "EmptyQueryResponse to a command"),
+        (written(&[&bound, &wide, &done, &ready]), "DataRow, number of columns"),
+        (written(&[&bound, &cut, &done, &ready]), "DataRow, values"),
+        (written(&[&bound, &row, &row, &many, &ready]), "CommandComplete, number of rows"),
+        (written(&[&bound, &many, &ready]), "CommandComplete, number of rows"),
+        (written(&[&bound, &minus, &ready]), "CommandComplete, number of rows"),
     ] {
         let server = ScriptedServer::playing(move |scene| {
             begin_postgres(scene);

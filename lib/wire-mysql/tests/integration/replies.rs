@@ -76,6 +76,45 @@ fn binary_rows_are_counted_and_skipped_or_returned() {
     }
 }
 
+/// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
+#[test]
+fn rows_that_are_too_short_for_their_columns_are_a_fault() {
+    let cut = [
+        (ReplyKind::Text, &b"\x011"[..], true),
+        (ReplyKind::Text, b"1", false),
+        (ReplyKind::Binary, b"\0\0", true),
+        (ReplyKind::Binary, b"\0", false),
+    ];
+    for (agreed, (kind, row, is_enough)) in
+        [old(), new()].into_iter().flat_map(|agreed| cut.map(|cut| (agreed, cut)))
+    {
+        let mut bytes = answer(agreed, |answers| answers.columns(&id_and_name(), false));
+        let sequence = next_sequence(&bytes);
+        packet(&mut bytes, sequence, |out| out.extend_from_slice(row));
+        let mut end = Vec::new();
+        Answers::new(&mut end, agreed, sequence + 1).end_of_rows(Status::AUTOCOMMIT, 0);
+        bytes.extend_from_slice(&end);
+        for piece in [1, 7, bytes.len()] {
+            let mut log = Log::wanting(false);
+            let mut replies = Replies::new(agreed);
+            replies.expect(kind, 1).expect("one command");
+            let read =
+                bytes.chunks(piece).try_for_each(|piece| replies.read(piece, &mut log).map(drop));
+            assert_eq!(read.is_ok(), is_enough, "{kind:?} {} {read:?}", row.escape_ascii());
+        }
+    }
+}
+
+/// Returns the sequence number after the last of some packets.
+fn next_sequence(packets: &[u8]) -> u8 {
+    let (mut rest, mut sequence) = (packets, 0);
+    while let [a, b, c, number, behind @ ..] = rest {
+        let length = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+        (rest, sequence) = (&behind[length..], number + 1);
+    }
+    sequence
+}
+
 #[test]
 fn known_definitions_are_omitted() {
     for agreed in [agreed(Capabilities::DEPRECATE_EOF), agreed(Capabilities::default())] {

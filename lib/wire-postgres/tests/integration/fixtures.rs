@@ -121,18 +121,23 @@ fn recorded_sessions_round_trip() {
     assert!(messages > 200, "{messages} messages are too few for all fixtures");
 }
 
+fn utf8(text: &[u8]) -> &str {
+    std::str::from_utf8(text).expect("a text")
+}
+
 /// Returns the requests of a client.
 fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     let (mut rest, mut open, mut cycles) = (bytes, Cycle::SYNC, Vec::new());
     while let Some((message, used)) = Request::decode(rest).expect("a client's bytes") {
         rest = &rest[used..];
         match message {
-            Request::Query(_) => cycles.push(Cycle::QUERY),
+            Request::Query(text) => cycles.push(Cycle::QUERY.of_text(utf8(text))),
             Request::Sync => cycles.push(std::mem::take(&mut open)),
-            Request::Parse(_) => open = open.parse(),
+            Request::Parse(parse) => open = open.of_text(utf8(parse.text)).parse(),
             Request::Describe(object, _) => open = open.describe(object),
             Request::Bind(_) => open = open.bind(),
-            Request::Execute { .. } => open = open.execute(),
+            Request::Execute { rows: 0, .. } => open = open.execute(),
+            Request::Execute { .. } => open = open.execute().limited(),
             Request::Close(..) => open = open.close(),
             _ => {}
         }

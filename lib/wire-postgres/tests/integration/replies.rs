@@ -256,14 +256,38 @@ fn unexpected_answer_is_an_error() {
     check(b"D\xff\xff\xff\xff", ErrorKind::Length, 1);
 }
 
+fn column(name: &[u8]) -> Column<'_> {
+    Column {
+        name,
+        table: Oid(0),
+        number: 0,
+        type_oid: Oid::INT4,
+        type_size: 4,
+        modifier: -1,
+        format: Format::Text,
+    }
+}
+
 /// Encodes messages of a server given by their letters: those without content, and typical ones of
 /// the others. `E` is an error, `e` one that ends the session.
 fn server(letters: &str) -> Vec<u8> {
     let mut out = Vec::new();
+    let mut rows = 0;
     for letter in letters.bytes() {
         let written = match letter {
-            b'C' => backend::command_complete(&mut out, "SELECT 1"),
-            b'D' => backend::data_row(&mut out, [Some(&b"1"[..])]),
+            b'C' => {
+                let tag = format!("SELECT {}", std::mem::take(&mut rows));
+                backend::command_complete(&mut out, tag)
+            }
+            b's' => {
+                rows = 0;
+                backend::portal_suspended(&mut out);
+                Ok(())
+            }
+            b'D' => {
+                rows += 1;
+                backend::data_row(&mut out, [Some(&b"1"[..])])
+            }
             b'E' => backend::error_response(&mut out, [(b'V', "ERROR"), (b'C', "22012")]),
             b'e' => backend::error_response(&mut out, [(b'V', "FATAL"), (b'C', "57P01")]),
             b'G' => backend::copy_in_response(&mut out, Format::Text, []),
@@ -277,7 +301,7 @@ fn server(letters: &str) -> Vec<u8> {
                 &mut out,
                 Notification { process: 1, channel: b"c", payload: b"" },
             ),
-            b'T' => backend::row_description(&mut out, []),
+            b'T' => backend::row_description(&mut out, [column(b"n")]),
             b'd' => backend::copy_data(&mut out, b"1\n"),
             b't' => backend::parameter_description(&mut out, []),
             b'Z' => {
@@ -321,17 +345,18 @@ fn complete_answers_of_all_kinds_are_accepted() {
     let portal = Cycle::SYNC.parse().bind().describe(Object::Portal).execute();
     for (cycle, answers) in [
         (Cycle::SYNC, &["Z", "EZ", "NZ"][..]),
-        (
-            Cycle::STATEMENT,
-            &["2CZ", "2DDCZ", "2IZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ", "2sZ"],
-        ),
+        (Cycle::STATEMENT, &["2CZ", "2DDCZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ"]),
+        (Cycle::STATEMENT.of_text(";"), &["2IZ", "2CZ"]),
+        (Cycle::STATEMENT.limited(), &["2sZ", "2DsZ", "2DCZ"]),
         (Cycle::STATEMENT, &["2GEZ", "2HddcCZ", "2HdEZ"]),
         (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
         (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
         (described, &["1tTZ", "1tnZ", "EZ", "1EZ"]),
-        (portal, &["12TDCZ", "12nCZ", "12nIZ"]),
-        (portal.execute(), &["12TDsDDCZ"]),
-        (Cycle::QUERY, &["CZ", "TDCZ", "TCZ", "CTDCCZ", "IZ", "EZ", "TDEZ", "CEZ", "EeZ"]),
+        (portal, &["12TDCZ", "12nCZ"]),
+        (portal.of_text("--"), &["12nIZ"]),
+        (portal.execute().limited(), &["12TDsDCZ"]),
+        (Cycle::QUERY, &["CZ", "TDCZ", "TCZ", "CTDCCZ", "EZ", "TDEZ", "CEZ", "EeZ"]),
+        (Cycle::QUERY.of_text(""), &["IZ"]),
         (Cycle::QUERY, &["GEZ", "HdcCZ", "HcCTDCZ"]),
     ] {
         for answer in answers {
@@ -403,10 +428,116 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
         (Cycle::QUERY, "CDZ", "DataRow without RowDescription"),
         (Cycle::QUERY, "2CZ", "BindComplete"),
         (Cycle::QUERY, "TTCZ", "RowDescription"),
-        (Cycle::QUERY, "TDsZ", "PortalSuspended"),
+        (Cycle::QUERY.limited(), "TDsZ", "PortalSuspended"),
+        (Cycle::STATEMENT, "2DsZ", "PortalSuspended without a row limit"),
+        (Cycle::STATEMENT, "2IZ", "EmptyQueryResponse to a command"),
+        (Cycle::QUERY, "IZ", "EmptyQueryResponse to a command"),
         (Cycle::QUERY, "CZCZ", "a message without a request"),
     ] {
         assert_eq!(fault(&[cycle], answer), Some(expected), "{answer} to {cycle:?}");
+    }
+}
+
+/// Returns the kind of the error in a reply, which must be the same at once and byte by byte;
+/// `None` if it is valid.
+fn fault_of_rows(cycle: Cycle, bytes: &[u8], wants_data: bool) -> Option<ErrorKind> {
+    let every: Vec<usize> = (0..bytes.len()).collect();
+    let [first, second] = [&[][..], &every].map(|ends| {
+        let (mut replies, mut log) = (awaiting(&[cycle]), Log::new(wants_data));
+        let fault = read_in_pieces(&mut replies, bytes, ends, &mut log).err();
+        fault.map(|fault| (fault.kind, fault.context))
+    });
+    assert_eq!(first, second, "{}", bytes.escape_ascii());
+    first.map(|(kind, _)| kind)
+}
+
+/// A reply that only seems to be complete must not count as completed.
+#[test]
+fn rows_that_contradict_their_columns_or_their_number_are_a_fault() {
+    let one: &[Option<&[u8]>] = &[Some(b"1")];
+    let two: &[Option<&[u8]>] = &[Some(b"1"), None];
+    let answer = |is_query: bool, described: Option<usize>, rows: &[&[_]], tag: &str| {
+        let mut out = Vec::new();
+        if !is_query {
+            backend::bind_complete(&mut out);
+        }
+        if let Some(columns) = described {
+            let columns = (0..columns).map(|_| column(b"n")).collect::<Vec<_>>();
+            backend::row_description(&mut out, columns).expect("well made");
+        }
+        rows.iter().for_each(|fields| row(&mut out, fields));
+        backend::command_complete(&mut out, tag).expect("well made");
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        out
+    };
+    let (plain, value) = (Cycle::STATEMENT, Some(ErrorKind::Value));
+    for (cycle, rows, tag, expected) in [
+        (plain, &[one, one][..], "SELECT 2", None),
+        (plain, &[two, one], "SELECT 2", value),
+        (plain.returning(1), &[one], "SELECT 1", None),
+        (plain.returning(1), &[two], "SELECT 1", value),
+        (plain.returning(1), &[], "SELECT 0", None),
+        (plain.returning(1), &[], "SELECT 7", value),
+        (plain.returning(1), &[], "INSERT 0 7", None),
+        (plain.returning(1), &[one], "INSERT 0 1", None),
+        // A `select into` returns none of its rows.
+        (plain, &[], "SELECT 7", None),
+        (plain, &[one, one], "SELECT 7", value),
+        (plain, &[one, one], "FETCH 1", value),
+        (plain, &[one; 12], "SELECT 12", None),
+        (plain, &[one; 12], "SELECT 2", value),
+        (plain, &[one], "SELECT", None),
+        (plain, &[one], "EXPLAIN", None),
+        (plain, &[], "UPDATE -5", value),
+        (plain, &[], "UPDATE 5x", value),
+        (plain, &[], "UPDATE 99999999999999999999999", value),
+        (plain, &[], "INSERT 0 -1", value),
+        (plain, &[one], "INSERT 0 -1", value),
+        (plain, &[], "UPDATE 18446744073709551615", None),
+        (plain, &[], "CREATE TABLE", None),
+    ] {
+        let bytes = answer(false, None, rows, tag);
+        for wants_data in [false, true] {
+            assert_eq!(fault_of_rows(cycle, &bytes, wants_data), expected, "{tag} {rows:?}");
+        }
+    }
+    for (columns, rows, tag, expected) in [
+        (1, &[one][..], "SELECT 1", None),
+        (1, &[two], "SELECT 1", value),
+        (2, &[one], "SELECT 1", value),
+        (2, &[], "SELECT 7", value),
+    ] {
+        let bytes = answer(true, Some(columns), rows, tag);
+        for wants_data in [false, true] {
+            assert_eq!(fault_of_rows(Cycle::QUERY, &bytes, wants_data), expected, "{rows:?}");
+        }
+    }
+}
+
+/// Values are read only if the row is wanted. Otherwise its length must be enough for its values.
+#[test]
+fn rows_that_are_cut_are_a_fault() {
+    let truncated = Some(ErrorKind::Truncated);
+    for (body, skipped, read) in [
+        (&b""[..], truncated, truncated),
+        (b"\0", truncated, truncated),
+        (b"\0\x01", truncated, truncated),
+        (b"\0\x01\0\0\0", truncated, truncated),
+        (b"\0\x01\0\0\0\x021", None, truncated),
+        (b"\0\x01\0\0\0\x011", None, None),
+    ] {
+        let length = body.len() as u32 + 4;
+        let row = [&b"D"[..], &length.to_be_bytes(), body].concat();
+        let end = &server("2DCZ")[server("2D").len()..];
+        let bytes = [&server("2")[..], &row, end].concat();
+        for (wants_data, expected) in [(false, skipped), (true, read)] {
+            let found = fault_of_rows(Cycle::STATEMENT, &bytes, wants_data);
+            assert_eq!(found, expected, "{} {wants_data}", body.escape_ascii());
+        }
+    }
+    let description = b"T\0\0\0\x05\0".to_vec();
+    for wants_data in [false, true] {
+        assert_eq!(fault_of_rows(Cycle::QUERY, &description, wants_data), truncated);
     }
 }
 
@@ -457,7 +588,8 @@ fn wanted_row_beyond_the_limit_is_reported_and_skipped() {
     let body = vec![b'x'; Replies::LONGEST_WANTED + 1];
     let length = body.len() as u32 + 4;
     let row = [&b"D"[..], &length.to_be_bytes(), &body].concat();
-    let bytes = [server("2"), row, server("CZ")].concat();
+    let end = &server("2DCZ")[server("2D").len()..];
+    let bytes = [&server("2")[..], &row, end].concat();
     for ends in [&[][..], &[100, 1 << 20]] {
         let (mut replies, mut log) = (awaiting(&[Cycle::STATEMENT]), Log::new(true));
         assert_eq!(read_in_pieces(&mut replies, &bytes, ends, &mut log), Ok(0));
