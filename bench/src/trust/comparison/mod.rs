@@ -4,7 +4,7 @@
 //! to run and drift over many runs, as thousands of comparisons would take days even in virtual
 //! time. The last rows ([`runs`]) make real runs in virtual time, against simulated servers with
 //! the same noise and drift. Everything after the figures of a run is the code that compares real
-//! runs. [`mutations`] are mistakes in experiments; each must turn a row red.
+//! runs. [`mod@mutations`] are mistakes in experiments; each must turn a row red.
 
 mod laboratory;
 mod method;
