@@ -84,6 +84,7 @@ fn read_in_pieces(
 struct Log {
     lines: Vec<String>,
     kinds: Vec<ColumnKind>,
+    columns: u64,
     wants_rows: bool,
 }
 
@@ -94,6 +95,7 @@ impl Sink for Log {
 
     fn columns(&mut self, count: u64, is_known: bool) {
         self.kinds.clear();
+        self.columns = count;
         self.lines.push(format!("{count} {is_known}"));
     }
 
@@ -105,7 +107,7 @@ impl Sink for Log {
 
     fn row(&mut self, row: Row<'_>) -> Result<(), WireError> {
         match row {
-            Row::Text(row) => row.fields().try_for_each(|field| {
+            Row::Text(row) => row.fields(self.columns).try_for_each(|field| {
                 self.lines.push(format!("{:?}", field?));
                 Ok(())
             }),

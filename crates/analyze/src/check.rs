@@ -154,6 +154,17 @@ pub enum Status {
     Invalid,
 }
 
+impl Status {
+    /// Returns the word for a verdict with this status: VALID, SUSPECT or INVALID.
+    pub fn verdict(self) -> &'static str {
+        match self {
+            Status::NotPossible | Status::Pass => "VALID",
+            Status::Suspect => "SUSPECT",
+            Status::Invalid => "INVALID",
+        }
+    }
+}
+
 impl CheckKind {
     /// All checks, in the order of the verdict.
     pub const ALL: [CheckKind; 32] = [
@@ -390,11 +401,7 @@ impl Verdict {
 
     /// Returns the word for the verdict: VALID, SUSPECT or INVALID.
     pub fn word(&self) -> &'static str {
-        match self.status() {
-            Status::NotPossible | Status::Pass => "VALID",
-            Status::Suspect => "SUSPECT",
-            Status::Invalid => "INVALID",
-        }
+        self.status().verdict()
     }
 
     /// Returns the checks with this status.

@@ -19,7 +19,7 @@ use crate::outputs::{self, Outputs};
 use crate::trust;
 use crate::workload_file::WorkloadFile;
 
-/// The name of the workload file in a folder.
+/// The name of the file that is read if a folder is named.
 const EXPERIMENT: &str = "experiment.ini";
 
 /// The purpose for which a workload file is read.
@@ -38,8 +38,8 @@ pub(crate) struct Reading<'a> {
 /// The file cannot be read, is not a text, or asks for something impossible.
 pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
-    let (source, path) = read_source(args)?;
-    workload(args, source, path, reading)
+    let (source, path, overrides) = read_source(args)?;
+    workload(args, source, path, &overrides, reading)
 }
 
 /// A file that asks for one run or for an experiment.
@@ -56,13 +56,12 @@ pub(crate) enum Asked {
 /// As [`read`].
 pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<Asked, Complaint> {
     warn_of_password(args.url.as_ref());
-    let (source, path) = read_source(args)?;
+    let (source, path, overrides) = read_source(args)?;
     if workload::question::is_experiment(&source.text) {
-        let overrides = overrides(args)?;
         let file = experiment_file::read(args, source, path, &overrides, reading.is_virtual)?;
         return Ok(Asked::Experiment(Box::new(file)));
     }
-    let file = workload(args, source, path, reading)?;
+    let file = workload(args, source, path, &overrides, reading)?;
     Ok(Asked::Workload(Box::new(file)))
 }
 
@@ -71,10 +70,11 @@ fn workload(
     args: &FileArgs,
     source: Source,
     path: PathBuf,
+    overrides: &Overrides,
     reading: Reading<'_>,
 ) -> Result<WorkloadFile, Complaint> {
     let is_virtual = reading.is_virtual;
-    let file = read_plan(args, source, path, reading)?;
+    let file = read_plan(args, source, path, overrides, reading)?;
     trust::check_files(&file, args)?;
     warn_of_secret_settings(args, &file.plan);
     warn_of_idle_url(args, &file.plan);
@@ -126,24 +126,24 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-/// Returns the text of the file and its path.
-fn read_source(args: &FileArgs) -> Result<(Source, PathBuf), Complaint> {
+/// Returns the text of the file, its path, and the settings that override it.
+fn read_source(args: &FileArgs) -> Result<(Source, PathBuf, Overrides), Complaint> {
     // The options are checked first: an error in one is no error of the file.
-    overrides(args)?;
+    let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
-    Ok((Source { name: path.display().to_string(), text }, path))
+    Ok((Source { name: path.display().to_string(), text }, path, overrides))
 }
 
 fn read_plan(
     args: &FileArgs,
     source: Source,
     path: PathBuf,
+    overrides: &Overrides,
     reading: Reading<'_>,
 ) -> Result<WorkloadFile, Complaint> {
-    let overrides = overrides(args)?;
     let beside = WorkloadFolder::new(files(args, &path, reading.record));
-    let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &beside);
+    let (plan, diagnostics) = workload::plan_in(&source.text, overrides, &beside);
     match plan {
         Some(plan) => {
             let mut odd = diagnostics;

@@ -25,18 +25,24 @@ pub struct TextRow<'a>(pub &'a [u8]);
 pub(crate) const NULL: u8 = 0xFB;
 
 impl<'a> TextRow<'a> {
-    /// Returns its values in order, `None` for NULL.
-    pub fn fields(self) -> impl Iterator<Item = Result<Option<&'a [u8]>, WireError>> {
+    /// Returns its values in order, `None` for NULL. If there are more or fewer than `columns`, the
+    /// iterator ends with an error.
+    pub fn fields(self, columns: u64) -> impl Iterator<Item = Result<Option<&'a [u8]>, WireError>> {
         let mut take = FieldReader::new(self.0);
+        let mut left = columns;
         std::iter::from_fn(move || {
-            let first = take.peek()?;
-            if first == NULL {
-                return Some(take.u8("text row, NULL").map(|_| None));
-            }
-            let field = take.text("text row, value").map(Some);
+            let field = match (left, take.peek()) {
+                (0, None) => return None,
+                (0, Some(_)) | (_, None) => {
+                    Err(take.fault(ErrorKind::Value, "text row, number of values"))
+                }
+                (_, Some(NULL)) => take.u8("text row, NULL").map(|_| None),
+                (_, Some(_)) => take.text("text row, value").map(Some),
+            };
+            left = left.saturating_sub(1);
             if field.is_err() {
                 // Bytes after an error have no meaning.
-                take.rest();
+                (left, _) = (0, take.rest());
             }
             Some(field)
         })

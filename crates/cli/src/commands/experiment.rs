@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analyze::Status;
-use analyze::compare::{Look, RunFigures};
+use analyze::compare::RunFigures;
 use archive::{ExperimentContent, RecordErrorKind};
 use base::{Nanos, Seed, WallTime};
 use engine::{Options, Stop};
@@ -13,7 +13,7 @@ use lab::experiment::{
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference};
-use workload::question::{Arm, Design, Difference, Outline, Rounds};
+use workload::question::{Arm, Design, Difference, Outline};
 use workload::{Overrides, Warmup};
 
 use crate::args::{AnswerArgs, RunArgs};
@@ -120,7 +120,6 @@ fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         verdict: run.figures.verdict.status(),
         objections: run.figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect(),
     };
-    let look = |look: &archive::LookRow| Look { pairs: look.pairs, is_decided: look.is_decided };
     Ok(ExperimentView {
         ask: outline.ask.clone(),
         workload: outline.workload.clone(),
@@ -135,7 +134,7 @@ fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         bets: outline.bets.clone(),
         arms: names.iter().enumerate().map(arm).collect(),
         runs: results.runs.iter().map(run).collect(),
-        looks: content.looks.iter().map(look).collect(),
+        looks: results.looks.clone(),
         comparison: results.comparison.clone(),
         settings,
     })
@@ -255,10 +254,8 @@ fn command(args: &RunArgs, file: &ExperimentFile) -> String {
 fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let experiment = &file.experiment;
     let arms = experiment.outline().compared().len() as u32;
-    let (fewest, most) = match experiment.rounds {
-        Rounds::Auto => (8, 20),
-        Rounds::Exactly(rounds) => (rounds, rounds),
-    };
+    let looks = design(&experiment.outline(), experiment.writes()).looks;
+    let (fewest, most) = (looks.looks().first().copied().unwrap_or_default(), looks.most_pairs());
     let longest = experiment.arms.iter().filter_map(|arm| arm.plan.duration).max();
     let time = |rounds: u32| {
         let each = longest.unwrap_or_default();
@@ -353,11 +350,7 @@ impl ExperimentListener for Progress {
 fn told(figures: &RunFigures) -> String {
     let checks: Vec<&str> =
         figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
-    let word = match figures.verdict.status() {
-        Status::Invalid => "INVALID",
-        Status::Suspect => "SUSPECT",
-        Status::Pass | Status::NotPossible => "VALID",
-    };
+    let word = figures.verdict.status().verdict();
     match checks.is_empty() {
         true => word.to_owned(),
         false => format!("{word} ({})", checks.join(", ")),

@@ -3,7 +3,7 @@
 use base::{Field as Kept, Rows, Stamp};
 use wire_mysql::{
     ColumnDefinition, ColumnKind, ErrPacket, ErrorKind, Field, Prepared, Refusal, ResultEnd, Row,
-    Sink, Status, TextRow, WireError,
+    Sink, Status, WireError,
 };
 
 use super::temporal;
@@ -73,8 +73,7 @@ impl Columns {
     fn keep(&mut self, row: Row<'_>, capture: &mut Rows) -> Result<(), WireError> {
         match row {
             Row::Text(row) => {
-                check_fields(row, self.kinds.len() as u64)?;
-                for field in row.fields() {
+                for field in row.fields(self.kinds.len() as u64) {
                     capture.push(field?.map_or(Kept::Null, Kept::Bytes));
                 }
             }
@@ -104,18 +103,6 @@ impl Columns {
         }
         capture.end_row();
         Ok(())
-    }
-}
-
-/// Checks the number of values of a row of texts.
-fn check_fields(row: TextRow<'_>, columns: u64) -> Result<(), WireError> {
-    // A value that is cut is reported where it is read.
-    match row.fields().count() as u64 == columns || row.fields().any(|field| field.is_err()) {
-        true => Ok(()),
-        false => {
-            let context = "text row, number of values";
-            Err(WireError { kind: ErrorKind::Value, offset: 0, context })
-        }
     }
 }
 
@@ -219,10 +206,7 @@ impl Sink for FullReply {
 
     fn row(&mut self, row: Row<'_>) -> Result<(), WireError> {
         match row {
-            Row::Text(row) => {
-                check_fields(row, self.count)?;
-                self.table.push_row(row.fields())
-            }
+            Row::Text(row) => self.table.push_row(row.fields(self.count)),
             Row::Binary(_) => Ok(()),
         }
     }

@@ -4,24 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analyze::compare::{
-    CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats, RoundState, RunFigures,
-    compare, judge_round,
+    Design, Look, LookPlan, NextStep, OrderModel, Repeats, RoundState, RunFigures, compare,
+    judge_round,
 };
-use analyze::{Status, summarize};
 use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
 use base::{Seed, TargetKind};
 use engine::{NoListener, Prepare, Stop};
 use record::EndKind;
 use workload::FixedStatement;
-use workload::question::{Arm, Design as Runs, Experiment, Outline, Restore, Rounds};
+use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
 
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
+use super::made::{MadeRuns, complete_rounds};
+use super::recorded::{figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
 use super::servers::Servers;
 use super::settle;
-use crate::evidence::evidence;
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
 
@@ -97,12 +97,11 @@ struct Execution<'a> {
     /// The arms of the comparison.
     names: Vec<String>,
     looks: Vec<Look>,
-    /// All runs so far, with the figures of those that may count.
-    runs: Vec<(RunRow, Option<RunFigures>)>,
+    runs: MadeRuns,
 }
 
-/// The end of a part of the execution.
-enum Part {
+/// The end of a round, or of one of its runs.
+enum RoundEnd {
     Done,
     Interrupted,
     Lost,
@@ -131,8 +130,8 @@ impl<'a> Execution<'a> {
             schedule: schedule(experiment, seed),
             design: design(&experiment.outline(), experiment.writes()),
             names: experiment.outline().compared(),
-            looks: content.looks.iter().map(|look| look_of(*look)).collect(),
-            runs: Vec::new(),
+            looks: looks_of(&content),
+            runs: MadeRuns::default(),
             record,
         };
         execution.resume(content)?;
@@ -148,7 +147,7 @@ impl<'a> Execution<'a> {
             std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
         }
         let keeps = self.order.experiment.arms.iter().all(is_simulated);
-        let complete = complete_rounds(&content.runs, self.design.arms);
+        let complete = complete_rounds(content.runs.iter(), self.design.arms);
         let mut abandoned = Vec::new();
         for mut row in content.runs {
             if !keeps && row.state == RunState::Counts && row.round >= complete {
@@ -159,7 +158,7 @@ impl<'a> Execution<'a> {
                 RunState::Counts => Some(self.figures_of(row.run)?),
                 RunState::Repeated | RunState::Abandoned => None,
             };
-            self.runs.push((row, figures));
+            self.runs.push(row, figures);
         }
         Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
     }
@@ -195,7 +194,7 @@ impl<'a> Execution<'a> {
         let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(&arm.plan, dialect) {
             // A user without the right to it has a server that settles later.
-            let _ = self.statements(place, &[statement]);
+            let _ = self.statements(place, &[statement], self.own_stop());
         }
         Ok(())
     }
@@ -214,31 +213,25 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Runs statements once.
+    /// Runs statements once, unless `stop` ends them.
     fn statements(
         &self,
         place: usize,
         statements: &[FixedStatement],
-    ) -> Result<(), ExperimentError> {
-        match statements.is_empty() {
-            true => Ok(()),
-            false => self.aside(place, |order| only(order, statements)),
-        }
-    }
-
-    /// Runs statements once, also if the experiment is interrupted.
-    fn statements_at_the_end(
-        &self,
-        place: usize,
-        statements: &[FixedStatement],
+        stop: Stop,
     ) -> Result<(), ExperimentError> {
         match statements.is_empty() {
             true => Ok(()),
             false => self.aside(place, |order| {
                 only(order, statements);
-                order.stop = Stop::default();
+                order.stop = stop;
             }),
         }
+    }
+
+    /// Returns the stop of something that ends with the experiment.
+    fn own_stop(&self) -> Stop {
+        self.order.stop.of_one_run()
     }
 
     /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
@@ -248,7 +241,7 @@ impl<'a> Execution<'a> {
         order.plan.jobs.clear();
         order.options.prepare = Prepare::Keep;
         order.options.teardown = true;
-        order.stop = self.order.stop.of_one_run();
+        order.stop = self.own_stop();
         change(&mut order);
         if order.options.prepare == Prepare::Keep {
             order.plan.loads.clear();
@@ -269,27 +262,21 @@ impl<'a> Execution<'a> {
     /// Runs rounds and takes looks until the experiment is over.
     fn rounds(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         loop {
-            let pairs = self.complete();
+            let pairs = self.runs.complete_rounds(self.design.arms);
             match self.design.looks.next(&self.looks, pairs) {
                 NextStep::Finished => return Ok(ExperimentEnd::Complete),
                 NextStep::Look { pairs } => self.look(pairs)?,
                 NextStep::Run { pairs: due } => match self.round(pairs, due)? {
-                    Part::Done => {}
-                    Part::Interrupted => return Ok(ExperimentEnd::Interrupted),
-                    Part::Lost => return Ok(ExperimentEnd::InstrumentFailed),
+                    RoundEnd::Done => {}
+                    RoundEnd::Interrupted => return Ok(ExperimentEnd::Interrupted),
+                    RoundEnd::Lost => return Ok(ExperimentEnd::InstrumentFailed),
                 },
             }
         }
     }
 
-    /// Returns the number of complete rounds.
-    fn complete(&self) -> u32 {
-        let rows: Vec<RunRow> = self.runs.iter().map(|(row, _)| row.clone()).collect();
-        complete_rounds(&rows, self.design.arms)
-    }
-
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
-        let comparison = compare(&self.design, &counted(&self.runs, &self.names), pairs);
+        let comparison = compare(&self.design, &self.runs.counted(&self.names), pairs);
         let look = Look { pairs, is_decided: comparison.is_decided() };
         self.record.add_look(LookRow { pairs, is_decided: look.is_decided })?;
         self.looks.push(look);
@@ -298,80 +285,47 @@ impl<'a> Execution<'a> {
     }
 
     /// Runs what a round lacks, and repeats it if an instrument failed.
-    fn round(&mut self, round: u32, pairs_due: u32) -> Result<Part, ExperimentError> {
+    fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round) {
-            let is_made = |(row, _): &(RunRow, Option<RunFigures>)| {
-                row.round == round
-                    && row.position == planned.position
-                    && row.state == RunState::Counts
-            };
-            if self.runs.iter().any(is_made) {
+            if self.runs.has(round, planned.position) {
                 continue;
             }
-            if let Part::Interrupted = self.run(round, planned)? {
-                return Ok(Part::Interrupted);
+            if let RoundEnd::Interrupted = self.run(round, planned)? {
+                return Ok(RoundEnd::Interrupted);
             }
         }
-        let of_round = || {
-            self.runs.iter().filter(|(row, _)| row.round == round && row.state == RunState::Counts)
-        };
         let repeats = Repeats {
-            of_round: self.attempt(round),
-            other_rounds: self.repeated_rounds(round),
+            of_round: self.runs.attempts(round),
+            other_rounds: self.runs.repeated_rounds_beside(round),
             pairs: pairs_due,
         };
-        let verdicts = of_round().filter_map(|(_, figures)| figures.as_ref());
-        match judge_round(verdicts.map(|figures| &figures.verdict), repeats) {
-            RoundState::Counts => Ok(Part::Done),
-            RoundState::Lost => Ok(Part::Lost),
+        let verdicts = self.runs.figures_of_round(round).map(|figures| &figures.verdict);
+        match judge_round(verdicts, repeats) {
+            RoundState::Counts => Ok(RoundEnd::Done),
+            RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
-                let runs: Vec<u32> = of_round().map(|(row, _)| row.run).collect();
+                let runs = self.runs.repeat(round);
                 self.record.set_state(&runs, RunState::Repeated)?;
-                for (row, figures) in &mut self.runs {
-                    if runs.contains(&row.run) {
-                        row.state = RunState::Repeated;
-                        *figures = None;
-                    }
-                }
                 self.listener.on_event(&ExperimentEvent::Repeating { round });
-                Ok(Part::Done)
+                Ok(RoundEnd::Done)
             }
         }
-    }
-
-    /// Returns the number of earlier attempts at a round.
-    fn attempt(&self, round: u32) -> u32 {
-        let repeated = self
-            .runs
-            .iter()
-            .filter(|(row, _)| row.round == round && row.state == RunState::Repeated);
-        repeated.map(|(row, _)| row.attempt + 1).max().unwrap_or_default()
-    }
-
-    /// Returns the number of other rounds that were repeated.
-    fn repeated_rounds(&self, round: u32) -> u32 {
-        let repeated = self.runs.iter().filter(|(row, _)| row.state == RunState::Repeated);
-        let mut rounds: Vec<u32> =
-            repeated.map(|(row, _)| row.round).filter(|other| *other != round).collect();
-        rounds.sort_unstable();
-        rounds.dedup();
-        rounds.len() as u32
     }
 
     /// Makes a run, with the statements around it.
-    fn run(&mut self, round: u32, planned: PlannedRun) -> Result<Part, ExperimentError> {
+    fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
         if self.order.stop.reason() != EndKind::Completed {
-            return Ok(Part::Interrupted);
+            return Ok(RoundEnd::Interrupted);
         }
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
         let arm = &experiment.arms[place];
         let number = self.runs.len() as u32 + 1;
         self.restore(place)?;
-        self.statements(place, &arm.before)?;
+        self.statements(place, &arm.before, self.own_stop())?;
         let made = self.make(round, planned, number);
-        // They undo the statements before the run, however it ended.
-        let undone = self.statements_at_the_end(place, &arm.after);
+        // They undo the statements before the run, however it ended, also after an interrupt.
+        let undone = self.statements(place, &arm.after, Stop::default());
         let part = made?;
         undone?;
         Ok(part)
@@ -383,7 +337,7 @@ impl<'a> Execution<'a> {
         round: u32,
         planned: PlannedRun,
         number: u32,
-    ) -> Result<Part, ExperimentError> {
+    ) -> Result<RoundEnd, ExperimentError> {
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
         let arm = &experiment.arms[place];
@@ -393,7 +347,7 @@ impl<'a> Execution<'a> {
         let done = self.measure(place, planned)?;
         if done.end == EndKind::Interrupted {
             done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
-            return Ok(Part::Interrupted);
+            return Ok(RoundEnd::Interrupted);
         }
         let archive = Archive::open(&done.record)?;
         let figures = figures(&archive)?;
@@ -405,8 +359,8 @@ impl<'a> Execution<'a> {
         let row = self.row(number, round, planned, name, &figures);
         self.record.add_run(&row, &rows_of(&figures), &done.record)?;
         self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
-        self.runs.push((row, Some(figures)));
-        Ok(Part::Done)
+        self.runs.push(row, Some(figures));
+        Ok(RoundEnd::Done)
     }
 
     fn row(
@@ -425,9 +379,9 @@ impl<'a> Execution<'a> {
             round,
             position: planned.position,
             arm,
-            attempt: self.attempt(round),
+            attempt: self.runs.attempts(round),
             state: RunState::Counts,
-            verdict: word(verdict.status()).to_owned(),
+            verdict: verdict.status().verdict().to_ascii_lowercase(),
             objections: objections.join(","),
             seed: planned.seed.0,
         }
@@ -441,7 +395,7 @@ impl<'a> Execution<'a> {
         order.options.teardown = false;
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
-        order.stop = self.order.stop.of_one_run();
+        order.stop = self.own_stop();
         let stage = self.servers.stage(place);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
@@ -469,7 +423,8 @@ impl<'a> Execution<'a> {
         match self.order.experiment.restore {
             Restore::None => Ok(()),
             Restore::Statements(_) => {
-                self.statements(place, &self.order.experiment.arms[place].restore)
+                let statements = &self.order.experiment.arms[place].restore;
+                self.statements(place, statements, self.own_stop())
             }
             Restore::Reload if self.runs.is_empty() => Ok(()),
             Restore::Reload => {
@@ -481,9 +436,8 @@ impl<'a> Execution<'a> {
 
     /// Returns the largest number of runs, if no round is repeated any more.
     fn most_runs(&self) -> u32 {
-        let made = self.runs.iter().filter(|(row, _)| row.state == RunState::Counts).count() as u32;
         let all = self.design.looks.most_pairs() * self.design.arms as u32;
-        self.runs.len() as u32 + all.saturating_sub(made)
+        self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)
     }
 
     fn conclude(mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
@@ -558,15 +512,6 @@ fn only(order: &mut Order, statements: &[FixedStatement]) {
     order.options.prepare = Prepare::Fresh;
 }
 
-/// Returns the word for a verdict in the record.
-fn word(verdict: Status) -> &'static str {
-    match verdict {
-        Status::Invalid => "invalid",
-        Status::Suspect => "suspect",
-        Status::Pass | Status::NotPossible => "valid",
-    }
-}
-
 fn is_simulated(arm: &Arm) -> bool {
     arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
 }
@@ -579,8 +524,8 @@ fn schedule(experiment: &Experiment, seed: Seed) -> Schedule {
 /// Returns the arm of the file for an arm of the comparison.
 fn place_of(experiment: &Experiment, compared: usize) -> usize {
     match experiment.design {
-        Runs::Arms => compared,
-        Runs::Aa => 0,
+        QuestionDesign::Arms => compared,
+        QuestionDesign::Aa => 0,
     }
 }
 
@@ -600,35 +545,6 @@ pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
         bets: outline.bets.clone(),
         deltas: outline.deltas.clone(),
     }
-}
-
-fn look_of(row: LookRow) -> Look {
-    Look { pairs: row.pairs, is_decided: row.is_decided }
-}
-
-/// Returns the number of leading rounds in which every arm has a run that counts.
-fn complete_rounds(runs: &[RunRow], arms: usize) -> u32 {
-    let is_complete = |round: &u32| {
-        let counts = |row: &&RunRow| row.round == *round && row.state == RunState::Counts;
-        runs.iter().filter(counts).count() == arms
-    };
-    (0..).take_while(is_complete).count() as u32
-}
-
-/// Returns the runs that count, for the comparison.
-fn counted<'r>(runs: &'r [(RunRow, Option<RunFigures>)], names: &[String]) -> Vec<CountedRun<'r>> {
-    let run = |(row, figures): &'r (RunRow, Option<RunFigures>)| {
-        let arm = names.iter().position(|name| *name == row.arm)?;
-        let figures = figures.as_ref().filter(|_| row.state == RunState::Counts)?;
-        Some(CountedRun { round: row.round, arm, position: row.position, figures })
-    };
-    runs.iter().filter_map(run).collect()
-}
-
-/// Returns the figures of a recorded run.
-pub(super) fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
-    let evidence = evidence(archive)?;
-    Ok(RunFigures::of(&evidence, &summarize(&evidence), archive.settings()?))
 }
 
 fn rows_of(figures: &RunFigures) -> Vec<Figure> {

@@ -13,6 +13,8 @@ mod effect;
 mod error;
 mod event;
 mod execute;
+mod made;
+mod recorded;
 mod results;
 mod schedule;
 mod servers;

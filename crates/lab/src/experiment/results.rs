@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmValidity, Comparison, CountedRun, Design, JudgedRun, RunFigures, compare, validity_of,
+    ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, RunFigures, compare, validity_of,
 };
 use archive::{Archive, ExperimentContent, RunRow, RunState};
 
 use super::error::ExperimentError;
-use super::execute::figures;
+use super::recorded::{figures, looks_of};
 
 /// A setting that has one value in all runs of an arm, and another in those of the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct ChangedSetting {
 /// The results of an experiment.
 #[derive(Debug)]
 pub struct ExperimentResults {
-    /// Facts, looks and remarks, and the list of runs.
-    pub content: ExperimentContent,
+    /// The looks that were taken.
+    pub looks: Vec<Look>,
     /// The runs with their figures, in the order in which they were made.
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
@@ -73,12 +73,13 @@ pub fn read_results(
             CountedRun { round, arm: run.arm, position, figures: &run.figures }
         })
         .collect();
-    let pairs = content.looks.iter().map(|look| look.pairs).max();
+    let looks = looks_of(&content);
+    let pairs = looks.iter().map(|look| look.pairs).max();
     let comparison = pairs.map(|pairs| compare(design, &counted, pairs));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
     let validity = (0..names.len()).map(|arm| validity_of(arm, &judged)).collect();
-    Ok(ExperimentResults { comparison, validity, runs, content })
+    Ok(ExperimentResults { looks, runs, comparison, validity })
 }
 
 impl ExperimentResults {

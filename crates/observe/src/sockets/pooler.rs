@@ -23,7 +23,7 @@ use crate::process::proxies::{Listener, listener};
 use crate::sample::Sample;
 
 /// Most samples between two searches: a search reads the open files of many processes.
-const PATIENCE: u32 = 16;
+const LONGEST_PAUSE: u32 = 16;
 
 /// Search for the pooler of an observed program.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ struct Outgoing {
 
 /// All connections of the machine at one moment.
 #[derive(Debug, Default)]
-struct Everything {
+struct MachineSockets {
     tcp: Vec<Connection>,
     unix: Vec<unix::End>,
 }
@@ -94,7 +94,7 @@ impl PoolerSearch {
             let numbers: Vec<u16> = pooler.servers.iter().copied().take(MOST_PORTS).collect();
             let request = |family| tcp::request(family, &numbers);
             let families = if numbers.is_empty() { &[][..] } else { &Family::ALL };
-            let read = Everything::read(diagnostics, families, request)?;
+            let read = MachineSockets::read(diagnostics, families, request)?;
             pooler.now = read.outgoing(&sockets, pooler.port);
             return Ok(());
         }
@@ -103,8 +103,8 @@ impl PoolerSearch {
             self.next.0 = left - 1;
             return Ok(());
         }
-        self.next = (pause, (pause * 2).min(PATIENCE));
-        let read = Everything::read(diagnostics, &Family::ALL, tcp::request_for_all)?;
+        self.next = (pause, (pause * 2).min(LONGEST_PAUSE));
+        let read = MachineSockets::read(diagnostics, &Family::ALL, tcp::request_for_all)?;
         self.found = read.servers_of(held).into_iter().find_map(|port| {
             let Listener { number, name } = listener(root, port)?;
             let mut holder = Holder::of(number);
@@ -139,13 +139,13 @@ impl Outgoing {
     }
 }
 
-impl Everything {
+impl MachineSockets {
     fn read(
         diagnostics: &mut Diagnostics,
         families: &[Family],
         request: impl Fn(Family) -> Vec<u8>,
-    ) -> io::Result<Everything> {
-        let mut read = Everything::default();
+    ) -> io::Result<MachineSockets> {
+        let mut read = MachineSockets::default();
         for family in families {
             diagnostics.ask(&request(*family), |message| {
                 read.tcp.extend(tcp::connection(message));
@@ -243,7 +243,7 @@ mod tests {
 
     /// Returns a program (sockets 1 and 2) that uses a pooler (10 to 12) at port 6432, whose
     /// connections lead to port 5432.
-    fn pooled() -> Everything {
+    fn pooled() -> MachineSockets {
         let tcp = vec![
             connection(1, [40_001, 6_432], [5, 90]),
             connection(2, [40_002, 6_432], [5, 90]),
@@ -254,7 +254,7 @@ mod tests {
             // A connection to another machine.
             connection(3, [40_003, 443], [5, 90]),
         ];
-        Everything { tcp, unix: Vec::new() }
+        MachineSockets { tcp, unix: Vec::new() }
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
             end(14, 22, None),
             end(22, 14, Some("/run/systemd/journal/stdout")),
         ];
-        let all = Everything { unix, ..Everything::default() };
+        let all = MachineSockets { unix, ..MachineSockets::default() };
         let sockets: HashSet<u32> = [13, 14].into();
         assert_eq!(all.outgoing(&sockets, 6_432).count(), 1);
         assert!(all.is_local_to(&sockets, &[5_432]) && !all.is_local_to(&sockets, &[5_433]));

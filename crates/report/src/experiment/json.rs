@@ -1,6 +1,5 @@
 //! The document of an experiment: `assay.experiment/1`.
 
-use analyze::Status;
 use analyze::compare::{
     ArmComparison, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion, MetricChange,
     Pair, PairOrder,
@@ -58,7 +57,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "record": view.record,
         "state": view.state.name(),
         "answer": answer(view),
-        "verdict": verdict(view.verdict()),
+        "verdict": view.verdict().verdict(),
         "several_differences": view.has_several_differences,
         "arms": arms,
         "looks": looks,
@@ -173,15 +172,7 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "attempt": run.attempt,
         "state": run.state,
         "seed": run.seed,
-        "verdict": verdict(run.verdict),
+        "verdict": run.verdict.verdict(),
         "objections": run.objections,
     })
-}
-
-fn verdict(status: Status) -> &'static str {
-    match status {
-        Status::Invalid => "INVALID",
-        Status::Suspect => "SUSPECT",
-        Status::Pass | Status::NotPossible => "VALID",
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use analyze::Status;
 use analyze::compare::{ArmComparison, MetricChange, PairOrder};
 use base::printable;
 
@@ -89,12 +88,7 @@ fn arms(out: &mut String, view: &ExperimentView) {
 }
 
 fn validity(out: &mut String, view: &ExperimentView) {
-    let word = match view.verdict() {
-        Status::Invalid => "INVALID",
-        Status::Suspect => "SUSPECT",
-        Status::Pass | Status::NotPossible => "VALID",
-    };
-    let _ = writeln!(out, "\n{word}");
+    let _ = writeln!(out, "\n{}", view.verdict().verdict());
     for arm in &view.arms {
         let _ = writeln!(out, "  {}: {}", printable(&arm.name), counts(arm));
     }

@@ -12,6 +12,8 @@ pub(crate) struct Log {
     pub(crate) wants_rows: bool,
     pub(crate) wants_columns: bool,
     pub(crate) kinds: Vec<ColumnKind>,
+    /// Number of columns of the present result.
+    pub(crate) columns: u64,
 }
 
 impl Log {
@@ -41,6 +43,7 @@ impl Sink for Log {
         if !is_known {
             self.kinds.clear();
         }
+        self.columns = count;
         let known = if is_known { ", known" } else { "" };
         self.lines.push(format!("{count} columns{known}"));
     }
@@ -54,7 +57,7 @@ impl Sink for Log {
     fn row(&mut self, row: Row<'_>) -> Result<(), WireError> {
         let fields: Vec<String> = match row {
             Row::Text(row) => row
-                .fields()
+                .fields(self.columns)
                 .map(|field| Ok(field?.map_or("NULL".to_owned(), shown)))
                 .collect::<Result<_, WireError>>()?,
             Row::Binary(row) => row

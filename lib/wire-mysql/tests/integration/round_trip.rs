@@ -303,7 +303,7 @@ proptest! {
             let texts: Vec<Option<Vec<u8>>> = row.iter().map(text).collect();
             let values = texts.iter().map(Option::as_deref);
             let payload = written(|out| TextRow::encode(out, values));
-            let fields: Result<Vec<_>, _> = TextRow(&payload).fields().collect();
+            let fields: Result<Vec<_>, _> = TextRow(&payload).fields(row.len() as u64).collect();
             prop_assert_eq!(fields, Ok(texts.iter().map(Option::as_deref).collect()));
         }
     }

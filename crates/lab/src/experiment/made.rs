@@ -1,0 +1,107 @@
+//! The runs of an experiment that were made so far.
+
+use analyze::compare::{CountedRun, RunFigures};
+use archive::{RunRow, RunState};
+
+/// A run with its figures, if it may count.
+struct MadeRun {
+    row: RunRow,
+    figures: Option<RunFigures>,
+}
+
+/// All runs so far, in the order in which they were made.
+#[derive(Default)]
+pub(super) struct MadeRuns(Vec<MadeRun>);
+
+impl MadeRuns {
+    pub(super) fn push(&mut self, row: RunRow, figures: Option<RunFigures>) {
+        self.0.push(MadeRun { row, figures });
+    }
+
+    /// Returns the number of runs, whatever their state.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the number of runs that count.
+    pub(super) fn counting(&self) -> usize {
+        self.0.iter().filter(|run| run.row.state == RunState::Counts).count()
+    }
+
+    /// Returns the number of leading rounds that are complete.
+    pub(super) fn complete_rounds(&self, arms: usize) -> u32 {
+        complete_rounds(self.0.iter().map(|run| &run.row), arms)
+    }
+
+    /// Returns true if a position of a round has a run that counts.
+    pub(super) fn has(&self, round: u32, position: u32) -> bool {
+        self.of_round(round).any(|run| run.row.position == position)
+    }
+
+    /// Returns the figures of the runs of a round that count.
+    pub(super) fn figures_of_round(&self, round: u32) -> impl Iterator<Item = &RunFigures> {
+        self.of_round(round).filter_map(|run| run.figures.as_ref())
+    }
+
+    fn of_round(&self, round: u32) -> impl Iterator<Item = &MadeRun> {
+        let counts =
+            move |run: &&MadeRun| run.row.round == round && run.row.state == RunState::Counts;
+        self.0.iter().filter(counts)
+    }
+
+    /// Marks the counting runs of a round as repeated, and returns their numbers.
+    pub(super) fn repeat(&mut self, round: u32) -> Vec<u32> {
+        let runs: Vec<u32> = self.of_round(round).map(|run| run.row.run).collect();
+        for run in self.0.iter_mut().filter(|run| runs.contains(&run.row.run)) {
+            run.row.state = RunState::Repeated;
+            run.figures = None;
+        }
+        runs
+    }
+
+    /// Returns the number of earlier attempts at a round.
+    pub(super) fn attempts(&self, round: u32) -> u32 {
+        let of_round = self.repeated().filter(|row| row.round == round);
+        of_round.map(|row| row.attempt + 1).max().unwrap_or_default()
+    }
+
+    /// Returns the number of other rounds that were repeated.
+    pub(super) fn repeated_rounds_beside(&self, round: u32) -> u32 {
+        let mut rounds: Vec<u32> =
+            self.repeated().map(|row| row.round).filter(|other| *other != round).collect();
+        rounds.sort_unstable();
+        rounds.dedup();
+        rounds.len() as u32
+    }
+
+    fn repeated(&self) -> impl Iterator<Item = &RunRow> {
+        self.0.iter().map(|run| &run.row).filter(|row| row.state == RunState::Repeated)
+    }
+
+    /// Returns the runs that count, for the comparison of arms with these names.
+    pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
+        let counts = self.0.iter().filter(|run| run.row.state == RunState::Counts);
+        let counted = counts.filter_map(|MadeRun { row, figures }| {
+            let arm = names.iter().position(|name| *name == row.arm)?;
+            let figures = figures.as_ref()?;
+            Some(CountedRun { round: row.round, arm, position: row.position, figures })
+        });
+        counted.collect()
+    }
+}
+
+/// Returns the number of leading rounds in which every arm has a run that counts.
+pub(super) fn complete_rounds<'r>(
+    runs: impl Iterator<Item = &'r RunRow> + Clone,
+    arms: usize,
+) -> u32 {
+    let is_complete = |round: &u32| {
+        let counts = |row: &&RunRow| row.round == *round && row.state == RunState::Counts;
+        runs.clone().filter(counts).count() == arms
+    };
+    (0..).take_while(is_complete).count() as u32
+}

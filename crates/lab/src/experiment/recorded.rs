@@ -1,0 +1,20 @@
+//! Figures and looks, read from the record of an experiment.
+
+use analyze::compare::{Look, RunFigures};
+use analyze::summarize;
+use archive::{Archive, ExperimentContent};
+
+use super::error::ExperimentError;
+use crate::evidence::evidence;
+
+/// Returns the figures of a recorded run.
+pub(super) fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
+    let evidence = evidence(archive)?;
+    Ok(RunFigures::of(&evidence, &summarize(&evidence), archive.settings()?))
+}
+
+/// Returns the looks of a record.
+pub(super) fn looks_of(content: &ExperimentContent) -> Vec<Look> {
+    let looks = content.looks.iter();
+    looks.map(|row| Look { pairs: row.pairs, is_decided: row.is_decided }).collect()
+}
