@@ -105,3 +105,58 @@ pub(super) fn complete_rounds<'r>(
     };
     (0..).take_while(is_complete).count() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use analyze::Component;
+    use analyze::compare::RunVerdict;
+
+    use super::*;
+
+    fn row(run: u32, round: u32, position: u32, attempt: u32) -> RunRow {
+        RunRow {
+            run,
+            round,
+            position,
+            arm: if position == 0 { "plain" } else { "tls" }.to_owned(),
+            attempt,
+            state: RunState::Counts,
+            verdict: "valid".to_owned(),
+            objections: String::new(),
+            seed: 1,
+        }
+    }
+
+    fn figures() -> RunFigures {
+        RunFigures {
+            verdict: RunVerdict::new([]),
+            jobs: Vec::new(),
+            metrics: Vec::new(),
+            missing: Vec::new(),
+            limiter: Component::Unknown,
+            facts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn repeated_round_counts_again_when_both_arms_have_run_again() {
+        let names = ["plain".to_owned(), "tls".to_owned()];
+        let mut made = MadeRuns::default();
+        for run in 0..4 {
+            made.push(row(run + 1, run / 2, run % 2, 0), Some(figures()));
+        }
+        assert_eq!((made.complete_rounds(2), made.counting()), (2, 4));
+        assert_eq!(made.repeat(1), [3, 4]);
+        assert_eq!((made.complete_rounds(2), made.counting(), made.len()), (1, 2, 4));
+        assert_eq!((made.attempts(1), made.attempts(0)), (1, 0));
+        assert_eq!((made.repeated_rounds_beside(0), made.repeated_rounds_beside(1)), (1, 0));
+        made.push(row(5, 1, 0, 1), Some(figures()));
+        assert!(made.has(1, 0) && !made.has(1, 1));
+        assert_eq!(made.complete_rounds(2), 1);
+        made.push(row(6, 1, 1, 1), Some(figures()));
+        let counted = made.counted(&names);
+        let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        assert_eq!((made.complete_rounds(2), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
+    }
+}

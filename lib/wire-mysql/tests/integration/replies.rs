@@ -2,8 +2,8 @@
 
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, ErrorKind, Field, MAX_PAYLOAD,
-    Negotiated, OkPacket, Prepared, Replies, ReplyKind, StatementId, Status, file_data, file_end,
-    packet,
+    Negotiated, OkPacket, Prepared, Replies, ReplyKind, StatementId, Status, TextRow, file_data,
+    file_end, packet,
 };
 
 use crate::log::{Log, agreed, new, old, read, told};
@@ -103,6 +103,22 @@ fn rows_that_are_too_short_for_their_columns_are_a_fault() {
             assert_eq!(read.is_ok(), is_enough, "{kind:?} {} {read:?}", row.escape_ascii());
         }
     }
+}
+
+#[test]
+fn wanted_text_row_must_have_a_value_for_each_column() {
+    for (row, is_right) in [
+        (&b"\x011\x012"[..], true),
+        (b"\x011\xfb", true),
+        (b"\x031\x01", false),
+        (b"\x011\x012\x013", false),
+    ] {
+        let fields: Result<Vec<_>, _> = TextRow(row).fields(2).collect();
+        assert_eq!(fields.is_ok(), is_right, "{} {fields:?}", row.escape_ascii());
+    }
+    let missing = TextRow(b"\x011").fields(2).last();
+    let context = missing.map(|field| field.map_err(|error| error.context));
+    assert_eq!(context, Some(Err("text row, number of values")));
 }
 
 /// Returns the sequence number after the last of some packets.
