@@ -289,6 +289,10 @@ pub(crate) struct CalibrateArgs {
     /// A server whose floor is measured as well: one client and a statement that does nothing.
     #[arg(value_name = "URL", value_parser = parse_url)]
     pub(crate) url: Option<Url>,
+    /// Measure a disk instead: the durable flushes per second of a temporary file below this
+    /// folder, in about eight seconds. The result is not stored.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "no_store"])]
+    pub(crate) disk: Option<PathBuf>,
     /// Measure a third as long: about five seconds, with more scatter.
     #[arg(long)]
     pub(crate) quick: bool,

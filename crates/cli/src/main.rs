@@ -9,6 +9,7 @@ mod builtin;
 mod calibration;
 mod commands;
 mod complain;
+mod disk_calibration;
 mod display;
 mod exit;
 mod experiment_file;

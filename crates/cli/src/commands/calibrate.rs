@@ -1,16 +1,18 @@
-//! `assay calibrate`: measures the overhead of the load generator on this machine.
+//! `assay calibrate`: measures the overhead of the load generator on this machine, or a disk.
 
 use std::path::Path;
 
 use engine::Stop;
 use lab::calibrate::{
-    self, Calibration, CalibrationOptions, CalibrationResult, Machine, Problem, Store,
+    self, Calibration, CalibrationOptions, CalibrationResult, DiskOptions, DiskProblem, Machine,
+    Problem, Store,
 };
 
 use crate::args::{CalibrateArgs, WireServerArgs};
 use crate::calibration;
 use crate::commands::answer::{print, print_document};
 use crate::complain::Complaint;
+use crate::disk_calibration;
 use crate::exit::Exit;
 use crate::reading::warn_of_password;
 use crate::{signals, stderr};
@@ -19,6 +21,9 @@ use crate::{signals, stderr};
 const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
+    if let Some(folder) = &args.disk {
+        return disk(args, folder);
+    }
     warn_of_password(args.url.as_ref());
     let target = match &args.url {
         None => None,
@@ -35,12 +40,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         stop,
     };
-    let mut tell = |what: &str| {
-        if !args.quiet {
-            stderr::line(&format!("{what} …"));
-        }
-    };
-    let calibrated = match calibrate::calibrate(&wanted, &mut tell) {
+    let calibrated = match calibrate::calibrate(&wanted, &mut |what| tell(args, what)) {
         Ok(calibrated) => calibrated,
         Err(problem) => return ended(&problem),
     };
@@ -48,6 +48,43 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     let file = kept.as_ref().ok().and_then(|file| file.as_deref());
     answer(args, &wanted, &calibrated, file)?;
     kept.map_err(|error| Complaint::new(format!("the calibration was not kept: {error}")))?;
+    Ok(Exit::Success)
+}
+
+/// Prints the name of a measurement that begins.
+fn tell(args: &CalibrateArgs, what: &str) {
+    if !args.quiet {
+        stderr::line(&format!("{what} …"));
+    }
+}
+
+/// Measures the durable flushes of the disk of a folder.
+fn disk(args: &CalibrateArgs, folder: &Path) -> Result<Exit, Complaint> {
+    let stop = Stop::default();
+    signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
+    let options = DiskOptions { folder: folder.to_owned(), is_quick: args.quick, stop };
+    let figures = match calibrate::calibrate_disk(&options, &mut |what| tell(args, what)) {
+        Ok(figures) => figures,
+        Err(problem @ DiskProblem::Interrupted) => {
+            Complaint::of(&problem).print();
+            return Ok(Exit::Interrupted);
+        }
+        Err(problem) => {
+            let help =
+                "name a folder that can be written, on the file system of the database's log";
+            return Err(Complaint::of(&problem).help(help));
+        }
+    };
+    if figures.is_misleading() {
+        let (folder, kind) = (figures.folder.display(), &figures.file_system);
+        let sentence = format!("`{folder}` is on {kind}, which is not the disk of a database");
+        let help = "name a folder on the file system of the database's log";
+        Complaint::warning(sentence).help(help).print();
+    }
+    match args.json {
+        true => print_document(&disk_calibration::document(&figures, args.quick))?,
+        false => print(&disk_calibration::text(&figures))?,
+    }
     Ok(Exit::Success)
 }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::disk::limited;
 use crate::example::assert_keeps_to;
 use crate::liar::{Asked, FaultyServer, Talk};
 use crate::support::{MM1, Place, Ran, check};
@@ -237,4 +238,57 @@ fn shared_host_is_reported() {
     fs::remove_file(place.at("r.assay")).unwrap();
     let simulated = place.virtually(MM1, &[]).json();
     assert_eq!(simulated["run"]["same_host"], Value::Null);
+}
+
+#[test]
+fn durable_flushes_of_a_disk_are_printed_and_not_stored() {
+    let place = Place::new();
+    let text = place.assay(&["calibrate", "--disk", ".", "--quick"]).expect(0);
+    let (first, rest) = text.stdout.split_once('\n').unwrap();
+    assert!(first.contains(" durable flushes of 8 KiB per second: p50 "), "{first}");
+    let folder = place.path().canonicalize().unwrap();
+    assert!(rest.starts_with(&format!("{}: ", folder.display())), "{rest}");
+    assert!(text.stderr.contains("flushes of 8 KiB, rewrite …\n"), "{}", text.stderr);
+    let args = ["calibrate", "--disk", ".", "--quick", "--quiet", "--json"];
+    let document = place.assay(&args).expect(0).json();
+    assert_keeps_to("schemas/disk.schema.json", &document);
+    assert_eq!(document["flushes"].as_array().unwrap().len(), 8);
+    assert_eq!((kept(&place).len(), place.names().len()), (0, 0));
+}
+
+#[test]
+fn disk_without_a_place_for_the_file_is_refused() {
+    let place = Place::new();
+    place.write("a-file", "");
+    for folder in ["missing", "a-file", "/proc"] {
+        let ran = place.assay(&["calibrate", "--disk", folder, "--quick", "--quiet"]);
+        ran.refuses(&[&format!("cannot create a file in `{folder}`: "), "name a folder"]);
+    }
+    let args = ["calibrate", "--disk", ".", "--quick", "--quiet"];
+    Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot write to a file in", "too large"]);
+    place.assay(&["calibrate", "sqlite:", "--disk", "."]).refuses(&["--disk"]);
+    assert_eq!(place.names(), ["a-file"]);
+}
+
+#[test]
+fn killed_measurement_of_a_disk_leaves_no_file() {
+    let place = Place::new();
+    let mut measuring = place.start(&["calibrate", "--disk", "."]);
+    measuring.says("flushes of 16 KiB, rewrite …");
+    assert_eq!(place.names().len(), 0);
+    measuring.signal(Signal::SIGINT);
+    let ran = measuring.ends().expect(130);
+    assert!(ran.stderr.contains("interrupted before the end of the measurement"), "{}", ran.stderr);
+    let mut measuring = place.start(&["calibrate", "--disk", "."]);
+    measuring.says("flushes of 16 KiB, rewrite …");
+    measuring.signal(Signal::SIGKILL);
+    measuring.ends();
+    assert_eq!(place.names().len(), 0);
+}
+
+#[test]
+fn memory_is_no_disk() {
+    let place = Place::new();
+    let ran = place.assay(&["calibrate", "--disk", "/dev/shm", "--quick", "--quiet"]).expect(0);
+    assert!(ran.stderr.contains("warning: `/dev/shm` is on tmpfs, which is"), "{}", ran.stderr);
 }

@@ -6,9 +6,12 @@
 //! the ceiling of one thread. [`Store`] keeps the result, and every later run on this machine
 //! refers to it ([`facts_of`](facts::facts_of)).
 //!
+//! [`calibrate_disk`] measures the durable flushes of a disk instead, which is not kept.
+//!
 //! Invariant: a calibration names its machine and is used on no other.
 
 mod clock;
+mod disk;
 mod document;
 #[cfg(test)]
 mod example;
@@ -25,6 +28,7 @@ use std::path::Path;
 use analyze::Route;
 use base::{Target, WallTime};
 
+pub use disk::{DiskFigures, DiskOptions, DiskProblem, FlushFigures, WritePattern, calibrate_disk};
 pub use document::SCHEMA;
 pub use figures::{
     Calibration, CalibrationResult, Ceiling, ClockFigures, Floor, HandOff, Lateness, Quantiles,

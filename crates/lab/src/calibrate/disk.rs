@@ -1,0 +1,371 @@
+//! Durable flushes per second of a disk: the bound of every commit that waits for it.
+//!
+//! A flush is a write of some bytes at the end of the last write, and an `fdatasync`. Databases
+//! write their logs in this way: most into files that they wrote before
+//! ([`WritePattern::Rewrite`]), some at the end of a growing file ([`WritePattern::Append`]), which
+//! must keep the new length too.
+//!
+//! Invariant: the file has no name, so that it is gone when this process is, however that ends.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use base::{Clock, Monotonic, Nanos};
+use engine::Stop;
+use observe::environment::{Root, read};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fdatasync, fstatvfs, openat, unlinkat};
+use rustix::io::Errno;
+
+/// Time that each size is measured.
+const LASTS: Nanos = Nanos::from_millis(1_000);
+
+/// Factor by which a quick calibration shortens that time.
+const QUICK: u64 = 3;
+
+/// Bytes of a flush: a page of PostgreSQL and of InnoDB, and larger commits.
+const SIZES: [usize; 4] = [8 << 10, 16 << 10, 128 << 10, 1 << 20];
+
+/// Length of the file that is rewritten, in bytes; the length of a log segment of PostgreSQL.
+const REWRITTEN: u64 = 16 << 20;
+
+/// Length at which an appended file has grown enough, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// File systems that keep nothing on a disk, or not on the disk of a database.
+const NOT_DURABLE: [&str; 3] = ["tmpfs", "ramfs", "overlay"];
+
+/// The parameters of a measurement.
+pub struct DiskOptions {
+    /// The folder; the file is created on its file system.
+    pub folder: PathBuf,
+    /// True if each measurement lasts only a third of the usual time.
+    pub is_quick: bool,
+    /// A request to stop early.
+    pub stop: Stop,
+}
+
+/// The figures of a disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskFigures {
+    /// The absolute path of the folder.
+    pub folder: PathBuf,
+    /// The type of its file system, or `unknown`.
+    pub file_system: String,
+    /// The device below, or `unknown`.
+    pub device: String,
+    /// The medium of the device: `solid-state`, `rotating` or `unknown`.
+    pub medium: String,
+    /// Flushes by pattern and size; the first is that of the smallest page in place.
+    pub flushes: Vec<FlushFigures>,
+}
+
+impl DiskFigures {
+    /// Returns true if the file system keeps nothing on a disk, or not on the disk that a database
+    /// would use.
+    pub fn is_misleading(&self) -> bool {
+        NOT_DURABLE.contains(&self.file_system.as_str())
+    }
+}
+
+/// The place of a flush in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WritePattern {
+    /// Over bytes that were written before; the length of the file stays.
+    Rewrite,
+    /// At the end of the file, which grows.
+    Append,
+}
+
+impl WritePattern {
+    /// Both patterns.
+    pub const ALL: [WritePattern; 2] = [WritePattern::Rewrite, WritePattern::Append];
+
+    /// Returns the name in the document.
+    pub fn name(self) -> &'static str {
+        match self {
+            WritePattern::Rewrite => "rewrite",
+            WritePattern::Append => "append",
+        }
+    }
+}
+
+/// The flushes of one pattern and size, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlushFigures {
+    /// The pattern.
+    pub pattern: WritePattern,
+    /// Bytes of each flush.
+    pub bytes: u64,
+    /// Number of flushes.
+    pub count: u64,
+    /// Flushes per second.
+    pub per_s: f64,
+    /// Median time of a flush, write included.
+    pub p50: Nanos,
+    /// p99 of that time.
+    pub p99: Nanos,
+    /// Maximum of that time.
+    pub max: Nanos,
+}
+
+/// A reason why a disk is not measured.
+#[derive(Debug)]
+pub enum DiskProblem {
+    /// The folder is missing, is no folder, or may not be written to.
+    Folder(PathBuf, io::Error),
+    /// The file system has not enough space; the numbers are free and needed bytes.
+    NoSpace(PathBuf, u64, u64),
+    /// A write or a flush failed.
+    Write(PathBuf, io::Error),
+    /// The user interrupted the measurement.
+    Interrupted,
+}
+
+impl std::fmt::Display for DiskProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DiskProblem::Folder(folder, error) => {
+                write!(f, "cannot create a file in `{}`: {error}", folder.display())
+            }
+            DiskProblem::NoSpace(folder, free, needed) => {
+                let (folder, free, needed) = (folder.display(), free >> 20, needed >> 20);
+                write!(f, "`{folder}` has {free} MiB of free space; the measurement needs {needed}")
+            }
+            DiskProblem::Write(folder, error) => {
+                write!(f, "cannot write to a file in `{}`: {error}", folder.display())
+            }
+            DiskProblem::Interrupted => {
+                f.write_str("interrupted before the end of the measurement")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DiskProblem {}
+
+/// Measures the disk of a folder, in about eight seconds; calls `tell` with the name of each
+/// measurement before it begins.
+///
+/// # Errors
+/// The folder cannot hold the file, a flush fails, or the user interrupts.
+pub fn calibrate_disk(
+    options: &DiskOptions,
+    tell: &mut dyn FnMut(&str),
+) -> Result<DiskFigures, DiskProblem> {
+    let of_folder = |error| DiskProblem::Folder(options.folder.clone(), error);
+    let folder = options.folder.canonicalize().map_err(of_folder)?;
+    let disk = Disk { folder: &folder, options };
+    disk.check_space()?;
+    let mut flushes = Vec::new();
+    for pattern in WritePattern::ALL {
+        for bytes in SIZES {
+            tell(&format!("flushes of {} KiB, {}", bytes >> 10, pattern.name()));
+            flushes.push(disk.flushes(pattern, bytes)?);
+        }
+    }
+    let facts = read(&Root::system(), &folder);
+    let fact = |name: &str| {
+        let found = facts.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    Ok(DiskFigures {
+        file_system: fact("host.storage.file_system"),
+        device: fact("host.storage.device"),
+        medium: fact("host.storage.medium"),
+        folder,
+        flushes,
+    })
+}
+
+/// The folder that is measured.
+struct Disk<'a> {
+    folder: &'a Path,
+    options: &'a DiskOptions,
+}
+
+impl Disk<'_> {
+    fn check_space(&self) -> Result<(), DiskProblem> {
+        let file = self.file()?;
+        let space = fstatvfs(&file).map_err(|error| self.unwritable(error.into()))?;
+        let free = space.f_bavail.saturating_mul(space.f_frsize);
+        match free < LARGEST {
+            true => Err(DiskProblem::NoSpace(self.options.folder.clone(), free, LARGEST)),
+            false => Ok(()),
+        }
+    }
+
+    fn file(&self) -> Result<File, DiskProblem> {
+        nameless_file(self.folder)
+            .map_err(|error| DiskProblem::Folder(self.options.folder.clone(), error))
+    }
+
+    fn unwritable(&self, error: io::Error) -> DiskProblem {
+        DiskProblem::Write(self.options.folder.clone(), error)
+    }
+
+    /// Measures flushes of one pattern and size, until the time is over or the file has grown
+    /// enough.
+    fn flushes(&self, pattern: WritePattern, bytes: usize) -> Result<FlushFigures, DiskProblem> {
+        let file = self.file()?;
+        if pattern == WritePattern::Rewrite {
+            self.fill(&file)?;
+        }
+        let block = vec![0x5a; bytes];
+        let lasts = Nanos(LASTS.0 / if self.options.is_quick { QUICK } else { 1 });
+        let mut times = Vec::new();
+        let begun = Monotonic.now();
+        let mut offset = 0;
+        loop {
+            if self.options.stop.is_asked() {
+                return Err(DiskProblem::Interrupted);
+            }
+            let before = Monotonic.now();
+            self.flush(&file, &block, offset)?;
+            let after = Monotonic.now();
+            times.push(after.since(before));
+            offset += bytes as u64;
+            if pattern == WritePattern::Rewrite {
+                offset %= REWRITTEN;
+            }
+            if after.since(begun) >= lasts || offset >= LARGEST {
+                return Ok(figures(pattern, bytes, times, after.since(begun)));
+            }
+        }
+    }
+
+    /// Writes the file that is rewritten, in flushes of 1 MiB.
+    fn fill(&self, file: &File) -> Result<(), DiskProblem> {
+        let block = vec![0xa5; 1 << 20];
+        for offset in (0..REWRITTEN).step_by(block.len()) {
+            self.flush(file, &block, offset)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self, file: &File, block: &[u8], offset: u64) -> Result<(), DiskProblem> {
+        file.write_all_at(block, offset).map_err(|error| self.unwritable(error))?;
+        fdatasync(file).map_err(|error| self.unwritable(error.into()))
+    }
+}
+
+/// Creates a file without a name. Where the file system has none, one with a name is created and
+/// unlinked at once.
+fn nameless_file(folder: &Path) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    match openat(CWD, folder, flags | OFlags::TMPFILE, mode) {
+        // As open(2) has it: the file system, or a kernel from before there were such files.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR) => {}
+        opened => return Ok(File::from(opened?)),
+    }
+    let path = folder.join(format!(".assay-disk-{}", std::process::id()));
+    let file = openat(CWD, &path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+    unlinkat(CWD, &path, AtFlags::empty())?;
+    Ok(File::from(file))
+}
+
+fn figures(
+    pattern: WritePattern,
+    bytes: usize,
+    mut times: Vec<Nanos>,
+    lasted: Nanos,
+) -> FlushFigures {
+    times.sort_unstable();
+    // The nearest rank, which is a time that occurred.
+    let quantile = |q: f64| {
+        let rank = (times.len() as f64 * q).ceil() as usize;
+        times[rank.clamp(1, times.len()) - 1]
+    };
+    FlushFigures {
+        pattern,
+        bytes: bytes as u64,
+        count: times.len() as u64,
+        per_s: times.len() as f64 * 1e9 / lasted.0.max(1) as f64,
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        max: quantile(1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guardian::TemporaryFolder;
+
+    fn options(folder: &Path) -> DiskOptions {
+        DiskOptions { folder: folder.to_owned(), is_quick: true, stop: Stop::default() }
+    }
+
+    fn folder() -> TemporaryFolder {
+        TemporaryFolder::new(&std::env::temp_dir(), "assay-disk-test").unwrap()
+    }
+
+    fn names(folder: &Path) -> usize {
+        std::fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn flushes_of_each_pattern_and_size_are_measured() {
+        let folder = folder();
+        let mut told = Vec::new();
+        let mut tell = |what: &str| {
+            told.push(what.to_owned());
+            assert_eq!(names(folder.path()), 0, "the file has a name: {what}");
+        };
+        let figures = calibrate_disk(&options(folder.path()), &mut tell).unwrap();
+        assert_eq!(told.len(), 8);
+        assert_eq!(told[0], "flushes of 8 KiB, rewrite");
+        assert_eq!(figures.flushes.len(), 8);
+        for flushes in &figures.flushes {
+            assert!(flushes.count > 0 && flushes.per_s > 0.0, "{flushes:?}");
+            assert!(Nanos::ZERO < flushes.p50 && flushes.p50 <= flushes.p99, "{flushes:?}");
+            assert!(flushes.p99 <= flushes.max, "{flushes:?}");
+            let grown = flushes.count * flushes.bytes;
+            assert!(flushes.pattern == WritePattern::Rewrite || grown <= LARGEST, "{flushes:?}");
+        }
+        assert_ne!((figures.file_system.as_str(), figures.device.as_str()), ("", ""));
+        assert_eq!(names(folder.path()), 0);
+    }
+
+    #[test]
+    fn interrupted_measurement_has_no_figures() {
+        let folder = folder();
+        let options = options(folder.path());
+        options.stop.interrupt();
+        let ended = calibrate_disk(&options, &mut |_| {});
+        assert!(matches!(ended, Err(DiskProblem::Interrupted)), "{ended:?}");
+    }
+
+    #[test]
+    fn missing_folder_is_refused() {
+        for path in ["/no/such/folder", "/proc/self/status", "/proc"] {
+            let ended = calibrate_disk(&options(Path::new(path)), &mut |_| {});
+            assert!(matches!(ended, Err(DiskProblem::Folder(..))), "{path}: {ended:?}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_times_that_occurred() {
+        let times = (1..=200).rev().map(Nanos).collect();
+        let figures = figures(WritePattern::Append, 8, times, Nanos::from_millis(100));
+        assert_eq!((figures.p50, figures.p99, figures.max), (Nanos(100), Nanos(198), Nanos(200)));
+        assert!((figures.per_s - 2_000.0).abs() < 1e-6, "{figures:?}");
+        let one = super::figures(WritePattern::Append, 8, vec![Nanos(7)], Nanos(7));
+        assert_eq!((one.p50, one.p99, one.max), (Nanos(7), Nanos(7), Nanos(7)));
+    }
+
+    #[test]
+    fn file_systems_without_a_disk_mislead() {
+        let figures = |file_system: &str| DiskFigures {
+            folder: PathBuf::from("/x"),
+            file_system: file_system.to_owned(),
+            device: String::new(),
+            medium: String::new(),
+            flushes: Vec::new(),
+        };
+        assert!(figures("tmpfs").is_misleading() && figures("overlay").is_misleading());
+        assert!(!figures("ext4").is_misleading() && !figures("unknown").is_misleading());
+    }
+}
