@@ -56,6 +56,7 @@ fn evidence_of(
         commit: None,
         stop: Stop::default(),
         server_seed: None,
+        inputs: Vec::new(),
     };
     let done = lab::run(order, Arc::new(NoListener), |_| {})?;
     Ok(lab::evidence(&Archive::open(&done.record)?)?)

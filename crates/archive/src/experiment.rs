@@ -1,19 +1,17 @@
 //! Writing and reading of the records of experiments.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use base::WallTime;
-use rusqlite::{Connection, OpenFlags};
+use record::InputFile;
+use rusqlite::Connection;
 
-use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create, sql_cause};
+use crate::create::{attach, connect, create};
+use crate::error::{RecordError, Trouble, cannot_create};
 use crate::open::open_experiment;
 use crate::v2::{Figure, LookRow, NoteRow, RunRow, RunState};
 use crate::{v1, v2};
-
-/// The longest wait of a transaction for a reader of the record.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The record of an experiment in the process of writing.
 ///
@@ -26,10 +24,12 @@ pub struct ExperimentWriter {
 }
 
 /// The content of an experiment's record beside the rows of its runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExperimentContent {
     /// Facts about the experiment, by key.
     pub facts: Vec<(String, String)>,
+    /// The files that were read before the runs, sorted by path.
+    pub files: Vec<InputFile>,
     /// The runs, in the order in which they were made.
     pub runs: Vec<RunRow>,
     /// The looks.
@@ -58,6 +58,7 @@ impl ExperimentContent {
 fn content(of: &Connection) -> Result<ExperimentContent, Trouble> {
     Ok(ExperimentContent {
         facts: v2::read_facts(of)?,
+        files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
         notes: v2::read_notes(of)?,
@@ -65,30 +66,23 @@ fn content(of: &Connection) -> Result<ExperimentContent, Trouble> {
 }
 
 impl ExperimentWriter {
-    /// Creates the record of an experiment with facts about it.
+    /// Creates the record of an experiment with facts about it and the files that were read.
     ///
     /// # Errors
     /// The file exists or cannot be created.
-    pub fn create(path: &Path, facts: &[(&str, String)]) -> Result<ExperimentWriter, RecordError> {
-        let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-        let created = OpenOptions::new().write(true).create_new(true).open(&path);
-        created.map_err(|error| cannot_create(&path, error))?;
-        let begun = connect(&path).and_then(|connection| {
-            begin_file(&connection, facts)?;
-            Ok(connection)
-        });
-        match begun {
-            Ok(connection) => Ok(ExperimentWriter { path, connection }),
-            Err(trouble) => {
-                // The file was created above; a failure to remove it adds nothing to the error.
-                let _ = fs::remove_file(&path);
-                let error = RecordError::new(&path, RecordErrorKind::CannotCreate);
-                Err(match trouble {
-                    Trouble::Sql(cause) => error.because(sql_cause(cause)),
-                    Trouble::Content(what) => error.because(what),
-                })
+    pub fn create(
+        path: &Path,
+        facts: &[(&str, String)],
+        files: &[InputFile],
+    ) -> Result<ExperimentWriter, RecordError> {
+        let (path, connection) = create(path, v2::VERSION, |connection| {
+            for (_, statement) in v2::statements() {
+                connection.execute_batch(statement)?;
             }
-        }
+            facts.iter().try_for_each(|(key, value)| v2::write_fact(connection, key, value))?;
+            files.iter().try_for_each(|file| v1::write_file(connection, file))
+        })?;
+        Ok(ExperimentWriter { path, connection })
     }
 
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
@@ -126,9 +120,7 @@ impl ExperimentWriter {
     }
 
     fn merge(&mut self, row: &RunRow, figures: &[Figure], own: &Path) -> Result<(), Trouble> {
-        let own = std::path::absolute(own).unwrap_or_else(|_| own.to_owned());
-        let own = own.to_str().ok_or_else(|| Trouble::content("its path is not UTF-8"))?;
-        self.connection.execute("attach database ?1 as own", [own])?;
+        attach(&self.connection, own, "own")?;
         let merged = self.in_transaction(|to| {
             v2::merge(to, "own", row.run)?;
             v2::write_run(to, row, figures)
@@ -187,35 +179,13 @@ impl ExperimentWriter {
     }
 }
 
-fn connect(path: &Path) -> Result<Connection, Trouble> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(LOCK_TIMEOUT)?;
-    connection.pragma_update(None, "synchronous", "full")?;
-    connection.pragma_update(None, "temp_store", "memory")?;
-    connection.pragma_update(None, "page_size", 8_192)?;
-    Ok(connection)
-}
-
-fn begin_file(connection: &Connection, facts: &[(&str, String)]) -> Result<(), Trouble> {
-    connection.execute_batch("begin immediate")?;
-    connection.pragma_update(None, "application_id", v1::APPLICATION)?;
-    connection.pragma_update(None, "user_version", v2::VERSION)?;
-    for (_, statement) in v2::statements() {
-        connection.execute_batch(statement)?;
-    }
-    for (key, value) in facts {
-        v2::write_fact(connection, key, value)?;
-    }
-    Ok(connection.execute_batch("commit")?)
-}
-
 #[cfg(test)]
 mod tests {
     use base::{AccountId, Nanos};
     use record::{End, EndKind};
 
     use super::*;
+    use crate::error::RecordErrorKind;
     use crate::export;
     use crate::reader::Archive;
     use crate::support::{Place, header};
@@ -252,7 +222,7 @@ mod tests {
         let place = Place::new("experiment");
         let record = place.path("e.assay");
         let facts = [("ask", "what?".to_owned())];
-        let mut writer = ExperimentWriter::create(&record, &facts).unwrap();
+        let mut writer = ExperimentWriter::create(&record, &facts, &[]).unwrap();
         let mut expected = Vec::new();
         for number in 1..=2 {
             let own = run(&place, "run.assay", &format!("{number}MB"));
@@ -283,7 +253,7 @@ mod tests {
     fn experiment_is_resumed_with_its_looks_and_states() {
         let place = Place::new("resumed");
         let record = place.path("e.assay");
-        let mut writer = ExperimentWriter::create(&record, &[]).unwrap();
+        let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
         writer.add_run(&row(1), &[], &run(&place, "run.assay", "1")).unwrap();
         writer.add_look(LookRow { pairs: 8, is_decided: false }).unwrap();
         writer.add_note(WallTime(7), "odd").unwrap();
@@ -302,7 +272,7 @@ mod tests {
     fn run_whose_record_is_no_record_leaves_the_experiment_as_it_was() {
         let place = Place::new("broken");
         let record = place.path("e.assay");
-        let mut writer = ExperimentWriter::create(&record, &[]).unwrap();
+        let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
         let own = place.path("run.assay");
         fs::write(&own, b"no record").unwrap();
         assert!(writer.add_run(&row(1), &[], &own).is_err());

@@ -10,6 +10,7 @@
 //! The invariants: a record survives `kill -9` ([`Recorder`]), and an [`Archive`] returns exactly
 //! what was written, or an error. A record that lost rows or bytes is never read as a shorter one.
 
+mod create;
 mod encoding;
 mod error;
 mod experiment;

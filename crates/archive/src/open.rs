@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn the_tables_are_found_in_the_schema() {
         let names: Vec<&str> = v1::statements().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 22, "{names:?}");
+        assert_eq!(names.len(), 23, "{names:?}");
         assert!(names.contains(&"interval") && names.contains(&"bucket"), "{names:?}");
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
-    ClientSample, Counts, End, Ends, Event, EventError, EventKind, Gauge, Grid, Header, Interval,
-    Kind, Load, OpLogReport, RunFacts, Series,
+    ClientSample, Counts, End, Ends, Event, EventError, EventKind, Gauge, Grid, Header, InputFile,
+    Interval, Kind, Load, OpLogReport, RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -344,6 +344,23 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn settings(&self) -> Result<Vec<(String, String)>, RecordError> {
         self.rows("setting", v1::Setting::SELECT, [], v1::Setting::read)
+    }
+
+    /// Returns the files that were read before the run, sorted by path.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn files(&self) -> Result<Vec<InputFile>, RecordError> {
+        match self.is_missing("file")? {
+            true => Ok(Vec::new()),
+            false => v1::read_files(&self.connection)
+                .map_err(|trouble| trouble.into_read_error(&self.path, "table `file`")),
+        }
+    }
+
+    /// Returns the database that is read: the record, or a private copy of it.
+    pub(crate) fn database(&self) -> &Path {
+        self.connection.path().map_or(&self.path, Path::new)
     }
 
     /// Returns the facts about the run, without its measurements.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base::{AccountId, Nanos, WallTime};
 use record::{
-    ClientSample, Counts, End, Ends, Event, Failures, Gauge, Grid, Header, Histograms, Interval,
-    Kind, Load, OpLogReport, Reading, Series,
+    ClientSample, Counts, End, Ends, Event, Failures, Gauge, Grid, Header, Histograms, InputFile,
+    Interval, Kind, Load, OpLogReport, Reading, Series,
 };
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -209,6 +209,11 @@ impl Writer {
     /// Writes a setting; a later value replaces an earlier one.
     pub(crate) fn set_setting(&mut self, name: &str, value: &str) -> Result<(), Trouble> {
         v1::Setting::write(self.begin()?, name, value)
+    }
+
+    /// Writes a file that was read before the run.
+    pub(crate) fn add_file(&mut self, file: &InputFile) -> Result<(), Trouble> {
+        v1::write_file(self.begin()?, file)
     }
 
     /// Writes the progress of a load, with the processor time of the load generator until then.

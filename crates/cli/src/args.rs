@@ -358,6 +358,8 @@ pub(crate) enum Format {
     Csv,
     /// The whole record.
     Json,
+    /// A record of its own, with one run of an experiment; needs --run and --out.
+    Assay,
 }
 
 /// A list of processors, by number.

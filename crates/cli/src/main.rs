@@ -18,6 +18,7 @@ mod go_drivers;
 mod go_flags;
 mod inputs;
 mod outputs;
+mod read_files;
 mod reading;
 mod signals;
 mod stderr;

@@ -19,6 +19,7 @@ pub mod environment;
 mod facts;
 mod grid;
 mod histogram;
+mod input_file;
 mod kind;
 mod ledger;
 mod life;
@@ -41,6 +42,7 @@ pub use facts::{
 };
 pub use grid::{Grid, Interval};
 pub use histogram::Histograms;
+pub use input_file::{InputFile, LONGEST_KEPT_TEXT};
 pub use kind::{HIGHEST, Kind};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;

@@ -112,6 +112,7 @@ fn a_record() -> Vec<u8> {
         commit: None,
         stop: Stop::default(),
         server_seed: None,
+        inputs: Vec::new(),
     };
     lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
     let bytes = std::fs::read(&path).expect("the record");

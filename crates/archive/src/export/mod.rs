@@ -1,5 +1,6 @@
 //! Exports of the whole record in open formats, without judgement: [`csv()`] for spreadsheets and
-//! scripts, [`json()`] for programs, [`write_hlog()`] for the tools of HdrHistogram.
+//! scripts, [`json()`] for programs, [`write_hlog()`] for the tools of HdrHistogram;
+//! and [`single_run()`], which takes a run out of the record of an experiment.
 //!
 //! Rows are written as they are read, so memory does not grow with the length of the run. The
 //! file's own name is not in an export: the same rows are the same bytes.
@@ -7,7 +8,9 @@
 mod csv;
 mod hlog;
 mod json;
+mod single;
 
 pub use csv::csv;
 pub use hlog::{hlog_tag, write_hlog};
 pub use json::json;
+pub use single::single_run;

@@ -253,6 +253,7 @@ impl RecorderThread {
                 Ok(())
             }
             Note::Setting(name, value) => writer.set_setting(&name, &self.secrets.hide(&value)),
+            Note::File(file) => writer.add_file(&file),
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
             Note::Event(event) => self.add_event(event),
             Note::Readings(at, readings) => {

@@ -28,7 +28,7 @@ use base::{Nanos, Secrets, WallTime};
 pub use live::LiveView;
 pub use outlet::RecorderOutlet;
 
-use record::{End, Event, Header, Load, OpLogReport, Pace, Reading};
+use record::{End, Event, Header, InputFile, Load, OpLogReport, Pace, Reading};
 
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
@@ -166,6 +166,11 @@ impl Notes {
     /// earlier one.
     pub fn setting(&self, name: impl Into<String>, value: impl Into<String>) {
         self.note(Note::Setting(name.into(), value.into()));
+    }
+
+    /// Records a file that was read before the run.
+    pub fn file(&self, file: InputFile) {
+        self.note(Note::File(file));
     }
 
     /// Records the progress of filling a table, at any time and at its end. The record keeps the

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use base::{Nanos, Secrets, WallTime};
-use record::{Delivery, End, Event, Load, OpLogReport, Outlet, Pace, Reading, Returned};
+use record::{Delivery, End, Event, InputFile, Load, OpLogReport, Outlet, Pace, Reading, Returned};
 
 /// The number of deliveries that a lane keeps while the recorder is busy: those of a minute, or of
 /// a few seconds if there are very many jobs. One more, and the record counts as broken.
@@ -65,6 +65,7 @@ pub(super) enum Note {
     Hide(Secrets),
     TimeZero(WallTime),
     Setting(String, String),
+    File(InputFile),
     Load(Load),
     Event(Event),
     Readings(Nanos, Vec<Reading>),

@@ -6,6 +6,7 @@
 //! its own module.
 
 mod content;
+mod files;
 mod jobs;
 mod rows;
 mod schema;
@@ -15,6 +16,7 @@ pub(crate) use content::{
     read_end, read_events_dropped, read_header, read_op_log, write_end, write_events_dropped,
     write_header, write_op_log, write_time_zero,
 };
+pub(crate) use files::{read_files, write_file};
 pub(crate) use rows::{
     Client, Event, EventError, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow,
     LoadSampleRow, SampleRow, SeriesRow, Setting,

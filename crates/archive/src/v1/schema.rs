@@ -14,8 +14,8 @@ pub(crate) const VERSION: i64 = 1;
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.
-pub(crate) const OPTIONAL_TABLES: [&str; 5] =
-    ["account", "event_error", "series", "sample", "load_sample"];
+pub(crate) const OPTIONAL_TABLES: [&str; 6] =
+    ["account", "event_error", "series", "sample", "file", "load_sample"];
 
 /// Returns true if a record is older than this table.
 pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {

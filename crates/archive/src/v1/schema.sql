@@ -132,6 +132,14 @@ CREATE TABLE setting (
     value text not null
 ) without rowid;
 
+CREATE TABLE file (
+    -- Files that were read before the run. The first records have no such table.
+    path text primary key not null,     -- from the folder of the first file, or absolute
+    bytes integer not null,
+    sha256 text not null,               -- of the content, in hexadecimal
+    text text                           -- null: larger than 1 MB, not UTF-8, or with a password
+) without rowid;
+
 CREATE TABLE load (
     -- Tables that were filled before time zero.
     table_name text primary key not null,

@@ -3,7 +3,7 @@
 use base::WallTime;
 use rusqlite::{Connection, params};
 
-use super::schema::tables_of_a_run;
+use super::schema::{SHARED, rows_of_a_run, tables_of_a_run};
 use crate::error::Trouble;
 
 /// A run of an experiment.
@@ -91,6 +91,16 @@ pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), Trouble
     for table in tables_of_a_run() {
         let sql = format!("insert into main.{table} select {run}, * from {from}.{table}");
         to.execute_batch(&sql)?;
+    }
+    Ok(())
+}
+
+/// Copies the rows of a run from the attached record `from` of an experiment into the tables of
+/// version 1.
+pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), Trouble> {
+    for table in tables_of_a_run().chain([SHARED]) {
+        let rows = rows_of_a_run(to, from, table, run)?;
+        to.execute_batch(&format!("insert into main.{table} {rows}"))?;
     }
     Ok(())
 }

@@ -20,9 +20,14 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)>
     })
 }
 
-/// Returns the names of the tables of version 1.
+/// The table of version 1 that all runs share.
+pub(super) const SHARED: &str = "file";
+
+/// Returns the names of the tables of version 1 that have rows of each run.
 pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
-    v1::statements().filter(|(_, text)| text.starts_with("CREATE TABLE")).map(|(name, _)| name)
+    let is_table = |text: &str| text.starts_with("CREATE TABLE");
+    let own = v1::statements().filter(move |(name, text)| is_table(text) && *name != SHARED);
+    own.map(|(name, _)| name)
 }
 
 /// Creates temporary views with the names of version 1 that show a single run. Until the
@@ -30,8 +35,7 @@ pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
 pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), Trouble> {
     for (name, statement) in v1::statements() {
         let Some(view) = statement.strip_prefix("CREATE VIEW") else {
-            let columns = columns(of, name)?.join(", ");
-            let rows = format!("select {columns} from main.{name} where run = {run}");
+            let rows = rows_of_a_run(of, "main", name, run)?;
             of.execute_batch(&format!("create temp view {name} as {rows}"))?;
             continue;
         };
@@ -40,11 +44,21 @@ pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Returns the columns of a table other than the number of the run, in order.
-fn columns(of: &Connection, table: &str) -> Result<Vec<String>, Trouble> {
-    let mut select = of.prepare("select name from pragma_table_info(?1, 'main') where cid > 0")?;
-    let names = select.query_map([table], |row| row.get(0))?;
-    Ok(names.collect::<Result<Vec<String>, _>>()?)
+/// Returns the query for the rows of a run, with the columns of version 1.
+pub(super) fn rows_of_a_run(
+    of: &Connection,
+    database: &str,
+    table: &str,
+    run: u32,
+) -> Result<String, Trouble> {
+    if table == SHARED {
+        return Ok(format!("select * from {database}.{table}"));
+    }
+    let sql = "select name from pragma_table_info(?1, ?2) where cid > 0";
+    let mut select = of.prepare(sql)?;
+    let names = select.query_map([table, database], |row| row.get(0))?;
+    let columns = names.collect::<Result<Vec<String>, _>>()?.join(", ");
+    Ok(format!("select {columns} from {database}.{table} where run = {run}"))
 }
 
 #[cfg(test)]
@@ -70,6 +84,7 @@ mod tests {
             assert_eq!(types(&second, table, 0)[0].0, "run", "{table}");
         }
         assert_eq!(tables_of_a_run().count(), 17);
-        assert_eq!(statements().count(), 22);
+        assert_eq!(types(&second, SHARED, 0), types(&first, SHARED, 0));
+        assert_eq!(statements().count(), 23);
     }
 }

@@ -44,6 +44,14 @@ CREATE TABLE note (
     text text not null
 );
 
+CREATE TABLE file (
+    -- Files that were read before the runs, which share them.
+    path text primary key not null,     -- from the folder of the first file, or absolute
+    bytes integer not null,
+    sha256 text not null,               -- of the content, in hexadecimal
+    text text                           -- null: larger than 1 MB, not UTF-8, or with a password
+) without rowid;
+
 CREATE TABLE meta (
     -- Facts about the whole run, one per row. docs/record.md lists the keys.
     run integer not null,

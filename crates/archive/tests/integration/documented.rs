@@ -2,7 +2,7 @@
 
 use archive::{Archive, Recorder};
 use base::{Nanos, WallTime};
-use record::{Kind, Load, Pace, Reading};
+use record::{InputFile, Kind, Load, Pace, Reading};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
@@ -16,6 +16,12 @@ fn record(place: &Place) -> Connection {
     let recorder = Recorder::create(&place.record(), &header).unwrap();
     let notes = recorder.notes();
     notes.setting("server.version", "17");
+    notes.file(InputFile {
+        path: "shop.ini".to_owned(),
+        bytes: 3,
+        sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
+        text: Some("abc".to_owned()),
+    });
     for second in 1..=5 {
         notes.load(Load {
             table: "accounts".to_owned(),
@@ -40,7 +46,8 @@ fn record(place: &Place) -> Connection {
 
 /// Returns the SQL of the examples, in order.
 fn queries() -> Vec<&'static str> {
-    let blocks = DOCUMENT.split("```sql\n").skip(1);
+    let (of_one_run, _) = DOCUMENT.split_once("## Five queries").unwrap();
+    let blocks = of_one_run.split("```sql\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap()).collect()
 }
 

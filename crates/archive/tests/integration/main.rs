@@ -14,5 +14,6 @@ mod recorded;
 /// The schemas of the repository, which reports are validated with as well.
 #[path = "../../../report/tests/integration/schema.rs"]
 mod schema;
+mod single;
 mod support;
 mod table_record;

@@ -24,7 +24,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
-use crate::{signals, stderr, trust};
+use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the printed experiment.
 const EXPERIMENT: &str = "experiment";
@@ -49,11 +49,13 @@ pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complai
     });
     listening.map_err(|error| Complaint::of(&error))?;
     let facts = facts(file, command.clone());
+    let files = read_files::of_experiment(file)?;
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
         runs: &runs,
         record: &record,
         facts: &facts,
+        files: &files,
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
@@ -278,10 +280,11 @@ fn is_unreachable(error: &ExperimentError) -> bool {
 }
 
 fn complaint(error: &ExperimentError, record: &Path) -> Complaint {
-    let resumable = !matches!(*error.problem, Problem::Complete | Problem::Changed { .. });
+    let is_other = matches!(*error.problem, Problem::Changed { .. } | Problem::FileChanged(_));
+    let resumable = !is_other && !matches!(*error.problem, Problem::Complete);
     let complaint = Complaint::of(error);
     match &*error.problem {
-        Problem::Changed { .. } => {
+        Problem::Changed { .. } | Problem::FileChanged(_) => {
             complaint.help("continue it with the same files and options, or begin a new record")
         }
         Problem::Complete => complaint.help("print its answer with `assay report`"),

@@ -12,12 +12,18 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
+    let format = match args.format {
+        Format::Assay => return single_run(args),
+        Format::Hlog => Rows::Hlog,
+        Format::Csv => Rows::Csv,
+        Format::Json => Rows::Json,
+    };
     let archive = answer::open(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
     match &args.out {
-        None => finish(write(&archive, args.format, std::io::stdout().lock())),
+        None => finish(write(&archive, format, std::io::stdout().lock())),
         Some(path) => {
             let file = File::create_new(path).map_err(|error| uncreated(path, &error))?;
-            let written = write(&archive, args.format, file);
+            let written = write(&archive, format, file);
             if written.is_err() {
                 // A partial export could be mistaken for a complete one.
                 let _ = std::fs::remove_file(path);
@@ -27,12 +33,34 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
     }
 }
 
-fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), RecordError> {
+/// A format of rows that are written one after the other.
+#[derive(Clone, Copy, Debug)]
+enum Rows {
+    Hlog,
+    Csv,
+    Json,
+}
+
+/// Takes a run out of the record of an experiment, as a record of its own.
+fn single_run(args: &ExportArgs) -> Result<Exit, Complaint> {
+    let Some(run) = args.run else {
+        let sentence = "`--format assay` takes one run out of the record of an experiment";
+        return Err(Complaint::new(sentence).help("name the run with --run"));
+    };
+    let Some(path) = &args.out else {
+        let sentence = "a record is a file and cannot be written to stdout";
+        return Err(Complaint::new(sentence).help("name the new file with --out"));
+    };
+    let written = export::single_run(&args.record, run, path);
+    written.map(|()| Exit::Success).map_err(|error| Complaint::of(&error))
+}
+
+fn write(archive: &Archive, format: Rows, out: impl Write) -> Result<(), RecordError> {
     let mut out = BufWriter::new(out);
     match format {
-        Format::Hlog => export::write_hlog(archive, &mut out),
-        Format::Csv => export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
-        Format::Json => export::json(archive, &mut out),
+        Rows::Hlog => export::write_hlog(archive, &mut out),
+        Rows::Csv => export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
+        Rows::Json => export::json(archive, &mut out),
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::WallTime;
 use engine::{Options, Stop};
+use lab::Order;
 
 use crate::args::LoadArgs;
 use crate::commands::order;
@@ -13,7 +14,7 @@ use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::reading::{self, Reading};
-use crate::{signals, trust};
+use crate::{read_files, signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let reading = Reading { record: args.out.as_deref(), ..Reading::default() };
@@ -31,6 +32,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
+    let order = Order { inputs: read_files::of_workload(&file)?, ..order };
     let shown = if args.quiet { Shown::Nothing } else { Shown::WhatFits };
     let display = Arc::new(Display::of_load(shown, &order));
     let shown = Arc::clone(&display);

@@ -29,6 +29,7 @@ pub(crate) fn order(
         op_log: None,
         calibration: None,
         server_seed: None,
+        inputs: Vec::new(),
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),

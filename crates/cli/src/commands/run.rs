@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::outputs::{self, Outputs};
 use crate::reading::{self, Asked, Reading};
 use crate::workload_file::WorkloadFile;
-use crate::{signals, trust};
+use crate::{read_files, signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let run_mode = RunMode {
@@ -82,7 +82,8 @@ fn run_file(
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::kept() };
-    let order = Order { op_log, calibration, ..order };
+    let inputs = read_files::of_workload(&file)?;
+    let order = Order { op_log, calibration, inputs, ..order };
     let display = Arc::new(Display::new(shown, &order));
     let shown = Arc::clone(&display);
     let listening = signals::listen(stop, move |ending| shown.say(ending));

@@ -12,6 +12,7 @@ mod disk;
 mod environment;
 mod example;
 mod exits;
+mod experiment_records;
 mod experiments;
 mod faults;
 mod files;

@@ -202,6 +202,7 @@ impl<'a> CalibrationRunner<'a> {
             op_log: None,
             calibration: None,
             server_seed: None,
+            inputs: Vec::new(),
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),

@@ -41,6 +41,8 @@ pub enum Problem {
         /// The fact that differs.
         key: &'static str,
     },
+    /// A file differs from the one that the record to continue was made from.
+    FileChanged(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,
 }
@@ -81,6 +83,9 @@ impl fmt::Display for ExperimentError {
             Problem::Changed { key } => {
                 write!(f, "the experiment differs from that of the record: {key} has changed")
             }
+            Problem::FileChanged(path) => {
+                write!(f, "`{path}` has changed since the experiment began")
+            }
             Problem::FilesChanged => {
                 f.write_str("a file of the workload has changed during the experiment")
             }
@@ -99,6 +104,7 @@ impl std::error::Error for ExperimentError {
             | Problem::NotInEffect(_)
             | Problem::Complete
             | Problem::Changed { .. }
+            | Problem::FileChanged(_)
             | Problem::FilesChanged => None,
         }
     }

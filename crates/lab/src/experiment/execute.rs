@@ -10,7 +10,7 @@ use analyze::compare::{
 use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
 use base::{Seed, TargetKind};
 use engine::{NoListener, Prepare, Stop};
-use record::EndKind;
+use record::{EndKind, InputFile};
 use workload::FixedStatement;
 use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
 
@@ -35,6 +35,8 @@ pub struct ExperimentOrder<'a> {
     pub record: &'a Path,
     /// Facts for the record: of a resumed experiment, those that must not have changed.
     pub facts: &'a [(&'static str, String)],
+    /// The files that were read, for the record; a resumed experiment must have the same.
+    pub files: &'a [InputFile],
     /// True to continue the record of an interrupted experiment.
     pub is_resumed: bool,
     /// A request to end the experiment early.
@@ -476,18 +478,15 @@ fn open_record(
         facts.push((STATE, "running".to_owned()));
         let word = if order.experiment.writes() { "yes" } else { "no" };
         facts.push((COUNTERBALANCED, word.to_owned()));
-        let record = ExperimentWriter::create(order.record, &facts)?;
-        let content = ExperimentContent {
-            facts: Vec::new(),
-            runs: Vec::new(),
-            looks: Vec::new(),
-            notes: Vec::new(),
-        };
-        return Ok((record, content));
+        let record = ExperimentWriter::create(order.record, &facts, order.files)?;
+        return Ok((record, ExperimentContent::default()));
     }
     let (mut record, content) = ExperimentWriter::resume(order.record)?;
     if content.fact(STATE) == Some("complete") {
         return Err(Problem::Complete.into());
+    }
+    if let Some(path) = changed_file(&content.files, order.files) {
+        return Err(Problem::FileChanged(path.to_owned()).into());
     }
     for (key, value) in order.facts {
         let before = content.fact(key).unwrap_or_default();
@@ -497,6 +496,14 @@ fn open_record(
     }
     record.set_facts(&[(STATE, "running".to_owned())])?;
     Ok((record, content))
+}
+
+/// Returns the first file whose content is not that of the file with the same path before.
+fn changed_file<'f>(before: &[InputFile], now: &'f [InputFile]) -> Option<&'f str> {
+    let is_changed = |file: &&InputFile| {
+        before.iter().any(|known| known.path == file.path && known.sha256 != file.sha256)
+    };
+    now.iter().find(is_changed).map(|file| file.path.as_str())
 }
 
 fn order_of(order: &ExperimentOrder<'_>, arm: &Arm, seed: Seed) -> Result<Order, ExperimentError> {

@@ -115,6 +115,7 @@ fn record<D: Driver>(
             return Err(Error::OpLog(error));
         }
     };
+    order.inputs.iter().for_each(|file| notes.file(file.clone()));
     for (name, value) in facts {
         notes.setting(name, value);
     }

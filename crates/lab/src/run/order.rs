@@ -3,6 +3,7 @@
 use archive::OpLogPlan;
 use base::{Seed, Target};
 use engine::{Options, Stop};
+use record::InputFile;
 use workload::Plan;
 
 use crate::calibrate::figures::Calibration;
@@ -24,6 +25,8 @@ pub struct Order {
     pub calibration: Option<Calibration>,
     /// The name of the workload file.
     pub workload: String,
+    /// The files that were read before the run, for its record.
+    pub inputs: Vec<InputFile>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.

@@ -97,6 +97,7 @@ fn taken_record_name_gets_a_number_if_allowed() {
         op_log: None,
         calibration: None,
         server_seed: None,
+        inputs: Vec::new(),
         stop: Stop::default(),
     };
     let run = |record| lab::run(order(record), Arc::new(NoListener), |_| {});

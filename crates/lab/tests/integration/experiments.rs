@@ -75,6 +75,7 @@ impl RunMaker for Runs<'_> {
             op_log: None,
             calibration: None,
             server_seed: None,
+            inputs: Vec::new(),
             workload: "read.ini".to_owned(),
             command: "assay run slower.ini --virtual".to_owned(),
             version: "0.1.0".to_owned(),
@@ -100,8 +101,9 @@ fn run(
     let stop = Stop::default();
     let runs = Runs { experiment, stop: stop.clone(), left: Cell::new(left) };
     let facts = [("experiment", experiment.to_text())];
-    let order =
-        ExperimentOrder { experiment, runs: &runs, record, facts: &facts, is_resumed, stop };
+    let (facts, files) = (&facts[..], &[][..]);
+    let runs = &runs;
+    let order = ExperimentOrder { experiment, runs, record, facts, files, is_resumed, stop };
     run_experiment(&order, &Quiet)
 }
 
@@ -224,6 +226,7 @@ fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentEr
         runs: &runs,
         record: &record,
         facts: &[],
+        files: &[],
         is_resumed: false,
         stop,
     };

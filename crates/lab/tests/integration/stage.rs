@@ -30,6 +30,7 @@ fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> 
         op_log: None,
         calibration: None,
         server_seed: None,
+        inputs: Vec::new(),
         stop: Stop::default(),
     }
 }

@@ -34,6 +34,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         op_log: None,
         calibration: None,
         server_seed: None,
+        inputs: Vec::new(),
         stop: Stop::default(),
     };
     run(order, Arc::new(NoListener), |_| {}).unwrap();

@@ -1,0 +1,40 @@
+//! Export of a single run of an experiment as a record of its own.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+
+use crate::create::{attach, create};
+use crate::error::RecordError;
+use crate::reader::Archive;
+use crate::{v1, v2};
+
+/// The name under which the record of the experiment is attached.
+const WHOLE: &str = "whole";
+
+/// Writes a run of an experiment into a new record of version 1, with all of its rows.
+///
+/// # Errors
+/// The record is not that of an experiment, is damaged or has no such run; or the new one exists or
+/// cannot be created.
+pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordError> {
+    let archive = Archive::open_run(experiment, run)?;
+    let created = create(to, v1::VERSION, |_| Ok(()));
+    let (path, mut connection) = created?;
+    let mut copy = || {
+        // The experiment's file is untrusted: nothing in its schema is executed.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        attach(&connection, archive.database(), WHOLE)?;
+        let transaction = connection.transaction()?;
+        for (_, statement) in v1::statements() {
+            transaction.execute_batch(statement)?;
+        }
+        v2::split(&transaction, WHOLE, run)?;
+        Ok(transaction.commit()?)
+    };
+    copy().map_err(|trouble: crate::error::Trouble| {
+        // A partial record could be mistaken for a complete one.
+        let _ = std::fs::remove_file(&path);
+        trouble.into_write_error(&path)
+    })
+}

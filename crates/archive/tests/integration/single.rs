@@ -1,0 +1,106 @@
+//! A single run of an experiment as a record of its own.
+
+use std::path::Path;
+
+use archive::{Archive, ExperimentWriter, RecordErrorKind, RunRow, RunState, export};
+use base::{Nanos, WallTime};
+use record::{InputFile, Load, Reading};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::support::{Place, Scenario, dump, record_with};
+
+fn row(run: u32) -> RunRow {
+    RunRow {
+        run,
+        round: 0,
+        position: run - 1,
+        arm: "plain".to_owned(),
+        attempt: 0,
+        state: RunState::Counts,
+        verdict: "valid".to_owned(),
+        objections: String::new(),
+        seed: 7,
+    }
+}
+
+fn file() -> InputFile {
+    InputFile {
+        path: "shop.ini".to_owned(),
+        bytes: 3,
+        sha256: "ba7816bf".to_owned(),
+        text: Some("abc".to_owned()),
+    }
+}
+
+/// Writes a record with loads, observations and settings, and with the files of the experiment.
+fn single(path: &Path, setting: &str) {
+    record_with(path, Scenario::SHORT, 1, |recorder| {
+        let notes = recorder.notes();
+        notes.setting("work_mem", setting);
+        notes.file(file());
+        let (table, started) = ("accounts".to_owned(), WallTime(1_795_292_103_000_000_000));
+        notes.load(Load { table, started, length: Nanos::from_secs(2), rows: 9, bytes: 90 });
+        let looks = || vec![Reading::of("sessions", "looks", "looks", 10.0)];
+        notes.load_readings("accounts", Nanos::from_secs(1), looks());
+        notes.readings(Nanos::from_secs(3), looks());
+    });
+}
+
+/// Returns the version, the rows and the statements of a record, its seal included.
+fn whole(path: &Path) -> (i64, String, Vec<(String, String)>) {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(path, flags).unwrap();
+    let version = connection.query_row("pragma user_version", [], |row| row.get(0)).unwrap();
+    let sql = "select name, sql from sqlite_schema where sql is not null
+        union all select 'seal ' || what || job, total from seal order by 1";
+    let mut select = connection.prepare(sql).unwrap();
+    let read = |row: &rusqlite::Row<'_>| {
+        let value: rusqlite::types::Value = row.get(1)?;
+        Ok((row.get(0)?, format!("{value:?}")))
+    };
+    let rows = select.query_map([], read).unwrap().collect::<Result<_, _>>().unwrap();
+    (version, dump(path), rows)
+}
+
+#[test]
+fn exported_run_is_the_record_that_was_moved_in() {
+    let place = Place::new("single");
+    let experiment = place.record().with_file_name("e.assay");
+    let mut writer = ExperimentWriter::create(&experiment, &[], &[file()]).unwrap();
+    let mut expected = Vec::new();
+    for (number, setting) in [(1, "1MB"), (2, "2MB")] {
+        let own = place.record().with_file_name("own.assay");
+        single(&own, setting);
+        expected.push(whole(&own));
+        writer.add_run(&row(number), &[], &own).unwrap();
+    }
+    for (number, expected) in (1..).zip(&expected) {
+        let exported = place.record().with_file_name(format!("{number}.assay"));
+        export::single_run(&experiment, number, &exported).unwrap();
+        assert_eq!(whole(&exported), *expected);
+        assert_eq!(expected.0, 1, "the version");
+        let archive = Archive::open(&exported).unwrap();
+        assert_eq!(archive.files().unwrap(), [file()]);
+        assert_eq!(archive.loads().unwrap()[0].load.rows, 9);
+    }
+}
+
+#[test]
+fn run_is_not_exported_over_a_file_or_from_a_single_run() {
+    let place = Place::new("single-refused");
+    let experiment = place.record().with_file_name("e.assay");
+    let mut writer = ExperimentWriter::create(&experiment, &[], &[]).unwrap();
+    single(&place.record(), "1MB");
+    let to = place.record().with_file_name("new.assay");
+    let kind =
+        |from: &Path, run, to: &Path| export::single_run(from, run, to).unwrap_err().kind().clone();
+    assert_eq!(kind(&place.record(), 1, &to), RecordErrorKind::SingleRun);
+    assert_eq!(kind(&experiment, 1, &to), RecordErrorKind::NoRun(1));
+    assert!(!to.exists());
+    let own = place.record().with_file_name("own.assay");
+    single(&own, "1MB");
+    writer.add_run(&row(1), &[], &own).unwrap();
+    let before = std::fs::read(place.record()).unwrap();
+    assert_eq!(kind(&experiment, 1, &place.record()), RecordErrorKind::Exists);
+    assert_eq!(std::fs::read(place.record()).unwrap(), before);
+}

@@ -1,0 +1,181 @@
+//! The files that a run is made from, for its record.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use base::{Endpoint, Secrets, Target};
+use record::{InputFile, LONGEST_KEPT_TEXT};
+use sha2::{Digest, Sha256};
+use workload::Plan;
+
+use crate::beside::folder_of;
+use crate::complain::Complaint;
+use crate::experiment_file::ExperimentFile;
+use crate::workload_file::WorkloadFile;
+
+/// The bytes that are read at once.
+const PIECE: usize = 1 << 16;
+
+/// Reads the files of a workload: the file itself, those that were read with it, and the inputs of
+/// its jobs.
+///
+/// # Errors
+/// A file can no longer be read.
+pub(crate) fn of_workload(file: &WorkloadFile) -> Result<Vec<InputFile>, Complaint> {
+    let reader = InputReader::new(&file.path, [&file.plan]);
+    reader.read([reader.workload_files(&file.path, &file.parts), inputs(file)].concat())
+}
+
+/// Reads the files of an experiment: the file itself, and those of the workload of every arm.
+///
+/// # Errors
+/// A file can no longer be read.
+pub(crate) fn of_experiment(file: &ExperimentFile) -> Result<Vec<InputFile>, Complaint> {
+    let plans = file.experiment.arms.iter().map(|arm| &arm.plan);
+    let reader = InputReader::new(&file.path, plans.clone());
+    let mut named = reader.workload_files(&file.path, &file.parts);
+    named.extend(plans.flat_map(|plan| inputs(&file.workload_of(plan.clone()))));
+    reader.read(named)
+}
+
+/// A file that was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Named {
+    path: PathBuf,
+    /// True if its text is never kept.
+    is_secret: bool,
+}
+
+/// Returns the inputs of the jobs of a workload.
+fn inputs(file: &WorkloadFile) -> Vec<Named> {
+    let feeds = file.plan.jobs_and_parts().filter_map(|job| job.requests().feed.as_ref());
+    let named = feeds.map(|feed| Named { path: file.files.input(&feed.file), is_secret: false });
+    named.collect()
+}
+
+/// A reader of the files of one run or experiment.
+struct InputReader {
+    /// The folder of the first file.
+    folder: PathBuf,
+    /// Values that no kept text contains.
+    secrets: Vec<Secrets>,
+    /// True if a URL in the files of the workload may contain a password.
+    has_password: bool,
+}
+
+impl InputReader {
+    fn new<'p>(first: &Path, plans: impl IntoIterator<Item = &'p Plan>) -> InputReader {
+        let plans: Vec<&Plan> = plans.into_iter().collect();
+        InputReader {
+            folder: folder_of(first),
+            secrets: plans.iter().map(|plan| plan.secrets()).collect(),
+            has_password: plans.iter().any(|plan| targets(plan).any(has_password)),
+        }
+    }
+
+    /// Returns the file of a workload and those that were read with it.
+    fn workload_files(&self, first: &Path, parts: &[PathBuf]) -> Vec<Named> {
+        let all = std::iter::once(first).chain(parts.iter().map(PathBuf::as_path));
+        let is_secret = self.has_password;
+        all.map(|path| Named { path: path.to_owned(), is_secret }).collect()
+    }
+
+    /// Reads every file once. Pipes cannot be read again and are left out.
+    fn read(&self, mut named: Vec<Named>) -> Result<Vec<InputFile>, Complaint> {
+        named.sort_by(|one, other| one.path.cmp(&other.path));
+        named.dedup_by(|one, other| one.path == other.path);
+        let regular = named
+            .iter()
+            .filter(|one| fs::metadata(&one.path).is_ok_and(|metadata| metadata.is_file()));
+        let file = |one: &Named| {
+            self.read_one(one).map_err(|error| {
+                Complaint::new(format!("cannot read `{}`: {error}", one.path.display()))
+            })
+        };
+        regular.map(file).collect()
+    }
+
+    fn read_one(&self, named: &Named) -> io::Result<InputFile> {
+        let mut file = File::open(&named.path)?;
+        let (mut hash, mut bytes, mut kept) = (Sha256::new(), 0, Vec::new());
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = match file.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hash.update(&piece[..read]);
+            bytes += read as u64;
+            if bytes <= LONGEST_KEPT_TEXT {
+                kept.extend_from_slice(&piece[..read]);
+            }
+        }
+        let is_kept = bytes <= LONGEST_KEPT_TEXT && !named.is_secret;
+        let text = is_kept.then_some(kept).and_then(|kept| String::from_utf8(kept).ok());
+        let path = named.path.strip_prefix(&self.folder).unwrap_or(&named.path);
+        Ok(InputFile {
+            path: path.display().to_string(),
+            bytes,
+            sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            text: text
+                .filter(|text| self.secrets.iter().all(|secrets| secrets.hide(text) == *text)),
+        })
+    }
+}
+
+/// Returns the targets of a plan.
+fn targets(plan: &Plan) -> impl Iterator<Item = &Target> {
+    plan.target.iter().chain(plan.targets.iter().map(|named| &named.target))
+}
+
+fn has_password(target: &Target) -> bool {
+    matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(url: &str, folder: &Path) -> InputReader {
+        let text = format!("url = {url}\n[a]\nquery = select 1\n");
+        let (plan, _) = workload::plan(&text, &workload::Overrides::default());
+        InputReader::new(&folder.join("a.ini"), [&plan.unwrap()])
+    }
+
+    #[test]
+    fn file_is_kept_with_its_hash_and_its_text_if_that_is_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("in")).unwrap();
+        fs::write(path("a.ini"), "abc").unwrap();
+        fs::write(path("in/long.csv"), vec![b'1'; 1_000_001]).unwrap();
+        fs::write(path("in/binary.csv"), [0xff]).unwrap();
+        let reader = reader("sqlite:", folder.path());
+        let parts = ["in/long.csv", "in/binary.csv", "in/long.csv", "gone"].map(path);
+        let files = reader.read(reader.workload_files(&path("a.ini"), &parts)).unwrap();
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["a.ini", "in/binary.csv", "in/long.csv"]);
+        // FIPS 180-2, appendix B.1.
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!((files[0].sha256.as_str(), files[0].bytes), (known, 3));
+        let texts: Vec<Option<&str>> = files.iter().map(|file| file.text.as_deref()).collect();
+        assert_eq!(texts, [Some("abc"), None, None]);
+        assert_eq!(files[2].bytes, 1_000_001);
+    }
+
+    #[test]
+    fn text_of_a_workload_file_is_not_kept_if_a_url_has_a_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ini");
+        fs::write(&path, "url = postgres://ann:hunter2@h/d").unwrap();
+        for (url, is_kept) in [("postgres://ann@h/d", true), ("postgres://ann:hunter2@h/d", false)]
+        {
+            let reader = reader(url, folder.path());
+            let files = reader.read(reader.workload_files(&path, &[])).unwrap();
+            assert_eq!(files[0].text.is_some(), is_kept, "{url}");
+        }
+    }
+}
