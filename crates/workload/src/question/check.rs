@@ -319,9 +319,11 @@ impl<'f> Checker<'f> {
             });
             let (message, at) = culprit.unwrap_or_else(|| (one.message.clone(), draft.span));
             let told = Diagnostic { message, ..(*one).clone() };
-            match told.span {
-                None => self.sink.error(|| Diagnostic { span: Some(at), ..told }),
-                Some(_) => self.about_workload(workload, Some(at), std::iter::once(&told)),
+            let here = Diagnostic { span: Some(at), ..told.clone() };
+            match (told.span, told.severity) {
+                (None, Severity::Error) => self.sink.error(|| here),
+                (None, Severity::Warning) => self.sink.warning(|| here),
+                (Some(_), _) => self.about_workload(workload, Some(at), std::iter::once(&told)),
             }
         }
     }

@@ -43,6 +43,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     BTreeMap::from([
         file("read.ini", READ),
         file("insert.ini", INSERT),
+        file("timetable.ini", "duration = 9s\n[clean]\nquery = delete from t\nevery = 2s\n"),
         file("broken.ini", "[read]\nquery = select 1\nrate = soon\n"),
         file("sub/log.ini", "[job]\nquery-file = log.sql\nconcurrency = 2\n"),
         file("sub/log.sql", "select 7;\n"),
@@ -375,6 +376,17 @@ error: `many` is not a number
         "found a `;` in a statement",
         "write the second statement as a second `before`",
     );
+}
+
+#[test]
+fn warning_about_an_arm_is_no_error() {
+    let text = "[question]\nask = x\nworkload = timetable.ini\n[arm a]\n[arm b]\n\
+                every(clean) = 1d\n";
+    let (experiment, found) = read(text);
+    assert!(experiment.is_some(), "{}", render(text, &found));
+    let rendered = render(text, &found);
+    assert!(rendered.starts_with("warning: the first time is at `24h`"), "{rendered}");
+    assert!(rendered.contains("every(clean) = 1d"), "{rendered}");
 }
 
 #[test]
