@@ -98,6 +98,9 @@ pub(crate) struct FileArgs {
     /// files that exist, attach databases, and give ASSAY_PASSWORD to servers that it names.
     #[arg(long)]
     pub(crate) allow_files: bool,
+    /// True if the URL is that of a record, which may be a stranger's, and not of the user.
+    #[arg(skip)]
+    pub(crate) is_url_recorded: bool,
     /// The folder of the files that the workload names, if not its own (`--base-dir` of dbbench);
     /// results are written there too.
     #[arg(skip)]
@@ -110,6 +113,13 @@ pub(crate) struct FileArgs {
     pub(crate) max_connections: Option<u32>,
 }
 
+impl FileArgs {
+    /// Returns true if the user has typed the URL of the main target.
+    pub(crate) fn has_typed_url(&self) -> bool {
+        self.url.is_some() && !self.is_url_recorded
+    }
+}
+
 /// The spacing of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArrivalArg {
@@ -120,11 +130,17 @@ pub(crate) enum ArrivalArg {
 }
 
 /// The options of commands that print an answer.
-#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct AnswerArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print Markdown for a pull request instead of text: at most 40 lines.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Also write the answer as test cases to this file (JUnit XML); it must not exist.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// A SUSPECT result ends with exit code 3, like an INVALID one.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -211,7 +227,7 @@ pub(crate) struct ReportArgs {
     pub(crate) run: Option<u32>,
     /// Print the environment of the run instead: the facts of machine and network, and the settings
     /// of the servers.
-    #[arg(long, conflicts_with = "strict")]
+    #[arg(long, conflicts_with_all = ["strict", "markdown", "junit"])]
     pub(crate) environment: bool,
 }
 

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use analyze::{Status, Summary};
 use record::EndKind;
+use report::ExperimentView;
 
 /// The exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,22 @@ impl Exit {
             Status::Invalid => Exit::Invalid,
             Status::Suspect if strict => Exit::Invalid,
             Status::Suspect | Status::Pass | Status::NotPossible if missed => Exit::Missed,
+            Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
+        }
+    }
+
+    /// Returns the exit status of an experiment: INVALID also if a declared metric could not be
+    /// compared. A failed bet is a result, and no failure.
+    pub(crate) fn of_experiment(view: &ExperimentView, strict: bool) -> Exit {
+        match view.verdict() {
+            Status::Invalid => Exit::Invalid,
+            Status::Suspect if strict => Exit::Invalid,
+            Status::Suspect | Status::Pass | Status::NotPossible if view.is_refused() => {
+                Exit::Invalid
+            }
+            Status::Suspect | Status::Pass | Status::NotPossible if view.misses_slo() => {
+                Exit::Missed
+            }
             Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
         }
     }

@@ -72,7 +72,7 @@ impl ExperimentFile {
 /// Returns true if the URL of an arm's target comes from the command line.
 pub(crate) fn is_url_typed(arm: &Arm, args: &FileArgs) -> bool {
     let has_url = arm.differences.iter().any(|one| matches!(one, Difference::Url(_)));
-    args.url.is_some() && !has_url
+    args.has_typed_url() && !has_url
 }
 
 /// Checks the target, the inputs and the permissions of an arm.

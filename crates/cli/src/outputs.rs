@@ -122,7 +122,7 @@ fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {
 
 /// Returns true if two paths lead to the same file; a file that does not exist is identified by its
 /// folder.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
         // A pipe or device may be opened several times.
         (Ok(one), Ok(other)) => one.is_file() && is_same_file(&one, &other),

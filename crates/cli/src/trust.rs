@@ -61,7 +61,7 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     if args.allow_files {
         return Ok(());
     }
-    for (key, target) in targets(&file.plan, args.url.is_some()) {
+    for (key, target) in targets(&file.plan, args.has_typed_url()) {
         if let Endpoint::File(path) = &target.endpoint {
             let allowed = confine::is_database_below_here(path);
             allowed.map_err(|error| refused(file, &key, path, &error))?;

@@ -1,28 +1,35 @@
 //! Reports of runs, for people and programs.
 //!
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
-//! [`text()`] paints the page for people, [`json()`] for programs. [`environment()`] describes the
-//! surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are functions
-//! from data to text: nothing here opens a file, reads a clock or depends on a terminal, and the
-//! same record gives the same bytes.
+//! [`text()`] paints the page for people, [`markdown()`] for pull requests, and [`json()`] for
+//! programs. A [`TestSuite`] has the same as test cases, which [`junit()`] paints.
+//! [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems that
+//! would spoil one. All are functions from data to text: nothing here opens a file, reads a clock
+//! or depends on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
 //! numbers that would mislead are withheld with the reason.
 
+mod cases;
 mod experiment;
 mod json;
+mod junit;
+mod markdown;
 mod number;
 pub mod page;
 mod text;
 mod view;
 mod words;
 
+pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use experiment::{
-    ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, experiment_json,
-    experiment_text,
+    ArmView, ExperimentState, ExperimentView, FalseAlarms, RepeatedMetric, RepetitionView, RunView,
+    SettingDifference, experiment_json, experiment_markdown, experiment_text, two_runs,
 };
 pub use json::{diagnosis_json, environment_json, json};
+pub use junit::junit;
+pub use markdown::{MOST_LINES, markdown};
 pub use page::{Environment, Page};
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{About, View};

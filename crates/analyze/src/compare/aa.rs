@@ -1,6 +1,9 @@
 //! The rate of false positives of a machine, from experiments that compare an arm with itself.
 
+use workload::question::{Rounds, Scale};
+
 use super::change::ChangeInterval;
+use super::paired::{OrderModel, Pair, Paired};
 
 /// Comparisons of an arm with itself, and what they claimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +21,22 @@ const UNFIT_BY_CHANCE: f64 = 0.02;
 const NOMINAL: f64 = 0.05;
 
 impl FalsePositives {
+    /// Divides the pairs of an experiment that compares an arm with itself into blocks of at least
+    /// 6 consecutive rounds, and counts the comparisons of the blocks.
+    ///
+    /// Blocks share no run, so that their comparisons are independent; other metrics of the same
+    /// runs would not be.
+    pub fn of_blocks(pairs: &[Pair], scale: Scale, model: OrderModel) -> FalsePositives {
+        let least = Rounds::LEAST as usize;
+        let blocks = pairs.len() / least;
+        let end =
+            |block: usize| if block + 1 == blocks { pairs.len() } else { (block + 1) * least };
+        FalsePositives::of((0..blocks).map(|block| {
+            let paired = Paired::of(&pairs[block * least..end(block)], scale, model);
+            paired.ok()?.interval(NOMINAL)
+        }))
+    }
+
     /// Counts the intervals of comparisons; those without scatter are left out.
     pub fn of(intervals: impl IntoIterator<Item = Option<ChangeInterval>>) -> FalsePositives {
         let mut counted = FalsePositives::default();
@@ -76,6 +95,22 @@ mod tests {
         assert_eq!(counted, FalsePositives { comparisons: 3, rejections: 2 });
         assert_eq!(counted.and(counted).rate(), Some(4.0 / 6.0));
         assert_eq!(FalsePositives::default().rate(), None);
+    }
+
+    #[test]
+    fn blocks_share_no_pair_and_use_all() {
+        let order = super::super::paired::PairOrder::BaselineFirst;
+        let pair = |arm: f64| Pair { baseline: 100.0, arm, order };
+        let mut pairs: Vec<Pair> = (0..20).map(|n| pair([99.0, 101.0][n % 2])).collect();
+        let count = |pairs: &[Pair]| {
+            let counted = FalsePositives::of_blocks(pairs, Scale::Ratio, OrderModel::Random);
+            (counted.comparisons, counted.rejections)
+        };
+        assert_eq!(count(&pairs), (3, 0));
+        pairs[12..].iter_mut().for_each(|pair| pair.arm += 5.0);
+        assert_eq!(count(&pairs), (3, 1));
+        assert_eq!(count(&pairs[..5]), (0, 0));
+        assert_eq!(count(&[pair(100.0); 12]), (0, 0));
     }
 
     /// P(more than 3 of 20) is 1.6 %, P(more than 2) 7.5 %.

@@ -298,6 +298,7 @@ mod tests {
             verdict: RunVerdict::new([]),
             jobs: vec!["read".to_owned(), "write".to_owned()],
             metrics: Vec::new(),
+            slos: Vec::new(),
             missing: Vec::new(),
             limiter: Component::DatabaseCpu,
             facts: Vec::new(),

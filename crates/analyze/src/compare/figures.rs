@@ -7,6 +7,7 @@ use record::metric::processes;
 use record::{Metric, Part, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
+use super::objective::RunSlo;
 use crate::check::{CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
 use crate::evidence::Evidence;
@@ -27,6 +28,8 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
+    /// SLOs of the jobs.
+    pub slos: Vec<RunSlo>,
     /// Limiter of the run.
     pub limiter: Component,
     /// Facts about the surroundings and the settings of the server: names and values.
@@ -103,6 +106,7 @@ impl RunFigures {
             jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
+            slos: slos(summary),
             limiter: summary.limiter.component,
             facts,
         };
@@ -212,6 +216,15 @@ impl RunFigures {
             self.add(metric, value.ok_or(Missing::NotMeasured));
         }
     }
+}
+
+fn slos(summary: &Summary) -> Vec<RunSlo> {
+    let of_job = |job: &JobSummary| {
+        let name = job.name.clone();
+        let slos = job.slos.clone().into_iter();
+        slos.map(move |slo| RunSlo { job: name.clone(), text: slo.text, met: slo.met })
+    };
+    summary.jobs.iter().flat_map(of_job).collect()
 }
 
 /// Returns the database's processor time in microseconds per completed request. The samples may

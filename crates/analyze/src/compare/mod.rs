@@ -15,9 +15,11 @@ mod comparison;
 mod conclusion;
 mod figures;
 mod looks;
+mod objective;
 mod outcome;
 mod paired;
 mod regression;
+mod repetition;
 mod unpaired;
 mod validity;
 
@@ -30,9 +32,11 @@ pub use comparison::{
 pub use conclusion::{Conclusion, conclude};
 pub use figures::{Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
+pub use objective::{ArmSlo, RunSlo, slos_of};
 pub use outcome::{BetOutcome, judge_bet};
 pub use paired::{OrderModel, Pair, PairOrder, Paired};
 pub use regression::{RegressionOutcome, judge_regression};
+pub use repetition::{Repetition, RepetitionOutcome, repeat};
 pub use unpaired::Unpaired;
 pub use validity::{
     ArmValidity, JudgedRun, MOST_REPEATS, Repeats, RoundState, judge_round, most_repeated_rounds,

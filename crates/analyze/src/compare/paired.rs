@@ -63,6 +63,17 @@ pub struct Paired {
     order_effect: Option<f64>,
 }
 
+/// An estimate on the scale of the statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Estimated {
+    /// Estimated difference.
+    pub(super) value: f64,
+    /// Its standard error.
+    pub(super) error: f64,
+    /// Degrees of freedom of the error.
+    pub(super) freedom: f64,
+}
+
 /// Scatter below which all differences are equal but for rounding, relative to the values compared.
 const ROUNDING: f64 = 1e-12;
 
@@ -113,6 +124,11 @@ impl Paired {
             freedom,
             order_effect: fit.order_effect,
         }
+    }
+
+    /// Returns the estimate on the scale of the statistics, with its error.
+    pub(super) fn estimated(&self) -> Estimated {
+        Estimated { value: self.estimate, error: self.error, freedom: self.freedom }
     }
 
     /// Returns the number of pairs.

@@ -1,5 +1,6 @@
 //! Prints the answer of a record on stdout.
 
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
@@ -7,12 +8,14 @@ use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
 use record::EndKind;
-use report::{About, Environment, Page, Style, View};
+use report::{About, Environment, Page, Style, TestSuite, View};
 use serde_json::Value;
 
 use crate::args::AnswerArgs;
+use crate::beside::folder_of;
 use crate::complain::{Complaint, is_styled};
 use crate::exit::Exit;
+use crate::outputs;
 
 /// The width of an answer outside a terminal, and the most on one. Longer lines are hard to read,
 /// and tables need no more.
@@ -20,7 +23,7 @@ const WIDTH: usize = 100;
 
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
-pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit, Complaint> {
+pub(crate) fn of_run(path: &Path, end: EndKind, args: &AnswerArgs) -> Result<Exit, Complaint> {
     let view = match view(path, None, Some(end)) {
         Ok(view) => view,
         Err(error) => {
@@ -44,7 +47,7 @@ pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit
 pub(crate) fn of_record(
     path: &Path,
     run: Option<u32>,
-    args: AnswerArgs,
+    args: &AnswerArgs,
 ) -> Result<Exit, Complaint> {
     let view = view(path, run, None).map_err(|error| Complaint::of(&error))?;
     give(&view, args)?;
@@ -63,12 +66,45 @@ pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<E
     Ok(Exit::Success)
 }
 
-fn give(view: &View, args: AnswerArgs) -> Result<(), Complaint> {
+fn give(view: &View, args: &AnswerArgs) -> Result<(), Complaint> {
     let page = Page::of(view);
-    match args.json {
-        true => print_document(&report::json(&page)),
-        false => print(&report::text(&page, &style())),
+    if let Some(path) = &args.junit {
+        write_cases(path, &TestSuite::of_page(&page, args.strict))?;
     }
+    match (args.json, args.markdown) {
+        (true, _) => print_document(&report::json(&page)),
+        (false, true) => print(&report::markdown(&page)),
+        (false, false) => print(&report::text(&page, &style())),
+    }
+}
+
+/// Checks that the file of `--junit` can be created, before anything is measured.
+pub(crate) fn check_cases(args: &AnswerArgs, record: &Path) -> Result<(), Complaint> {
+    let Some(path) = &args.junit else { return Ok(()) };
+    let shown = path.display();
+    if path.exists() {
+        let sentence = format!("the file `{shown}` of --junit exists");
+        return Err(Complaint::new(sentence).help("remove it, or name another file"));
+    }
+    if outputs::is_same(path, record) {
+        let sentence = format!("`{shown}` is both the record and the file of --junit");
+        return Err(Complaint::new(sentence).help("give each a name of its own"));
+    }
+    match folder_of(path).is_dir() {
+        true => Ok(()),
+        false => Err(Complaint::new(format!("the folder of `{shown}` does not exist"))
+            .help("create it, or name another file with --junit")),
+    }
+}
+
+/// Writes test cases to a new file.
+pub(crate) fn write_cases(path: &Path, suite: &TestSuite) -> Result<(), Complaint> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = created.and_then(|mut file| file.write_all(report::junit(suite).as_bytes()));
+    written.map_err(|error| {
+        let sentence = format!("cannot write `{}`: {error}", path.display());
+        Complaint::new(sentence).help("name a new file in a folder that can be written")
+    })
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.

@@ -102,7 +102,8 @@ fn prepared() -> Result<Store, Complaint> {
     Ok(store)
 }
 
-fn usual() -> Option<Store> {
+/// Returns the store in the user's state folder; `None` if there is no such folder.
+pub(crate) fn usual() -> Option<Store> {
     Store::usual(|name| std::env::var_os(name))
 }
 

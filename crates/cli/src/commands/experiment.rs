@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::Status;
 use analyze::compare::RunFigures;
 use archive::{ExperimentContent, RecordErrorKind};
 use base::{Nanos, Seed, WallTime};
@@ -12,14 +11,13 @@ use lab::experiment::{
     ExperimentOrder, Problem, RunMaker, STATE, design, read_results, run_experiment,
 };
 use lab::{OpenError, Order, RecordPlace};
-use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference};
+use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, TestSuite};
 use workload::question::{Arm, Design, Difference, Outline};
 use workload::{Overrides, Warmup};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
-use crate::commands::answer;
-use crate::commands::order;
+use crate::commands::{answer, false_alarms, order};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
@@ -27,15 +25,34 @@ use crate::reading;
 use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the printed experiment.
-const EXPERIMENT: &str = "experiment";
+pub(crate) const EXPERIMENT: &str = "experiment";
 
 /// The fact that holds the command line.
 const COMMAND: &str = "command";
 
 /// Runs an experiment, or continues an interrupted one, and prints the answer.
 pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complaint> {
+    let Some(executed) = execute(args, file)? else { return Ok(Exit::Unreachable) };
+    let view = executed.view(args, file)?;
+    give(&view, &args.answer)?;
+    Ok(executed.exit(&view, &args.answer))
+}
+
+/// An experiment that has left a record.
+pub(crate) struct Executed {
+    record: PathBuf,
+    end: ExperimentEnd,
+}
+
+/// Runs an experiment, or continues an interrupted one; `None` if a target cannot be reached, which
+/// is printed.
+pub(crate) fn execute(
+    args: &RunArgs,
+    file: &ExperimentFile,
+) -> Result<Option<Executed>, Complaint> {
     refuse_unsupported(args, file)?;
     let record = record(args);
+    answer::check_cases(&args.answer, &record)?;
     let overrides = reading::overrides(&args.file)?;
     let command = command(args, file);
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
@@ -50,43 +67,69 @@ pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complai
     listening.map_err(|error| Complaint::of(&error))?;
     let facts = facts(file, command.clone());
     let files = read_files::of_experiment(file)?;
+    let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
         runs: &runs,
         record: &record,
         facts: &facts,
         files: &files,
+        origin: &Vec::from_iter(rate),
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
-    let ended = run_experiment(&experiment_order, &Progress { is_quiet: args.quiet });
-    let ended = match ended {
-        Ok(ended) => ended,
+    match run_experiment(&experiment_order, &Progress { is_quiet: args.quiet }) {
+        Ok(end) => Ok(Some(Executed { record, end })),
         Err(error) if is_unreachable(&error) => {
             complaint(&error, &record).print();
-            return Ok(Exit::Unreachable);
+            Ok(None)
         }
-        Err(error) => return Err(complaint(&error, &record)),
-    };
-    let exit = of_record(&record, args.answer)?;
-    Ok(match ended {
-        ExperimentEnd::Interrupted => Exit::Interrupted,
-        ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed => exit,
-    })
+        Err(error) => Err(complaint(&error, &record)),
+    }
+}
+
+impl Executed {
+    /// Returns the view of the experiment; its false alarms are added to those of the machine.
+    pub(crate) fn view(
+        &self,
+        args: &RunArgs,
+        file: &ExperimentFile,
+    ) -> Result<ExperimentView, Complaint> {
+        let view = view(&self.record)?;
+        if !args.is_virtual {
+            false_alarms::keep(&view, file);
+        }
+        Ok(view)
+    }
+
+    /// Returns the exit status.
+    pub(crate) fn exit(&self, view: &ExperimentView, args: &AnswerArgs) -> Exit {
+        match self.end {
+            ExperimentEnd::Interrupted => Exit::Interrupted,
+            ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed => {
+                Exit::of_experiment(view, args.strict)
+            }
+        }
+    }
 }
 
 /// Prints the answer of an experiment's record.
-pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
+pub(crate) fn of_record(path: &Path, args: &AnswerArgs) -> Result<Exit, Complaint> {
     let view = view(path)?;
-    match args.json {
-        true => answer::print_document(&report::experiment_json(&view))?,
-        false => answer::print(&report::experiment_text(&view))?,
+    give(&view, args)?;
+    Ok(Exit::of_experiment(&view, args.strict))
+}
+
+/// Prints the view of an experiment, and writes its test cases.
+pub(crate) fn give(view: &ExperimentView, args: &AnswerArgs) -> Result<(), Complaint> {
+    if let Some(path) = &args.junit {
+        answer::write_cases(path, &TestSuite::of_experiment(view, args.strict))?;
     }
-    Ok(match view.verdict() {
-        Status::Invalid => Exit::Invalid,
-        Status::Suspect if args.strict => Exit::Invalid,
-        Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
-    })
+    match (args.json, args.markdown) {
+        (true, _) => answer::print_document(&report::experiment_json(view)),
+        (false, true) => answer::print(&report::experiment_markdown(view)),
+        (false, false) => answer::print(&report::experiment_text(view)),
+    }
 }
 
 /// Returns true if a file is the record of an experiment.
@@ -95,7 +138,8 @@ pub(crate) fn is_record(path: &Path) -> bool {
     opened.is_err_and(|error| *error.kind() == RecordErrorKind::Experiment)
 }
 
-fn view(path: &Path) -> Result<ExperimentView, Complaint> {
+/// Returns the view of an experiment's record.
+pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
     let unreadable = |error: ExperimentError| Complaint::of(&error);
     let content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
     let text = content.fact(EXPERIMENT).unwrap_or_default();
@@ -107,10 +151,14 @@ fn view(path: &Path) -> Result<ExperimentView, Complaint> {
     let names = outline.compared();
     let results = read_results(path, &design, &names).map_err(unreadable)?;
     let settings = (1..names.len()).flat_map(|arm| undeclared(&outline, &results, arm)).collect();
+    let fact = |key: &'static str| content.fact(key).map(str::to_owned);
+    let comparison = results.comparison.as_ref();
+    let false_alarms = false_alarms::of_record(&outline, &design, comparison, fact);
     let arm = |(place, name): (usize, &String)| ArmView {
         name: name.clone(),
         differences: differences(&outline, place),
         validity: results.validity[place].clone(),
+        slos: results.slos[place].clone(),
     };
     let run = |run: &lab::experiment::RecordedRun| RunView {
         number: run.row.run,
@@ -139,6 +187,8 @@ fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
         settings,
+        false_alarms,
+        repetition: None,
     })
 }
 

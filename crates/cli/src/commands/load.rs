@@ -7,9 +7,9 @@ use engine::{Options, Stop};
 use lab::Order;
 
 use crate::args::LoadArgs;
-use crate::commands::order;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::run::conclude;
+use crate::commands::{answer, order};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
@@ -30,6 +30,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let (started, files) = (WallTime::now(), file.files.clone());
     let options = Options { started, files, ..Options::in_real_time() };
     let place = order::record(args.out.as_ref(), "load");
+    answer::check_cases(&args.answer, place.path())?;
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let order = Order { inputs: read_files::of_workload(&file)?, ..order };
@@ -41,5 +42,5 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;
-    conclude(done, args.answer)
+    conclude(done, &args.answer)
 }

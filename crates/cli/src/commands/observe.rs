@@ -65,7 +65,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     if let Some(status) = status.filter(|status| !status.success()) {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
-    answer::of_run(&record, end, AnswerArgs { json: args.json, strict: false })
+    answer::of_run(&record, end, &AnswerArgs { json: args.json, ..AnswerArgs::default() })
 }
 
 /// Sends samples of this machine to the `assay` on another one that started this process.

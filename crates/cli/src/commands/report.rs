@@ -9,8 +9,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
     match (args.environment, args.run) {
         (true, run) => answer::environment(&args.record, run, args.answer.json),
         (false, None) if experiment::is_record(&args.record) => {
-            experiment::of_record(&args.record, args.answer)
+            experiment::of_record(&args.record, &args.answer)
         }
-        (false, run) => answer::of_record(&args.record, run, args.answer),
+        (false, run) => answer::of_record(&args.record, run, &args.answer),
     }
 }

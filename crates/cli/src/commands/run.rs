@@ -72,13 +72,14 @@ fn run_file(
     }
     file.plan.observe.database &= observes_database;
     if !args.allow_commands {
-        trust::refuse_programs(&file, args.file.url.is_some())?;
+        trust::refuse_programs(&file, args.file.has_typed_url())?;
     }
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
     outputs::apart(&file, &outputs)?;
+    answer::check_cases(&args.answer, place.path())?;
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::kept() };
@@ -92,14 +93,14 @@ fn run_file(
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
-    conclude(done, args.answer)
+    conclude(done, &args.answer)
 }
 
 /// Prints the answer of a run that has ended, and the errors on the way.
 ///
 /// For a target that was never reached, only the error is printed and the record is removed, as it
 /// holds nothing else. With `--json` the record is kept and the document printed.
-pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> {
+pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint> {
     if let Some(reason) = &done.unreachable {
         unreachable(reason).print();
         if !args.json {

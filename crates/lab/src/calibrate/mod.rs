@@ -20,6 +20,7 @@ pub(crate) mod figures;
 mod machine;
 mod measure;
 mod problem;
+mod rates;
 mod server;
 mod store;
 
@@ -37,6 +38,7 @@ pub use figures::{
 pub use machine::Machine;
 pub use measure::CalibrationOptions;
 pub use problem::Problem;
+pub use rates::{AaResult, MachineRate};
 pub use server::{SERVER, serve};
 pub use store::{Store, Unusable};
 

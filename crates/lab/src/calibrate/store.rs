@@ -1,4 +1,5 @@
-//! Storage of calibrations: one file per machine, below the user's state folder.
+//! Storage of what is known about machines, their calibrations first: a file per machine, below the
+//! user's state folder.
 //!
 //! A file is written under a temporary name and then renamed, which prevents partial reads. An
 //! unusable file is reported and otherwise treated as missing; the next `assay calibrate` replaces
@@ -9,6 +10,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use super::figures::Calibration;
 use super::machine::Machine;
@@ -22,7 +25,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A calibration file that exists and cannot be used.
+/// A file of a machine that exists and cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
     /// The path of the file.
@@ -33,7 +36,7 @@ pub struct Unusable {
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the calibration `{}` is ignored: {}", self.path.display(), self.reason)
+        write!(f, "the file `{}` is ignored: {}", self.path.display(), self.reason)
     }
 }
 
@@ -57,7 +60,7 @@ impl Store {
 
     /// Returns the path of a machine's calibration.
     pub fn file(&self, machine: &Machine) -> PathBuf {
-        self.folder.join(format!("calibration-{}.json", machine.fingerprint()))
+        self.named(&format!("calibration-{}.json", machine.fingerprint()))
     }
 
     /// Reads the calibration of a machine; returns `None` if there is no file.
@@ -67,13 +70,7 @@ impl Store {
     pub fn read(&self, machine: &Machine) -> Result<Option<Calibration>, Unusable> {
         let path = self.file(machine);
         let unusable = |reason: String| Unusable { path: path.clone(), reason };
-        let text = match text(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(error.to_string())),
-        };
-        let document = serde_json::from_str(&text);
-        let document = document.map_err(|_| unusable("it is damaged".to_owned()))?;
+        let Some(document) = self.document(&path)? else { return Ok(None) };
         let odd = || unusable("it is damaged, or was made by another version of assay".to_owned());
         let calibration = Calibration::of_document(&document).ok_or_else(odd)?;
         match calibration.machine == *machine {
@@ -98,9 +95,37 @@ impl Store {
     /// # Errors
     /// The file cannot be written; the previous one is then still in place.
     pub fn keep(&self, calibration: &Calibration) -> io::Result<PathBuf> {
+        self.replace(self.file(&calibration.machine), &calibration.document())
+    }
+
+    /// Returns the path of a file of the store.
+    pub(super) fn named(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Reads a document of the store; returns `None` if there is no file.
+    ///
+    /// # Errors
+    /// The file exists and is no JSON document.
+    pub(super) fn document(&self, path: &Path) -> Result<Option<Value>, Unusable> {
+        let unusable = |reason: String| Unusable { path: path.to_owned(), reason };
+        match text(path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|_| unusable("it is damaged".to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unusable(error.to_string())),
+        }
+    }
+
+    /// Writes a document in place of the previous one and returns its path.
+    ///
+    /// # Errors
+    /// The file cannot be written; the previous one is then still in place.
+    pub(super) fn replace(&self, path: PathBuf, document: &Value) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
-        let (path, beside) = (self.file(&calibration.machine), self.beside("new"));
-        let text = format!("{:#}\n", calibration.document());
+        let beside = self.beside("new");
+        let text = format!("{document:#}\n");
         let written = write(&beside, &text).and_then(|()| fs::rename(&beside, &path));
         if written.is_err() {
             // A partial file that cannot be removed does no harm.

@@ -37,6 +37,8 @@ pub struct ExperimentOrder<'a> {
     pub facts: &'a [(&'static str, String)],
     /// The files that were read, for the record; a resumed experiment must have the same.
     pub files: &'a [InputFile],
+    /// Further facts, which a resumed experiment leaves as they were at its beginning.
+    pub origin: &'a [(&'static str, String)],
     /// True to continue the record of an interrupted experiment.
     pub is_resumed: bool,
     /// A request to end the experiment early.
@@ -474,7 +476,7 @@ fn open_record(
     order: &ExperimentOrder<'_>,
 ) -> Result<(ExperimentWriter, ExperimentContent), ExperimentError> {
     if !order.is_resumed {
-        let mut facts = order.facts.to_vec();
+        let mut facts = [order.facts, order.origin].concat();
         facts.push((STATE, "running".to_owned()));
         let word = if order.experiment.writes() { "yes" } else { "no" };
         facts.push((COUNTERBALANCED, word.to_owned()));

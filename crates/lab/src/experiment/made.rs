@@ -132,6 +132,7 @@ mod tests {
             verdict: RunVerdict::new([]),
             jobs: Vec::new(),
             metrics: Vec::new(),
+            slos: Vec::new(),
             missing: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),

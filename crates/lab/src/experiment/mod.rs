@@ -25,4 +25,5 @@ pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::{
     COUNTERBALANCED, ExperimentEnd, ExperimentOrder, RunMaker, STATE, design, run_experiment,
 };
+pub use recorded::figures;
 pub use results::{ChangedSetting, ExperimentResults, RecordedRun, read_results};

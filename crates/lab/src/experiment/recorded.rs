@@ -8,7 +8,10 @@ use super::error::ExperimentError;
 use crate::evidence::evidence;
 
 /// Returns the figures of a recorded run.
-pub(super) fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
+///
+/// # Errors
+/// The record is damaged.
+pub fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
     let evidence = evidence(archive)?;
     Ok(RunFigures::of(&evidence, &summarize(&evidence), archive.settings()?))
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, RunFigures, compare, validity_of,
+    ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, RunFigures, compare,
+    slos_of, validity_of,
 };
 use archive::{Archive, ExperimentContent, RunRow, RunState};
 
@@ -32,6 +33,8 @@ pub struct ExperimentResults {
     pub comparison: Option<Comparison>,
     /// The validity of each arm.
     pub validity: Vec<ArmValidity>,
+    /// The SLOs of each arm.
+    pub slos: Vec<Vec<ArmSlo>>,
 }
 
 /// Beginnings of the names of facts that change from moment to moment.
@@ -79,7 +82,12 @@ pub fn read_results(
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
     let validity = (0..names.len()).map(|arm| validity_of(arm, &judged)).collect();
-    Ok(ExperimentResults { looks, runs, comparison, validity })
+    let of_arm = |arm: usize| {
+        let runs = runs.iter().filter(counts).filter(|run| run.arm == arm);
+        slos_of(runs.map(|run| run.figures.slos.as_slice()))
+    };
+    let slos = (0..names.len()).map(of_arm).collect();
+    Ok(ExperimentResults { looks, comparison, validity, slos, runs })
 }
 
 impl ExperimentResults {

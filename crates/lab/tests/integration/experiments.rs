@@ -102,8 +102,16 @@ fn run(
     let runs = Runs { experiment, stop: stop.clone(), left: Cell::new(left) };
     let facts = [("experiment", experiment.to_text())];
     let (facts, files) = (&facts[..], &[][..]);
-    let runs = &runs;
-    let order = ExperimentOrder { experiment, runs, record, facts, files, is_resumed, stop };
+    let order = ExperimentOrder {
+        experiment,
+        runs: &runs,
+        record,
+        facts,
+        files,
+        origin: &[],
+        is_resumed,
+        stop,
+    };
     run_experiment(&order, &Quiet)
 }
 
@@ -227,6 +235,7 @@ fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentEr
         record: &record,
         facts: &[],
         files: &[],
+        origin: &[],
         is_resumed: false,
         stop,
     };

@@ -1,14 +1,16 @@
 //! The document of an experiment: `assay.experiment/1`.
 
 use analyze::compare::{
-    ArmComparison, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion, MetricChange,
-    Pair, PairOrder,
+    ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
+    MetricChange, Pair, PairOrder,
 };
 use serde_json::{Value, json};
 use workload::question::Scale;
 
+use super::alarms::FalseAlarms;
+use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
-use super::view::{ExperimentState, ExperimentView, RunView};
+use super::view::{ExperimentView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -22,6 +24,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
                 .map(|(key, value)| json!({ "key": key, "value": value }))
                 .collect();
             let validity = &arm.validity;
+            let slos: Vec<Value> = arm.slos.iter().map(slo).collect();
             json!({
                 "name": arm.name,
                 "differences": differences,
@@ -29,6 +32,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
                 "repeated": validity.repeated,
                 "suspect": validity.suspect.len(),
                 "invalid": validity.invalid.len(),
+                "slo": slos,
             })
         })
         .collect();
@@ -49,6 +53,8 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         .iter()
         .map(|look| json!({ "pairs": look.pairs, "decided": look.is_decided }))
         .collect();
+    let sentences = view.declared().map(|(arm, change)| view.bare_sentence(arm, change));
+    let answer: Vec<String> = sentences.collect();
     json!({
         "schema": "assay.experiment/1",
         "question": view.ask,
@@ -56,30 +62,17 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "command": view.command,
         "record": view.record,
         "state": view.state.name(),
-        "answer": answer(view),
+        "answer": answer,
         "verdict": view.verdict().verdict(),
         "several_differences": view.has_several_differences,
         "arms": arms,
         "looks": looks,
         "undeclared_differences": settings,
+        "false_alarms": view.false_alarms.as_ref().map(false_alarms),
+        "repetition": view.repetition.as_ref().map(repetition),
         "comparison": comparison(view),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
     })
-}
-
-/// Returns the sentences of the answer; none before the end of the experiment.
-fn answer(view: &ExperimentView) -> Vec<String> {
-    let complete = view.comparison.as_ref().filter(|_| view.state == ExperimentState::Complete);
-    let Some(comparison) = complete else { return Vec::new() };
-    let sentence = |arm: &ArmComparison, change: &MetricChange| {
-        let names = (&view.arms[arm.arm].name, &view.arms[0].name);
-        sentence::answer(names.0, names.1, change, comparison.alpha)
-    };
-    let primary = comparison.arms.iter().flat_map(|arm| {
-        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
-        declared.map(move |change| (arm, change))
-    });
-    primary.map(|(arm, change)| sentence(arm, change)).collect()
 }
 
 fn comparison(view: &ExperimentView) -> Vec<Value> {
@@ -145,6 +138,59 @@ fn row(
         row.extend(fields);
     }
     row
+}
+
+fn false_alarms(alarms: &FalseAlarms) -> Value {
+    let counted = alarms.counted();
+    let (experiments, latest, target, spread) = match alarms {
+        FalseAlarms::Own { spread, .. } => (None, None, None, Some(spread * 100.0)),
+        FalseAlarms::OfMachine { experiments, latest, target, .. } => {
+            (Some(experiments), Some(latest), Some(target), None)
+        }
+    };
+    json!({
+        "comparisons": counted.comparisons,
+        "rejections": counted.rejections,
+        "unfit": counted.is_unfit(),
+        "spread_percent": spread,
+        "experiments": experiments,
+        "latest": latest,
+        "target": target,
+    })
+}
+
+fn repetition(view: &RepetitionView) -> Value {
+    let metric = |one: &RepeatedMetric| {
+        let (first, second) = (&one.first, one.second.as_ref());
+        let difference = one.repetition.as_ref();
+        json!({
+            "metric": one.metric.quantity.name(),
+            "job": one.metric.of,
+            "arm": one.arm,
+            "first_change_percent": first.change * 100.0,
+            "first_interval_percent": first.interval.map(ends),
+            "change_percent": second.map(|compared| compared.change * 100.0),
+            "interval_percent": second.and_then(|compared| compared.interval).map(ends),
+            "difference_percent": difference.map(|it| it.difference * 100.0),
+            "difference_interval_percent": difference.and_then(|it| it.interval).map(ends),
+            "outcome": one.outcome().name(),
+        })
+    };
+    json!({
+        "record": view.record,
+        "outcome": view.outcome().name(),
+        "alpha": view.alpha,
+        "metrics": view.metrics.iter().map(metric).collect::<Vec<Value>>(),
+    })
+}
+
+fn slo(slo: &ArmSlo) -> Value {
+    json!({
+        "job": slo.job,
+        "text": slo.text,
+        "met": slo.missed == 0,
+        "missed_runs": slo.missed,
+    })
 }
 
 fn bet(bet: &workload::question::Bet, outcome: Option<BetOutcome>) -> Value {

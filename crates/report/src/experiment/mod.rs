@@ -1,13 +1,25 @@
 //! Reports of experiments, for people and programs.
 //!
 //! An [`ExperimentView`] has what a record holds: the question, the comparison, and how valid the
-//! runs are. [`experiment_text`] and [`experiment_json`] format it; neither decides anything.
+//! runs are. [`experiment_text`], [`experiment_markdown`] and [`experiment_json`] format it, and
+//! its test cases are those of a [`TestSuite`](crate::TestSuite); none decides anything.
 
+mod alarms;
+mod cases;
 mod json;
+mod lines;
+mod markdown;
+mod repeat;
+mod repetition;
 mod sentence;
 mod text;
+mod two_runs;
 mod view;
 
+pub use alarms::FalseAlarms;
 pub use json::experiment_json;
+pub use markdown::experiment_markdown;
+pub use repetition::{RepeatedMetric, RepetitionView};
 pub use text::experiment_text;
+pub use two_runs::two_runs;
 pub use view::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference};

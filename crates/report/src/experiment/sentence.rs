@@ -127,10 +127,15 @@ fn unit(scale: Scale) -> &'static str {
 
 /// Returns the values of a metric in its unit.
 pub(super) fn values(compared: &Compared, unit: &str) -> [String; 2] {
-    compared.means.map(|mean| match unit {
-        "" => crate::number::percent(mean),
-        unit => format!("{} {unit}", crate::number::significant(mean)),
-    })
+    compared.means.map(|mean| value(mean, unit))
+}
+
+/// Returns the value of a metric in its unit.
+pub(super) fn value(value: f64, unit: &str) -> String {
+    match unit {
+        "" => crate::number::percent(value),
+        unit => format!("{} {unit}", crate::number::significant(value)),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The view of an experiment.
 
 use analyze::Status;
-use analyze::compare::{ArmValidity, Comparison, Look};
+use analyze::compare::{ArmSlo, ArmValidity, Comparison, Look};
 use workload::question::Bet;
+
+use super::alarms::FalseAlarms;
+use super::repetition::RepetitionView;
 
 /// An experiment with its results.
 #[derive(Clone, Debug)]
@@ -31,6 +34,10 @@ pub struct ExperimentView {
     pub comparison: Option<Comparison>,
     /// Settings of servers and surroundings that differ between the arms.
     pub settings: Vec<SettingDifference>,
+    /// False alarms of this machine, or of this experiment if it compares an arm with itself.
+    pub false_alarms: Option<FalseAlarms>,
+    /// The comparison with the first experiment, if this one repeats it.
+    pub repetition: Option<RepetitionView>,
 }
 
 /// The state of an experiment.
@@ -53,6 +60,8 @@ pub struct ArmView {
     pub differences: Vec<(String, String)>,
     /// The validity of its runs.
     pub validity: ArmValidity,
+    /// The SLOs of its jobs.
+    pub slos: Vec<ArmSlo>,
 }
 
 /// A run.
@@ -113,5 +122,15 @@ impl ExperimentView {
             (ExperimentState::Complete, true) => of_arms,
             (ExperimentState::Complete, false) => of_arms.max(Status::Suspect),
         }
+    }
+
+    /// Returns true if a declared metric of a complete experiment could not be compared.
+    pub fn is_refused(&self) -> bool {
+        self.declared().any(|(_, change)| change.compared.is_err())
+    }
+
+    /// Returns true if an SLO was missed in a run that counts.
+    pub fn misses_slo(&self) -> bool {
+        self.arms.iter().flat_map(|arm| &arm.slos).any(|slo| slo.missed > 0)
     }
 }

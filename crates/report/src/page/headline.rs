@@ -125,7 +125,7 @@ fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
 }
 
 /// Formats an SLO and the number that was compared with it.
-pub(super) fn judged(job: &JobSummary, slo: &Judgement) -> String {
+pub(crate) fn judged(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
         let why = match job.exceeds_capacity {
             true => WITHHELD,

@@ -20,6 +20,7 @@ mod verdict;
 
 pub use environment::{Environment, Subject};
 pub use headline::Headline;
+pub(crate) use headline::judged;
 pub use job::{JobSection, Warning};
 pub use limiter::{LimiterSection, SuspectRow, UnseenSource};
 pub use load::{LoadSection, LoadsSection};

@@ -1,0 +1,141 @@
+//! The comparison of two answers to one question: does the first one hold?
+//!
+//! Two experiments estimate the same change independently of each other. The difference of their
+//! estimates has the variance of both together, and its interval Student's t with the degrees of
+//! freedom of Welch and Satterthwaite.
+
+use workload::question::Scale;
+
+use super::change::{ChangeInterval, Incomparable, outer};
+use super::comparison::Compared;
+use super::conclusion::Conclusion;
+use super::paired::{OrderModel, Paired};
+use crate::student::critical_t;
+
+/// The change of a metric in a repetition of an experiment, against that in the first one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repetition {
+    /// Change of the repetition relative to the first: 0.01 if the arm is now 1 % higher, measured
+    /// by the baseline; a difference of both for metrics that are compared by difference.
+    pub difference: f64,
+    /// Interval of the difference; `None` without scatter.
+    pub interval: Option<ChangeInterval>,
+    /// Outcome.
+    pub outcome: RepetitionOutcome,
+}
+
+/// The outcome of a repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RepetitionOutcome {
+    /// Both experiments agree.
+    Holds,
+    /// The experiments are compatible, and do not confirm each other.
+    Undecided,
+    /// The changes differ by more than matters.
+    Contradicts,
+}
+
+impl RepetitionOutcome {
+    /// Returns the word for it in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            RepetitionOutcome::Holds => "holds",
+            RepetitionOutcome::Undecided => "undecided",
+            RepetitionOutcome::Contradicts => "contradicts",
+        }
+    }
+}
+
+/// Compares the change of a repetition with the first one. `delta` is the smallest change that
+/// matters, and `alpha` the probability with which the interval misses the true difference.
+///
+/// # Errors
+/// The values of an experiment cannot be compared.
+pub fn repeat(
+    first: &Compared,
+    second: &Compared,
+    scale: Scale,
+    delta: f64,
+    alpha: f64,
+) -> Result<Repetition, Incomparable> {
+    let estimate = |of: &Compared| {
+        let model = match of.order_effect {
+            Some(_) => OrderModel::Counterbalanced,
+            None => OrderModel::Random,
+        };
+        Paired::of(&of.values, scale, model).map(|paired| paired.estimated())
+    };
+    let (one, two) = (estimate(first)?, estimate(second)?);
+    let difference = two.value - one.value;
+    let error = one.error.hypot(two.error);
+    let interval = (error > 0.0).then(|| {
+        let parts = one.error.powi(4) / one.freedom + two.error.powi(4) / two.freedom;
+        let half_width = critical_t(alpha, (error.powi(4) / parts).max(1.0)) * error;
+        ChangeInterval::around(difference, half_width, scale)
+    });
+    let outcome = outcome([first.conclusion, second.conclusion], interval, delta);
+    Ok(Repetition { difference: outer(difference, scale), interval, outcome })
+}
+
+fn outcome(
+    conclusions: [Conclusion; 2],
+    interval: Option<ChangeInterval>,
+    delta: f64,
+) -> RepetitionOutcome {
+    let [first, second] = conclusions;
+    let is_claim = first.is_decided() && first != Conclusion::NoScatter;
+    match interval {
+        Some(ChangeInterval { low, high }) if low > delta || high < -delta => {
+            RepetitionOutcome::Contradicts
+        }
+        Some(ChangeInterval { low, high }) if is_claim => {
+            let is_same = low > -2.0 * delta && high < 2.0 * delta;
+            match is_same || first == second {
+                true => RepetitionOutcome::Holds,
+                false => RepetitionOutcome::Undecided,
+            }
+        }
+        Some(_) | None => RepetitionOutcome::Undecided,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORSE: Conclusion = Conclusion::Worse;
+    const UNDECIDED: Conclusion = Conclusion::Undecided { more_pairs: None };
+
+    fn check(conclusions: [Conclusion; 2], low: f64, high: f64, expected: RepetitionOutcome) {
+        let interval = Some(ChangeInterval { low, high });
+        assert_eq!(outcome(conclusions, interval, 0.01), expected, "{conclusions:?} {low} {high}");
+    }
+
+    #[test]
+    fn answers_hold_if_both_claim_the_same_or_the_changes_are_equivalent() {
+        check([WORSE, WORSE], -0.05, 0.04, RepetitionOutcome::Holds);
+        check([WORSE, UNDECIDED], -0.015, 0.015, RepetitionOutcome::Holds);
+        check([WORSE, UNDECIDED], -0.05, 0.04, RepetitionOutcome::Undecided);
+        check([UNDECIDED, UNDECIDED], -0.015, 0.015, RepetitionOutcome::Undecided);
+        check(
+            [Conclusion::Equivalent, Conclusion::Equivalent],
+            -0.03,
+            0.0,
+            RepetitionOutcome::Holds,
+        );
+    }
+
+    #[test]
+    fn changes_that_differ_by_more_than_matters_contradict_each_other() {
+        check([WORSE, WORSE], 0.02, 0.04, RepetitionOutcome::Contradicts);
+        check([WORSE, WORSE], 0.005, 0.04, RepetitionOutcome::Holds);
+        check([UNDECIDED, WORSE], -0.4, -0.02, RepetitionOutcome::Contradicts);
+    }
+
+    #[test]
+    fn changes_without_scatter_are_not_judged() {
+        assert_eq!(outcome([WORSE, WORSE], None, 0.01), RepetitionOutcome::Undecided);
+        let none = Conclusion::NoScatter;
+        check([none, none], -0.001, 0.001, RepetitionOutcome::Undecided);
+    }
+}

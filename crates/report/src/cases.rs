@@ -1,0 +1,129 @@
+//! Results as test cases, for the programs of continuous integration.
+//!
+//! A condition that somebody stated and that did not come true is a failure. Measurements that
+//! cannot be believed, or that do not exist, are an error. What could not be decided is skipped.
+
+use analyze::Status;
+
+use crate::page::{CheckRow, JobSection, Page, Remark, judged};
+
+/// The test cases of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestSuite {
+    /// Its name: the question, or the workload.
+    pub name: String,
+    /// The cases.
+    pub cases: Vec<TestCase>,
+}
+
+/// A test case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestCase {
+    /// Kind of the statement that is tested.
+    pub group: TestGroup,
+    /// Its name.
+    pub name: String,
+    /// The result.
+    pub result: TestResult,
+    /// Finding in words; may be empty.
+    pub text: String,
+}
+
+/// The kind of a test case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestGroup {
+    /// The measurement was made as intended, and is credible.
+    Validity,
+    /// A declared metric was compared.
+    Comparison,
+    /// A bet on a change.
+    Bet,
+    /// An SLO of a job.
+    Slo,
+    /// A limit for regressions.
+    Regression,
+    /// A first answer that a repetition was to confirm.
+    Repetition,
+}
+
+/// The result of a test case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestResult {
+    /// The statement is true.
+    Passed,
+    /// The statement is false.
+    Failure,
+    /// The measurement cannot be believed, or there is none.
+    Error,
+    /// It was not decided.
+    Skipped,
+}
+
+impl TestGroup {
+    /// Returns the word in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            TestGroup::Validity => "validity",
+            TestGroup::Comparison => "comparison",
+            TestGroup::Bet => "bet",
+            TestGroup::Slo => "slo",
+            TestGroup::Regression => "regression",
+            TestGroup::Repetition => "repetition",
+        }
+    }
+}
+
+impl TestResult {
+    /// Returns the result of a check; a SUSPECT one is an error if `is_strict`.
+    pub fn of_status(status: Status, is_strict: bool) -> TestResult {
+        match status {
+            Status::Invalid => TestResult::Error,
+            Status::Suspect if is_strict => TestResult::Error,
+            Status::Suspect | Status::Pass => TestResult::Passed,
+            Status::NotPossible => TestResult::Skipped,
+        }
+    }
+}
+
+impl TestSuite {
+    /// Returns the test cases of a single run: its end, its checks and its SLOs.
+    pub fn of_page(page: &Page, is_strict: bool) -> TestSuite {
+        let mut cases = vec![ending(page)];
+        cases.extend(page.verdict.checks.iter().map(|check| of_check(check, is_strict)));
+        cases.extend(page.jobs.iter().flat_map(of_job));
+        TestSuite { name: page.run.about.workload.clone(), cases }
+    }
+
+    /// Returns the number of cases with a result.
+    pub fn count(&self, result: TestResult) -> usize {
+        self.cases.iter().filter(|case| case.result == result).count()
+    }
+}
+
+fn ending(page: &Page) -> TestCase {
+    let (result, text) = match &page.headline.ending {
+        None => (TestResult::Passed, String::new()),
+        Some(Remark::Sentence { lead, rest, .. }) => (TestResult::Error, format!("{lead}{rest}")),
+        Some(Remark::Note(text)) => (TestResult::Error, text.clone()),
+    };
+    TestCase { group: TestGroup::Validity, name: "the run was completed".to_owned(), result, text }
+}
+
+fn of_check(check: &CheckRow, is_strict: bool) -> TestCase {
+    TestCase {
+        group: TestGroup::Validity,
+        name: check.name.to_owned(),
+        result: TestResult::of_status(check.status, is_strict),
+        text: check.sentence.clone(),
+    }
+}
+
+fn of_job(job: &JobSection) -> impl Iterator<Item = TestCase> + '_ {
+    let job = &job.summary;
+    job.slos.iter().map(|slo| TestCase {
+        group: TestGroup::Slo,
+        name: format!("{}: {}", job.name, slo.text),
+        result: if slo.met { TestResult::Passed } else { TestResult::Failure },
+        text: judged(job, slo),
+    })
+}

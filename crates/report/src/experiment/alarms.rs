@@ -1,0 +1,90 @@
+//! False alarms: comparisons of equal things that found a difference.
+
+use analyze::compare::FalsePositives;
+use base::units::grouped;
+
+use crate::number::{count, percent};
+
+/// False alarms of comparisons of an arm with itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FalseAlarms {
+    /// Those of this experiment, which compares an arm with itself.
+    Own {
+        /// The metric.
+        metric: String,
+        /// Comparisons of blocks of rounds, and false alarms.
+        counted: FalsePositives,
+        /// Standard deviation of the changes of pairs, as a fraction.
+        spread: f64,
+    },
+    /// Those of earlier experiments on the same machine.
+    OfMachine {
+        /// Number of experiments.
+        experiments: u32,
+        /// UTC time of the latest one, as in RFC 3339.
+        latest: String,
+        /// Kind of their targets.
+        target: String,
+        /// Comparisons and false alarms.
+        counted: FalsePositives,
+    },
+}
+
+impl FalseAlarms {
+    /// Returns the comparisons and false alarms.
+    pub fn counted(&self) -> FalsePositives {
+        match self {
+            FalseAlarms::Own { counted, .. } | FalseAlarms::OfMachine { counted, .. } => *counted,
+        }
+    }
+
+    /// Returns the sentence about them.
+    pub(super) fn line(&self) -> String {
+        let counted = self.counted();
+        let (rejections, comparisons) = (grouped(counted.rejections.into()), counted.comparisons);
+        let comparisons = count(comparisons.into(), "comparison");
+        let found = format!("{rejections} of {comparisons}");
+        let unfit = match counted.is_unfit() {
+            true => "; this is more than chance: the machine is not fit for comparisons",
+            false => "",
+        };
+        match self {
+            FalseAlarms::Own { metric, spread, .. } => {
+                let spread = percent(*spread);
+                format!(
+                    "{found} of {metric} found a difference where none is; pairs scatter by \
+                     {spread}{unfit}"
+                )
+            }
+            FalseAlarms::OfMachine { experiments, latest, target, .. } => {
+                let experiments = count(u64::from(*experiments), "A/A experiment");
+                let date = latest.split('T').next().unwrap_or_default();
+                format!(
+                    "{experiments} with {target} on this machine until {date}: {found} found a \
+                     difference where none is{unfit}"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_of_the_machine_is_cited_with_date_and_target() {
+        let alarms = |rejections| FalseAlarms::OfMachine {
+            experiments: 2,
+            latest: "2026-11-25T08:00:00Z".to_owned(),
+            target: "postgres".to_owned(),
+            counted: FalsePositives { comparisons: 20, rejections },
+        };
+        assert_eq!(
+            alarms(1).line(),
+            "2 A/A experiments with postgres on this machine until 2026-11-25: 1 of 20 comparisons \
+             found a difference where none is"
+        );
+        assert!(alarms(4).line().ends_with("the machine is not fit for comparisons"));
+    }
+}

@@ -1,0 +1,101 @@
+//! The answer of an experiment as test cases.
+
+use analyze::Status;
+use analyze::compare::{ArmComparison, BetOutcome, MetricChange, RepetitionOutcome};
+
+use super::lines;
+use super::repetition::RepetitionView;
+use super::sentence;
+use super::view::{ArmView, ExperimentState, ExperimentView};
+use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
+
+impl TestSuite {
+    /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
+    pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
+        let mut cases = vec![answered(view)];
+        cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict)));
+        cases.push(undeclared(view, is_strict));
+        cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
+        cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
+        cases.extend(view.arms.iter().flat_map(slos));
+        cases.extend(view.repetition.iter().flat_map(repetition));
+        TestSuite { name: view.ask.clone(), cases }
+    }
+}
+
+fn answered(view: &ExperimentView) -> TestCase {
+    let (result, text) = match view.state {
+        ExperimentState::Complete => (TestResult::Passed, String::new()),
+        ExperimentState::Interrupted | ExperimentState::InstrumentFailed => {
+            (TestResult::Error, lines::answers(view).join(". "))
+        }
+    };
+    let name = "the experiment was completed".to_owned();
+    TestCase { group: TestGroup::Validity, name, result, text }
+}
+
+fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
+    TestCase {
+        group: TestGroup::Validity,
+        name: format!("runs of {}", arm.name),
+        result: TestResult::of_status(arm.validity.status(), is_strict),
+        text: lines::counts(arm),
+    }
+}
+
+fn undeclared(view: &ExperimentView, is_strict: bool) -> TestCase {
+    let status = if view.settings.is_empty() { Status::Pass } else { Status::Suspect };
+    let found: Vec<String> = view.settings.iter().map(|one| lines::undeclared(view, one)).collect();
+    TestCase {
+        group: TestGroup::Validity,
+        name: "the arms differ only in what was declared".to_owned(),
+        result: TestResult::of_status(status, is_strict),
+        text: found.join("; "),
+    }
+}
+
+fn comparison(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
+    let result = match change.compared {
+        Ok(_) => TestResult::Passed,
+        Err(_) => TestResult::Error,
+    };
+    let name = format!("{}: {}", view.arms[arm.arm].name, change.metric);
+    TestCase { group: TestGroup::Comparison, name, result, text: view.sentence(arm, change) }
+}
+
+fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Vec<TestCase> {
+    let arm = &view.arms[arm.arm].name;
+    let case = |(bet, outcome): &(workload::question::Bet, Option<BetOutcome>)| TestCase {
+        group: TestGroup::Bet,
+        name: format!("{arm}: {bet}"),
+        result: match outcome {
+            Some(BetOutcome::Held) => TestResult::Passed,
+            Some(BetOutcome::Failed) => TestResult::Failure,
+            Some(BetOutcome::Undecided { .. }) | None => TestResult::Skipped,
+        },
+        text: sentence::bet(bet, *outcome, change),
+    };
+    change.bets.iter().map(case).collect()
+}
+
+fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
+    view.metrics.iter().map(|metric| TestCase {
+        group: TestGroup::Repetition,
+        name: format!("{}: {}", metric.arm, metric.metric),
+        result: match metric.outcome() {
+            RepetitionOutcome::Holds => TestResult::Passed,
+            RepetitionOutcome::Contradicts => TestResult::Failure,
+            RepetitionOutcome::Undecided => TestResult::Skipped,
+        },
+        text: metric.line(view.alpha),
+    })
+}
+
+fn slos(arm: &ArmView) -> impl Iterator<Item = TestCase> + '_ {
+    arm.slos.iter().map(|slo| TestCase {
+        group: TestGroup::Slo,
+        name: format!("{}: {} {}", arm.name, slo.job, slo.text),
+        result: if slo.missed == 0 { TestResult::Passed } else { TestResult::Failure },
+        text: lines::slo_outcome(slo),
+    })
+}

@@ -1,0 +1,160 @@
+//! The lines of an experiment's answer, which text and Markdown have in common.
+
+use std::fmt::Write as _;
+
+use analyze::compare::{ArmComparison, ArmSlo, MetricChange};
+
+use super::sentence;
+use super::view::{ArmView, ExperimentState, ExperimentView, SettingDifference};
+
+/// Returns the sentences that answer the question, or the reason why there are none.
+pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
+    let unfinished = match view.state {
+        ExperimentState::Complete => None,
+        ExperimentState::Interrupted => {
+            Some("No answer: the experiment was interrupted. --resume continues it")
+        }
+        ExperimentState::InstrumentFailed => {
+            Some("No answer: the load generator or the machine failed in too many rounds")
+        }
+    };
+    match unfinished {
+        Some(sentence) => vec![sentence.to_owned()],
+        None => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
+    }
+}
+
+impl ExperimentView {
+    /// Returns the declared metrics of a complete experiment, with their arms.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+        let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
+        complete.flat_map(|comparison| &comparison.arms).flat_map(|arm| {
+            let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+            declared.map(move |change| (arm, change))
+        })
+    }
+
+    /// Returns the sentence about a metric, as a part of a document.
+    pub(super) fn bare_sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
+        let alpha = self.comparison.as_ref().map_or(0.0, |comparison| comparison.alpha);
+        sentence::answer(&self.arms[arm.arm].name, &self.arms[0].name, change, alpha)
+    }
+
+    /// Returns the sentence about a metric, with a capital letter unless it begins with a name.
+    pub(super) fn sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
+        let name = &self.arms[arm.arm].name;
+        let text = self.bare_sentence(arm, change);
+        let mut characters = text.chars();
+        match characters.next() {
+            Some(first) if !text.starts_with(name) => {
+                first.to_uppercase().chain(characters).collect()
+            }
+            _ => text,
+        }
+    }
+}
+
+/// Returns the differences of an arm: `option.tls = require`.
+pub(super) fn differences(arm: &ArmView) -> String {
+    let differences: Vec<String> =
+        arm.differences.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    match differences.is_empty() {
+        true => "the workload as it is".to_owned(),
+        false => differences.join("; "),
+    }
+}
+
+/// Returns the numbers of runs of an arm, with the checks that object.
+pub(super) fn counts(arm: &ArmView) -> String {
+    let validity = &arm.validity;
+    let mut text = format!("{} runs", validity.runs);
+    for (word, runs) in [("INVALID", &validity.invalid), ("SUSPECT", &validity.suspect)] {
+        let mut checks: Vec<&str> =
+            runs.iter().flat_map(|(_, checks)| checks.iter().map(|check| check.name())).collect();
+        checks.sort_unstable();
+        checks.dedup();
+        if !runs.is_empty() {
+            let _ = write!(text, ", {} {word} ({})", runs.len(), checks.join(", "));
+        }
+    }
+    if validity.repeated > 0 {
+        let _ = write!(text, ", {} repeated", validity.repeated);
+    }
+    text
+}
+
+/// Returns the sentence about a setting that differs without being declared.
+pub(super) fn undeclared(view: &ExperimentView, one: &SettingDifference) -> String {
+    let (baseline, arm) = (&view.arms[0].name, &view.arms[one.arm].name);
+    let (name, first, second) = (&one.name, &one.baseline, &one.value);
+    format!("undeclared difference: {name} is `{first}` in {baseline}, `{second}` in {arm}")
+}
+
+/// Returns the bets on an arm with their outcomes.
+pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
+    arm.changes.iter().flat_map(|change| {
+        change.bets.iter().map(move |(bet, outcome)| sentence::bet(bet, *outcome, change))
+    })
+}
+
+/// Returns the SLOs of all arms with their outcomes.
+pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
+    let of_arm = |arm: &ArmView| {
+        let name = arm.name.clone();
+        arm.slos.clone().into_iter().map(move |slo| {
+            let (job, text) = (&slo.job, &slo.text);
+            format!("{name}: {job} {text}: {}", slo_outcome(&slo))
+        })
+    };
+    view.arms.iter().flat_map(of_arm).collect()
+}
+
+/// Returns the outcome of an SLO over the runs of an arm.
+pub(super) fn slo_outcome(slo: &ArmSlo) -> String {
+    match slo.missed {
+        0 => format!("met in {} of {} runs", slo.runs, slo.runs),
+        missed => format!("missed in {missed} of {} runs", slo.runs),
+    }
+}
+
+/// Returns the limiters of the baseline and of an arm.
+pub(super) fn limiters(view: &ExperimentView, arm: &ArmComparison) -> String {
+    let [baseline, own] = arm.limiters.map(|component| component.name());
+    let (first, name) = (&view.arms[0].name, &view.arms[arm.arm].name);
+    format!("{first}: {baseline}; {name}: {own}")
+}
+
+/// Warning about arms with different limiters.
+pub(super) const DIFFERENT_LIMITERS: &str =
+    "The arms have different limiters: the change is not the cost of one thing";
+
+/// Warning about arms that may change several things.
+pub(super) const SEVERAL_DIFFERENCES: &str =
+    "The arms may differ in several things: the cause of a change is unknown";
+
+/// Note on the metrics that are marked with a star.
+pub(super) const EXPLORATORY: &str = "exploratory: not declared before; no claim follows from it";
+
+/// Returns the cells of a metric: its name, both values, change, interval and conclusion.
+pub(super) fn row(change: &MetricChange) -> [String; 6] {
+    let mark = if change.is_exploratory { " *" } else { "" };
+    let metric = format!("{}{mark}", change.metric);
+    let scale = change.metric.quantity.scale();
+    match &change.compared {
+        Ok(compared) => {
+            let [baseline, own] = sentence::values(compared, change.metric.quantity.unit());
+            let interval = compared.interval.map(|interval| sentence::range(interval, scale));
+            let conclusion = match change.is_exploratory {
+                true => String::new(),
+                false => compared.conclusion.name().to_owned(),
+            };
+            let size = sentence::signed(compared.change, scale);
+            [metric, baseline, own, size, interval.unwrap_or_default(), conclusion]
+        }
+        Err(reason) => {
+            let none = crate::number::NONE.to_owned();
+            let why = sentence::not_compared(*reason);
+            [metric, none.clone(), none, String::new(), String::new(), why]
+        }
+    }
+}

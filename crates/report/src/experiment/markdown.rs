@@ -1,0 +1,94 @@
+//! The report of an experiment as Markdown, for pull requests.
+
+use analyze::compare::{ArmComparison, MetricChange};
+
+use super::lines;
+use super::view::ExperimentView;
+use crate::markdown::{Document, Table, code, escaped};
+use crate::page::Align;
+
+/// Formats the answer of an experiment for a pull request: the sentence first, then validity, bets
+/// and SLOs, and the metrics in a collapsed table. It has at most 40 lines.
+pub fn experiment_markdown(view: &ExperimentView) -> String {
+    let mut out = Document::default();
+    match lines::answers(view).as_slice() {
+        [only] => out.line(escaped(only)),
+        answers => out.list(&all_escaped(answers), 5),
+    }
+    out.gap();
+    if let Some(repetition) = &view.repetition {
+        out.line(format!("**{}**", escaped(&repetition.sentence())));
+        let metrics = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
+        out.list(&all_escaped(&metrics.collect::<Vec<String>>()), 3);
+        out.gap();
+    }
+    out.line(format!("**{}**", view.verdict().verdict()));
+    validity(&mut out, view);
+    out.gap();
+    conditions(&mut out, view);
+    out.gap();
+    out.line(format!("Question: {}", escaped(&view.ask)));
+    out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
+    out.with_table("Metrics", &table(view))
+}
+
+fn validity(out: &mut Document, view: &ExperimentView) {
+    let arm = |arm: &super::view::ArmView| {
+        format!("{} ({}): {}", arm.name, lines::differences(arm), lines::counts(arm))
+    };
+    let arms: Vec<String> = view.arms.iter().map(arm).collect();
+    out.list(&all_escaped(&arms), 3);
+    let settings = view.settings.iter().map(|one| lines::undeclared(view, one));
+    out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);
+}
+
+fn conditions(out: &mut Document, view: &ExperimentView) {
+    let arms: &[ArmComparison] =
+        view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
+    let name = |arm: &ArmComparison| view.arms[arm.arm].name.clone();
+    let bet = |arm| lines::bets(arm).map(move |bet| format!("bet on {}: {bet}", name(arm)));
+    let bets: Vec<String> = arms.iter().flat_map(bet).collect();
+    out.list(&all_escaped(&bets), 4);
+    let slos = lines::slos(view).into_iter().map(|slo| format!("SLO of {slo}"));
+    out.list(&all_escaped(&slos.collect::<Vec<String>>()), 3);
+    let limiter = |arm: &ArmComparison| {
+        let differ = arm.limiters[0] != arm.limiters[1];
+        let warning = if differ { lines::DIFFERENT_LIMITERS } else { "" };
+        format!("limiter of {}. {warning}", lines::limiters(view, arm))
+    };
+    let limiters: Vec<String> = arms.iter().map(limiter).collect();
+    out.list(&all_escaped(&limiters), 2);
+    let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
+    out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
+}
+
+/// Returns the table of all metrics of all arms, those that were declared first.
+fn table(view: &ExperimentView) -> Table {
+    let titles = [
+        ("metric", Align::Left),
+        ("arm", Align::Left),
+        ("baseline", Align::Right),
+        ("value", Align::Right),
+        ("change", Align::Right),
+        ("interval", Align::Right),
+        ("", Align::Left),
+    ];
+    let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
+    let arms = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let changes: Vec<(&ArmComparison, &MetricChange)> =
+        arms.flat_map(|arm| arm.changes.iter().map(move |change| (arm, change))).collect();
+    let cells = |(arm, change): &(&ArmComparison, &MetricChange)| {
+        let [metric, baseline, own, size, interval, conclusion] = lines::row(change);
+        let conclusion = if change.is_exploratory { "exploratory".to_owned() } else { conclusion };
+        let metric = metric.trim_end_matches(" *").to_owned();
+        let name = view.arms[arm.arm].name.clone();
+        all_escaped(&[metric, name, baseline, own, size, interval, conclusion])
+    };
+    let (exploratory, declared): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|(_, change)| change.is_exploratory);
+    Table { columns, rows: declared.iter().chain(&exploratory).map(cells).collect() }
+}
+
+fn all_escaped(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| escaped(text)).collect()
+}

@@ -1,0 +1,51 @@
+//! The comparison of the views of two experiments, of which the second repeats the first.
+
+use analyze::compare::{Compared, repeat};
+use workload::question::RunMetric;
+
+use super::repetition::{RepeatedMetric, RepetitionView};
+use super::view::ExperimentView;
+
+/// Probability with which an interval of the whole answer errs.
+const ALPHA: f64 = 0.05;
+
+impl RepetitionView {
+    /// Compares a repetition with the first experiment: the declared metrics of the first one.
+    /// `delta` gives the smallest change of a metric that matters.
+    pub fn of(
+        first: &ExperimentView,
+        second: &ExperimentView,
+        delta: impl Fn(&RunMetric) -> f64,
+    ) -> RepetitionView {
+        let declared: Vec<(&str, &RunMetric, &Compared)> = first
+            .declared()
+            .filter_map(|(arm, change)| {
+                let compared = change.compared.as_ref().ok()?;
+                Some((first.arms[arm.arm].name.as_str(), &change.metric, compared))
+            })
+            .collect();
+        let alpha = ALPHA / declared.len().max(1) as f64;
+        let metric = |&(arm, metric, first): &(&str, &RunMetric, &Compared)| {
+            let second = second.declared_change(arm, metric).cloned();
+            let scale = metric.quantity.scale();
+            let both = second.as_ref();
+            let repetition =
+                both.and_then(|second| repeat(first, second, scale, delta(metric), alpha).ok());
+            let (arm, metric, first) = (arm.to_owned(), metric.clone(), first.clone());
+            RepeatedMetric { arm, metric, first, second, repetition }
+        };
+        let metrics = declared.iter().map(metric).collect();
+        RepetitionView { record: first.record.clone(), alpha, metrics }
+    }
+}
+
+impl ExperimentView {
+    /// Returns the change of a declared metric of an arm.
+    fn declared_change(&self, arm: &str, metric: &RunMetric) -> Option<&Compared> {
+        let mut declared = self.declared();
+        let found = declared.find(|(compared, change)| {
+            self.arms[compared.arm].name == arm && change.metric == *metric
+        });
+        found.and_then(|(_, change)| change.compared.as_ref().ok())
+    }
+}

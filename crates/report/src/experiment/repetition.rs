@@ -1,0 +1,84 @@
+//! The comparison of an experiment with the first one that it repeats.
+
+use analyze::compare::{ChangeInterval, Compared, Repetition, RepetitionOutcome};
+use workload::question::{RunMetric, Scale};
+
+use super::sentence;
+
+/// An experiment that repeats another one: the changes of both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepetitionView {
+    /// The record of the first experiment.
+    pub record: String,
+    /// Probability with which one interval of a difference misses the true difference.
+    pub alpha: f64,
+    /// Metrics that were declared.
+    pub metrics: Vec<RepeatedMetric>,
+}
+
+/// A metric of an arm in both experiments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepeatedMetric {
+    /// Name of the arm.
+    pub arm: String,
+    /// The metric.
+    pub metric: RunMetric,
+    /// Change in the first experiment.
+    pub first: Compared,
+    /// Change in the repetition; `None` if it was not compared.
+    pub second: Option<Compared>,
+    /// The difference of the two, if there are both.
+    pub repetition: Option<Repetition>,
+}
+
+impl RepetitionView {
+    /// Returns the outcome over all metrics: the first answer holds if all of it does.
+    pub fn outcome(&self) -> RepetitionOutcome {
+        let outcomes = self.metrics.iter().map(RepeatedMetric::outcome);
+        outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
+    }
+
+    /// Returns the sentence about the first answer.
+    pub(super) fn sentence(&self) -> String {
+        let record = &self.record;
+        match self.outcome() {
+            RepetitionOutcome::Holds => format!("The first answer holds ({record})"),
+            RepetitionOutcome::Undecided => {
+                format!("The first answer is neither confirmed nor contradicted ({record})")
+            }
+            RepetitionOutcome::Contradicts => {
+                format!("The first answer is contradicted ({record})")
+            }
+        }
+    }
+}
+
+impl RepeatedMetric {
+    /// Returns the outcome; undecided if there is nothing to compare.
+    pub fn outcome(&self) -> RepetitionOutcome {
+        self.repetition.as_ref().map_or(RepetitionOutcome::Undecided, |it| it.outcome)
+    }
+
+    /// Returns the line with both changes and their difference.
+    pub(super) fn line(&self, alpha: f64) -> String {
+        let scale = self.metric.quantity.scale();
+        let change = |of: &Compared| with_interval(of.change, of.interval, scale);
+        let second = self.second.as_ref().map_or("not compared".to_owned(), change);
+        let difference = self.repetition.as_ref().map(|it| {
+            let level = sentence::level(alpha);
+            let size = with_interval(it.difference, it.interval, scale);
+            format!("; difference {size}, {level} CI")
+        });
+        let (metric, arm, first) = (&self.metric, &self.arm, change(&self.first));
+        let (difference, outcome) = (difference.unwrap_or_default(), self.outcome().name());
+        format!("{metric} of {arm}: first {first}, now {second}{difference}: {outcome}")
+    }
+}
+
+fn with_interval(change: f64, interval: Option<ChangeInterval>, scale: Scale) -> String {
+    let size = sentence::signed(change, scale);
+    match interval {
+        Some(interval) => format!("{size} ({})", sentence::range(interval, scale)),
+        None => size,
+    }
+}

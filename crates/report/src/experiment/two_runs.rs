@@ -1,0 +1,35 @@
+//! Two single runs side by side, without a verdict.
+
+use std::fmt::Write as _;
+
+use analyze::compare::RunFigures;
+use workload::question::Scale;
+
+use super::sentence;
+use super::text::table;
+
+/// Formats the metrics that two runs have in common. One run against one run has no scatter: there
+/// is no interval, and nothing is claimed.
+pub fn two_runs(first: &RunFigures, second: &RunFigures) -> String {
+    let titles = ["metric", "first", "now", "change", "", ""].map(str::to_owned);
+    let rows = first.metrics.iter().filter_map(|(metric, before)| {
+        let now = second.get(metric).ok()?;
+        let scale = metric.quantity.scale();
+        let change = match scale {
+            Scale::Ratio => now / before - 1.0,
+            Scale::Difference => now - before,
+        };
+        let unit = metric.quantity.unit();
+        let [before, now] = [*before, now].map(|value| sentence::value(value, unit));
+        let change =
+            if change.is_finite() { sentence::signed(change, scale) } else { String::new() };
+        Some([metric.to_string(), before, now, change, String::new(), String::new()])
+    });
+    let rows: Vec<[String; 6]> = std::iter::once(titles).chain(rows).collect();
+    let mut out = String::new();
+    let _ = writeln!(out, "One run against one run: there is no interval and no verdict");
+    let verdicts = [first, second].map(|run| run.verdict.status().verdict());
+    let _ = writeln!(out, "  first {}, now {}", verdicts[0], verdicts[1]);
+    table(&mut out, &rows);
+    out
+}

@@ -1,0 +1,210 @@
+//! Markdown for pull requests: escaping, and documents of a limited number of lines.
+//!
+//! Texts from outside (names, questions, messages of servers) are escaped: they make no heading,
+//! link, HTML, mention or table of their own.
+
+mod page;
+
+use base::printable;
+
+pub use page::markdown;
+
+use crate::page::Align;
+
+/// Most lines of a document.
+pub const MOST_LINES: usize = 40;
+
+/// Most characters of a text; the rest is left out.
+const MOST_CHARACTERS: usize = 400;
+
+/// Lines of a collapsed table besides its rows.
+const FRAME: usize = 6;
+
+/// A document under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    lines: Vec<String>,
+}
+
+/// A table of escaped cells.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// Titles and alignments of the columns.
+    pub(crate) columns: Vec<(String, Align)>,
+    /// Rows, the most important first.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Document {
+    /// Adds a line, which must not be empty.
+    pub(crate) fn line(&mut self, text: impl Into<String>) {
+        self.lines.push(text.into());
+    }
+
+    /// Begins a new paragraph.
+    pub(crate) fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    /// Adds a list of at most `most` lines; the last one counts the items that are left out.
+    pub(crate) fn list(&mut self, items: &[String], most: usize) {
+        let shown = if items.len() > most { most - 1 } else { items.len() };
+        self.lines.extend(items[..shown].iter().map(|item| format!("- {item}")));
+        if shown < items.len() {
+            self.lines.push(format!("- … and {} more", items.len() - shown));
+        }
+    }
+
+    /// Ends the document with a collapsed table, of as many rows as there is room for.
+    pub(crate) fn with_table(mut self, title: &str, table: &Table) -> String {
+        self.gap();
+        let room = MOST_LINES.saturating_sub(self.lines.len() + FRAME);
+        let (shown, all) = (table.rows.len().min(room), table.rows.len());
+        if shown > 0 {
+            let part = if shown < all { format!(" ({shown} of {all})") } else { String::new() };
+            self.line(format!("<details><summary>{title}{part}</summary>"));
+            self.gap();
+            let titles: Vec<String> =
+                table.columns.iter().map(|(title, _)| title.clone()).collect();
+            self.line(row(&titles));
+            let rule = |align: &Align| match align {
+                Align::Left => "---",
+                Align::Right => "--:",
+            };
+            let rules: Vec<String> =
+                table.columns.iter().map(|(_, align)| rule(align).to_owned()).collect();
+            self.line(row(&rules));
+            self.lines.extend(table.rows[..shown].iter().map(|cells| row(cells)));
+            self.gap();
+            self.line("</details>");
+        }
+        self.text()
+    }
+
+    /// Returns the text of the document.
+    pub(crate) fn text(self) -> String {
+        let text = self.lines.join("\n");
+        format!("{}\n", text.trim_end())
+    }
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Escapes a text: Markdown renders it as it is.
+///
+/// `@` and `#` become code, because hosts turn them into mentions and references after Markdown.
+pub(crate) fn escaped(text: &str) -> String {
+    let text = shortened(text);
+    let mut out = String::with_capacity(text.len() + 16);
+    for (at, character) in text.char_indices() {
+        let (before, after) = (&text[..at], &text[at + character.len_utf8()..]);
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' | '#' => out.extend(['`', character, '`']),
+            _ if is_active(character, before, after) => out.extend(['\\', character]),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Returns true if Markdown gives a character a meaning at its place.
+fn is_active(character: char, before: &str, after: &str) -> bool {
+    match character {
+        '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' => true,
+        // A line that begins a list or underlines a heading.
+        '-' | '+' => before.is_empty() && after.starts_with([' ', '-']),
+        '=' => before.is_empty(),
+        ')' | '.' if is_number(before) => after.starts_with(' '),
+        '.' => before.to_ascii_lowercase().ends_with("www"),
+        // Addresses become links.
+        ':' => after.starts_with("//"),
+        _ => false,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns a text as code.
+pub(crate) fn code(text: &str) -> String {
+    let text = shortened(text);
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let needs_space = |edge: Option<char>| edge.is_none_or(|edge| edge == '`' || edge == ' ');
+    match needs_space(text.chars().next()) || needs_space(text.chars().last()) {
+        true => format!("{fence} {text} {fence}"),
+        false => format!("{fence}{text}{fence}"),
+    }
+}
+
+/// Returns a text in one line, without control characters, and cut if it is long.
+fn shortened(text: &str) -> String {
+    let text = printable(text.trim());
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_from_outside_have_no_meaning_in_markdown() {
+        for (text, expected) in [
+            ("p99 < 5 ms & more", "p99 &lt; 5 ms &amp; more"),
+            ("<script>x</script>", "&lt;script&gt;x&lt;/script&gt;"),
+            ("[a](http://b)", "\\[a\\](http\\://b)"),
+            ("![a](b)", "!\\[a\\](b)"),
+            ("a | b", "a \\| b"),
+            ("# title", "`#` title"),
+            ("see #12, @ann", "see `#`12, `@`ann"),
+            ("- item", "\\- item"),
+            ("12. item", "12\\. item"),
+            ("12) item", "12\\) item"),
+            ("p50 1.40 ms", "p50 1.40 ms"),
+            ("1.40 ms", "1.40 ms"),
+            ("+1.4 %", "+1.4 %"),
+            ("--- x", "\\--- x"),
+            ("two\nlines\u{202e}", "two lines\u{fffd}"),
+            ("**b** _i_ `c` ~s~ $m$", "\\*\\*b\\*\\* \\_i\\_ \\`c\\` \\~s\\~ \\$m\\$"),
+            ("www.example.org", "www\\.example.org"),
+            ("a\\|b", "a\\\\\\|b"),
+            ("===", "\\==="),
+        ] {
+            assert_eq!(escaped(text), expected, "{text}");
+        }
+        assert_eq!(escaped(&"x".repeat(5_000)).chars().count(), MOST_CHARACTERS + 1);
+    }
+
+    #[test]
+    fn code_is_fenced_by_more_backticks_than_it_has() {
+        assert_eq!(code("a b"), "`a b`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("``"), "``` `` ```");
+        assert_eq!(code("<b>"), "`<b>`");
+        assert_eq!(code("a\nb"), "`a b`");
+    }
+
+    #[test]
+    fn document_never_has_more_lines_than_its_limit() {
+        let mut document = Document::default();
+        document.list(&vec!["item".to_owned(); 100], 5);
+        let columns = vec![("a".to_owned(), Align::Left), ("b".to_owned(), Align::Right)];
+        let rows = vec![vec!["x".to_owned(), "1".to_owned()]; 100];
+        let text = document.with_table("Rows", &Table { columns, rows });
+        assert_eq!(text.lines().count(), MOST_LINES);
+        assert!(text.starts_with("- item\n- item\n- item\n- item\n- … and 96 more\n\n"), "{text}");
+        assert!(text.contains("<summary>Rows (28 of 100)</summary>\n\n| a | b |\n| --- | --: |\n"));
+        assert!(text.ends_with("| x | 1 |\n\n</details>\n"));
+    }
+}
