@@ -57,6 +57,7 @@ fn evidence_of(
         stop: Stop::default(),
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
     };
     let done = lab::run(order, Arc::new(NoListener), |_| {})?;
     Ok(lab::evidence(&Archive::open(&done.record)?)?)

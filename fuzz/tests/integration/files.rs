@@ -113,6 +113,7 @@ fn a_record() -> Vec<u8> {
         stop: Stop::default(),
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
     };
     lab::run(order, Arc::new(NoListener), |_| {}).expect("a virtual run is made");
     let bytes = std::fs::read(&path).expect("the record");

@@ -30,6 +30,7 @@ pub(crate) fn order(
         calibration: None,
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -203,6 +203,7 @@ impl<'a> CalibrationRunner<'a> {
             calibration: None,
             server_seed: None,
             inputs: Vec::new(),
+            loads: Vec::new(),
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),

@@ -10,7 +10,7 @@ use analyze::compare::{
 use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
 use base::{Seed, TargetKind};
 use engine::{NoListener, Prepare, Stop};
-use record::{EndKind, InputFile};
+use record::{EndKind, InputFile, Load};
 use workload::FixedStatement;
 use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
 
@@ -102,6 +102,8 @@ struct Execution<'a> {
     names: Vec<String>,
     looks: Vec<Look>,
     runs: MadeRuns,
+    /// The loads of the next run, if each run loads the tables again.
+    reloaded: Vec<Load>,
 }
 
 /// The end of a round, or of one of its runs.
@@ -136,6 +138,7 @@ impl<'a> Execution<'a> {
             names: experiment.outline().compared(),
             looks: looks_of(&content),
             runs: MadeRuns::default(),
+            reloaded: Vec::new(),
             record,
         };
         execution.resume(content)?;
@@ -185,22 +188,22 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Runs setup and loads of an arm.
-    fn load(&mut self, place: usize) -> Result<(), ExperimentError> {
+    /// Runs setup and loads of an arm, and returns the loads.
+    fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
-        self.aside(place, |order| {
+        let loads = self.aside(place, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
         })?;
         if is_simulated(arm) {
-            return Ok(());
+            return Ok(loads);
         }
         let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(&arm.plan, dialect) {
             // A user without the right to it has a server that settles later.
             let _ = self.statements(place, &[statement], self.own_stop());
         }
-        Ok(())
+        Ok(loads)
     }
 
     /// Runs `[teardown]` on every server.
@@ -226,10 +229,13 @@ impl<'a> Execution<'a> {
     ) -> Result<(), ExperimentError> {
         match statements.is_empty() {
             true => Ok(()),
-            false => self.aside(place, |order| {
-                only(order, statements);
-                order.stop = stop;
-            }),
+            false => {
+                let ran = self.aside(place, |order| {
+                    only(order, statements);
+                    order.stop = stop;
+                });
+                ran.map(drop)
+            }
         }
     }
 
@@ -238,8 +244,13 @@ impl<'a> Execution<'a> {
         self.order.stop.of_one_run()
     }
 
-    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
-    fn aside(&self, place: usize, change: impl FnOnce(&mut Order)) -> Result<(), ExperimentError> {
+    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record, and
+    /// returns the loads among them.
+    fn aside(
+        &self,
+        place: usize,
+        change: impl FnOnce(&mut Order),
+    ) -> Result<Vec<Load>, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
@@ -256,10 +267,11 @@ impl<'a> Execution<'a> {
         let done = run_on(self.servers.stage(place), order, Arc::new(NoListener), |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let unreachable = done.unreachable.clone().or_else(|| done.lost.clone());
+        let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
         done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
         match unreachable {
             Some(reason) => Err(ExperimentError::of(arm, Problem::Unreachable(reason))),
-            None => Ok(()),
+            None => Ok(loads?.into_iter().map(|report| report.load).collect()),
         }
     }
 
@@ -397,6 +409,7 @@ impl<'a> Execution<'a> {
         let mut order = order_of(self.order, arm, planned.seed)?;
         order.options.prepare = self.prepared(arm);
         order.options.teardown = false;
+        order.loads.clone_from(&self.reloaded);
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
@@ -430,10 +443,10 @@ impl<'a> Execution<'a> {
                 let statements = &self.order.experiment.arms[place].restore;
                 self.statements(place, statements, self.own_stop())
             }
-            Restore::Reload if self.runs.is_empty() => Ok(()),
             Restore::Reload => {
                 self.aside(place, |order| order.plan.setup.clear())?;
-                self.load(place)
+                self.reloaded = self.load(place)?;
+                Ok(())
             }
         }
     }

@@ -23,10 +23,6 @@ impl MadeRuns {
         self.0.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns the number of runs that count.
     pub(super) fn counting(&self) -> usize {
         self.0.iter().filter(|run| run.row.state == RunState::Counts).count()

@@ -38,7 +38,7 @@ pub struct ExperimentResults {
 }
 
 /// Beginnings of the names of facts that change from moment to moment.
-const MOMENTARY: [&str; 2] = ["host.load.", "host.memory.available"];
+const MOMENTARY: [&str; 3] = ["host.load.", "host.memory.available", "database.size_"];
 
 /// A run of an experiment with its figures.
 #[derive(Clone, Debug, PartialEq)]

@@ -116,6 +116,7 @@ fn record<D: Driver>(
         }
     };
     order.inputs.iter().for_each(|file| notes.file(file.clone()));
+    order.loads.iter().for_each(|load| notes.load(load.clone()));
     for (name, value) in facts {
         notes.setting(name, value);
     }

@@ -3,7 +3,7 @@
 use archive::OpLogPlan;
 use base::{Seed, Target};
 use engine::{Options, Stop};
-use record::InputFile;
+use record::{InputFile, Load};
 use workload::Plan;
 
 use crate::calibrate::figures::Calibration;
@@ -27,6 +27,8 @@ pub struct Order {
     pub workload: String,
     /// The files that were read before the run, for its record.
     pub inputs: Vec<InputFile>,
+    /// Loads that were made for this run before it began, for its record.
+    pub loads: Vec<Load>,
     /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.

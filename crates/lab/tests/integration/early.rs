@@ -98,6 +98,7 @@ fn taken_record_name_gets_a_number_if_allowed() {
         calibration: None,
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
         stop: Stop::default(),
     };
     let run = |record| lab::run(order(record), Arc::new(NoListener), |_| {});

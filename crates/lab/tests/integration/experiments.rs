@@ -76,6 +76,7 @@ impl RunMaker for Runs<'_> {
             calibration: None,
             server_seed: None,
             inputs: Vec::new(),
+            loads: Vec::new(),
             workload: "read.ini".to_owned(),
             command: "assay run slower.ini --virtual".to_owned(),
             version: "0.1.0".to_owned(),
@@ -268,6 +269,13 @@ fn data_is_restored_before_every_run() {
         );
         let content = ExperimentContent::read(&place.record()).unwrap();
         assert!(content.runs.len() >= 2, "{content:?}");
+        // Each run has its own load, if there was one.
+        for run in 1..=content.runs.len() as u32 {
+            let loads = Archive::open_run(&place.record(), run).unwrap().loads().unwrap();
+            let rows: Vec<u64> = loads.iter().map(|report| report.load.rows).collect();
+            let expected: &[u64] = if restore == "reload" { &[10] } else { &[] };
+            assert_eq!(rows, expected, "{restore}");
+        }
         let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
         let tables: i64 = database
             .query_row("select count(*) from sqlite_schema where name in ('t', 'i')", [], |row| {

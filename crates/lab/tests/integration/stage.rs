@@ -31,6 +31,7 @@ fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> 
         calibration: None,
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
         stop: Stop::default(),
     }
 }

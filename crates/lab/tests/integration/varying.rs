@@ -35,6 +35,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         calibration: None,
         server_seed: None,
         inputs: Vec::new(),
+        loads: Vec::new(),
         stop: Stop::default(),
     };
     run(order, Arc::new(NoListener), |_| {}).unwrap();

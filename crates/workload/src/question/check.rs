@@ -119,6 +119,7 @@ impl<'f> Checker<'f> {
             self.reject_other_data(&arms);
         }
         judge::bets(&draft.bets, &arms.first()?.arm.plan, &mut self.sink);
+        judge::bets_on_loads(&draft.bets, &draft.restore, &mut self.sink);
         self.reject_repeated_inserts(&draft, &arms);
         Some(Experiment {
             ask: draft.ask?,

@@ -3,6 +3,7 @@
 use base::Diagnostic;
 
 use super::bet::Bet;
+use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
 use crate::expr::{Expr, Family, Node};
 use crate::plan::{JobOrPart, Pacing, Plan, Requests};
@@ -17,6 +18,22 @@ pub(super) fn bets(bets: &[(Bet, Excerpt<'_>)], plan: &Plan, sink: &mut Sink) {
         if let Err(error) = judged(&bet.metric, *place, plan) {
             sink.error(|| *error);
         }
+    }
+}
+
+/// Reports bets on loads, unless each run loads the tables over the connections of its arm.
+pub(super) fn bets_on_loads(bets: &[(Bet, Excerpt<'_>)], restore: &Restore, sink: &mut Sink) {
+    let is_on_load = |(bet, _): &&(Bet, Excerpt<'_>)| bet.metric.quantity == Quantity::Load;
+    if *restore == Restore::Reload {
+        return;
+    }
+    for (bet, place) in bets.iter().filter(is_on_load) {
+        sink.error(|| {
+            let metric = quoted(&bet.metric.to_string());
+            place
+                .error(format!("{metric} is not measured: tables are loaded once for all arms"))
+                .help("write `restore = reload`, with which each run loads them again")
+        });
     }
 }
 

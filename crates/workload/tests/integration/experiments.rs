@@ -379,6 +379,16 @@ error: `many` is not a number
 }
 
 #[test]
+fn bet_on_a_load_needs_a_load_in_every_run() {
+    let question = "[question]\nask = x\nworkload = read.ini\nbet = load(t) -5% .. -25%\n";
+    let arms = "[arm a]\n[arm b]\noption.tls = off\n";
+    let (_, found) = read(&format!("{question}{arms}"));
+    let message = "`load(t)` is not measured: tables are loaded once for all arms";
+    assert_eq!(found[0].message, message);
+    assert_eq!(experiment(&format!("{question}restore = reload\n{arms}")).bets.len(), 1);
+}
+
+#[test]
 fn warning_about_an_arm_is_no_error() {
     let text = "[question]\nask = x\nworkload = timetable.ini\n[arm a]\n[arm b]\n\
                 every(clean) = 1d\n";
