@@ -45,6 +45,7 @@ mod servers;
 mod side_effects;
 mod signals;
 mod statements;
+mod studies;
 #[path = "../support/mod.rs"]
 mod support;
 mod targets;
