@@ -120,15 +120,30 @@ impl InputReader {
             path: path.display().to_string(),
             bytes,
             sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            text: text
-                .filter(|text| self.secrets.iter().all(|secrets| secrets.hide(text) == *text)),
+            text: text.filter(|text| !self.has_secret(text)),
         })
+    }
+
+    /// Returns true if a text has a secret of the plans, or a password in a URL. A URL that the
+    /// command line replaces is in no plan.
+    fn has_secret(&self, text: &str) -> bool {
+        let is_secret = |secrets: &Secrets| secrets.hide(text) != text;
+        self.secrets.iter().any(is_secret) || has_url_with_password(text)
     }
 }
 
 /// Returns the targets of a plan.
 fn targets(plan: &Plan) -> impl Iterator<Item = &Target> {
     plan.target.iter().chain(plan.targets.iter().map(|named| &named.target))
+}
+
+/// Returns true if a text has a URL with a password: `://USER:PASSWORD@`.
+fn has_url_with_password(text: &str) -> bool {
+    let login = |rest: &str| {
+        let url = rest.split(char::is_whitespace).next().unwrap_or_default();
+        url.rsplit_once('@').is_some_and(|(login, _)| login.contains(':'))
+    };
+    text.split("://").skip(1).any(login)
 }
 
 fn has_password(target: &Target) -> bool {
@@ -170,10 +185,28 @@ mod tests {
     fn text_of_a_workload_file_is_not_kept_if_a_url_has_a_password() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ini");
-        fs::write(&path, "url = postgres://ann:hunter2@h/d").unwrap();
+        fs::write(&path, "url = ${url}").unwrap();
         for (url, is_kept) in [("postgres://ann@h/d", true), ("postgres://ann:hunter2@h/d", false)]
         {
             let reader = reader(url, folder.path());
+            let files = reader.read(reader.workload_files(&path, &[])).unwrap();
+            assert_eq!(files[0].text.is_some(), is_kept, "{url}");
+        }
+    }
+
+    #[test]
+    fn text_with_a_url_that_the_command_line_replaces_is_not_kept_with_its_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ini");
+        let reader = reader("sim:mm1", folder.path());
+        for (url, is_kept) in [
+            ("postgres://ann@h:5432/d", true),
+            ("postgres://ann:hunter2@h/d", false),
+            ("postgres://ann:${pw}@h/d", false),
+            ("postgres://ann:a/b?c@h/d # text", false),
+            ("sim:mm1", true),
+        ] {
+            fs::write(&path, format!("url = {url}\n[a]\nquery = select 1\n")).unwrap();
             let files = reader.read(reader.workload_files(&path, &[])).unwrap();
             assert_eq!(files[0].text.is_some(), is_kept, "{url}");
         }
