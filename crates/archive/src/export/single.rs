@@ -1,11 +1,12 @@
 //! Export of a single run of an experiment as a record of its own.
 
+use std::fs;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
 
 use crate::create::{attach, create};
-use crate::error::RecordError;
+use crate::error::{RecordError, Trouble};
 use crate::reader::Archive;
 use crate::{v1, v2};
 
@@ -19,8 +20,7 @@ const WHOLE: &str = "whole";
 /// cannot be created.
 pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordError> {
     let archive = Archive::open_run(experiment, run)?;
-    let created = create(to, v1::VERSION, |_| Ok(()));
-    let (path, mut connection) = created?;
+    let (path, mut connection) = create(to, v1::VERSION, |_| Ok(()))?;
     let mut copy = || {
         // The experiment's file is untrusted: nothing in its schema is executed.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -32,9 +32,9 @@ pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordEr
         v2::split(&transaction, WHOLE, run)?;
         Ok(transaction.commit()?)
     };
-    copy().map_err(|trouble: crate::error::Trouble| {
+    copy().map_err(|trouble: Trouble| {
         // A partial record could be mistaken for a complete one.
-        let _ = std::fs::remove_file(&path);
+        let _ = fs::remove_file(&path);
         trouble.into_write_error(&path)
     })
 }
