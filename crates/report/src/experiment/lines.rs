@@ -6,6 +6,7 @@ use analyze::compare::{ArmComparison, ArmSlo, MetricChange};
 
 use super::sentence;
 use super::view::{ArmView, ExperimentState, ExperimentView, SettingDifference};
+use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
 pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
@@ -67,7 +68,7 @@ pub(super) fn differences(arm: &ArmView) -> String {
 /// Returns the numbers of runs of an arm, with the checks that object.
 pub(super) fn counts(arm: &ArmView) -> String {
     let validity = &arm.validity;
-    let mut text = format!("{} runs", validity.runs);
+    let mut text = count(validity.runs.into(), "run");
     for (word, runs) in [("INVALID", &validity.invalid), ("SUSPECT", &validity.suspect)] {
         let mut checks: Vec<&str> =
             runs.iter().flat_map(|(_, checks)| checks.iter().map(|check| check.name())).collect();
@@ -112,8 +113,8 @@ pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
 /// Returns the outcome of an SLO over the runs of an arm.
 pub(super) fn slo_outcome(slo: &ArmSlo) -> String {
     match slo.missed {
-        0 => format!("met in {} of {} runs", slo.runs, slo.runs),
-        missed => format!("missed in {missed} of {} runs", slo.runs),
+        0 => format!("met in {} of {}", slo.runs, count(slo.runs.into(), "run")),
+        missed => format!("missed in {missed} of {}", count(slo.runs.into(), "run")),
     }
 }
 
@@ -152,9 +153,23 @@ pub(super) fn row(change: &MetricChange) -> [String; 6] {
             [metric, baseline, own, size, interval.unwrap_or_default(), conclusion]
         }
         Err(reason) => {
-            let none = crate::number::NONE.to_owned();
+            let none = NONE.to_owned();
             let why = sentence::not_compared(*reason);
             [metric, none.clone(), none, String::new(), String::new(), why]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_run_is_no_plural() {
+        let slo = |runs, missed| {
+            slo_outcome(&ArmSlo { job: "a".into(), text: "p99 < 5ms".into(), runs, missed })
+        };
+        assert_eq!(slo(1, 0), "met in 1 of 1 run");
+        assert_eq!(slo(8, 1), "missed in 1 of 8 runs");
     }
 }
