@@ -302,7 +302,7 @@ impl<'a> Execution<'a> {
 
     /// Runs what a round lacks, and repeats it if an instrument failed.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
-        for planned in self.schedule.round(round) {
+        for planned in self.schedule.round(round, self.runs.attempts(round)) {
             if self.runs.has(round, planned.position) {
                 continue;
             }

@@ -29,15 +29,22 @@ pub(super) struct PlannedRun {
 /// Highest number of runs of a round, for the numbering of random draws.
 const MOST_RUNS: u64 = 1 << 16;
 
+/// Highest number of runs of an experiment, for the numbering of random draws: those of an attempt
+/// come after those of all rounds of the attempt before.
+const MOST_RUNS_OF_ATTEMPT: u64 = MOST_RUNS << 32;
+
 impl Schedule {
-    /// Returns the runs of a round in their order.
-    pub(super) fn round(&self, round: u32) -> Vec<PlannedRun> {
-        let seed = self.draw("round", u64::from(round));
+    /// Returns the runs of an attempt at a round in their order, the same for all attempts.
+    ///
+    /// Each attempt draws other values: the keys that an earlier one has inserted are in the table.
+    pub(super) fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
+        let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
+        let seed = self.draw("round", earlier + u64::from(round));
         let of = |(position, arm): (u32, usize)| PlannedRun {
             arm,
             position,
             seed,
-            server: self.draw("server", u64::from(round) * MOST_RUNS + arm as u64),
+            server: self.draw("server", earlier + u64::from(round) * MOST_RUNS + arm as u64),
         };
         (0..).zip(self.order(round)).map(of).collect()
     }
@@ -81,7 +88,7 @@ mod tests {
         let schedule = schedule(3, false);
         let mut seeds = Vec::new();
         for round in 0..50 {
-            let runs = schedule.round(round);
+            let runs = schedule.round(round, 0);
             let mut all = arms(&runs);
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2]);
@@ -96,9 +103,22 @@ mod tests {
     }
 
     #[test]
+    fn repeated_round_keeps_its_order_and_draws_other_values() {
+        let schedule = schedule(2, true);
+        let attempts = [0, 1, 2].map(|attempt| schedule.round(3, attempt));
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            let (one, other) = (&attempts[one], &attempts[other]);
+            assert_eq!(arms(one), arms(other));
+            assert_ne!(one[0].seed, other[0].seed);
+            assert_ne!(one[0].server, other[0].server);
+        }
+        assert_eq!(attempts[1][0].seed, attempts[1][1].seed);
+    }
+
+    #[test]
     fn each_order_is_equally_likely() {
         let schedule = schedule(2, false);
-        let first = (0..1_000).filter(|round| schedule.round(*round)[0].arm == 0).count();
+        let first = (0..1_000).filter(|round| schedule.round(*round, 0)[0].arm == 0).count();
         assert!((440..560).contains(&first), "{first}");
     }
 
@@ -107,8 +127,8 @@ mod tests {
         let schedule = schedule(3, true);
         let mut firsts = [0; 3];
         for pair in 0..300 {
-            let first = arms(&schedule.round(2 * pair));
-            let mut second = arms(&schedule.round(2 * pair + 1));
+            let first = arms(&schedule.round(2 * pair, 0));
+            let mut second = arms(&schedule.round(2 * pair + 1, 0));
             second.reverse();
             assert_eq!(first, second);
             firsts[first[0]] += 1;
@@ -119,7 +139,7 @@ mod tests {
     #[test]
     fn plan_depends_on_the_seed_alone() {
         let other = Schedule { seed: Seed(8), ..schedule(4, true) };
-        let rounds = |schedule: Schedule| (0..20).map(|n| schedule.round(n)).collect::<Vec<_>>();
+        let rounds = |schedule: Schedule| (0..20).map(|n| schedule.round(n, 0)).collect::<Vec<_>>();
         assert_eq!(rounds(schedule(4, true)), rounds(schedule(4, true)));
         assert_ne!(rounds(schedule(4, true)), rounds(other));
     }
