@@ -68,6 +68,23 @@ pub(crate) struct Service {
     has_begun: AtomicBool,
 }
 
+/// A login at a server, for other programs.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// The host; `localhost` for a socket.
+    pub host: String,
+    /// The port; `None` for a socket.
+    pub port: Option<u16>,
+    /// The Unix domain socket, if the URL names one.
+    pub socket: Option<PathBuf>,
+    /// The user.
+    pub user: String,
+    /// The database, if the URL names one.
+    pub database: Option<String>,
+    /// The password, if there is one.
+    pub password: Option<Secret>,
+}
+
 /// A flag for a server that speaks first: set from the accepted connection until its greeting.
 #[derive(Debug, Default)]
 pub(crate) struct AwaitedGreeting(Cell<bool>);
@@ -190,6 +207,23 @@ impl Service {
     /// Returns the password for the address at index `place`.
     pub(crate) fn password(&self, place: usize) -> Option<&Secret> {
         self.passwords[place].as_ref()
+    }
+
+    /// Returns the login at the first address; `None` if there is none.
+    pub(crate) fn login(&self) -> Option<Login> {
+        let address = self.addresses.all().first()?;
+        let (port, socket) = match address {
+            Address::Tcp(_, port) => (Some(*port), None),
+            Address::Unix(path) => (None, Some(path.clone())),
+        };
+        Some(Login {
+            host: address.host().to_owned(),
+            port,
+            socket,
+            user: self.user.clone(),
+            database: self.database.clone(),
+            password: self.passwords.first()?.clone(),
+        })
     }
 
     /// Runs a step of a session within the connect timeout; `doing` names the server's task in the

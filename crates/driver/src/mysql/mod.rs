@@ -31,7 +31,7 @@ use net::CancelService;
 use rt::Rt;
 
 use crate::service::AwaitedGreeting;
-use crate::{Driver, Error, Insert, Method};
+use crate::{Driver, Error, Insert, Login, Method};
 
 use login::Shared;
 pub use session::MysqlConnection;
@@ -73,6 +73,11 @@ impl Mysql {
         let site = Site { service, key: key.read()?, files: files.into() };
         let shared = Shared { site: Arc::new(site), cancels: CancelService::new() };
         Ok(Mysql { shared })
+    }
+
+    /// Returns the login at the first server of the URL, for other programs.
+    pub fn login(&self) -> Option<Login> {
+        self.shared.site.service.login()
     }
 }
 

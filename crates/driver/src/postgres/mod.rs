@@ -23,7 +23,7 @@ use rt::Rt;
 use wire_postgres::Format;
 
 use crate::service::{Kind, LOGIN};
-use crate::{Driver, Error, Insert, Method};
+use crate::{Driver, Error, Insert, Login, Method};
 
 use login::Shared;
 pub use session::PostgresConnection;
@@ -65,6 +65,11 @@ impl Postgres {
         let service = KIND.open(target, |given| read_option(given, &mut results))?;
         let (service, cancels) = (Arc::new(service), CancelService::new());
         Ok(Postgres { shared: Shared { service, results, cancels } })
+    }
+
+    /// Returns the login at the first server of the URL, for other programs.
+    pub fn login(&self) -> Option<Login> {
+        self.shared.service.login()
     }
 }
 

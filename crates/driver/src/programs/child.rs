@@ -1,7 +1,7 @@
 //! One program, from its start to its end or to its termination.
 
 use std::io::{PipeReader, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use super::Variable;
 use super::watch::ProgramGuardian;
 use crate::Error;
 
@@ -26,6 +27,9 @@ const MOST_LEFT: usize = 2 << 20;
 /// Time that a program has to end after each signal.
 const GRACE: Nanos = Nanos::from_secs(1);
 
+/// Interval at which a caller is asked if it gives a program up.
+const ASK: Nanos = Nanos::from_millis(50);
+
 /// Interval between checks whether the process group of a terminated program is gone.
 const LOOK: Nanos = Nanos::from_millis(10);
 
@@ -37,21 +41,45 @@ pub(super) struct Ended {
     pub(super) outcome: Result<(), Error>,
 }
 
-/// Runs a command until it ends, or terminates it when `line` is closed.
+/// A command for the shell.
+pub(super) struct Script<'a> {
+    /// Its text.
+    pub(super) text: &'a str,
+    /// The folder in which it runs.
+    pub(super) folder: &'a Path,
+    /// Variables that differ from the environment of this process; `None` removes one.
+    pub(super) variables: &'a [Variable],
+}
+
+/// The way in which the caller of a program gives it up.
+pub(super) enum Patience<'a> {
+    /// It closes the other end of this pipe.
+    Line(&'a PipeReader),
+    /// It answers true when asked, every [`ASK`].
+    Asked(&'a dyn Fn() -> bool),
+}
+
+/// Runs a command until it ends, or terminates it when its caller gives it up.
 ///
 /// # Errors
 /// The operating system cannot start it.
 pub(super) fn run(
-    text: &str,
-    folder: &Path,
-    line: &PipeReader,
+    script: &Script<'_>,
+    patience: &Patience<'_>,
     watch: &ProgramGuardian,
 ) -> std::io::Result<Ended> {
-    let mut command = shell(folder);
-    command.arg("-c").arg(text).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut command = shell(script.folder);
+    command.arg("-c").arg(script.text);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    for (name, value) in script.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     let mut program = Program::start(command)?;
     let _entry = watch.enter(program.child.id());
-    Ok(match program.wait(line.as_fd()) {
+    Ok(match program.wait(patience) {
         Some(at) => Ended { at, outcome: program.judge() },
         None => {
             let at = Monotonic.now();
@@ -68,6 +96,12 @@ fn shell(folder: &Path) -> Command {
     command.current_dir(folder).stdin(Stdio::null());
     confine::without_secrets(&mut command);
     command
+}
+
+/// Returns the error of a program that cannot be started.
+pub(super) fn not_started(cause: &std::io::Error) -> Error {
+    let words = format!("the program cannot be started: {cause}");
+    Error::new(Class::Server, Code::new("not-started"), words)
 }
 
 fn given_up() -> Error {
@@ -123,16 +157,27 @@ impl Program {
         }
     }
 
-    /// Waits for the program's end and returns its time; `None` if `line` was closed first.
-    fn wait(&mut self, line: BorrowedFd<'_>) -> Option<Stamp> {
+    /// Waits for the program's end and returns its time; `None` if it was given up first.
+    fn wait(&mut self, patience: &Patience<'_>) -> Option<Stamp> {
         loop {
-            let mut files = vec![readable(&self.handle), readable(&line)];
+            let mut files = vec![readable(&self.handle)];
             files.extend(self.stderr.iter().map(readable));
-            wait_for(&mut files, None);
+            let at_most = match patience {
+                Patience::Line(line) => {
+                    files.push(readable(line));
+                    None
+                }
+                Patience::Asked(_) => Some(ASK),
+            };
+            wait_for(&mut files, at_most);
             let happened = |place: usize| {
                 files.get(place).is_some_and(|file: &PollFd<'_>| !file.revents().is_empty())
             };
-            let (has_ended, is_abandoned, speaks) = (happened(0), happened(1), happened(2));
+            let (has_ended, speaks) = (happened(0), self.stderr.is_some() && happened(1));
+            let is_abandoned = match patience {
+                Patience::Line(_) => happened(files.len() - 1),
+                Patience::Asked(is_given_up) => is_given_up(),
+            };
             if has_ended {
                 self.has_ended = true;
                 return Some(Monotonic.now());

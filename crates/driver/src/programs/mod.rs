@@ -22,6 +22,7 @@ mod tests;
 mod watch;
 mod worker;
 
+use std::ffi::OsString;
 use std::future::poll_fn;
 use std::io::PipeWriter;
 use std::path::PathBuf;
@@ -31,11 +32,15 @@ use std::thread::JoinHandle;
 use base::{Class, Code, Dialect};
 use rt::Rt;
 
+use self::child::{Patience, Script};
 use self::roll::ThreadCount;
 use self::watch::ProgramGuardian;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
+
+/// A variable of a program's environment: its name, and its value or `None` to remove it.
+pub type Variable = (&'static str, Option<OsString>);
 
 /// A command that the shell would reject.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +117,23 @@ impl Programs {
                 help: "install it, or write where it is",
             }),
         }
+    }
+
+    /// Runs a command that is not measured, and waits for its end. When `is_given_up` returns true,
+    /// its whole process group is terminated.
+    ///
+    /// # Errors
+    /// It cannot be started, or ended with an error, whose message is the end of its stderr; class
+    /// `Timeout` if it was given up.
+    pub fn run_once(
+        &self,
+        text: &str,
+        variables: &[Variable],
+        is_given_up: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        let script = Script { text, folder: &self.shared.folder, variables };
+        let ended = child::run(&script, &Patience::Asked(is_given_up), &self.shared.watch);
+        ended.map_err(|cause| child::not_started(&cause))?.outcome
     }
 
     fn start(&self) -> std::io::Result<ProgramConnection> {

@@ -162,3 +162,28 @@ fn a_command_is_judged_without_being_run() {
     }
     assert!(fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name() != "x"));
 }
+
+#[test]
+fn command_beside_the_requests_gets_its_variables() {
+    let (_database, folder) = scratch();
+    let driver = Programs::new(folder.clone());
+    let variables = [("ASSAY_HOST", Some("h".into())), ("HOME", None)];
+    let text = "test -z \"$HOME\" || exit 2; echo \"$ASSAY_HOST\" > host";
+    assert_eq!(driver.run_once(text, &variables, &|| false), Ok(()));
+    assert_eq!(fs::read_to_string(folder.join("host")).unwrap(), "h\n");
+    let error = driver.run_once("echo no >&2; exit 3", &[], &|| false).unwrap_err();
+    assert_eq!((error.code().as_str(), error.message()), ("exit-3", "no"));
+}
+
+#[test]
+fn command_that_is_given_up_ends_with_its_group() {
+    let (_database, folder) = scratch();
+    let driver = Programs::new(folder.clone());
+    let file = folder.join("group");
+    let text = "trap '' TERM; sleep 1000 & echo $$ > group; while :; do sleep 1; done";
+    let is_ready = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
+    let error = driver.run_once(text, &[], &is_ready).unwrap_err();
+    assert_eq!(error.class(), Class::Timeout);
+    let group = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    assert!(!has_members(Pid::from_raw(group).unwrap()));
+}

@@ -4,9 +4,9 @@ use std::io::PipeReader;
 use std::path::Path;
 
 use base::Clock;
-use base::{Class, Code, Monotonic, Stamp, Values};
+use base::{Monotonic, Stamp, Values};
 
-use super::child::{self, Ended};
+use super::child::{self, Ended, Patience, Script};
 use super::watch::ProgramGuardian;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
@@ -92,14 +92,11 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let ended = child::run(text, self.folder, self.line, self.watch);
+        let script = Script { text, folder: self.folder, variables: &[] };
+        let ended = child::run(&script, &Patience::Line(self.line), self.watch);
         let Ended { at, outcome } = ended.unwrap_or_else(|cause| Ended {
             at: Monotonic.now(),
-            outcome: Err(Error::new(
-                Class::Server,
-                Code::new("not-started"),
-                format!("the program cannot be started: {cause}"),
-            )),
+            outcome: Err(child::not_started(&cause)),
         });
         reply.done = at;
         outcome?;
