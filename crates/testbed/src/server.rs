@@ -238,6 +238,17 @@ impl Server {
         self.launch()
     }
 
+    /// Ends the server if it runs, and starts it again with other settings, on the same port with
+    /// the same data.
+    ///
+    /// # Errors
+    /// As [`Server::restart`], or the testbed itself chooses one of the settings.
+    pub fn restart_with(&mut self, settings: Vec<(String, String)>) -> Result<(), Problem> {
+        self.options.settings = settings;
+        self.options.check()?;
+        self.restart()
+    }
+
     fn end(&mut self, ending: &StopSignal) {
         if let Some(process) = self.process.take() {
             ending.of(process, &mut self.folder);

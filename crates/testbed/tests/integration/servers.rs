@@ -41,6 +41,28 @@ fn a_killed_server_comes_back_with_its_data_on_its_port() {
 }
 
 #[test]
+fn restarted_server_has_its_data_and_other_settings() {
+    for kind in KINDS {
+        let mut server = start(&Options::new(kind).max_connections(17));
+        server.sql("CREATE TABLE t (a INT); INSERT INTO t VALUES (7)").unwrap();
+        let port = server.port();
+        let with = |value: &str| vec![("max_connections".to_owned(), value.to_owned())];
+        server.restart_with(with("23")).unwrap_or_else(|problem| panic!("{problem}"));
+        let setting = match kind {
+            Kind::Postgres => "SHOW max_connections",
+            Kind::Mariadb | Kind::Mysql => "SELECT @@max_connections",
+        };
+        assert_eq!(server.sql(setting).unwrap(), "23\n");
+        assert_eq!((server.sql("SELECT a FROM t").unwrap().as_str(), server.port()), ("7\n", port));
+        let unknown = vec![("nonsense".to_owned(), "1".to_owned())];
+        let problem = server.restart_with(unknown).unwrap_err();
+        assert!(problem.to_string().contains("nonsense"), "{problem}");
+        server.restart_with(Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(server.sql("SELECT a FROM t").unwrap(), "7\n");
+    }
+}
+
+#[test]
 fn a_frozen_server_answers_when_it_is_thawed() {
     for kind in KINDS {
         let mut server = start(&Options::new(kind));
