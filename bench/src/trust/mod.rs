@@ -55,6 +55,7 @@ fn evidence_of(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: None,
         stop: Stop::default(),
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

@@ -130,6 +130,19 @@ impl ExperimentWriter {
         Ok(detached?)
     }
 
+    /// Replaces the rows and the figures of runs, in one transaction.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn replace_figures(&mut self, runs: &[(RunRow, Vec<Figure>)]) -> Result<(), RecordError> {
+        self.written(|to| {
+            runs.iter().try_for_each(|(row, figures)| {
+                v2::remove_run(to, row.run)?;
+                v2::write_run(to, row, figures)
+            })
+        })
+    }
+
     /// Changes the state of runs.
     ///
     /// # Errors

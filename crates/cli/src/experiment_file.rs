@@ -86,6 +86,10 @@ fn check_arm(
     let workload = file.workload_of(arm.plan.clone());
     let url = args.url.clone().filter(|_| is_url_typed(arm, args));
     trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;
+    if is_virtual && [true, false].iter().any(|before| arm.commands(*before).next().is_some()) {
+        let sentence = "programs before and after its runs take real time".to_owned();
+        return Err(of_arm(sentence).help("leave out --virtual"));
+    }
     let admitted = lab::admit_all(&workload.plan, &workload.target(), is_virtual);
     admitted.map_err(|problem| of_arm(problem.to_string()))?;
     let examined = inputs::examine(&workload.plan, &workload.files, is_virtual);

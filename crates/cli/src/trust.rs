@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use base::{Endpoint, Target, TargetKind, printable};
+use workload::question::{Arm, Difference};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::FileArgs;
@@ -28,7 +29,37 @@ const PASSWORD: &str = "ASSAY_PASSWORD";
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
     // The displayable plan, without secret parameters.
     let plan = file.plan.shown();
-    let wanted = programs(&plan, is_url_typed);
+    refuse(&programs(&plan, is_url_typed))
+}
+
+/// Refuses an arm of an experiment that asks for programs, or for settings of a private server,
+/// some of which name programs.
+///
+/// # Errors
+/// As [`refuse_programs`].
+pub(crate) fn refuse_programs_of_arm(
+    file: &WorkloadFile,
+    arm: &Arm,
+    is_url_typed: bool,
+) -> Result<(), Complaint> {
+    let mut wanted = programs(&file.plan.shown(), is_url_typed);
+    let asks = |one: &&Difference| match one {
+        Difference::BeforeCommand(_) | Difference::AfterCommand(_) => true,
+        Difference::Server { .. } => true,
+        Difference::Option { name, .. } => name.starts_with("via."),
+        Difference::Url(_)
+        | Difference::Param { .. }
+        | Difference::Key { .. }
+        | Difference::Before(_)
+        | Difference::After(_) => false,
+    };
+    let own = arm.differences.iter().filter(asks);
+    let line = |one: &Difference| format!("  [arm {}]  {} = {}", arm.name, one.key(), one.value());
+    wanted.extend(own.map(|one| printable(&line(one)).into_owned()));
+    refuse(&wanted)
+}
+
+fn refuse(wanted: &[String]) -> Result<(), Complaint> {
     if wanted.is_empty() {
         return Ok(());
     }

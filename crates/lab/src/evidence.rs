@@ -44,6 +44,19 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
 /// The record is damaged. A plan that this version cannot read is not an error: the evidence then
 /// has the reason in `unread_plan`, and all measurements.
 pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evidence, RecordError> {
+    evidence_after(archive, known, Nanos::ZERO)
+}
+
+/// Reads the same, with a window that begins at `warmup` at the earliest, if the plan leaves the
+/// end of the warm-up to be found. A time behind the end of the run is ignored.
+///
+/// # Errors
+/// As [`evidence_of_run`].
+pub(crate) fn evidence_after(
+    archive: &Archive,
+    known: Option<EndKind>,
+    warmup: Nanos,
+) -> Result<Evidence, RecordError> {
     let header = archive.header();
     let (plan, unread_plan) = plan(archive);
     let end = match archive.end() {
@@ -74,6 +87,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     };
     if evidence.plan.warmup == Warmup::Auto {
         find_warmup(archive, &mut evidence)?;
+        begin_window_after(archive, &mut evidence, warmup);
     }
     let mut responses = Vec::new();
     for account in archive.accounts() {
@@ -148,6 +162,18 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
         run.steps = Steps::with_window(archive.grid(), run.end(), run.plan.probe, first);
     }
     Ok(())
+}
+
+/// Lets the window begin at `warmup` at the earliest.
+fn begin_window_after(archive: &Archive, run: &mut Evidence, warmup: Nanos) {
+    if warmup <= run.steps.warmup() || warmup >= run.end() {
+        return;
+    }
+    let first = archive.grid().interval(warmup);
+    run.steps = Steps::with_window(archive.grid(), run.end(), run.plan.probe, first);
+    if let WarmupEnd::Found(cut) = &mut run.warmup {
+        cut.steps = run.steps.window().start;
+    }
 }
 
 /// Parses the plan stored in the record; if it cannot be read or its jobs are not those of the

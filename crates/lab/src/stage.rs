@@ -5,8 +5,12 @@ use std::fmt;
 
 use base::{Class, Seed, Stream, Target, TargetKind};
 use confine::Reach;
-use driver::{Either, Mysql, Null, Postgres, Programs, RejectedCommand, Simulated, Sqlite};
+use driver::{
+    Connection, Driver, Either, Login, Mysql, Null, Postgres, Programs, RejectedCommand, Simulated,
+    Sqlite, Table,
+};
 use engine::{Drivers, Failed, Location, Options, PerTarget};
+use rt::{Rt, run_real};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
@@ -91,6 +95,35 @@ impl Stage {
         &self.reached
     }
 
+    /// Returns the login at the main target, for other programs; `None` if it needs none.
+    pub(crate) fn login(&self) -> Option<Login> {
+        match self.targets.main.as_ref()? {
+            Opened::Driver(DriverKind::Postgres(driver)) => driver.login(),
+            Opened::Driver(DriverKind::Mysql(driver)) => driver.login(),
+            Opened::Driver(
+                DriverKind::Null(_)
+                | DriverKind::Simulated(_)
+                | DriverKind::Sqlite(_)
+                | DriverKind::Programs(_),
+            )
+            | Opened::Simulated(_) => None,
+        }
+    }
+
+    /// Returns the rows of a statement at the main target of a plan, in a session of its own;
+    /// `None` if no job asks that target.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or rejects the statement.
+    pub(crate) fn rows(&self, plan: &Plan, sql: &str) -> Result<Option<Table>, driver::Error> {
+        with_drivers!(self.drivers(plan, plan.seed), drivers => {
+            let Some(driver) = drivers.main else { return Ok(None) };
+            let rows = run_real(&rt::Options::default(), |rt| rows(driver, rt, sql));
+            let system = |error: std::io::Error| driver::Error::disconnect(error.to_string());
+            rows.map_err(system)?.map(Some)
+        })
+    }
+
     /// Returns the drivers for a run of a plan, with new simulated servers. Drivers of a single
     /// kind are returned as they are, which keeps the measured path direct.
     ///
@@ -123,6 +156,13 @@ impl Stage {
             PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(mixed(kinds.of(asked))));
         StageDrivers::Mixed(drivers)
     }
+}
+
+async fn rows<D: Driver>(driver: D, rt: Rt, sql: &str) -> Result<Table, driver::Error> {
+    let mut connection = driver.connect(&rt).await?;
+    let table = connection.query_text(sql).await;
+    connection.close().await;
+    table
 }
 
 /// The drivers of a run, by their type.

@@ -17,6 +17,10 @@ pub const ASSAY: &str = "assay.";
 /// Prefix of the names of facts about the configuration of the load generator.
 pub const GENERATOR: &str = "generator.";
 
+/// Name of the fact that holds the mean time of a request to the null server, measured just before
+/// the run, in nanoseconds.
+pub const CANARY: &str = "generator.canary_ns";
+
 /// Prefix of the names of facts about the machine.
 pub const HOST: &str = "host.";
 

@@ -111,6 +111,7 @@ fn a_record() -> Vec<u8> {
         version: "0".to_owned(),
         commit: None,
         stop: Stop::default(),
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

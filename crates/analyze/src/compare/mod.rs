@@ -10,6 +10,7 @@
 //! Bonferroni's correction over looks and bets. The self-test measures its rates of error.
 
 mod aa;
+mod canary;
 mod change;
 mod comparison;
 mod conclusion;
@@ -25,6 +26,7 @@ mod validity;
 
 pub use crate::student::{critical_t, two_sided_p};
 pub use aa::FalsePositives;
+pub use canary::{MachineChange, machine_changes};
 pub use change::{ChangeInterval, Incomparable};
 pub use comparison::{
     ArmComparison, Compared, Comparison, CountedRun, Design, MetricChange, NotCompared, compare,

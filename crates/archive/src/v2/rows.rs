@@ -137,6 +137,14 @@ pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Re
     Ok(())
 }
 
+/// Removes the row and the figures of a run; the rows that it has measured stay.
+pub(crate) fn remove_run(to: &Connection, run: u32) -> Result<(), Trouble> {
+    for table in ["run", "figure"] {
+        to.execute(&format!("delete from {table} where run = ?"), [run])?;
+    }
+    Ok(())
+}
+
 pub(crate) fn write_state(to: &Connection, run: u32, state: RunState) -> Result<(), Trouble> {
     let sql = "update run set state = ?2 where run = ?1";
     to.prepare_cached(sql)?.execute(params![run, state.name()])?;

@@ -151,7 +151,11 @@ pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError
 
 fn view(path: &Path, run: Option<u32>, end: Option<EndKind>) -> Result<View, RecordError> {
     let archive = open(path, run)?;
-    Ok(View::new(About::of(archive.facts()?), lab::evidence_of_run(&archive, end)?))
+    let evidence = match run {
+        Some(run) => lab::experiment::evidence_of_run(path, run)?,
+        None => lab::evidence_of_run(&archive, end)?,
+    };
+    Ok(View::new(About::of(archive.facts()?), evidence))
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.

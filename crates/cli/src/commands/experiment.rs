@@ -1,19 +1,21 @@
 //! `assay run` of an experiment file, and the answer of its record.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use analyze::compare::RunFigures;
 use archive::{ExperimentContent, RecordErrorKind};
-use base::{Nanos, Seed, WallTime};
+use base::{Clock, Monotonic, Nanos, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
     COUNTERBALANCED, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
-    ExperimentOrder, Problem, RunMaker, STATE, design, read_results, run_experiment,
+    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, canary_length, design, read_results,
+    run_experiment,
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, TestSuite};
-use workload::question::{Arm, Design, Difference, Outline};
-use workload::{Overrides, Warmup};
+use workload::Overrides;
+use workload::question::{Arm, Design, Outline, Restore};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
@@ -78,7 +80,8 @@ pub(crate) fn execute(
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
-    match run_experiment(&experiment_order, &Progress { is_quiet: args.quiet }) {
+    let progress = Progress { is_quiet: args.quiet, pace: Cell::default() };
+    match run_experiment(&experiment_order, &progress) {
         Ok(end) => Ok(Some(Executed { record, end })),
         Err(error) if is_unreachable(&error) => {
             complaint(&error, &record).print();
@@ -106,9 +109,9 @@ impl Executed {
     pub(crate) fn exit(&self, view: &ExperimentView, args: &AnswerArgs) -> Exit {
         match self.end {
             ExperimentEnd::Interrupted => Exit::Interrupted,
-            ExperimentEnd::Complete | ExperimentEnd::InstrumentFailed => {
-                Exit::of_experiment(view, args.strict)
-            }
+            ExperimentEnd::Complete
+            | ExperimentEnd::InstrumentFailed
+            | ExperimentEnd::NotInEffect => Exit::of_experiment(view, args.strict),
         }
     }
 }
@@ -178,14 +181,17 @@ pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         state: match content.fact(STATE) {
             Some("complete") => ExperimentState::Complete,
             Some("instrument-failed") => ExperimentState::InstrumentFailed,
+            Some("not-in-effect") => ExperimentState::NotInEffect,
             _ => ExperimentState::Interrupted,
         },
+        invalid_arm: content.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
         arms: names.iter().enumerate().map(arm).collect(),
         runs: results.runs.iter().map(run).collect(),
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
+        machine: results.machine.clone(),
         settings,
         false_alarms,
         repetition: None,
@@ -200,6 +206,17 @@ fn differences(outline: &Outline, place: usize) -> Vec<(String, String)> {
 
 /// Settings that follow from the option `tls`.
 const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
+
+/// Facts that sum up several settings of the server.
+const OF_SETTINGS: [&str; 3] = ["durability", "isolation", "database.settings"];
+
+/// Returns true if a fact follows from a setting of the server: it is the setting or a sum of
+/// several, or the server computes it from the setting.
+fn follows(fact: &str, setting: &str) -> bool {
+    let name = fact.strip_prefix("database.setting.").unwrap_or(fact);
+    let is_computed = setting == "shared_buffers" && name == "wal_buffers";
+    name == setting || is_computed || OF_SETTINGS.contains(&fact)
+}
 
 /// Returns the settings of an arm that differ from those of the baseline without being declared.
 /// Another target has other settings: there, the target is the difference.
@@ -217,8 +234,11 @@ fn undeclared(
         return Vec::new();
     }
     let has_tls = declared.iter().any(|key| key == "option.tls");
+    let settings: Vec<&str> =
+        declared.iter().filter_map(|key| key.strip_prefix("server.")).collect();
     let is_declared = |name: &str| {
         has_tls && OF_TLS.contains(&name)
+            || settings.iter().any(|setting| follows(name, setting))
             || declared.iter().any(|key| key.split_once('.').is_some_and(|(_, rest)| rest == name))
     };
     let changed = results.changed_settings(arm).into_iter();
@@ -235,32 +255,10 @@ fn undeclared(
 fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
     let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
     for arm in &file.experiment.arms {
-        for one in &arm.differences {
-            let help = match one {
-                Difference::Server { .. } => {
-                    "write it into the `url` of two experiments: \
-                                              `testbed:postgres?server.NAME=VALUE`"
-                }
-                Difference::BeforeCommand(_) | Difference::AfterCommand(_) => {
-                    "use `before` and `after` with SQL statements"
-                }
-                _ => continue,
-            };
-            let key = one.key();
-            let sentence = format!("[arm {}]: `{key}` is checked but not run yet", arm.name);
-            return refuse(sentence, help);
-        }
         let plan = &arm.plan;
-        if plan.warmup == Warmup::Auto {
-            return refuse(
-                "an experiment needs the same warm-up in every run, and `warmup = auto` finds it \
-                 in each"
-                    .to_owned(),
-                "write a duration: `warmup = 10s`",
-            );
-        }
         if !args.allow_commands {
-            trust::refuse_programs(&file.workload_of(plan.clone()), is_url_typed(arm, &args.file))?;
+            let workload = file.workload_of(plan.clone());
+            trust::refuse_programs_of_arm(&workload, arm, is_url_typed(arm, &args.file))?;
         }
     }
     if args.op_log.is_some() || args.loaded {
@@ -310,7 +308,7 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let (fewest, most) = (looks.looks().first().copied().unwrap_or_default(), looks.most_pairs());
     let longest = experiment.arms.iter().filter_map(|arm| arm.plan.duration).max();
     let time = |rounds: u32| {
-        let each = longest.unwrap_or_default();
+        let each = longest.unwrap_or_default() + canary_length(longest);
         Nanos(each.0.saturating_mul(u64::from(rounds * arms)))
     };
     let number = match fewest == most {
@@ -322,7 +320,13 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
         (Some(_), false, true) => format!(", at least {}", time(most)),
         (Some(_), false, false) => format!(", at least {} to {}", time(fewest), time(most)),
     };
-    format!("experiment: {arms} arms, {number}{length}, without setup and loads")
+    let beside = match (experiment.restarts(), &experiment.restore) {
+        (true, Restore::None) => "setup, loads and the restart of the server before each run",
+        (true, _) => "setup, loads, and restart and restoring before each run",
+        (false, Restore::None) => "setup and loads",
+        (false, _) => "setup, loads and restoring before each run",
+    };
+    format!("experiment: {arms} arms, {number}{length}, without {beside}")
 }
 
 fn is_unreachable(error: &ExperimentError) -> bool {
@@ -375,6 +379,25 @@ impl RunMaker for Runs<'_> {
 /// The progress of an experiment on stderr: a line for each run.
 struct Progress {
     is_quiet: bool,
+    /// Number of the first run, and the time when it began.
+    pace: Cell<Option<(u32, Stamp)>>,
+}
+
+impl Progress {
+    /// Returns the time that is left before a run, at the pace of the runs so far; empty before the
+    /// first one has ended.
+    fn left(&self, number: u32, most: u32) -> String {
+        let now = Monotonic.now();
+        let Some((first, begin)) = self.pace.get() else {
+            self.pace.set(Some((number, now)));
+            return String::new();
+        };
+        let each = now.since(begin).0 / u64::from(number.saturating_sub(first).max(1));
+        let left = each * u64::from(most.saturating_sub(number) + 1);
+        // A fraction of a second would pretend to be exact.
+        let seconds = left.div_ceil(1_000_000_000).max(1);
+        format!(", at most {} left", Nanos::from_secs(seconds))
+    }
 }
 
 impl ExperimentListener for Progress {
@@ -384,9 +407,13 @@ impl ExperimentListener for Progress {
         }
         stderr::line(&match event {
             ExperimentEvent::Starting => "starting servers".to_owned(),
+            ExperimentEvent::TryingSettings { arm } => {
+                format!("restarting the server with the settings of [arm {arm}]")
+            }
             ExperimentEvent::Preparing { arm } => format!("preparing the data for [arm {arm}]"),
             ExperimentEvent::Running { number, most, round, arm } => {
-                format!("run {number} of at most {most}: round {}, {arm}", round + 1)
+                let left = self.left(*number, *most);
+                format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
             }
             ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
             ExperimentEvent::Repeating { round } => {

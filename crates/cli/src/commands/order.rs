@@ -28,6 +28,7 @@ pub(crate) fn order(
         record,
         op_log: None,
         calibration: None,
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+mod arms;
 mod calibrate;
 mod commands;
 mod complaints;

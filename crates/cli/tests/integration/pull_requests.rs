@@ -137,7 +137,7 @@ fn bets_slos_and_validity_are_test_cases() {
     ran.expect(1);
     let xml = std::fs::read_to_string(place.at("r.xml")).unwrap();
     for words in [
-        "<testsuite name=\"What does a slower disk cost?\" tests=\"8\" failures=\"2\"",
+        "<testsuite name=\"What does a slower disk cost?\" tests=\"9\" failures=\"2\"",
         "classname=\"assay.validity\" name=\"runs of slow\"><system-out>8 runs",
         "classname=\"assay.comparison\" name=\"slow: throughput(read)\"><system-out>slow lowers",
         "classname=\"assay.bet\" name=\"slow: throughput -5% .. -25%\"><system-out>",

@@ -61,6 +61,7 @@ pub(super) struct CalibrationRunner<'a> {
     folder: TemporaryFolder,
     records: AtomicU32,
     version: &'a str,
+    warm_up: Nanos,
     shorter: u64,
     stop: &'a Stop,
 }
@@ -92,6 +93,7 @@ impl<'a> CalibrationRunner<'a> {
             folder: folder().map_err(Problem::System)?,
             records: AtomicU32::new(0),
             version: &wanted.version,
+            warm_up: WARM_UP,
             shorter: if wanted.is_quick { QUICK } else { 1 },
             stop: &wanted.stop,
         })
@@ -99,7 +101,11 @@ impl<'a> CalibrationRunner<'a> {
 
     /// Measures the floor: the time that a request of a single client takes.
     pub(super) fn floor(&self, target: &Target) -> Result<Measured, Problem> {
-        let (evidence, per_s) = self.run(target, 1, FLOOR)?;
+        self.floor_within(target, FLOOR)
+    }
+
+    fn floor_within(&self, target: &Target, window: Nanos) -> Result<Measured, Problem> {
+        let (evidence, per_s) = self.run(target, 1, window)?;
         let times = |kind| evidence.jobs[0].histogram(kind).ok_or_else(nothing);
         let (response, service) = (times(Kind::Response)?, times(Kind::Service)?);
         Ok(Measured {
@@ -190,8 +196,8 @@ impl<'a> CalibrationRunner<'a> {
         let text = format!(
             "duration = {}\nwarmup = {}\ndrain = {DRAIN}\n[nothing]\nquery = select 1\n\
              concurrency = {clients}\n[observe]\ndatabase = no\n",
-            short(WARM_UP) + short(window),
-            short(WARM_UP)
+            short(self.warm_up) + short(window),
+            short(self.warm_up)
         );
         let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
         Order {
@@ -201,6 +207,7 @@ impl<'a> CalibrationRunner<'a> {
             record: RecordPlace::Exactly(record),
             op_log: None,
             calibration: None,
+            facts: Vec::new(),
             server_seed: None,
             inputs: Vec::new(),
             loads: Vec::new(),
@@ -211,6 +218,33 @@ impl<'a> CalibrationRunner<'a> {
             // Each run has its own end.
             stop: self.stop.of_one_run(),
         }
+    }
+}
+
+/// A measurement of the floor at the null server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NullFloor {
+    pub(crate) warm_up: Nanos,
+    pub(crate) window: Nanos,
+}
+
+impl NullFloor {
+    /// Measures the mean time of a request of one client, in nanoseconds.
+    ///
+    /// # Errors
+    /// It was interrupted, or nothing was answered.
+    pub(crate) fn measure(self, version: &str, stop: &Stop) -> Result<f64, Problem> {
+        let runner = CalibrationRunner {
+            folder: folder().map_err(Problem::System)?,
+            records: AtomicU32::new(0),
+            version,
+            warm_up: self.warm_up,
+            shorter: 1,
+            stop,
+        };
+        let target = Target::parse("sim:null").expect("the URL is ours");
+        let measured = runner.floor_within(&target, self.window)?;
+        Ok(1e9 / measured.per_s.max(f64::MIN_POSITIVE))
     }
 }
 
@@ -261,6 +295,16 @@ mod tests {
         assert!(folder.exists());
         drop(workshop);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn floor_of_the_null_server_is_a_time_per_request() {
+        let short = NullFloor { warm_up: Nanos::from_millis(20), window: Nanos::from_millis(50) };
+        let time_ns = short.measure("0", &Stop::default()).unwrap();
+        assert!((10.0..1e6).contains(&time_ns), "{time_ns}");
+        let stop = Stop::default();
+        stop.interrupt();
+        assert!(matches!(short.measure("0", &stop), Err(Problem::Interrupted)));
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub use figures::{
 };
 pub use machine::Machine;
 pub use measure::CalibrationOptions;
+pub(crate) use measure::NullFloor;
 pub use problem::Problem;
 pub use rates::{AaResult, MachineRate};
 pub use server::{SERVER, serve};

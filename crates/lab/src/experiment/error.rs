@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use archive::RecordError;
 use workload::question::Arm;
 
+use crate::calibrate;
 use crate::error::Error;
 use crate::stage::OpenError;
 
@@ -28,8 +29,28 @@ pub enum Problem {
     Run(Error),
     /// The target does not answer, for this reason.
     Unreachable(String),
-    /// The difference of the arm is not in effect, for this reason.
+    /// The difference of the arm is not in effect, for this reason: the arm is INVALID.
     NotInEffect(String),
+    /// A private server does not start with settings.
+    Settings {
+        /// The settings that the arm changes: `server.fsync = off`.
+        settings: String,
+        /// The reason, in the words of the server.
+        problem: testbed::Problem,
+    },
+    /// A private server has no setting of this name.
+    UnknownSetting(String),
+    /// A setting cannot be read back.
+    ReadBack(driver::Error),
+    /// A program before or after a run failed.
+    Command {
+        /// The key of the file.
+        key: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The speed of the machine cannot be measured before a run.
+    Canary(calibrate::Problem),
     /// A record cannot be written or read.
     Record(RecordError),
     /// The record of a run in progress cannot be removed.
@@ -75,6 +96,22 @@ impl fmt::Display for ExperimentError {
             Problem::Run(error) => error.fmt(f),
             Problem::Unreachable(reason) => write!(f, "the target does not answer: {reason}"),
             Problem::NotInEffect(reason) => f.write_str(reason),
+            Problem::Settings { settings, problem } if settings.is_empty() => {
+                write!(f, "the server does not start again: {problem}")
+            }
+            Problem::Settings { settings, problem } => {
+                write!(f, "the server does not start with {settings}: {problem}")
+            }
+            Problem::UnknownSetting(name) => {
+                write!(f, "`server.{name}` cannot be read back: the server has no such setting")
+            }
+            Problem::ReadBack(error) => {
+                write!(f, "the settings of the server cannot be read back: {error}")
+            }
+            Problem::Command { key, reason } => write!(f, "`{key}`: {reason}"),
+            Problem::Canary(problem) => {
+                write!(f, "the speed of the machine cannot be measured: {problem}")
+            }
             Problem::Record(error) => error.fmt(f),
             Problem::Own(path, error) => {
                 write!(f, "cannot remove `{}`: {error}", path.display())
@@ -102,6 +139,12 @@ impl std::error::Error for ExperimentError {
             Problem::Own(_, error) => error.source(),
             Problem::Unreachable(_)
             | Problem::NotInEffect(_)
+            // Their text has the whole reason.
+            | Problem::Settings { .. }
+            | Problem::ReadBack(_)
+            | Problem::UnknownSetting(_)
+            | Problem::Canary(_)
+            | Problem::Command { .. }
             | Problem::Complete
             | Problem::Changed { .. }
             | Problem::FileChanged(_)

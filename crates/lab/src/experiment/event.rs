@@ -19,6 +19,11 @@ pub trait ExperimentListener {
 pub enum ExperimentEvent<'a> {
     /// The servers are started.
     Starting,
+    /// The server of an arm is restarted with the arm's settings, to see if it starts.
+    TryingSettings {
+        /// The arm.
+        arm: &'a str,
+    },
     /// The tables of an arm's server are filled.
     Preparing {
         /// The arm.

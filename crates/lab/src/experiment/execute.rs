@@ -11,9 +11,11 @@ use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, Run
 use base::{Seed, TargetKind};
 use engine::{NoListener, Prepare, Stop};
 use record::{EndKind, InputFile, Load};
-use workload::FixedStatement;
 use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
+use workload::{FixedStatement, Warmup};
 
+use super::canary;
+use super::commands::{Commands, Moment};
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
@@ -21,7 +23,8 @@ use super::made::{MadeRuns, complete_rounds};
 use super::recorded::{figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
 use super::servers::Servers;
-use super::settle;
+use super::warm_up::{figures_of_round, is_same_round};
+use super::{settings, settle};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
 
@@ -63,6 +66,8 @@ pub enum ExperimentEnd {
     Interrupted,
     /// The load generator or the machine failed too often.
     InstrumentFailed,
+    /// The difference of an arm is not in effect: the arm is INVALID.
+    NotInEffect,
 }
 
 /// Runs an experiment, or continues an interrupted one, and records it.
@@ -76,16 +81,22 @@ pub fn run_experiment(
 ) -> Result<ExperimentEnd, ExperimentError> {
     let (record, content) = open_record(order)?;
     let mut execution = Execution::begin(order, listener, record, content)?;
-    let end = execution.rounds();
-    let torn_down = execution.tear_down();
-    let end = end?;
-    torn_down?;
-    execution.conclude(end)
+    match execution.execute() {
+        Ok(end) => execution.conclude(end),
+        Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
+            execution.record.set_facts(&[(INVALID_ARM, error.to_string())])?;
+            execution.conclude(ExperimentEnd::NotInEffect)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
-/// `instrument-failed`.
+/// `instrument-failed`, `not-in-effect`.
 pub const STATE: &str = "state";
+
+/// The fact that names an arm whose difference is not in effect, with the reason.
+pub const INVALID_ARM: &str = "invalid-arm";
 
 /// The fact that says if the order of runs is counterbalanced: `yes` or `no`.
 pub const COUNTERBALANCED: &str = "counterbalanced";
@@ -96,6 +107,7 @@ struct Execution<'a> {
     listener: &'a dyn ExperimentListener,
     record: ExperimentWriter,
     servers: Servers,
+    commands: Commands,
     schedule: Schedule,
     design: Design,
     /// The arms of the comparison.
@@ -126,13 +138,17 @@ impl<'a> Execution<'a> {
         let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
         orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
         listener.on_event(&ExperimentEvent::Starting);
-        let servers = Servers::open(&orders).map_err(|(arm, error)| {
+        let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
+        commands.check(experiment)?;
+        let servers = Servers::open(&orders, settings::varied(&experiment.arms));
+        let servers = servers.map_err(|(arm, error)| {
             ExperimentError::of(&experiment.arms[arm], Problem::Servers(error))
         })?;
         let mut execution = Execution {
             order,
             listener,
             servers,
+            commands,
             schedule: schedule(experiment, seed),
             design: design(&experiment.outline(), experiment.writes()),
             names: experiment.outline().compared(),
@@ -142,8 +158,47 @@ impl<'a> Execution<'a> {
             record,
         };
         execution.resume(content)?;
-        execution.prepare()?;
         Ok(execution)
+    }
+
+    /// Prepares the data, runs the rounds, and removes the data.
+    fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
+        self.try_settings()?;
+        self.prepare()?;
+        let end = self.rounds();
+        let torn_down = self.tear_down();
+        let end = end?;
+        torn_down?;
+        Ok(end)
+    }
+
+    /// Restarts the private servers once with the settings of every arm that changes some, before
+    /// anything is measured, and leaves them with those of their first arm.
+    fn try_settings(&mut self) -> Result<(), ExperimentError> {
+        for (place, arm) in self.order.experiment.arms.iter().enumerate() {
+            if settings::settings_of(arm).next().is_some() {
+                self.listener.on_event(&ExperimentEvent::TryingSettings { arm: &arm.name });
+                self.restart(place)?;
+            }
+        }
+        for place in self.servers.arms_with_own_data() {
+            self.restart(place)?;
+        }
+        Ok(())
+    }
+
+    /// Restarts the private server of an arm and reads its settings back, if arms change settings.
+    fn restart(&mut self, place: usize) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        let restarted = self
+            .servers
+            .restart(place)
+            .map_err(|problem| Problem::Settings { settings: settings::described(arm), problem });
+        let read_back = restarted.and_then(|()| match self.servers.private_kind(place) {
+            Some(kind) => settings::read_back(self.servers.stage(place), kind, arm),
+            None => Ok(()),
+        });
+        read_back.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
     /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
@@ -156,22 +211,23 @@ impl<'a> Execution<'a> {
         let keeps = self.order.experiment.arms.iter().all(is_simulated);
         let complete = complete_rounds(content.runs.iter(), self.design.arms);
         let mut abandoned = Vec::new();
-        for mut row in content.runs {
-            if !keeps && row.state == RunState::Counts && row.round >= complete {
+        let mut rows = content.runs;
+        for row in rows.iter_mut().filter(|row| row.state == RunState::Counts) {
+            if !keeps && row.round >= complete {
                 abandoned.push(row.run);
                 row.state = RunState::Abandoned;
             }
-            let figures = match row.state {
-                RunState::Counts => Some(self.figures_of(row.run)?),
-                RunState::Repeated | RunState::Abandoned => None,
-            };
-            self.runs.push(row, figures);
+        }
+        for round in rows.chunk_by(is_same_round) {
+            let counts: Vec<&RunRow> =
+                round.iter().filter(|row| row.state == RunState::Counts).collect();
+            let mut figures = figures_of_round(self.record.path(), &counts)?.into_iter();
+            for row in round {
+                let own = (row.state == RunState::Counts).then(|| figures.next()).flatten();
+                self.runs.push(row.clone(), own);
+            }
         }
         Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
-    }
-
-    fn figures_of(&self, run: u32) -> Result<RunFigures, ExperimentError> {
-        figures(&Archive::open_run(self.record.path(), run)?)
     }
 
     /// Fills the tables of every server, and lets the servers settle.
@@ -310,6 +366,7 @@ impl<'a> Execution<'a> {
                 return Ok(RoundEnd::Interrupted);
             }
         }
+        self.share_warm_up(round)?;
         let repeats = Repeats {
             of_round: self.runs.attempts(round),
             other_rounds: self.runs.repeated_rounds_beside(round),
@@ -328,6 +385,26 @@ impl<'a> Execution<'a> {
         }
     }
 
+    /// Computes the figures of a round again, after the latest end of a warm-up in it, unless the
+    /// warm-up was given.
+    fn share_warm_up(&mut self, round: u32) -> Result<(), ExperimentError> {
+        if self.order.experiment.arms.iter().all(|arm| arm.plan.warmup != Warmup::Auto) {
+            return Ok(());
+        }
+        let rows = self.runs.rows_of_round(round);
+        let figures = figures_of_round(self.record.path(), &rows.iter().collect::<Vec<_>>())?;
+        let judged: Vec<(RunRow, Vec<Figure>)> = rows
+            .into_iter()
+            .zip(&figures)
+            .map(|(row, figures)| (judged(row, figures), rows_of(figures)))
+            .collect();
+        self.record.replace_figures(&judged)?;
+        for ((row, _), figures) in judged.into_iter().zip(figures) {
+            self.runs.replace(row, figures);
+        }
+        Ok(())
+    }
+
     /// Makes a run, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
         if self.order.stop.reason() != EndKind::Completed {
@@ -335,16 +412,40 @@ impl<'a> Execution<'a> {
         }
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
-        let arm = &experiment.arms[place];
         let number = self.runs.len() as u32 + 1;
+        self.restart(place)?;
         self.restore(place)?;
-        self.statements(place, &arm.before, self.own_stop())?;
-        let made = self.make(round, planned, number);
-        // They undo the statements before the run, however it ended, also after an interrupt.
-        let undone = self.statements(place, &arm.after, Stop::default());
+        let made = self.before(place).and_then(|()| match self.order.stop.is_asked() {
+            true => Ok(RoundEnd::Interrupted),
+            false => self.make(round, planned, number),
+        });
+        // It undoes what was done before the run, however that ended, also after an interrupt.
+        let undone = self.after(place);
         let part = made?;
         undone?;
         Ok(part)
+    }
+
+    /// Runs the programs and the statements before a run of an arm.
+    fn before(&self, place: usize) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        self.command(place, Moment::Before)?;
+        self.statements(place, &arm.before, self.own_stop())
+    }
+
+    /// Runs the statements and the programs after a run of an arm, the programs also if a statement
+    /// failed.
+    fn after(&self, place: usize) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        let statements = self.statements(place, &arm.after, Stop::default());
+        let programs = self.command(place, Moment::After);
+        statements.and(programs)
+    }
+
+    fn command(&self, place: usize, moment: Moment) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        let run = self.commands.run(arm, moment, self.servers.stage(place));
+        run.map_err(|problem| ExperimentError::of(arm, problem))
     }
 
     /// Measures a run and moves it into the record.
@@ -368,12 +469,14 @@ impl<'a> Execution<'a> {
         let archive = Archive::open(&done.record)?;
         let figures = figures(&archive)?;
         drop(archive);
-        if let Err(reason) = effect::check(arm, &figures.facts) {
-            let _ = std::fs::remove_file(&done.record);
-            return Err(ExperimentError::of(arm, Problem::NotInEffect(reason)));
+        let mut row = self.row(number, round, planned, name, &figures);
+        let told = effect::check_told(arm, &figures.facts);
+        if told.is_err() {
+            // Its round begins again if the experiment is resumed.
+            row.state = RunState::Abandoned;
         }
-        let row = self.row(number, round, planned, name, &figures);
         self.record.add_run(&row, &rows_of(&figures), &done.record)?;
+        told.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
         self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
         self.runs.push(row, Some(figures));
         Ok(RoundEnd::Done)
@@ -387,32 +490,34 @@ impl<'a> Execution<'a> {
         arm: String,
         figures: &RunFigures,
     ) -> RunRow {
-        let verdict = &figures.verdict;
-        let objections: Vec<&str> =
-            verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
-        RunRow {
+        let row = RunRow {
             run,
             round,
             position: planned.position,
             arm,
             attempt: self.runs.attempts(round),
             state: RunState::Counts,
-            verdict: verdict.status().verdict().to_ascii_lowercase(),
-            objections: objections.join(","),
+            verdict: String::new(),
+            objections: String::new(),
             seed: planned.seed.0,
-        }
+        };
+        judged(row, figures)
     }
 
     /// Runs the jobs of an arm.
     fn measure(&self, place: usize, planned: PlannedRun) -> Result<Done, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
         let mut order = order_of(self.order, arm, planned.seed)?;
+        let checked = effect::check_order(arm, &order);
+        checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
         order.options.prepare = self.prepared(arm);
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
+        let measured = canary::measure(&mut order);
+        measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
         let stage = self.servers.stage(place);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
@@ -462,6 +567,7 @@ impl<'a> Execution<'a> {
             ExperimentEnd::Complete => "complete",
             ExperimentEnd::Interrupted => "interrupted",
             ExperimentEnd::InstrumentFailed => "instrument-failed",
+            ExperimentEnd::NotInEffect => "not-in-effect",
         };
         self.record.set_facts(&[(STATE, word.to_owned())])?;
         Ok(end)
@@ -566,6 +672,17 @@ pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
         },
         bets: outline.bets.clone(),
         deltas: outline.deltas.clone(),
+    }
+}
+
+/// Returns the row of a run with the verdict on its figures.
+fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
+    let verdict = &figures.verdict;
+    let objections: Vec<&str> = verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+    RunRow {
+        verdict: verdict.status().verdict().to_ascii_lowercase(),
+        objections: objections.join(","),
+        ..row
     }
 }
 

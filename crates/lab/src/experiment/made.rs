@@ -43,6 +43,18 @@ impl MadeRuns {
         self.of_round(round).filter_map(|run| run.figures.as_ref())
     }
 
+    /// Returns the rows of the runs of a round that count.
+    pub(super) fn rows_of_round(&self, round: u32) -> Vec<RunRow> {
+        self.of_round(round).map(|run| run.row.clone()).collect()
+    }
+
+    /// Replaces the row and the figures of a run.
+    pub(super) fn replace(&mut self, row: RunRow, figures: RunFigures) {
+        if let Some(run) = self.0.iter_mut().find(|run| run.row.run == row.run) {
+            *run = MadeRun { row, figures: Some(figures) };
+        }
+    }
+
     fn of_round(&self, round: u32) -> impl Iterator<Item = &MadeRun> {
         let counts =
             move |run: &&MadeRun| run.row.round == round && run.row.state == RunState::Counts;

@@ -9,6 +9,8 @@
 //! runs, which moves into that of the experiment when it has ended. [`read_results`] compares the
 //! arms from the record alone.
 
+mod canary;
+mod commands;
 mod effect;
 mod error;
 mod event;
@@ -18,12 +20,17 @@ mod recorded;
 mod results;
 mod schedule;
 mod servers;
+mod settings;
 mod settle;
+mod warm_up;
 
+pub use canary::canary_length;
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::{
-    COUNTERBALANCED, ExperimentEnd, ExperimentOrder, RunMaker, STATE, design, run_experiment,
+    COUNTERBALANCED, ExperimentEnd, ExperimentOrder, INVALID_ARM, RunMaker, STATE, design,
+    run_experiment,
 };
 pub use recorded::figures;
 pub use results::{ChangedSetting, ExperimentResults, RecordedRun, read_results};
+pub use warm_up::evidence_of_run;

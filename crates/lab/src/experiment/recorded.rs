@@ -1,7 +1,7 @@
 //! Figures and looks, read from the record of an experiment.
 
 use analyze::compare::{Look, RunFigures};
-use analyze::summarize;
+use analyze::{Evidence, summarize};
 use archive::{Archive, ExperimentContent};
 
 use super::error::ExperimentError;
@@ -12,8 +12,15 @@ use crate::evidence::evidence;
 /// # Errors
 /// The record is damaged.
 pub fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
-    let evidence = evidence(archive)?;
-    Ok(RunFigures::of(&evidence, &summarize(&evidence), archive.settings()?))
+    figures_of(archive, &evidence(archive)?)
+}
+
+/// Returns the figures of a recorded run with its evidence.
+pub(super) fn figures_of(
+    archive: &Archive,
+    evidence: &Evidence,
+) -> Result<RunFigures, ExperimentError> {
+    Ok(RunFigures::of(evidence, &summarize(evidence), archive.settings()?))
 }
 
 /// Returns the looks of a record.

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, RunFigures, compare,
-    slos_of, validity_of,
+    ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, MachineChange,
+    RunFigures, compare, machine_changes, slos_of, validity_of,
 };
-use archive::{Archive, ExperimentContent, RunRow, RunState};
+use archive::{ExperimentContent, RunRow, RunState};
+use record::environment::CANARY;
 
 use super::error::ExperimentError;
-use super::recorded::{figures, looks_of};
+use super::recorded::looks_of;
+use super::warm_up::{figures_of_round, is_same_round};
 
 /// A setting that has one value in all runs of an arm, and another in those of the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct ExperimentResults {
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
+    /// Changes of the machine during the experiment.
+    pub machine: Vec<MachineChange>,
     /// The validity of each arm.
     pub validity: Vec<ArmValidity>,
     /// The SLOs of each arm.
@@ -38,7 +42,7 @@ pub struct ExperimentResults {
 }
 
 /// Beginnings of the names of facts that change from moment to moment.
-const MOMENTARY: [&str; 3] = ["host.load.", "host.memory.available", "database.size_"];
+const MOMENTARY: [&str; 4] = ["host.load.", "host.memory.available", "database.size_", CANARY];
 
 /// A run of an experiment with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,10 +66,12 @@ pub fn read_results(
 ) -> Result<ExperimentResults, ExperimentError> {
     let content = ExperimentContent::read(path)?;
     let mut runs = Vec::new();
-    for row in &content.runs {
-        let Some(arm) = names.iter().position(|name| *name == row.arm) else { continue };
-        let figures = figures(&Archive::open_run(path, row.run)?)?;
-        runs.push(RecordedRun { row: row.clone(), arm, figures });
+    for round in content.runs.chunk_by(is_same_round) {
+        let rows: Vec<&RunRow> = round.iter().collect();
+        for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
+            let Some(arm) = names.iter().position(|name| *name == row.arm) else { continue };
+            runs.push(RecordedRun { row: RunRow::clone(row), arm, figures });
+        }
     }
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
     let counted: Vec<CountedRun<'_>> = runs
@@ -79,6 +85,7 @@ pub fn read_results(
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
     let comparison = pairs.map(|pairs| compare(design, &counted, pairs));
+    let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
     let validity = (0..names.len()).map(|arm| validity_of(arm, &judged)).collect();
@@ -87,7 +94,8 @@ pub fn read_results(
         slos_of(runs.map(|run| run.figures.slos.as_slice()))
     };
     let slos = (0..names.len()).map(of_arm).collect();
-    Ok(ExperimentResults { looks, comparison, validity, slos, runs })
+    let machine = machine.unwrap_or_default();
+    Ok(ExperimentResults { looks, comparison, machine, validity, slos, runs })
 }
 
 impl ExperimentResults {

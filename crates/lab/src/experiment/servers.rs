@@ -2,6 +2,7 @@
 
 use base::{Endpoint, Target, TargetKind};
 
+use super::settings;
 use crate::run::Order;
 use crate::stage::{OpenError, Stage};
 use crate::target::TargetProblem;
@@ -9,16 +10,21 @@ use crate::target::TargetProblem;
 /// The option of a URL that client and server of a private server have in common.
 const TLS: &str = "tls";
 
+/// The prefix of the options of a URL that are settings of a private server.
+const SETTING: &str = "server.";
+
 /// The servers and drivers of an experiment's arms.
 ///
-/// Arms with the same target share a stage. Arms whose targets differ in options of the client
-/// share the server behind them, so that they find the same data.
+/// Arms with the same target share a stage. Arms whose targets differ in options of the client, or
+/// in settings that arms change, share the server behind them, so that they find the same data.
 pub(super) struct Servers {
     stages: Vec<Opened>,
     /// The stage of each arm.
     of_arms: Vec<usize>,
     /// The private servers; dropped after the stages that use them.
-    _private: Vec<testbed::Server>,
+    private: Vec<Private>,
+    /// Names of the settings of private servers that arms change.
+    varied: Vec<String>,
 }
 
 /// A stage with the data that its server holds.
@@ -27,27 +33,42 @@ struct Opened {
     target: Target,
     /// The first stage whose server has the same data.
     data: usize,
+    /// The private server, if it has one.
+    private: Option<usize>,
+}
+
+/// A private server that stages share.
+struct Private {
+    /// The target that was asked for, without the options in which the arms may differ.
+    asked: Target,
+    /// The URL to connect to.
+    url: Target,
+    server: testbed::Server,
 }
 
 impl Servers {
-    /// Starts the servers; `orders` has an order for each arm.
+    /// Starts the servers; `orders` has an order for each arm, and `varied` are the names of the
+    /// settings of private servers that arms change.
     ///
     /// # Errors
     /// A server cannot be started, or a target cannot be opened; with the number of the arm.
-    pub(super) fn open(orders: &[Order]) -> Result<Servers, (usize, OpenError)> {
-        let mut servers = Servers { stages: Vec::new(), of_arms: Vec::new(), _private: Vec::new() };
-        let mut private: Vec<(Target, Target)> = Vec::new();
+    pub(super) fn open(
+        orders: &[Order],
+        varied: Vec<String>,
+    ) -> Result<Servers, (usize, OpenError)> {
+        let mut servers =
+            Servers { stages: Vec::new(), of_arms: Vec::new(), private: Vec::new(), varied };
         let wants_tls = orders.iter().any(|order| uses_tls(&order.target));
         for (arm, order) in orders.iter().enumerate() {
             let known = servers.stages.iter().position(|opened| opened.target == order.target);
             let place = match known {
                 Some(place) => place,
                 None => {
-                    let reached = servers.reached(&order.target, wants_tls, &mut private);
-                    let reached = reached.map_err(|error| (arm, error))?;
+                    let reached = servers.reached(&order.target, wants_tls);
+                    let (reached, private) = reached.map_err(|error| (arm, error))?;
                     let stage = Stage::open(&order.plan, &reached, &order.options);
                     let stage = stage.map_err(|error| (arm, error))?;
-                    servers.add(stage, order.target.clone())
+                    servers.add(stage, order.target.clone(), private)
                 }
             };
             servers.of_arms.push(place);
@@ -57,7 +78,16 @@ impl Servers {
 
     /// Returns the stage of an arm.
     pub(super) fn stage(&self, arm: usize) -> &Stage {
-        &self.stages[self.of_arms[arm]].stage
+        &self.opened(arm).stage
+    }
+
+    /// Returns the kind of an arm's private server; `None` if it has none.
+    pub(super) fn private_kind(&self, arm: usize) -> Option<testbed::Kind> {
+        self.opened(arm).private.map(|private| self.private[private].server.kind())
+    }
+
+    fn opened(&self, arm: usize) -> &Opened {
+        &self.stages[self.of_arms[arm]]
     }
 
     /// Returns the arms through which the data of all servers are prepared: one for each server.
@@ -67,38 +97,52 @@ impl Servers {
         (0..self.stages.len()).filter(|place| has_own(*place)).filter_map(first).collect()
     }
 
+    /// Restarts the private server of an arm with the arm's settings, if arms change settings:
+    /// then the server of every arm begins each run alike.
+    ///
+    /// # Errors
+    /// It does not start with them.
+    pub(super) fn restart(&mut self, arm: usize) -> Result<(), testbed::Problem> {
+        let opened = &self.stages[self.of_arms[arm]];
+        let Some(private) = opened.private.filter(|_| !self.varied.is_empty()) else {
+            return Ok(());
+        };
+        let settings = testbed::check(&opened.target)?.settings;
+        self.private[private].server.restart_with(settings)
+    }
+
     /// Returns the URL to connect to: that of a private server if the target asks for one.
     fn reached(
         &mut self,
         target: &Target,
         wants_tls: bool,
-        private: &mut Vec<(Target, Target)>,
-    ) -> Result<Target, OpenError> {
+    ) -> Result<(Target, Option<usize>), OpenError> {
         if target.kind != TargetKind::Testbed {
-            return Ok(target.clone());
+            return Ok((target.clone(), None));
         }
-        let server = without_tls(target);
-        let url = match private.iter().find(|(known, _)| *known == server) {
-            Some((_, url)) => url.clone(),
+        let shared = without_varied(target, &self.varied);
+        let known = self.private.iter().position(|private| private.asked == shared);
+        let place = match known {
+            Some(place) => place,
             None => {
-                let mut asked = server.clone();
+                let mut asked = without_tls(target);
                 if wants_tls {
                     asked.options.push((TLS.to_owned(), "verify".to_owned()));
                 }
-                let (started, url) = testbed::start(&asked).map_err(TargetProblem::Testbed)?;
-                self._private.push(started);
-                private.push((server, url.clone()));
-                url
+                let (server, url) = testbed::start(&asked).map_err(TargetProblem::Testbed)?;
+                self.private.push(Private { asked: shared, url, server });
+                self.private.len() - 1
             }
         };
-        Ok(if wants_tls { with_mode(url, target.option(TLS)) } else { url })
+        let url = self.private[place].url.clone();
+        Ok((if wants_tls { with_mode(url, target.option(TLS)) } else { url }, Some(place)))
     }
 
-    fn add(&mut self, stage: Stage, target: Target) -> usize {
-        let same = |opened: &Opened| shares_data(&opened.target, &target);
+    fn add(&mut self, stage: Stage, target: Target, private: Option<usize>) -> usize {
+        let same = |opened: &Opened| shares_data(&opened.target, &target, &self.varied);
         let place = self.stages.len();
         let data = self.stages.iter().position(same).unwrap_or(place);
-        self.stages.push(Opened { stage, target, data });
+        self.stages.push(Opened { stage, target, data, private });
         place
     }
 }
@@ -113,6 +157,16 @@ fn without_tls(target: &Target) -> Target {
     target
 }
 
+/// Returns a target without the options in which arms that share its private server may differ.
+fn without_varied(target: &Target, varied: &[String]) -> Target {
+    let mut target = without_tls(target);
+    let is_varied = |name: &str| {
+        name.strip_prefix(SETTING).is_some_and(|name| varied.contains(&settings::plain(name)))
+    };
+    target.options.retain(|(name, _)| !is_varied(name));
+    target
+}
+
 /// Returns the URL of a server that offers TLS, with the mode that an arm asks for.
 fn with_mode(url: Target, mode: Option<&str>) -> Target {
     match mode.unwrap_or("off") {
@@ -122,13 +176,13 @@ fn with_mode(url: Target, mode: Option<&str>) -> Target {
 }
 
 /// Returns true if two different targets are one server with the same data.
-fn shares_data(one: &Target, other: &Target) -> bool {
+fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     match one.endpoint {
         Endpoint::Network { .. } | Endpoint::File(_) => {
             (one.kind, &one.endpoint) == (other.kind, &other.endpoint)
         }
         Endpoint::Named(_) if one.kind == TargetKind::Testbed => {
-            without_tls(one) == without_tls(other)
+            without_varied(one, varied) == without_varied(other, varied)
         }
         Endpoint::Temporary | Endpoint::Named(_) => false,
     }
@@ -140,7 +194,7 @@ mod tests {
 
     fn check(one: &str, other: &str, expected: bool) {
         let [first, second] = [one, other].map(|url| Target::parse(url).unwrap());
-        assert_eq!(shares_data(&first, &second), expected, "{one} {other}");
+        assert_eq!(shares_data(&first, &second, &[]), expected, "{one} {other}");
     }
 
     #[test]
@@ -153,6 +207,15 @@ mod tests {
         check("sqlite:a.db?journal=wal", "sqlite:a.db", true);
         check("sqlite:?journal=wal", "sqlite:", false);
         check("sim:mm1", "sim:mm1?service=2ms", false);
+    }
+
+    #[test]
+    fn settings_that_arms_change_do_not_change_the_data() {
+        let [off, on] = ["off&server.jit=off", "on"]
+            .map(|fsync| Target::parse(&format!("testbed:postgres?server.Fsync={fsync}")).unwrap());
+        let varied = ["fsync", "jit"].map(str::to_owned);
+        assert!(shares_data(&off, &on, &varied));
+        assert!(!shares_data(&off, &on, &varied[..1]));
     }
 
     #[test]

@@ -162,6 +162,7 @@ fn facts(order: &Order, reached: &[Reached]) -> Vec<(String, String)> {
     }
     let mut facts = surroundings::read(order.record.path(), reached);
     facts.extend(facts_of(order.calibration.as_ref()));
+    facts.extend(order.facts.iter().cloned());
     facts
 }
 

@@ -35,6 +35,8 @@ pub struct Order {
     pub version: String,
     /// The commit that the program was built from, if known.
     pub commit: Option<String>,
+    /// Facts for the record that were measured before the run: names and values.
+    pub facts: Vec<(String, String)>,
     /// The seed of simulated servers, if it is not that of the plan.
     pub server_seed: Option<Seed>,
     /// A request to end the run early.

@@ -96,6 +96,7 @@ fn taken_record_name_gets_a_number_if_allowed() {
         commit: None,
         op_log: None,
         calibration: None,
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

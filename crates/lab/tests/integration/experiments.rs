@@ -11,11 +11,12 @@ use base::{Seed, Target};
 use engine::{Options, Stop};
 use lab::experiment::{
     ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener, ExperimentOrder,
-    ExperimentResults, Problem, RunMaker, design, read_results, run_experiment,
+    ExperimentResults, INVALID_ARM, Problem, RunMaker, design, evidence_of_run, read_results,
+    run_experiment,
 };
 use lab::{Order, RecordPlace};
 use workload::Overrides;
-use workload::question::{Arm, Experiment, experiment_in};
+use workload::question::{Arm, Experiment, Quantity, RunMetric, TimeStatistic, experiment_in};
 
 use crate::support::Place;
 
@@ -46,7 +47,11 @@ option.service = 1.15ms
 ";
 
 fn experiment(text: &str) -> Experiment {
-    let files = BTreeMap::from([("read.ini".to_owned(), SERVICE.as_bytes().to_vec())]);
+    experiment_on(SERVICE, text)
+}
+
+fn experiment_on(workload: &str, text: &str) -> Experiment {
+    let files = BTreeMap::from([("read.ini".to_owned(), workload.as_bytes().to_vec())]);
     let (experiment, found) = experiment_in(text, &Overrides::default(), &files);
     experiment.unwrap_or_else(|| panic!("{found:?}"))
 }
@@ -74,6 +79,7 @@ impl RunMaker for Runs<'_> {
             record: RecordPlace::Exactly("".into()),
             op_log: None,
             calibration: None,
+            facts: Vec::new(),
             server_seed: None,
             inputs: Vec::new(),
             loads: Vec::new(),
@@ -200,6 +206,92 @@ fn changed_experiment_is_not_resumed() {
     assert!(matches!(*error.problem, Problem::Changed { key: "experiment" }), "{error}");
 }
 
+/// A source of orders that ignores the differences of the arms.
+struct SameRuns<'a>(Runs<'a>);
+
+impl RunMaker for SameRuns<'_> {
+    fn order(&self, _: &Arm, seed: Seed) -> Option<Order> {
+        self.0.order(&self.0.experiment.arms[0], seed)
+    }
+}
+
+#[test]
+fn arm_whose_difference_is_not_in_the_run_is_invalid() {
+    for (difference, words) in [
+        ("option.service = 1.15ms", "is not in effect: the run asks sim:mm1?service=1ms, not"),
+        (
+            "concurrency(read) = 8",
+            "is not in effect: the plan of the run has `concurrency = 4`, not",
+        ),
+    ] {
+        let place = Place::new();
+        let (record, stop) = (place.record(), Stop::default());
+        let experiment = experiment(&SLOWER.replace("option.service = 1.15ms", difference));
+        let left = Cell::new(ALL);
+        let runs = SameRuns(Runs { experiment: &experiment, stop: stop.clone(), left });
+        let order = ExperimentOrder {
+            experiment: &experiment,
+            runs: &runs,
+            record: &record,
+            facts: &[],
+            files: &[],
+            origin: &[],
+            is_resumed: false,
+            stop,
+        };
+        assert_eq!(run_experiment(&order, &Quiet).unwrap(), ExperimentEnd::NotInEffect);
+        let content = ExperimentContent::read(&record).unwrap();
+        let reason = content.fact(INVALID_ARM).unwrap();
+        assert!(reason.starts_with("[arm slow]: `") && reason.contains(words), "{reason}");
+        assert_eq!(content.fact("state"), Some("not-in-effect"));
+        assert!(content.runs.iter().all(|run| run.arm == "fast"), "{content:?}");
+    }
+}
+
+#[test]
+fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
+    let workload = SERVICE
+        .replace("duration = 4s\nwarmup = 500ms", "duration = 60s\nwarmup = auto")
+        .replace("concurrency = 4", "concurrency = 2\nthink = 40ms");
+    let text = "[question]\nask = ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n[arm a]\n";
+    let place = Place::new();
+    let (experiment, record) = (experiment_on(&workload, text), place.record());
+    assert_eq!(run(&experiment, &record, false, ALL).unwrap(), ExperimentEnd::Complete);
+    let results = results(&experiment, &record);
+    let own = |run: u32| {
+        let archive = Archive::open_run(&record, run).unwrap();
+        lab::evidence(&archive).unwrap().steps.warmup()
+    };
+    let mut moved = 0;
+    for round in results.runs.chunk_by(|one, other| one.row.round == other.row.round) {
+        let latest = round.iter().map(|run| own(run.row.run)).max().unwrap();
+        for run in round {
+            let evidence = evidence_of_run(&record, run.row.run).unwrap();
+            assert_eq!(evidence.steps.warmup(), latest);
+            moved += u32::from(own(run.row.run) < latest);
+            let p99 = RunMetric::of(Quantity::Response(TimeStatistic::P99), "read");
+            let summary = analyze::summarize(&evidence);
+            let expected = summary.jobs[0].response.quantile_ns("p99").unwrap() as f64 / 1e6;
+            assert_eq!(run.figures.get(&p99), Ok(expected));
+            let stored: f64 = rusqlite::Connection::open(&record)
+                .unwrap()
+                .query_row(
+                    "select value from figure where run = ? and metric = 'response.p99'",
+                    [run.row.run],
+                    |row| row.get(0),
+                )
+                .unwrap();
+            assert_eq!(stored, expected);
+        }
+    }
+    assert!(moved > 0, "every round had one cut, and nothing was tested");
+    // The same record is made if a part of it is made later.
+    let cut = record.with_file_name("cut.assay");
+    assert_eq!(run(&experiment, &cut, false, 8).unwrap(), ExperimentEnd::Interrupted);
+    assert_eq!(run(&experiment, &cut, true, ALL).unwrap(), ExperimentEnd::Complete);
+    assert_eq!(ExperimentContent::read(&cut).unwrap(), ExperimentContent::read(&record).unwrap());
+}
+
 /// A workload that inserts the same keys in every run.
 const INSERTING: &str = "\
 duration = 200ms
@@ -269,9 +361,13 @@ fn data_is_restored_before_every_run() {
         );
         let content = ExperimentContent::read(&place.record()).unwrap();
         assert!(content.runs.len() >= 2, "{content:?}");
-        // Each run has its own load, if there was one.
         for run in 1..=content.runs.len() as u32 {
-            let loads = Archive::open_run(&place.record(), run).unwrap().loads().unwrap();
+            let archive = Archive::open_run(&place.record(), run).unwrap();
+            let settings = archive.settings().unwrap();
+            let canary = settings.iter().find(|(name, _)| name == "generator.canary_ns");
+            assert!(canary.unwrap().1.parse::<f64>().unwrap() > 0.0, "{canary:?}");
+            // Each run has its own load, if there was one.
+            let loads = archive.loads().unwrap();
             let rows: Vec<u64> = loads.iter().map(|report| report.load.rows).collect();
             let expected: &[u64] = if restore == "reload" { &[10] } else { &[] };
             assert_eq!(rows, expected, "{restore}");

@@ -29,6 +29,7 @@ fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> 
         commit: None,
         op_log: None,
         calibration: None,
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

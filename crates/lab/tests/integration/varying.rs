@@ -33,6 +33,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         commit: None,
         op_log: None,
         calibration: None,
+        facts: Vec::new(),
         server_seed: None,
         inputs: Vec::new(),
         loads: Vec::new(),

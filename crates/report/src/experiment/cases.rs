@@ -15,6 +15,7 @@ impl TestSuite {
         let mut cases = vec![answered(view)];
         cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict)));
         cases.push(undeclared(view, is_strict));
+        cases.push(machine(view, is_strict));
         cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
         cases.extend(view.arms.iter().flat_map(slos));
@@ -26,9 +27,9 @@ impl TestSuite {
 fn answered(view: &ExperimentView) -> TestCase {
     let (result, text) = match view.state {
         ExperimentState::Complete => (TestResult::Passed, String::new()),
-        ExperimentState::Interrupted | ExperimentState::InstrumentFailed => {
-            (TestResult::Error, lines::answers(view).join(". "))
-        }
+        ExperimentState::Interrupted
+        | ExperimentState::InstrumentFailed
+        | ExperimentState::NotInEffect => (TestResult::Error, lines::answers(view).join(". ")),
     };
     let name = "the experiment was completed".to_owned();
     TestCase { group: TestGroup::Validity, name, result, text }
@@ -51,6 +52,15 @@ fn undeclared(view: &ExperimentView, is_strict: bool) -> TestCase {
         name: "the arms differ only in what was declared".to_owned(),
         result: TestResult::of_status(status, is_strict),
         text: found.join("; "),
+    }
+}
+
+fn machine(view: &ExperimentView, is_strict: bool) -> TestCase {
+    TestCase {
+        group: TestGroup::Validity,
+        name: "the machine was the same for all arms".to_owned(),
+        result: TestResult::of_status(view.machine_status(), is_strict),
+        text: lines::machine(view).join("; "),
     }
 }
 

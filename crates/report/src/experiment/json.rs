@@ -2,7 +2,7 @@
 
 use analyze::compare::{
     ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
-    MetricChange, Pair, PairOrder,
+    MachineChange, MetricChange, Pair, PairOrder,
 };
 use serde_json::{Value, json};
 use workload::question::Scale;
@@ -10,7 +10,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
-use super::view::{ExperimentView, RunView};
+use super::view::{ExperimentState, ExperimentView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -64,10 +64,13 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "state": view.state.name(),
         "answer": answer,
         "verdict": view.verdict().verdict(),
+        "invalid_arm": (view.state == ExperimentState::NotInEffect)
+            .then_some(view.invalid_arm.as_deref()),
         "several_differences": view.has_several_differences,
         "arms": arms,
         "looks": looks,
         "undeclared_differences": settings,
+        "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": comparison(view),
@@ -138,6 +141,22 @@ fn row(
         row.extend(fields);
     }
     row
+}
+
+/// Returns a change of the machine; `arm` is null for a drift over all runs.
+fn machine(view: &ExperimentView, change: &MachineChange) -> Value {
+    let (arm, percent, interval, is_decisive) = match change {
+        MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
+            (Some(&view.arms[*arm].name), *change, Some(ends(*interval)), *is_decisive)
+        }
+        MachineChange::Drift { change } => (None, *change, None, false),
+    };
+    json!({
+        "arm": arm,
+        "change_percent": hundred(percent),
+        "interval_percent": interval,
+        "decisive": is_decisive,
+    })
 }
 
 fn false_alarms(alarms: &FalseAlarms) -> Value {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use analyze::compare::{ArmComparison, ArmSlo, MetricChange};
+use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
+use workload::question::Scale;
 
 use super::sentence;
 use super::view::{ArmView, ExperimentState, ExperimentView, SettingDifference};
@@ -13,14 +14,18 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
         ExperimentState::Interrupted => {
-            Some("No answer: the experiment was interrupted. --resume continues it")
+            Some("the experiment was interrupted. --resume continues it".to_owned())
         }
         ExperimentState::InstrumentFailed => {
-            Some("No answer: the load generator or the machine failed in too many rounds")
+            Some("the load generator or the machine failed in too many rounds".to_owned())
+        }
+        ExperimentState::NotInEffect => {
+            let reason = view.invalid_arm.as_deref().unwrap_or("its difference is not in effect");
+            Some(format!("an arm is INVALID. {reason}"))
         }
     };
     match unfinished {
-        Some(sentence) => vec![sentence.to_owned()],
+        Some(reason) => vec![format!("No answer: {reason}")],
         None => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
     }
 }
@@ -89,6 +94,39 @@ pub(super) fn undeclared(view: &ExperimentView, one: &SettingDifference) -> Stri
     let (baseline, arm) = (&view.arms[0].name, &view.arms[one.arm].name);
     let (name, first, second) = (&one.name, &one.baseline, &one.value);
     format!("undeclared difference: {name} is `{first}` in {baseline}, `{second}` in {arm}")
+}
+
+/// Returns what the canaries say about the machine.
+pub(super) fn machine(view: &ExperimentView) -> Vec<String> {
+    view.machine.iter().map(|one| machine_change(view, one)).collect()
+}
+
+/// Returns the sentence about a change of the machine: `the machine was 8.1 % slower before the
+/// runs of tls than before those of plain (99 % CI …): …`.
+fn machine_change(view: &ExperimentView, change: &MachineChange) -> String {
+    let speed = |change: f64| {
+        let word = if change > 0.0 { "slower" } else { "faster" };
+        format!("{} {word}", sentence::percent(change.abs(), Scale::Ratio))
+    };
+    match change {
+        MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
+            let (name, baseline) = (&view.arms[*arm].name, &view.arms[0].name);
+            let so = match is_decisive {
+                true => "the change of the arm may be that of the machine",
+                false => "much less than the change of the arm",
+            };
+            format!(
+                "the machine was {} before the runs of {name} than before those of {baseline} \
+                 (CI {}): {so}",
+                speed(*change),
+                sentence::range(*interval, Scale::Ratio)
+            )
+        }
+        MachineChange::Drift { change } => format!(
+            "the machine became {} during the experiment, before the runs of every arm",
+            speed(*change)
+        ),
+    }
 }
 
 /// Returns the bets on an arm with their outcomes.

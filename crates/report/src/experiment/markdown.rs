@@ -40,6 +40,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&arms), 3);
     let settings = view.settings.iter().map(|one| lines::undeclared(view, one));
     out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);
+    out.list(&all_escaped(&lines::machine(view)), 2);
 }
 
 fn conditions(out: &mut Document, view: &ExperimentView) {

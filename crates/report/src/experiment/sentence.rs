@@ -106,7 +106,7 @@ pub(super) fn signed(change: f64, scale: Scale) -> String {
 }
 
 /// Returns a size in percent, with three significant digits.
-fn percent(size: f64, scale: Scale) -> String {
+pub(super) fn percent(size: f64, scale: Scale) -> String {
     let percent = size * 100.0;
     let digits = match percent.abs() {
         size if size >= 99.95 => 0,

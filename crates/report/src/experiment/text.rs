@@ -68,6 +68,9 @@ fn validity(out: &mut String, view: &ExperimentView) {
     for one in &view.settings {
         let _ = writeln!(out, "  {}", printable(&lines::undeclared(view, one)));
     }
+    for sentence in lines::machine(view) {
+        let _ = writeln!(out, "  {}", printable(&sentence));
+    }
 }
 
 /// Writes lines with a label, after an empty one.
@@ -155,5 +158,59 @@ pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
             };
         }
         let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::{ArmView, ExperimentState};
+    use analyze::Status;
+    use analyze::compare::{ArmValidity, ChangeInterval, MachineChange};
+
+    use super::*;
+
+    fn view(machine: Vec<MachineChange>) -> ExperimentView {
+        let arm = |name: &str| ArmView {
+            name: name.to_owned(),
+            differences: Vec::new(),
+            validity: ArmValidity::default(),
+            slos: Vec::new(),
+        };
+        ExperimentView {
+            ask: "?".to_owned(),
+            workload: "read.ini".to_owned(),
+            command: "assay run e.ini".to_owned(),
+            record: "r.assay".to_owned(),
+            state: ExperimentState::Complete,
+            invalid_arm: None,
+            has_several_differences: false,
+            bets: Vec::new(),
+            arms: vec![arm("plain"), arm("tls")],
+            runs: Vec::new(),
+            looks: Vec::new(),
+            comparison: None,
+            machine,
+            settings: Vec::new(),
+            false_alarms: None,
+            repetition: None,
+        }
+    }
+
+    #[test]
+    fn change_of_the_machine_is_told_and_suspect_if_it_is_decisive() {
+        let interval = ChangeInterval { low: 0.07, high: 0.092 };
+        let between = |is_decisive| {
+            view(vec![MachineChange::BetweenArms { arm: 1, change: 0.081, interval, is_decisive }])
+        };
+        let text = experiment_text(&between(true));
+        let words = "  the machine was 8.10 % slower before the runs of tls than before those of \
+                     plain (CI +7.00 … +9.20 %): the change of the arm may be that of the \
+                     machine\n";
+        assert!(text.contains(words) && text.contains("SUSPECT"), "{text}");
+        let drift = view(vec![MachineChange::Drift { change: -0.2 }]);
+        let words = "the machine became 20.0 % faster during the experiment";
+        assert!(experiment_text(&drift).contains(words), "{}", experiment_text(&drift));
+        let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
+        assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
     }
 }

@@ -1,7 +1,7 @@
 //! The view of an experiment.
 
 use analyze::Status;
-use analyze::compare::{ArmSlo, ArmValidity, Comparison, Look};
+use analyze::compare::{ArmSlo, ArmValidity, Comparison, Look, MachineChange};
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
@@ -20,6 +20,8 @@ pub struct ExperimentView {
     pub record: String,
     /// The state of the experiment.
     pub state: ExperimentState,
+    /// The arm whose difference is not in effect, with the reason, if the experiment ended for it.
+    pub invalid_arm: Option<String>,
     /// True if an arm may change several things.
     pub has_several_differences: bool,
     /// The bets.
@@ -32,6 +34,8 @@ pub struct ExperimentView {
     pub looks: Vec<Look>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
+    /// Changes of the machine during the experiment.
+    pub machine: Vec<MachineChange>,
     /// Settings of servers and surroundings that differ between the arms.
     pub settings: Vec<SettingDifference>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
@@ -49,6 +53,8 @@ pub enum ExperimentState {
     Interrupted,
     /// The load generator or the machine failed too often.
     InstrumentFailed,
+    /// The difference of an arm is not in effect.
+    NotInEffect,
 }
 
 /// An arm.
@@ -105,22 +111,40 @@ impl ExperimentState {
             ExperimentState::Complete => "complete",
             ExperimentState::Interrupted => "interrupted",
             ExperimentState::InstrumentFailed => "instrument-failed",
+            ExperimentState::NotInEffect => "not-in-effect",
         }
     }
 }
 
 impl ExperimentView {
     /// Returns the verdict on the whole experiment: INVALID if it is not complete or the runs of an
-    /// arm are, SUSPECT if a run is or the arms differ in more than was declared.
+    /// arm are; SUSPECT if a run is, if the arms differ in more than was declared, or if a change
+    /// of the machine may explain theirs.
     pub fn verdict(&self) -> Status {
         let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
         let of_arms = of_arms.unwrap_or(Status::Invalid);
-        match (self.state, self.settings.is_empty()) {
-            (ExperimentState::Interrupted | ExperimentState::InstrumentFailed, _) => {
-                Status::Invalid
-            }
+        let is_alike = self.settings.is_empty() && self.machine_status() == Status::Pass;
+        match (self.state, is_alike) {
+            (
+                ExperimentState::Interrupted
+                | ExperimentState::InstrumentFailed
+                | ExperimentState::NotInEffect,
+                _,
+            ) => Status::Invalid,
             (ExperimentState::Complete, true) => of_arms,
             (ExperimentState::Complete, false) => of_arms.max(Status::Suspect),
+        }
+    }
+
+    /// Returns SUSPECT if a change of the machine may explain that of an arm.
+    pub(super) fn machine_status(&self) -> Status {
+        let is_decisive = |one: &MachineChange| match one {
+            MachineChange::BetweenArms { is_decisive, .. } => *is_decisive,
+            MachineChange::Drift { .. } => false,
+        };
+        match self.machine.iter().any(is_decisive) {
+            true => Status::Suspect,
+            false => Status::Pass,
         }
     }
 

@@ -10,6 +10,9 @@ use crate::read::{Entry, Excerpt, File, Section};
 use crate::sink::Sink;
 use crate::wording::{self, enumeration, nearest, quoted};
 
+/// The prefix of settings of a private server.
+const SETTING: &str = "server.";
+
 /// An arm whose differences are read but not yet applied to the workload.
 pub(super) struct ArmDraft {
     pub(super) name: String,
@@ -108,6 +111,11 @@ fn difference(
 fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
     match Target::parse(&format!("sim:null?{}=x", name.text())) {
         Err(error @ TargetError::PasswordOption) => Err(Box::new(name.error(error.to_string()))),
+        _ if name.text().starts_with(SETTING) => {
+            let message = format!("{} is a setting of a private server", quoted(name.text()));
+            let help = format!("write `{}`: it is changed on one server", name.text());
+            Err(Box::new(name.error(message).help(help)))
+        }
         _ => Ok(name.text().to_owned()),
     }
 }

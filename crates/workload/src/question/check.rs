@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use base::{Diagnostic, Severity, Span, Target};
+use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
 use super::arm::{self, ArmDraft, bare};
 use super::beside::WorkloadFolder;
@@ -117,6 +117,7 @@ impl<'f> Checker<'f> {
         if self.sink.errors() == before {
             self.reject_same(&arms);
             self.reject_other_data(&arms);
+            self.reject_servers_without_restart(&arms);
         }
         judge::bets(&draft.bets, &arms.first()?.arm.plan, &mut self.sink);
         judge::bets_on_loads(&draft.bets, &draft.restore, &mut self.sink);
@@ -376,6 +377,33 @@ impl<'f> Checker<'f> {
                         .help("change something that only jobs use, or give the arm its own `url`")
                 });
             }
+        }
+    }
+
+    /// Reports an arm whose server cannot be restarted, if the servers of the others are restarted
+    /// before each run.
+    fn reject_servers_without_restart(&mut self, arms: &[Checked]) {
+        let changes_setting = |checked: &&Checked| {
+            checked.arm.differences.iter().any(|one| matches!(one, Difference::Server { .. }))
+        };
+        let is_private = |checked: &&Checked| {
+            let target = checked.arm.plan.target.as_ref();
+            target.is_some_and(|target| target.kind == TargetKind::Testbed)
+        };
+        let Some(changing) = arms.iter().find(changes_setting) else { return };
+        for other in arms.iter().filter(|checked| !is_private(checked)) {
+            self.sink.error(|| {
+                let message = format!(
+                    "[arm {}] asks a server that is not restarted before each run",
+                    bare(&other.arm.name)
+                );
+                let help = format!(
+                    "[arm {}] changes a setting, for which the server restarts: give both a \
+                     `testbed:` URL",
+                    bare(&changing.arm.name)
+                );
+                Diagnostic::error(other.span, message).help(help)
+            });
         }
     }
 

@@ -150,6 +150,15 @@ impl fmt::Display for Rounds {
     }
 }
 
+impl Experiment {
+    /// Returns true if an arm changes a setting of a private server, so that the servers restart
+    /// before each run.
+    pub fn restarts(&self) -> bool {
+        let differences = self.arms.iter().flat_map(|arm| &arm.differences);
+        differences.into_iter().any(|one| matches!(one, Difference::Server { .. }))
+    }
+}
+
 impl Arm {
     /// Returns the commands that run before, or after, each run of the arm.
     pub fn commands(&self, is_before: bool) -> impl Iterator<Item = &str> {

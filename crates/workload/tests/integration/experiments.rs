@@ -127,8 +127,8 @@ fn arms_differ_in_the_options_of_the_url() {
 #[test]
 fn every_kind_of_difference_changes_its_thing() {
     let text = "[question]\nask = ?\nworkload = read.ini\ndifferences = several\n[arm a]\n\
-                [arm b]\nurl = testbed:postgres\nserver.fsync = off\noption.tls = require\n\
-                set.rows = 10\nconcurrency(read) = 16\nbefore = analyze t\n\
+                url = testbed:postgres\n[arm b]\nurl = testbed:postgres\nserver.fsync = off\n\
+                option.tls = require\nset.rows = 10\nconcurrency(read) = 16\nbefore = analyze t\n\
                 before = select ${rows}\nafter = select 'it''s'\nbefore-command = ./a ; ./b\n\
                 after-command = ./c\n";
     let found = experiment(text);
@@ -344,6 +344,11 @@ fn parts_of_the_workload_that_an_arm_names_must_exist() {
         "server.fsync = off",
         "`server.fsync` is a setting of a private server, and the target is no `testbed:`",
         "use a `testbed:` URL, or change the setting with `before-command`",
+    );
+    check_arm(
+        "option.server.fsync = off",
+        "`server.fsync` is a setting of a private server",
+        "write `server.fsync`: it is changed on one server",
     );
     check_arm("optoin.tls = off", "unknown key `optoin.tls` in [arm b]", ARM_KEYS);
     check_arm("rate = 5", "`rate` is not a key in [arm b]", "write it into the workload file");
@@ -613,4 +618,15 @@ fn workload_files_have_no_parts_of_experiments() {
     assert_eq!(plan, None);
     assert_eq!(found[0].message, "the section [arm a] belongs to an experiment file");
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn arms_with_settings_have_servers_that_can_be_restarted() {
+    let text = "[question]\nask = ?\nworkload = read.ini\ndifferences = several\n\
+                [arm a]\nurl = testbed:postgres\n[arm b]\nurl = testbed:postgres\n\
+                server.fsync = off\n[arm c]\nurl = postgres://h/d\n";
+    let (_, found) = read(text);
+    let shown = render(text, &found);
+    assert!(shown.contains("[arm c] asks a server that is not restarted"), "{shown}");
+    assert!(read(&text.replace("postgres://h/d", "testbed:mariadb")).0.is_some());
 }

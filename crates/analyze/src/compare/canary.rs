@@ -1,0 +1,205 @@
+//! The canaries of an experiment: what they say about the machine.
+//!
+//! Before each run, a client of the null server measures how fast the machine is. Pairs cancel slow
+//! changes of the machine. They do not cancel a machine that is slower whenever one of the arms
+//! runs: then the change of a metric may be that of the machine.
+
+use super::change::ChangeInterval;
+use super::comparison::{ArmComparison, Comparison, CountedRun, Design};
+use super::paired::{Pair, PairOrder, Paired};
+use crate::student::two_sided_p;
+use record::environment::CANARY;
+use workload::question::Scale;
+
+/// Error probability of a statement about the machine, over all arms.
+const ALPHA: f64 = 0.01;
+
+/// Smallest difference between arms that matters.
+const ARMS_MATTER: f64 = 0.01;
+
+/// Smallest drift over an experiment that matters. It is larger, because pairs cancel most of it.
+const DRIFT_MATTERS: f64 = 0.05;
+
+/// Smallest number of pairs, or of runs, that is judged.
+const FEWEST: usize = 6;
+
+/// A change of the machine during an experiment, as factor of the time of a request to the null
+/// server, minus 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MachineChange {
+    /// The machine was faster or slower before the runs of an arm than before those of the
+    /// baseline.
+    BetweenArms {
+        /// Index of the arm.
+        arm: usize,
+        /// The change.
+        change: f64,
+        /// Its interval.
+        interval: ChangeInterval,
+        /// True if it is at least half as large as the change of a declared metric.
+        is_decisive: bool,
+    },
+    /// The machine became faster or slower from the first run to the last.
+    Drift {
+        /// The change.
+        change: f64,
+    },
+}
+
+/// Returns the changes of the machine that the canaries show beyond their noise.
+pub fn machine_changes(
+    design: &Design,
+    runs: &[CountedRun<'_>],
+    comparison: &Comparison,
+) -> Vec<MachineChange> {
+    let arms = comparison.arms.iter().filter_map(|arm| between_arms(design, runs, arm));
+    arms.chain(drift(runs)).collect()
+}
+
+fn between_arms(
+    design: &Design,
+    runs: &[CountedRun<'_>],
+    arm: &ArmComparison,
+) -> Option<MachineChange> {
+    let baseline = runs.iter().filter(|run| run.arm == 0);
+    let pair = |baseline: &CountedRun<'_>| {
+        let own = runs.iter().find(|run| run.arm == arm.arm && run.round == baseline.round)?;
+        let order = match baseline.position < own.position {
+            true => PairOrder::BaselineFirst,
+            false => PairOrder::ArmFirst,
+        };
+        Some(Pair { baseline: canary(baseline)?, arm: canary(own)?, order })
+    };
+    let pairs: Vec<Pair> = baseline.filter_map(pair).collect();
+    if pairs.len() < FEWEST {
+        return None;
+    }
+    let paired = Paired::of(&pairs, Scale::Ratio, design.order).ok()?;
+    let interval = paired.interval(ALPHA / (design.arms - 1) as f64)?;
+    let change = paired.change();
+    let declared = arm.changes.iter().filter(|one| !one.is_exploratory);
+    let is_explained = |by: f64| change.abs() * 2.0 >= by.abs();
+    let is_decisive =
+        declared.filter_map(|one| one.compared.as_ref().ok()).any(|it| is_explained(it.change));
+    (interval.excludes_zero() && change.abs() >= ARMS_MATTER)
+        .then_some(MachineChange::BetweenArms { arm: arm.arm, change, interval, is_decisive })
+}
+
+/// Returns the drift by a line through the logarithms of the canaries in the order of the runs.
+fn drift(runs: &[CountedRun<'_>]) -> Option<MachineChange> {
+    let mut ordered: Vec<&CountedRun<'_>> = runs.iter().collect();
+    ordered.sort_by_key(|run| (run.round, run.position));
+    let values: Vec<f64> = ordered.into_iter().filter_map(canary).map(f64::ln).collect();
+    let n = values.len() as f64;
+    if values.len() < FEWEST {
+        return None;
+    }
+    let (middle, mean) = ((n - 1.0) / 2.0, values.iter().sum::<f64>() / n);
+    let places = || values.iter().enumerate().map(|(place, value)| (place as f64 - middle, value));
+    let square = places().map(|(place, _)| place * place).sum::<f64>();
+    let slope = places().map(|(place, value)| place * (value - mean)).sum::<f64>() / square;
+    let rest = places().map(|(place, value)| (value - mean - slope * place).powi(2)).sum::<f64>();
+    let error = (rest / (n - 2.0) / square).sqrt();
+    let change = (slope * (n - 1.0)).exp() - 1.0;
+    let is_beyond_noise = error == 0.0 || two_sided_p(slope / error, n - 2.0) < ALPHA;
+    (is_beyond_noise && change.abs() >= DRIFT_MATTERS).then_some(MachineChange::Drift { change })
+}
+
+/// Returns the canary of a run; `None` if it has none, as in virtual time.
+fn canary(run: &CountedRun<'_>) -> Option<f64> {
+    let (_, value) = run.figures.facts.iter().find(|(name, _)| name == CANARY)?;
+    value.parse().ok().filter(|time: &f64| time.is_finite() && *time > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::question::{Deltas, Quantity, RunMetric};
+
+    use super::*;
+    use crate::compare::{LookPlan, OrderModel, RunFigures, RunVerdict, compare};
+    use crate::limiter::Component;
+
+    const NOISE: [f64; 8] = [0.004, -0.006, 0.002, 0.0, -0.003, 0.006, -0.004, 0.001];
+
+    fn figures(throughput: f64, canary: f64) -> RunFigures {
+        RunFigures {
+            verdict: RunVerdict::new([]),
+            jobs: vec!["read".to_owned()],
+            metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
+            missing: Vec::new(),
+            limiter: Component::Unknown,
+            slos: Vec::new(),
+            facts: vec![(CANARY.to_owned(), canary.to_string())],
+        }
+    }
+
+    /// Returns the changes of a machine whose canary is `at(arm, share of the experiment)`, while
+    /// the throughput of the arm is higher by `change`.
+    fn changes(change: f64, at: impl Fn(usize, f64) -> f64) -> Vec<MachineChange> {
+        let design = Design {
+            arms: 2,
+            looks: LookPlan::Auto,
+            order: OrderModel::Random,
+            bets: Vec::new(),
+            deltas: Deltas::default(),
+        };
+        let position = |round: usize, arm: usize| (round / 2 + arm) % 2;
+        let place = |round: usize, arm: usize| (round * 2 + position(round, arm)) as f64 / 15.0;
+        let run = |round: usize, arm: usize| {
+            let noise = 1.0 + NOISE[(round + arm * 3) % 8];
+            let throughput =
+                1_000.0 * (1.0 + change * arm as f64) * (1.0 + NOISE[round] * arm as f64);
+            figures(throughput, 300.0 * noise * at(arm, place(round, arm)))
+        };
+        let all: Vec<(usize, usize, RunFigures)> = (0..8)
+            .flat_map(|round| [0, 1].map(|arm| (round, arm)))
+            .map(|(round, arm)| (round, arm, run(round, arm)))
+            .collect();
+        let counted: Vec<CountedRun<'_>> = all
+            .iter()
+            .map(|(round, arm, figures)| CountedRun {
+                round: *round as u32,
+                arm: *arm,
+                position: position(*round, *arm) as u32,
+                figures,
+            })
+            .collect();
+        machine_changes(&design, &counted, &compare(&design, &counted, 8))
+    }
+
+    #[test]
+    fn machine_that_stays_the_same_is_not_mentioned() {
+        assert_eq!(changes(-0.1, |_, _| 1.0), []);
+    }
+
+    #[test]
+    fn machine_that_is_slower_in_one_arm_is_named_and_may_be_decisive() {
+        for (change, expected) in [(-0.1, true), (-0.3, false)] {
+            let found = changes(change, |arm, _| 1.0 + 0.08 * arm as f64);
+            let [MachineChange::BetweenArms { arm: 1, change: by, is_decisive, .. }] = found[..]
+            else {
+                panic!("{found:?}");
+            };
+            assert!((0.07..0.09).contains(&by), "{found:?}");
+            assert_eq!(is_decisive, expected, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn machine_that_slows_down_in_both_arms_drifts() {
+        let found = changes(-0.1, |_, share| 1.0 + 0.2 * share);
+        let [MachineChange::Drift { change }] = found[..] else { panic!("{found:?}") };
+        assert!((0.15..0.25).contains(&change), "{found:?}");
+    }
+
+    #[test]
+    fn too_few_canaries_say_nothing() {
+        let runs: Vec<RunFigures> =
+            (0..4).map(|n| figures(1.0, 300.0 + 100.0 * f64::from(n))).collect();
+        let counted: Vec<CountedRun<'_>> = (0..)
+            .zip(&runs)
+            .map(|(round, figures)| CountedRun { round, arm: 0, position: 0, figures })
+            .collect();
+        assert_eq!(drift(&counted), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! Arms that change settings of a private server or run programs, and arms whose difference is not
+//! in effect.
+
+use nix::sys::signal::Signal;
+use rusqlite::Connection;
+
+use crate::example::assert_keeps_to;
+use crate::support::{Place, Ran};
+
+const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
+                    query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
+                    [read]\nquery = select count(*) from t\nconcurrency = 1\nthink = 5ms\n";
+
+const SQLITE: &str = "duration = 200ms\n[read]\nquery = select 1\nconcurrency = 1\nthink = 5ms\n";
+
+/// Returns a folder with a workload and an experiment of two arms.
+fn place(workload: &str, arms: &str) -> Place {
+    let place = Place::new();
+    place.write("read.ini", workload);
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\ndifferences = several\n";
+    place.write("e.ini", format!("{question}{arms}"));
+    place
+}
+
+fn run(place: &Place, more: &[&str]) -> Ran {
+    let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands", "--quiet"];
+    place.assay(&[&line[..], more].concat())
+}
+
+/// Returns the values of a query of the record.
+fn values(place: &Place, sql: &str) -> Vec<String> {
+    let record = Connection::open(place.at("r.assay")).unwrap();
+    let mut select = record.prepare(sql).unwrap();
+    let rows = select.query_map([], |row| row.get(0)).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+/// The program of the client asks when the server was started.
+#[test]
+fn settings_of_arms_restart_one_server_before_every_run() {
+    let asks = "after-command = psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER \
+                -d $ASSAY_DATABASE -Atc 'select pg_postmaster_start_time()' >> starts\n";
+    let arms = format!("[arm small]\n{asks}[arm large]\nserver.work_mem = 65536kB\n{asks}");
+    let place = place(READ, &arms);
+    let ran = run(&place, &[]);
+    // A loaded machine may fail in too many rounds.
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    let settings = "select distinct arm || ' ' || value from setting join run using (run) \
+                    where name = 'work_mem' order by 1";
+    assert_eq!(values(&place, settings), ["large 64MB", "small 4MB"]);
+    let starts = std::fs::read_to_string(place.at("starts")).unwrap();
+    let mut starts: Vec<&str> = starts.lines().collect();
+    let runs = values(&place, "select cast(count(*) as text) from run");
+    assert_eq!(starts.len().to_string(), runs[0]);
+    let canaries = "select cast(count(*) as text) from setting where name = 'generator.canary_ns'";
+    assert_eq!(values(&place, canaries), runs);
+    starts.sort_unstable();
+    starts.dedup();
+    assert_eq!(starts.len().to_string(), runs[0], "each run has a server of its own start");
+    assert!(!ran.stdout.contains("undeclared difference"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("large: server.work_mem = 65536kB"), "{}", ran.stdout);
+}
+
+#[test]
+fn setting_that_the_server_does_not_accept_ends_the_experiment_before_its_first_run() {
+    for (url, setting, words) in [
+        ("testbed:postgres", "nonsense = 1", "unrecognized configuration parameter"),
+        ("testbed:postgres", "shared_buffers = 9999TB", "does not start with `server.shared_"),
+        ("testbed:postgres", "no.thing = 1", "the server has no such setting"),
+        ("testbed:mariadb", "nonsense = 1", "unknown variable"),
+    ] {
+        let arms = format!("[arm a]\n[arm b]\nserver.{setting}\n");
+        let place = place(&READ.replace("testbed:postgres", url), &arms);
+        let ran = run(&place, &[]).expect(2);
+        assert!(ran.stderr.contains("[arm b]: ") && ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(values(&place, "select cast(count(*) as text) from run"), ["0"]);
+    }
+}
+
+/// MariaDB takes the highest number that it can serve.
+#[test]
+fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
+    let arms = "[arm a]\n[arm b]\nserver.max_connections = 9999999\n";
+    let place = place(&READ.replace("postgres", "mariadb"), arms);
+    let ran = run(&place, &["--json"]).expect(3);
+    let document = ran.json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(
+        (&document["verdict"], &document["state"]),
+        (&"INVALID".into(), &"not-in-effect".into())
+    );
+    let reason = document["invalid_arm"].as_str().unwrap();
+    let words = "[arm b]: `server.max_connections = 9999999` is not in effect: the mariadb server \
+                 uses `";
+    assert!(reason.starts_with(words), "{reason}");
+}
+
+/// The pooler ends the encryption, and asks the server in clear text.
+#[test]
+fn tls_that_does_not_reach_the_server_makes_its_arm_invalid() {
+    let arms = "[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n";
+    let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), arms);
+    let ran = run(&place, &[]).expect(3);
+    let first = ran.stdout.lines().next().unwrap();
+    let words = "No answer: an arm is INVALID. [arm tls]: `option.tls = require` is not in effect: \
+                 the server reports a connection without TLS";
+    assert_eq!(first, words);
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(3).stdout, ran.stdout);
+    // What was measured is kept.
+    let kept = values(&place, "select arm from run where state = 'abandoned'");
+    assert_eq!(kept, ["tls"]);
+}
+
+#[test]
+fn programs_run_around_each_run_with_a_password_file_and_no_password() {
+    let look = "(cat \"$ASSAY_PASSWORD_FILE\"; stat -c %a \"$ASSAY_PASSWORD_FILE\"; env; \
+                mariadb --defaults-extra-file=\"$ASSAY_PASSWORD_FILE\" $ASSAY_DATABASE \
+                -e 'select 40 + 2') > seen 2>&1 || exit 1";
+    let arms =
+        format!("[arm a]\n[arm b]\nbefore-command = {look}\nafter-command = echo >> after\n");
+    let place = place(&READ.replace("postgres", "mariadb"), &arms);
+    let ran = run(&place, &[]);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    let seen = std::fs::read_to_string(place.at("seen")).unwrap();
+    assert!(seen.contains("\n600\n") && seen.contains("\n42\n"), "{seen}");
+    for name in ["HOST=127.0.0.1", "PORT=", "USER=assay", "DATABASE=assay", "PASSWORD_FILE=/"] {
+        assert!(seen.contains(&format!("\nASSAY_{name}")), "{name}: {seen}");
+    }
+    let password = seen.lines().find_map(|line| line.strip_prefix("password=")).unwrap();
+    let password = password.trim_matches('"');
+    assert_eq!(seen.matches(password).count(), 1, "only in the file: {seen}");
+    let file = seen.lines().find_map(|line| line.strip_prefix("ASSAY_PASSWORD_FILE=")).unwrap();
+    assert!(!std::path::Path::new(file).exists());
+    let after = std::fs::read_to_string(place.at("after")).unwrap().len();
+    let runs = values(&place, "select cast(count(*) as text) from run where arm = 'b'");
+    assert_eq!(after.to_string(), runs[0]);
+}
+
+#[test]
+fn failed_program_ends_the_experiment_with_its_last_words() {
+    let arms = "[arm a]\n[arm b]\nbefore-command = echo one >&2; echo 'no such cache' >&2; exit 7\n\
+                after-command = echo > undone\n";
+    let place = place(SQLITE, arms);
+    let ran = run(&place, &[]).expect(2);
+    let words = "[arm b]: `before-command`: `echo one >&2; echo 'no such cache' >&2; exit 7` \
+                 failed (exit-7): one no such cache";
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(words), "{}", ran.stderr);
+    assert!(said.contains("--resume r.assay"), "{}", ran.stderr);
+    assert!(place.at("undone").exists(), "the program after the run undoes the one before it");
+}
+
+#[test]
+fn programs_need_the_flag_and_real_time() {
+    let place = place(SQLITE, "[arm a]\n[arm b]\nafter-command = touch x\n");
+    let ran = place.assay(&["run", "e.ini", "--out", "r.assay"]).expect(2);
+    assert!(ran.stderr.contains("[arm b]  after-command = touch x"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--allow-commands"), "{}", ran.stderr);
+    place.write("read.ini", format!("url = sim:mm1\n{SQLITE}"));
+    let ran = place.assay(&["run", "e.ini", "--virtual", "--allow-commands"]).expect(2);
+    assert!(ran.stderr.contains("take real time"), "{}", ran.stderr);
+    place.write(
+        "e.ini",
+        std::fs::read_to_string(place.at("e.ini")).unwrap().replace("touch x", "no-such x"),
+    );
+    let ran = run(&place, &[]).expect(2);
+    assert!(ran.stderr.contains("finds no program `no-such`"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["e.ini", "r.assay", "read.ini"]);
+}
+
+/// A setting may name a program, such as `archive_command`.
+#[test]
+fn settings_of_a_typed_server_need_the_flag() {
+    let place = place(SQLITE, "[arm a]\n[arm b]\nserver.archive_command = ./steal\n");
+    let line = ["run", "e.ini", "--url", "testbed:postgres", "--out", "r.assay"];
+    let ran = place.assay(&line).expect(2);
+    assert!(ran.stderr.contains("[arm b]  server.archive_command = ./steal"), "{}", ran.stderr);
+}
+
+#[test]
+fn interrupted_program_ends_with_its_group_and_is_undone() {
+    let arms = "[arm a]\nbefore-command = echo $$ > group; sleep 1000\n\
+                after-command = echo > undone\n[arm b]\n";
+    let place = place(SQLITE, arms);
+    let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands"];
+    let running = place.start(&line);
+    while !std::fs::read_to_string(place.at("group")).is_ok_and(|text| text.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::SIGINT);
+    running.ends();
+    assert!(place.at("undone").exists());
+    let group = std::fs::read_to_string(place.at("group")).unwrap();
+    assert!(!std::path::Path::new("/proc").join(group.trim()).exists());
+    assert_eq!(values(&place, "select value from experiment where key = 'state'"), ["interrupted"]);
+}

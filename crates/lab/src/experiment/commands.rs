@@ -1,0 +1,247 @@
+//! Programs before and after the runs of an arm.
+//!
+//! They are told where the database is. The password is in a file of a temporary folder, for as
+//! long as the program runs, in the form that the client programs of the database read.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use base::{Clock, Dialect, Endpoint, Monotonic, Nanos, Secret};
+use driver::{Login, Programs, RejectedCommand, Variable};
+use engine::Stop;
+use guardian::TemporaryFolder;
+use workload::question::{Arm, Experiment};
+
+use super::error::{ExperimentError, Problem};
+use crate::stage::Stage;
+
+/// Longest time that a program before or after a run may take.
+pub(super) const LONGEST: Nanos = Nanos::from_secs(600);
+
+/// The time relative to a run at which a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Before the run; an interrupt ends the command.
+    Before,
+    /// After the run, however that ended; only a second interrupt ends the command.
+    After,
+}
+
+impl Moment {
+    /// Returns the key of the file.
+    fn key(self) -> &'static str {
+        match self {
+            Moment::Before => "before-command",
+            Moment::After => "after-command",
+        }
+    }
+}
+
+/// The commands of an experiment.
+pub(super) struct Commands {
+    programs: Programs,
+    limit: Nanos,
+    stop: Stop,
+}
+
+impl Commands {
+    /// Creates the commands of an experiment, which run in `folder` and end with `stop`.
+    pub(super) fn new(folder: PathBuf, stop: Stop) -> Commands {
+        Commands { programs: Programs::new(folder), limit: LONGEST, stop }
+    }
+
+    /// Checks every command without running it.
+    ///
+    /// # Errors
+    /// The shell rejects a command, or finds no such program; with the arm.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), ExperimentError> {
+        for arm in &experiment.arms {
+            for moment in [Moment::Before, Moment::After] {
+                for text in arm.commands(moment == Moment::Before) {
+                    let word = text.split_whitespace().next();
+                    self.programs.check(Some(text), word).map_err(
+                        |RejectedCommand { reason, .. }| {
+                            ExperimentError::of(arm, Problem::Command { key: moment.key(), reason })
+                        },
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the commands of an arm. Does nothing more once the experiment is interrupted.
+    ///
+    /// # Errors
+    /// A command fails or takes too long, or its password file cannot be written.
+    pub(super) fn run(&self, arm: &Arm, moment: Moment, stage: &Stage) -> Result<(), Problem> {
+        for text in arm.commands(moment == Moment::Before) {
+            if self.is_interrupted(moment) {
+                return Ok(());
+            }
+            self.run_one(text, moment, stage)
+                .map_err(|reason| Problem::Command { key: moment.key(), reason })?;
+        }
+        Ok(())
+    }
+
+    fn is_interrupted(&self, moment: Moment) -> bool {
+        match moment {
+            Moment::Before => self.stop.is_asked(),
+            Moment::After => self.stop.is_at_once(),
+        }
+    }
+
+    fn run_one(&self, text: &str, moment: Moment, stage: &Stage) -> Result<(), String> {
+        let access = Access::to(stage)
+            .map_err(|error| format!("cannot write the password file for `{text}`: {error}"))?;
+        let until = Monotonic.now() + self.limit;
+        let is_late = || Monotonic.now() > until;
+        let is_given_up = || self.is_interrupted(moment) || is_late();
+        match self.programs.run_once(text, &access.variables, &is_given_up) {
+            Ok(()) => Ok(()),
+            Err(_) if self.is_interrupted(moment) => Ok(()),
+            Err(error) if error.class() == base::Class::Timeout => {
+                Err(format!("`{text}` did not end within {}", self.limit))
+            }
+            Err(error) => Err(format!("`{text}` failed ({}): {}", error.code(), error.message())),
+        }
+    }
+}
+
+/// The access to a database that a program is given.
+struct Access {
+    variables: Vec<Variable>,
+    /// The folder of the password file.
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Access {
+    /// Returns the access to the main target of a stage.
+    fn to(stage: &Stage) -> io::Result<Access> {
+        let (mut host, mut port, mut user, mut database) = (None, None, None, None);
+        let (mut password_file, mut pgpass, mut folder) = (None, None, None);
+        let main = stage.reached().iter().find(|reached| reached.name.is_none());
+        if let Some(login) = stage.login() {
+            let dialect = main.map_or(Dialect::Sqlite, |main| main.target.dialect());
+            let place = TemporaryFolder::new(&std::env::temp_dir(), "assay-login")?;
+            let path = place.path().join("password");
+            write(&path, &password_text(&login, dialect))?;
+            let place_of_socket = PlaceOfServer::of(&login, dialect);
+            host = Some(place_of_socket.host.into());
+            port = place_of_socket.port.map(|port| port.to_string().into());
+            user = Some(login.user.into());
+            database = login.database.map(OsString::from);
+            pgpass = (dialect == Dialect::Postgres).then(|| path.clone().into_os_string());
+            password_file = Some(path.into_os_string());
+            folder = Some(place);
+        } else if let Some(Endpoint::File(path)) = main.map(|main| &main.target.endpoint) {
+            database = Some(std::path::absolute(path)?.into_os_string());
+        }
+        let mut variables = vec![
+            ("ASSAY_HOST", host),
+            ("ASSAY_PORT", port),
+            ("ASSAY_USER", user),
+            ("ASSAY_DATABASE", database),
+            ("ASSAY_PASSWORD_FILE", password_file),
+        ];
+        if pgpass.is_some() {
+            variables.push(("PGPASSFILE", pgpass));
+        }
+        Ok(Access { variables, _folder: folder })
+    }
+}
+
+/// Host and port by which the client programs of a database find a server.
+struct PlaceOfServer {
+    host: String,
+    port: Option<u16>,
+}
+
+impl PlaceOfServer {
+    /// Returns the place of a server. Programs of PostgreSQL find a socket by its folder and the
+    /// port at the end of its name.
+    fn of(login: &Login, dialect: Dialect) -> PlaceOfServer {
+        let (host, port) = (login.host.clone(), login.port);
+        match &login.socket {
+            Some(socket) if dialect == Dialect::Postgres => {
+                let name = socket.file_name().unwrap_or_default().to_string_lossy();
+                let port = name.strip_prefix(".s.PGSQL.").and_then(|port| port.parse().ok());
+                let folder = socket.parent().unwrap_or(Path::new("/"));
+                PlaceOfServer { host: folder.display().to_string(), port }
+            }
+            _ => PlaceOfServer { host, port },
+        }
+    }
+}
+
+/// Returns the text of the password file: that of a `.pgpass`, or an option file of MySQL.
+fn password_text(login: &Login, dialect: Dialect) -> String {
+    let password = login.password.as_ref().map_or("", Secret::expose);
+    match dialect {
+        Dialect::Postgres if password.is_empty() => String::new(),
+        Dialect::Postgres => {
+            let PlaceOfServer { host, port } = PlaceOfServer::of(login, dialect);
+            let port = port.map_or("*".to_owned(), |port| port.to_string());
+            let field = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
+            let (host, user) = (field(&host), field(&login.user));
+            format!("{host}:{port}:*:{user}:{}\n", field(password))
+        }
+        Dialect::Mysql | Dialect::Sqlite => {
+            let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\"));
+            let mut text = format!("[client]\nuser={}\n", quoted(&login.user));
+            match (&login.socket, login.port) {
+                (Some(socket), _) => {
+                    text += &format!("socket={}\n", quoted(&socket.display().to_string()));
+                }
+                (None, Some(port)) => {
+                    text += &format!("host={}\nport={port}\n", quoted(&login.host));
+                }
+                (None, None) => {}
+            }
+            if !password.is_empty() {
+                text += &format!("password={}\n", quoted(password));
+            }
+            text
+        }
+    }
+}
+
+/// Writes a new file that only its user can read.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn login(socket: Option<&str>, password: &str) -> Login {
+        Login {
+            host: "127.0.0.1".to_owned(),
+            port: socket.is_none().then_some(5433),
+            socket: socket.map(PathBuf::from),
+            user: "ann".to_owned(),
+            database: None,
+            password: Some(Secret::new(password.to_owned())),
+        }
+    }
+
+    #[test]
+    fn password_file_has_the_form_of_the_clients() {
+        let text = |socket, password, dialect| password_text(&login(socket, password), dialect);
+        assert_eq!(text(None, "a:b\\c", Dialect::Postgres), "127.0.0.1:5433:*:ann:a\\:b\\\\c\n");
+        let socket = Some("/run/.s.PGSQL.6000");
+        assert_eq!(text(socket, "pw", Dialect::Postgres), "/run:6000:*:ann:pw\n");
+        assert_eq!(text(None, "", Dialect::Postgres), "");
+        assert_eq!(
+            text(None, "a#\\", Dialect::Mysql),
+            "[client]\nuser=\"ann\"\nhost=\"127.0.0.1\"\nport=5433\npassword=\"a#\\\\\"\n"
+        );
+        assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
+    }
+}

@@ -1,0 +1,151 @@
+//! Settings of private servers that arms change.
+//!
+//! The server says what it made of a setting and where the value came from, so that no spelling of
+//! a value (`64MB`, `65536kB`) has to be understood here.
+
+use std::fmt;
+
+use testbed::Kind;
+use workload::question::{Arm, Difference};
+
+use super::error::Problem;
+use crate::stage::Stage;
+
+/// Returns the names of the settings that the arms change, as the server writes them.
+pub(super) fn varied<'a>(arms: impl IntoIterator<Item = &'a Arm>) -> Vec<String> {
+    let all = arms.into_iter().flat_map(|arm| settings_of(arm).map(|(name, _)| plain(name)));
+    let mut names: Vec<String> = all.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Returns the settings that an arm changes, as declared.
+pub(super) fn settings_of(arm: &Arm) -> impl Iterator<Item = (&str, &str)> {
+    arm.differences.iter().filter_map(|one| match one {
+        Difference::Server { name, value } => Some((name.as_str(), value.as_str())),
+        _ => None,
+    })
+}
+
+/// Returns the settings that an arm changes, for messages: `server.fsync = off`.
+pub(super) fn described(arm: &Arm) -> String {
+    let all = settings_of(arm).map(|(name, value)| format!("`server.{name} = {value}`"));
+    all.collect::<Vec<String>>().join(", ")
+}
+
+/// Returns the name of a setting as the server writes it.
+pub(super) fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Reads the settings of an arm back from its server.
+///
+/// # Errors
+/// The server has no such setting, another value is in effect, or it does not answer.
+pub(super) fn read_back(stage: &Stage, kind: Kind, arm: &Arm) -> Result<(), Problem> {
+    for (name, value) in settings_of(arm) {
+        let query = query(kind, &plain(name));
+        let table = stage.rows(&arm.plan, &query).map_err(Problem::ReadBack)?;
+        // A server that no job asks has nothing to do with the runs.
+        let Some(table) = table else { continue };
+        let row = table.rows.into_iter().next().unwrap_or_default();
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let (Some(effective), Some(origin)) = (row.next(), row.next()) else {
+            return Err(Problem::UnknownSetting(name.to_owned()));
+        };
+        if !is_in_effect(kind, value, &effective, &origin) {
+            let told = Told { kind, effective: &effective, origin: &origin };
+            let reason = format!("`server.{name} = {value}` is not in effect: {told}");
+            return Err(Problem::NotInEffect(reason));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the query for the value of a setting and the place where it was set.
+fn query(kind: Kind, name: &str) -> String {
+    match kind {
+        Kind::Postgres => format!(
+            "select current_setting(name), source from pg_settings where lower(name) = '{name}'"
+        ),
+        Kind::Mariadb => format!(
+            "select global_value, global_value_origin from information_schema.system_variables \
+             where variable_name = '{name}' and global_value is not null"
+        ),
+        Kind::Mysql => format!(
+            "select variable_value, variable_source from performance_schema.global_variables \
+             join performance_schema.variables_info using (variable_name) \
+             where variable_name = '{name}'"
+        ),
+    }
+}
+
+/// Origins of a value that comes from the command line of the server. `override` and `AUTO` are
+/// those of a value that the server computes because the command line asks for it.
+const COMMAND_LINE: [&str; 6] =
+    ["command line", "override", "COMMAND-LINE", "CONFIG", "AUTO", "COMMAND_LINE"];
+
+/// Returns true if a declared value is in effect. MariaDB and MySQL replace a number that they do
+/// not accept by another one; PostgreSQL does not start with it.
+fn is_in_effect(kind: Kind, declared: &str, effective: &str, origin: &str) -> bool {
+    let is_same_number = match (number(declared), number(effective)) {
+        (Some(declared), Some(effective)) if kind != Kind::Postgres => declared == effective,
+        _ => true,
+    };
+    COMMAND_LINE.contains(&origin) && is_same_number
+}
+
+/// Returns a number of the command line: with a suffix for powers of 1024.
+fn number(text: &str) -> Option<f64> {
+    const SUFFIXES: &str = "KMGTPE";
+    let power = text.chars().next_back().and_then(|last| SUFFIXES.find(last.to_ascii_uppercase()));
+    let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
+    let factor = power.map_or(1.0, |power| 1024_f64.powi(power as i32 + 1));
+    digits.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
+}
+
+/// The words of a server about a setting.
+struct Told<'a> {
+    kind: Kind,
+    effective: &'a str,
+    origin: &'a str,
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Told { kind, effective, origin } = self;
+        write!(f, "the {} server uses `{effective}`", kind.name())?;
+        match COMMAND_LINE.contains(origin) {
+            true => f.write_str(" instead"),
+            false => write!(f, ", which comes from: {origin}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: Kind, declared: &str, told: (&str, &str), expected: bool) {
+        assert_eq!(is_in_effect(kind, declared, told.0, told.1), expected, "{declared} {told:?}");
+    }
+
+    #[test]
+    fn value_of_the_command_line_is_in_effect_in_any_spelling() {
+        check(Kind::Postgres, "65536kB", ("64MB", "command line"), true);
+        check(Kind::Postgres, "1", ("on", "command line"), true);
+        check(Kind::Mysql, "1", ("ON", "COMMAND_LINE"), true);
+        check(Kind::Mariadb, "64M", ("67108864", "CONFIG"), true);
+        check(Kind::Mariadb, "0.5", ("0.500000", "CONFIG"), true);
+        check(Kind::Mysql, "O_DIRECT", ("O_DIRECT", "COMMAND_LINE"), true);
+    }
+
+    #[test]
+    fn value_that_the_server_replaces_is_not_in_effect() {
+        check(Kind::Postgres, "64MB", ("4MB", "user"), false);
+        check(Kind::Mariadb, "100M", ("134217728", "CONFIG"), false);
+        check(Kind::Mysql, "999999", ("100000", "COMMAND_LINE"), false);
+        check(Kind::Mysql, "64M", ("67108864", "DYNAMIC"), false);
+    }
+}

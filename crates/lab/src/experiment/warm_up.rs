@@ -1,0 +1,79 @@
+//! The warm-up of a round.
+//!
+//! With `warmup = auto` each run has an end of its warm-up. If each run were cut at its own, a slow
+//! start of one arm would be left out and that of another counted. So the latest cut of a round
+//! holds for all of its runs. It follows from the records of these runs alone, so that every reader
+//! finds the same.
+
+use std::path::Path;
+
+use analyze::Evidence;
+use analyze::compare::RunFigures;
+use archive::{Archive, ExperimentContent, RecordError, RunRow, RunState};
+use base::Nanos;
+use workload::Warmup;
+
+use super::error::ExperimentError;
+use super::recorded::figures_of;
+use crate::evidence::{evidence, evidence_after};
+
+/// Returns true if two runs are of one round and attempt, so that one warm-up holds for both.
+pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
+    let round = |row: &RunRow| (row.round, row.attempt, row.state == RunState::Abandoned);
+    round(one) == round(other)
+}
+
+/// Returns the figures of the runs of one round, in their order.
+///
+/// # Errors
+/// The record of a run is damaged.
+pub(super) fn figures_of_round(
+    record: &Path,
+    runs: &[&RunRow],
+) -> Result<Vec<RunFigures>, ExperimentError> {
+    let read = |row: &&RunRow| {
+        let archive = Archive::open_run(record, row.run)?;
+        let evidence = evidence(&archive)?;
+        Ok((archive, evidence))
+    };
+    let read = runs.iter().map(read).collect::<Result<Vec<_>, ExperimentError>>()?;
+    let latest = latest(read.iter().map(|(_, evidence)| evidence));
+    let of_run = |(archive, own): (Archive, Evidence)| {
+        let evidence = match is_cut_later(&own, latest) {
+            true => evidence_after(&archive, None, latest)?,
+            false => own,
+        };
+        figures_of(&archive, &evidence)
+    };
+    read.into_iter().map(of_run).collect()
+}
+
+/// Reads the evidence of a run of an experiment, with the warm-up of its round.
+///
+/// # Errors
+/// There is no such run, or the record is damaged.
+pub fn evidence_of_run(record: &Path, run: u32) -> Result<Evidence, RecordError> {
+    let archive = Archive::open_run(record, run)?;
+    let own = evidence(&archive)?;
+    if own.plan.warmup != Warmup::Auto {
+        return Ok(own);
+    }
+    let runs = ExperimentContent::read(record)?.runs;
+    let row = runs.iter().find(|row| row.run == run);
+    let mut cuts = vec![own.steps.warmup()];
+    for other in runs
+        .iter()
+        .filter(|other| other.run != run && row.is_some_and(|row| is_same_round(row, other)))
+    {
+        cuts.push(evidence(&Archive::open_run(record, other.run)?)?.steps.warmup());
+    }
+    evidence_after(&archive, None, cuts.into_iter().max().unwrap_or_default())
+}
+
+fn latest<'e>(runs: impl Iterator<Item = &'e Evidence>) -> Nanos {
+    runs.map(|evidence| evidence.steps.warmup()).max().unwrap_or_default()
+}
+
+fn is_cut_later(evidence: &Evidence, latest: Nanos) -> bool {
+    evidence.plan.warmup == Warmup::Auto && evidence.steps.warmup() < latest
+}
