@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use analyze::compare::ObjectionKind;
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,7 @@ Examples:
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
+  assay compare 'main-*.assay' 'pr-*.assay'   two groups of runs
   assay doctor postgres://db1/shop            what here would spoil a run
   assay calibrate                             what the generator takes here, for all later runs
   assay selftest                              does it measure what is so?
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Print the answer of a record.
     Report(ReportArgs),
+    /// Compare recorded runs or arms of experiments.
+    Compare(CompareArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
     /// Check machine and server for problems that would distort a run, and name remedies.
@@ -229,6 +233,73 @@ pub(crate) struct ReportArgs {
     /// of the servers.
     #[arg(long, conflicts_with_all = ["strict", "markdown", "junit"])]
     pub(crate) environment: bool,
+}
+
+/// The groups of runs to compare.
+#[derive(Debug, ClapArgs)]
+#[command(after_long_help = COMPARE_HELP)]
+pub(crate) struct CompareArgs {
+    /// Groups of runs, each one argument: the record of a run, a quoted glob of such records, an
+    /// arm of an experiment (R.assay#ARM), or the record of an experiment, for all of its arms.
+    #[arg(value_name = "RECORDS", required = true)]
+    pub(crate) records: Vec<String>,
+    /// The group that the others are compared with. Default: the first one.
+    #[arg(long, value_name = "RECORDS")]
+    pub(crate) baseline: Option<String>,
+    /// End with exit code 1 if a change for the worse is significant and beyond a limit:
+    /// `throughput < -3%, response.p99(read) > +10%`.
+    #[arg(long, value_name = "LIMITS")]
+    pub(crate) fail_on: Option<String>,
+    /// Compare although there is an objection of this name. Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) despite: Vec<Despite>,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+const COMPARE_HELP: &str = "\
+Examples:
+  assay compare experiment.assay                       the arms of an experiment
+  assay compare first.assay second.assay               two executions of an experiment
+  assay compare e.assay#plain e.assay#tls              two of its arms
+  assay compare 'main-*.assay' 'pr-*.assay'            groups of single runs
+  assay compare --baseline main.assay pr.assay --fail-on 'throughput < -3%'
+
+Arms of one experiment are compared in pairs, by round. Other groups were not interleaved: their
+changes contain the drift of the machine. A group of one run has figures and no conclusion.
+
+Exit codes: 0 success, 1 a limit exceeded, 2 an error in usage or a file, 3 the comparison is
+refused, has no conclusion, or is SUSPECT with --strict.";
+
+/// An objection that the user accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Despite {
+    /// A run or an experiment was not completed.
+    Incomplete,
+    /// Runs are INVALID.
+    Invalid,
+    /// The plans differ in more than target and seed.
+    Plan,
+    /// The sizes of the data differ.
+    Data,
+    /// The settings that decide whether commits survive a crash differ.
+    Durability,
+    /// Machine, network, threads or the kind of time differ.
+    Environment,
+}
+
+impl Despite {
+    /// Returns the kind of the objection.
+    pub(crate) fn kind(self) -> ObjectionKind {
+        match self {
+            Despite::Incomplete => ObjectionKind::Incomplete,
+            Despite::Invalid => ObjectionKind::Invalid,
+            Despite::Plan => ObjectionKind::Plan,
+            Despite::Data => ObjectionKind::Data,
+            Despite::Durability => ObjectionKind::Durability,
+            Despite::Environment => ObjectionKind::Environment,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -473,6 +544,14 @@ mod tests {
     #[test]
     fn the_table_of_arguments_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_objection_can_be_accepted_by_its_name() {
+        for kind in ObjectionKind::ALL {
+            let despite = Despite::from_str(kind.name(), false).unwrap();
+            assert_eq!(despite.kind(), kind);
+        }
     }
 
     #[test]

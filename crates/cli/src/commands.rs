@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod dbbench;
 pub(crate) mod doctor;
 pub(crate) mod experiment;

@@ -16,10 +16,13 @@ mod experiment_file;
 mod findings;
 mod go_drivers;
 mod go_flags;
+mod groups;
 mod inputs;
 mod outputs;
 mod read_files;
 mod reading;
+mod record_names;
+mod recorded_experiment;
 mod signals;
 mod stderr;
 mod trust;
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::check(&check),
         Command::Load(load) => commands::load::load(&load),
         Command::Report(report) => commands::report::report(&report),
+        Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
         Command::Observe(observe) => commands::observe::observe(&observe),

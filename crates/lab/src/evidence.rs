@@ -68,7 +68,7 @@ pub(crate) fn evidence_after(
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
-        spins: settings.iter().any(|(name, value)| name == SPIN && value == YES),
+        spins: spins(&settings),
         steps: Steps::new(archive.grid(), end, plan.probe),
         warmup: WarmupEnd::Given,
         ended: archive.end().map(|end| end.kind).or(known),
@@ -110,6 +110,11 @@ pub(crate) fn evidence_after(
         responses[job.index()].of(evidence.steps.intervals(step..step + 1))
     })?;
     Ok(evidence)
+}
+
+/// Returns true if the settings say that the threads spin instead of sleeping.
+pub(crate) fn spins(settings: &[(String, String)]) -> bool {
+    settings.iter().any(|(name, value)| name == SPIN && value == YES)
 }
 
 /// Returns the time from time zero to the start of the window, after a given or detected warm-up.

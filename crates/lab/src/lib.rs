@@ -3,13 +3,14 @@
 //! A [`Stage`] owns servers and drivers. [`run`](run()) runs one plan and leaves a record;
 //! [`run_on`] does so on a stage that other runs use too, and [`load`] only fills the tables.
 //! [`evidence()`] reads a record for the analysis. [`attach`](attach()) observes another program.
-//! [`examine`] checks machine and server before a run. [`selftest`] checks that the program
-//! measures correctly, and [`calibrate`] measures its own cost on this machine. The only `match` on
-//! the kind of target is here.
+//! [`comparison`] reads runs that are compared. [`examine`] checks machine and server before a run.
+//! [`selftest`] checks that the program measures correctly, and [`calibrate`] measures its own cost
+//! on this machine. The only `match` on the kind of target is here.
 
 mod account;
 mod attach;
 pub mod calibrate;
+pub mod comparison;
 mod doctor;
 mod error;
 mod evidence;

@@ -24,8 +24,10 @@ mod words;
 
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use experiment::{
-    ArmView, ExperimentState, ExperimentView, FalseAlarms, RepeatedMetric, RepetitionView, RunView,
-    SettingDifference, experiment_json, experiment_markdown, experiment_text, two_runs,
+    ArmView, ComparisonView, ExperimentState, ExperimentView, FalseAlarms, ObjectionView,
+    RepeatedMetric, RepetitionView, RunView, SettingDifference, comparison_json,
+    comparison_markdown, comparison_text, experiment_json, experiment_markdown, experiment_text,
+    two_runs,
 };
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;

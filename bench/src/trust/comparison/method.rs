@@ -75,7 +75,7 @@ pub(super) struct Answer {
 impl Answer {
     /// Returns the ends of the interval of the throughput's change.
     pub(super) fn interval(&self) -> Option<[f64; 2]> {
-        let alpha = self.comparison.alpha;
+        let alpha = self.comparison.arms.first()?.alpha;
         let interval = match &self.unpaired {
             Some(unpaired) => unpaired.interval(alpha),
             None => self.throughput()?.interval,

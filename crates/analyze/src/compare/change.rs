@@ -65,6 +65,16 @@ pub(super) fn back(change: f64, scale: Scale) -> f64 {
     }
 }
 
+/// Returns the median of at least one value.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        0 => (values[middle - 1] + values[middle]) / 2.0,
+        _ => values[middle],
+    }
+}
+
 impl ChangeInterval {
     /// Returns the interval around a difference on the scale of the statistics.
     pub(super) fn around(difference: f64, half_width: f64, scale: Scale) -> ChangeInterval {

@@ -1,15 +1,16 @@
-//! The comparison of the arms of an experiment, over all metrics.
+//! The comparison of groups of runs, such as the arms of an experiment, over all metrics.
 
 use std::collections::BTreeSet;
 
 use workload::question::{Bet, Deltas, Quantity, RunMetric, TimeStatistic};
 
-use super::change::{ChangeInterval, Incomparable};
-use super::conclusion::{Conclusion, conclude, pairs_to_conclude};
-use super::figures::{Missing, RunFigures};
+use super::change::ChangeInterval;
+use super::conclusion::Conclusion;
+use super::figures::RunFigures;
 use super::looks::LookPlan;
-use super::outcome::{BetOutcome, judge_bet};
-use super::paired::{OrderModel, Pair, PairOrder, Paired};
+use super::outcome::BetOutcome;
+use super::paired::OrderModel;
+use super::sample::{CountedRun, Estimated, NotCompared, Sample, SampleSize, SampleValues};
 use crate::limiter::Component;
 
 /// The parts of an experiment's design that its statistics follow.
@@ -27,35 +28,49 @@ pub struct Design {
     pub deltas: Deltas,
 }
 
-/// A run that counts, at its place in an experiment.
+/// The metrics that are judged, and their smallest changes that matter.
 #[derive(Clone, Copy, Debug)]
-pub struct CountedRun<'a> {
-    /// Number of the round.
-    pub round: u32,
-    /// Index of the arm; the baseline is 0.
-    pub arm: usize,
-    /// Position within the round, from 0.
-    pub position: u32,
-    /// Figures of the run.
-    pub figures: &'a RunFigures,
+pub struct Terms<'a> {
+    /// Bets on every arm against its baseline.
+    pub bets: &'a [Bet],
+    /// Metrics that are judged beside those of the bets. Without any of both, the throughput of
+    /// each job is judged.
+    pub metrics: &'a [RunMetric],
+    /// Smallest changes that matter.
+    pub deltas: &'a Deltas,
 }
 
-/// The comparison of all arms with the baseline.
+/// The runs of an arm beside those of its baseline.
+#[derive(Clone, Debug)]
+pub struct ArmSample<'a> {
+    /// Index of the baseline.
+    pub baseline: usize,
+    /// Index of the arm.
+    pub arm: usize,
+    /// Plan of the looks at these runs.
+    pub looks: LookPlan,
+    /// The runs.
+    pub runs: Sample<'a>,
+}
+
+/// The comparison of several arms, each with its baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Number of pairs that were compared.
-    pub pairs: u32,
-    /// Probability with which one interval of a primary metric misses the true change.
-    pub alpha: f64,
-    /// Arms other than the baseline, in their order.
+    /// The arms that were compared, in their order.
     pub arms: Vec<ArmComparison>,
 }
 
-/// The comparison of one arm with the baseline.
+/// The comparison of one arm with its baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmComparison {
+    /// Index of the baseline.
+    pub baseline: usize,
     /// Index of the arm.
     pub arm: usize,
+    /// Number of runs.
+    pub size: SampleSize,
+    /// Probability with which one interval of a primary metric misses the true change.
+    pub alpha: f64,
     /// Changes of the metrics: those of bets and other primary ones first.
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
@@ -78,48 +93,49 @@ pub struct MetricChange {
 /// A change with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// Number of pairs.
-    pub pairs: u32,
+    /// Values of the runs.
+    pub values: SampleValues,
     /// Means over the runs of the baseline and of the arm, in the unit of the metric.
     pub means: [f64; 2],
-    /// Values of each pair, in the order of rounds.
-    pub values: Vec<Pair>,
     /// Estimated change.
     pub change: f64,
     /// Interval of the change; `None` without scatter.
     pub interval: Option<ChangeInterval>,
     /// Estimate by Hodges and Lehmann, for information.
     pub hodges_lehmann: f64,
-    /// Standard deviation of the pairs' differences.
-    pub spread: f64,
+    /// Standard deviation of the pairs' differences; `None` if the runs were not interleaved.
+    pub spread: Option<f64>,
     /// Change of a second run against a first one, if it was fitted.
     pub order_effect: Option<f64>,
     /// Conclusion.
     pub conclusion: Conclusion,
 }
 
-/// Reason why a metric was not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotCompared {
-    /// A run does not have it.
-    Missing(Missing),
-    /// Its values have no change.
-    Incomparable(Incomparable),
-}
-
-/// Compares the arms over the first rounds, `pairs` of them. A round counts if every arm has a run
-/// in it.
+/// Compares the arms of an experiment over the first rounds, `pairs` of them. A round counts if
+/// every arm has a run in it.
 pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparison {
     let rounds = complete_rounds(design, runs, pairs);
-    let arms = (1..design.arms).map(|arm| {
-        let pairs: Vec<RunPair<'_>> =
-            rounds.iter().map(|round| RunPair { baseline: round[0], arm: round[arm] }).collect();
-        compare_arm(design, arm, &pairs)
-    });
-    let arms: Vec<ArmComparison> = arms.collect();
-    let primary = arms.iter().flat_map(|arm| &arm.changes).filter(|change| !change.is_exploratory);
-    let alpha = design.looks.alpha(primary.count());
-    Comparison { pairs: rounds.len() as u32, alpha, arms }
+    let sample = |arm: usize| ArmSample {
+        baseline: 0,
+        arm,
+        looks: design.looks,
+        runs: Sample::Pairs {
+            pairs: rounds.iter().map(|round| [round[0], round[arm]]).collect(),
+            order: design.order,
+        },
+    };
+    let samples: Vec<ArmSample<'_>> = (1..design.arms).map(sample).collect();
+    let terms = Terms { bets: &design.bets, metrics: &[], deltas: &design.deltas };
+    compare_samples(terms, &samples)
+}
+
+/// Compares arms with their baselines. All primary metrics share the error of a look.
+pub fn compare_samples(terms: Terms<'_>, samples: &[ArmSample<'_>]) -> Comparison {
+    let primary: Vec<Vec<RunMetric>> =
+        samples.iter().map(|sample| primary_metrics(terms, &sample.runs)).collect();
+    let count = primary.iter().map(Vec::len).sum();
+    let arm = |(sample, primary)| compare_arm(terms, sample, primary, count);
+    Comparison { arms: samples.iter().zip(primary).map(arm).collect() }
 }
 
 impl Comparison {
@@ -141,13 +157,6 @@ impl MetricChange {
     }
 }
 
-/// The two runs of a pair.
-#[derive(Clone, Copy)]
-struct RunPair<'a> {
-    baseline: CountedRun<'a>,
-    arm: CountedRun<'a>,
-}
-
 /// Returns the runs of the first complete rounds, each by arm.
 fn complete_rounds<'a>(
     design: &Design,
@@ -162,31 +171,45 @@ fn complete_rounds<'a>(
     numbers.into_iter().filter_map(round).take(pairs as usize).collect()
 }
 
-fn compare_arm(design: &Design, arm: usize, pairs: &[RunPair<'_>]) -> ArmComparison {
-    let primary = primary_metrics(design, pairs);
-    let count = primary.len() * (design.arms - 1);
-    let change = |metric: RunMetric, is_exploratory: bool| {
-        let alpha = design.looks.alpha(if is_exploratory { 1 } else { count });
-        metric_change(design, pairs, metric, is_exploratory, alpha)
-    };
-    let exploratory = exploratory_metrics(&primary, pairs);
+fn compare_arm(
+    terms: Terms<'_>,
+    sample: &ArmSample<'_>,
+    primary: Vec<RunMetric>,
+    count: usize,
+) -> ArmComparison {
+    let ArmSample { baseline, arm, looks, runs } = sample;
+    let alpha = looks.alpha(count);
+    let exploratory = exploratory_metrics(&primary, runs);
     let mut changes: Vec<MetricChange> =
-        primary.into_iter().map(|metric| change(metric, false)).collect();
-    changes.extend(exploratory.into_iter().map(|metric| change(metric, true)));
-    let of_baseline = limiter(pairs.iter().map(|pair| pair.baseline));
-    let of_arm = limiter(pairs.iter().map(|pair| pair.arm));
-    ArmComparison { arm, changes, limiters: [of_baseline, of_arm] }
+        primary.into_iter().map(|metric| metric_change(terms, runs, metric, alpha)).collect();
+    changes.extend(exploratory.into_iter().map(|metric| MetricChange {
+        is_exploratory: true,
+        ..metric_change(terms, runs, metric, looks.alpha(1))
+    }));
+    ArmComparison {
+        baseline: *baseline,
+        arm: *arm,
+        size: runs.size(),
+        alpha,
+        changes,
+        limiters: [0, 1].map(|side| limiter(&runs.side(side))),
+    }
 }
 
-/// Returns the metrics that were declared: those of the bets, otherwise the throughput of each job,
-/// or its p99 if the throughput is only its rate.
-fn primary_metrics(design: &Design, pairs: &[RunPair<'_>]) -> Vec<RunMetric> {
-    let Some(first) = pairs.first() else { return Vec::new() };
-    let figures = first.baseline.figures;
-    let declared: Vec<RunMetric> = match design.bets.is_empty() {
-        false => design.bets.iter().map(|bet| figures.resolve(&bet.metric)).collect(),
-        true => figures.jobs.iter().map(|job| default_metric(figures, job)).collect(),
-    };
+/// Returns the metrics that were declared: those of the bets and of the terms, otherwise those of
+/// each job, or the rates of the loads if there is no job.
+pub(super) fn primary_metrics(terms: Terms<'_>, runs: &Sample<'_>) -> Vec<RunMetric> {
+    let Some(figures) = runs.first() else { return Vec::new() };
+    let mut declared: Vec<RunMetric> = terms
+        .bets
+        .iter()
+        .map(|bet| &bet.metric)
+        .chain(terms.metrics)
+        .map(|metric| figures.resolve(metric))
+        .collect();
+    if declared.is_empty() {
+        declared = default_metrics(figures);
+    }
     let mut distinct = Vec::new();
     for metric in declared {
         if !distinct.contains(&metric) {
@@ -196,6 +219,17 @@ fn primary_metrics(design: &Design, pairs: &[RunPair<'_>]) -> Vec<RunMetric> {
     distinct
 }
 
+fn default_metrics(figures: &RunFigures) -> Vec<RunMetric> {
+    let of_jobs = figures.jobs.iter().map(|job| default_metric(figures, job));
+    let is_load = |metric: &&RunMetric| metric.quantity == Quantity::Load;
+    let loads = figures.metrics.iter().map(|(metric, _)| metric).filter(is_load).cloned();
+    match figures.jobs.is_empty() {
+        true => loads.collect(),
+        false => of_jobs.collect(),
+    }
+}
+
+/// Returns the throughput of a job, or its p99 if the throughput is only its rate.
 fn default_metric(figures: &RunFigures, job: &str) -> RunMetric {
     let throughput = RunMetric::of(Quantity::Throughput, job);
     match figures.get(&throughput) {
@@ -205,95 +239,65 @@ fn default_metric(figures: &RunFigures, job: &str) -> RunMetric {
 }
 
 /// Returns the other metrics that at least one run has, in the order of reports.
-fn exploratory_metrics(primary: &[RunMetric], pairs: &[RunPair<'_>]) -> Vec<RunMetric> {
-    let runs = pairs.iter().flat_map(|pair| [pair.baseline, pair.arm]);
+fn exploratory_metrics(primary: &[RunMetric], runs: &Sample<'_>) -> Vec<RunMetric> {
+    let runs = [runs.side(0), runs.side(1)].concat();
     let measured: BTreeSet<&RunMetric> =
-        runs.flat_map(|run| run.figures.metrics.iter().map(|(metric, _)| metric)).collect();
+        runs.iter().flat_map(|run| run.metrics.iter().map(|(metric, _)| metric)).collect();
     let others = measured.into_iter().filter(|metric| !primary.contains(metric));
     others.cloned().collect()
 }
 
 fn metric_change(
-    design: &Design,
-    pairs: &[RunPair<'_>],
+    terms: Terms<'_>,
+    runs: &Sample<'_>,
     metric: RunMetric,
-    is_exploratory: bool,
     alpha: f64,
 ) -> MetricChange {
-    let estimated = estimate(design, pairs, &metric);
-    let bets = design.bets.iter().filter(|bet| {
-        let resolved = pairs.first().map(|pair| pair.baseline.figures.resolve(&bet.metric));
+    let estimated = runs.estimate(&metric);
+    let bets = terms.bets.iter().filter(|bet| {
+        let resolved = runs.first().map(|figures| figures.resolve(&bet.metric));
         resolved.as_ref() == Some(&metric)
     });
     let outcome = |bet: &Bet| {
-        let paired = estimated.as_ref().ok().map(|(_, paired)| paired);
-        (bet.clone(), paired.map(|paired| judge_bet(bet.range, paired, alpha)))
+        let estimated = estimated.as_ref().ok();
+        (bet.clone(), estimated.and_then(|known| known.estimate.judge_bet(bet.range, alpha)))
     };
     let bets = bets.map(outcome).collect();
-    let compared = estimated.map(|(values, paired)| {
-        compared(values, &paired, metric.quantity, design.deltas.of(&metric), alpha)
-    });
-    MetricChange { metric, is_exploratory, compared, bets }
+    let delta = terms.deltas.of(&metric);
+    let compared = estimated.map(|estimated| compared(estimated, &metric, delta, alpha));
+    MetricChange { metric, is_exploratory: false, compared, bets }
 }
 
-fn estimate(
-    design: &Design,
-    pairs: &[RunPair<'_>],
-    metric: &RunMetric,
-) -> Result<(Vec<Pair>, Paired), NotCompared> {
-    let value = |run: CountedRun<'_>| run.figures.get(metric).map_err(NotCompared::Missing);
-    let pair = |pair: &RunPair<'_>| {
-        let order = match pair.baseline.position < pair.arm.position {
-            true => PairOrder::BaselineFirst,
-            false => PairOrder::ArmFirst,
-        };
-        Ok(Pair { baseline: value(pair.baseline)?, arm: value(pair.arm)?, order })
-    };
-    let values = pairs.iter().map(pair).collect::<Result<Vec<Pair>, NotCompared>>()?;
-    let paired = Paired::of(&values, metric.quantity.scale(), design.order);
-    Ok((values, paired.map_err(NotCompared::Incomparable)?))
-}
-
-fn compared(
-    values: Vec<Pair>,
-    paired: &Paired,
-    quantity: Quantity,
-    delta: f64,
-    alpha: f64,
-) -> Compared {
-    let n = values.len() as f64;
-    let mean = |of: fn(&Pair) -> f64| values.iter().map(of).sum::<f64>() / n;
-    let interval = paired.interval(alpha);
-    let more_pairs = || pairs_to_conclude(paired, delta, alpha);
+fn compared(estimated: Estimated, metric: &RunMetric, delta: f64, alpha: f64) -> Compared {
+    let Estimated { values, estimate } = estimated;
     Compared {
-        pairs: paired.pairs(),
-        means: [mean(|pair| pair.baseline), mean(|pair| pair.arm)],
-        change: paired.change(),
-        interval,
-        hodges_lehmann: paired.hodges_lehmann(),
-        spread: paired.spread(),
-        order_effect: paired.order_effect(),
-        conclusion: conclude(interval, quantity.better(), delta, more_pairs),
+        means: values.means(),
+        change: estimate.change(),
+        interval: estimate.interval(alpha),
+        hodges_lehmann: estimate.hodges_lehmann(),
+        spread: estimate.spread(),
+        order_effect: estimate.order_effect(),
+        conclusion: estimate.conclude(metric, delta, alpha),
         values,
     }
 }
 
 /// Returns the most frequent limiter, the first of several.
-fn limiter<'a>(runs: impl Iterator<Item = CountedRun<'a>>) -> Component {
-    let limiters: Vec<Component> = runs.map(|run| run.figures.limiter).collect();
+fn limiter(runs: &[&RunFigures]) -> Component {
+    let limiters: Vec<Component> = runs.iter().map(|run| run.limiter).collect();
     let count = |limiter: Component| limiters.iter().filter(|other| **other == limiter).count();
     let most = limiters.iter().rev().max_by_key(|limiter| count(**limiter));
     most.copied().unwrap_or(Component::Unknown)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::compare::figures::RunVerdict;
+    use crate::compare::figures::{Missing, RunVerdict};
     use workload::question::ChangeRange;
 
     /// Figures of a closed job `read` and an open job `write`.
-    fn figures(throughput: f64, p99: f64) -> RunFigures {
+    pub(in crate::compare) fn figures(throughput: f64, p99: f64) -> RunFigures {
         let mut figures = RunFigures {
             verdict: RunVerdict::new([]),
             jobs: vec!["read".to_owned(), "write".to_owned()],
@@ -347,7 +351,8 @@ mod tests {
         let rounds = experiment();
         let design = design(&["throughput(read) -5% .. -25%", "response.p99(write) +10% .. +40%"]);
         let comparison = compare(&design, &counted(&rounds), 8);
-        assert_eq!((comparison.pairs, comparison.alpha), (8, 0.05 / 6.0));
+        let arm = &comparison.arms[0];
+        assert_eq!((arm.size, arm.alpha), (SampleSize::Pairs(8), 0.05 / 6.0));
         let changes = &comparison.arms[0].changes;
         let names: Vec<String> = changes.iter().map(|it| it.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "response.p99(write)", "response.p99(read)"]);
@@ -385,8 +390,8 @@ mod tests {
         runs.retain(|run| (run.round, run.arm) != (1, 1));
         let comparison = compare(&design(&[]), &runs, 6);
         let throughput = comparison.arms[0].changes[0].compared.as_ref().unwrap();
-        assert_eq!(comparison.pairs, 6);
-        assert_eq!(throughput.values[1].arm, rounds[2][1].metrics[0].1);
+        let SampleValues::Pairs(pairs) = &throughput.values else { panic!("{throughput:?}") };
+        assert_eq!((pairs.len(), pairs[1].arm), (6, rounds[2][1].metrics[0].1));
     }
 
     #[test]
@@ -398,5 +403,52 @@ mod tests {
         assert_eq!(bet.range, ChangeRange { low: -0.25, high: -0.1 });
         assert!(matches!(outcome, Some(BetOutcome::Undecided { .. })), "{outcome:?}");
         assert!(!comparison.is_decided());
+    }
+
+    fn groups(groups: [&[RunFigures]; 2], metrics: &[&str]) -> ArmComparison {
+        let metrics: Vec<RunMetric> =
+            metrics.iter().map(|metric| RunMetric::parse(metric).unwrap()).collect();
+        let deltas = Deltas::default();
+        let terms = Terms { bets: &[], metrics: &metrics, deltas: &deltas };
+        let runs = Sample::Groups(groups.map(|runs| runs.iter().collect()));
+        let sample = ArmSample { baseline: 4, arm: 2, looks: LookPlan::Fixed(6), runs };
+        compare_samples(terms, &[sample]).arms.remove(0)
+    }
+
+    #[test]
+    fn groups_are_compared_by_their_means() {
+        let main = [figures(1_000.0, 5.0), figures(1_010.0, 5.1), figures(990.0, 4.9)];
+        let pr = [figures(900.0, 5.0), figures(905.0, 5.1)];
+        let arm = groups([&main, &pr], &[]);
+        assert_eq!((arm.baseline, arm.arm, arm.size), (4, 2, SampleSize::Groups([3, 2])));
+        assert_eq!(arm.alpha, 0.025);
+        let throughput = arm.changes[0].compared.as_ref().unwrap();
+        assert_eq!(throughput.conclusion, Conclusion::Worse, "{throughput:?}");
+        assert_eq!(throughput.means, [1_000.0, 902.5]);
+        let p99 = arm.changes[1].compared.as_ref().unwrap();
+        assert_eq!(p99.conclusion, Conclusion::Equivalent);
+    }
+
+    #[test]
+    fn named_metrics_are_judged_instead_of_the_throughput() {
+        let main = [figures(1_000.0, 5.0), figures(1_010.0, 5.1)];
+        let arm = groups([&main, &main], &["response.p99(write)", "throughput(write)"]);
+        let declared: Vec<String> = arm
+            .changes
+            .iter()
+            .filter(|change| !change.is_exploratory)
+            .map(|change| change.metric.to_string())
+            .collect();
+        assert_eq!(declared, ["response.p99(write)", "throughput(write)"]);
+        assert_eq!(arm.changes[1].compared, Err(NotCompared::Missing(Missing::OfferedRate)));
+    }
+
+    #[test]
+    fn one_run_against_one_run_has_figures_and_no_claim() {
+        let arm = groups([&[figures(1_000.0, 5.0)], &[figures(500.0, 5.0)]], &[]);
+        let throughput = arm.changes[0].compared.as_ref().unwrap();
+        assert_eq!(throughput.conclusion, Conclusion::SingleRun);
+        assert_eq!((throughput.means, throughput.interval), ([1_000.0, 500.0], None));
+        assert!((throughput.change - -0.5).abs() < 1e-12);
     }
 }

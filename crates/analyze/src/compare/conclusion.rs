@@ -19,8 +19,10 @@ pub enum Conclusion {
         /// Number of further pairs that would probably settle it; `None` if more than 10,000.
         more_pairs: Option<u32>,
     },
-    /// The pairs do not scatter: no interval, and no claim.
+    /// The runs do not scatter: no interval, and no claim.
     NoScatter,
+    /// A single run of the baseline or of the arm: no interval, and no claim.
+    SingleRun,
 }
 
 /// Draws the conclusion from an interval; `more_pairs` is called if it is undecided.
@@ -54,6 +56,7 @@ impl Conclusion {
             Conclusion::Equivalent => "equivalent",
             Conclusion::Undecided { .. } => "undecided",
             Conclusion::NoScatter => "no-scatter",
+            Conclusion::SingleRun => "single-run",
         }
     }
 
@@ -61,7 +64,10 @@ impl Conclusion {
     pub fn claims(self) -> bool {
         match self {
             Conclusion::Better | Conclusion::Worse => true,
-            Conclusion::Equivalent | Conclusion::Undecided { .. } | Conclusion::NoScatter => false,
+            Conclusion::Equivalent
+            | Conclusion::Undecided { .. }
+            | Conclusion::NoScatter
+            | Conclusion::SingleRun => false,
         }
     }
 
@@ -71,7 +77,7 @@ impl Conclusion {
             Conclusion::Better | Conclusion::Worse | Conclusion::Equivalent => true,
             // Further pairs of runs that do not scatter are the same again.
             Conclusion::NoScatter => true,
-            Conclusion::Undecided { .. } => false,
+            Conclusion::Undecided { .. } | Conclusion::SingleRun => false,
         }
     }
 }

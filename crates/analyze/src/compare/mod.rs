@@ -4,7 +4,8 @@
 //! arm once, and a round's two numbers of a metric are a [`Pair`]. [`Paired`] estimates the change
 //! from the pairs, [`LookPlan`] says when the estimate may be looked at, and [`Conclusion`] and
 //! [`BetOutcome`] say what follows. [`compare()`] combines these for all metrics of an experiment.
-//! [`Unpaired`] compares runs that were not interleaved.
+//! [`Unpaired`] compares runs that were not interleaved, and [`compare_samples()`] both kinds of
+//! [`Sample`]. [`objections()`] says which runs should not be compared.
 //!
 //! Method: paired differences of logarithms and Student's t, with few planned looks and
 //! Bonferroni's correction over looks and bets. The self-test measures its rates of error.
@@ -16,11 +17,14 @@ mod comparison;
 mod conclusion;
 mod figures;
 mod looks;
+mod objection;
 mod objective;
 mod outcome;
 mod paired;
 mod regression;
 mod repetition;
+mod sample;
+mod standard_error;
 mod unpaired;
 mod validity;
 
@@ -29,16 +33,21 @@ pub use aa::FalsePositives;
 pub use canary::{MachineChange, machine_changes};
 pub use change::{ChangeInterval, Incomparable};
 pub use comparison::{
-    ArmComparison, Compared, Comparison, CountedRun, Design, MetricChange, NotCompared, compare,
+    ArmComparison, ArmSample, Compared, Comparison, Design, MetricChange, Terms, compare,
+    compare_samples,
 };
 pub use conclusion::{Conclusion, conclude};
 pub use figures::{Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
+pub use objection::{
+    FactDifference, GroupConditions, Objection, ObjectionKind, Problem, RunConditions, objections,
+};
 pub use objective::{ArmSlo, RunSlo, slos_of};
 pub use outcome::{BetOutcome, judge_bet};
 pub use paired::{OrderModel, Pair, PairOrder, Paired};
-pub use regression::{RegressionOutcome, judge_regression};
+pub use regression::{JudgedLimit, RegressionOutcome, judge_limits, judge_regression};
 pub use repetition::{Repetition, RepetitionOutcome, repeat};
+pub use sample::{CountedRun, NotCompared, Sample, SampleSize, SampleValues};
 pub use unpaired::Unpaired;
 pub use validity::{
     ArmValidity, JudgedRun, MOST_REPEATS, Repeats, RoundState, judge_round, most_repeated_rounds,

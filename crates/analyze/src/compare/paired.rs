@@ -13,8 +13,9 @@
 
 use workload::question::Scale;
 
-use super::change::{ChangeInterval, Incomparable, back, inner, outer};
-use crate::student::{critical_t, two_sided_p};
+use super::change::{ChangeInterval, Incomparable, back, inner, median, outer};
+use super::standard_error::{StandardError, scatter};
+use crate::student::critical_t;
 
 /// The values of a metric in the two runs of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,27 +56,13 @@ pub struct Paired {
     estimate: f64,
     /// Standard deviation of the differences.
     spread: f64,
-    /// Standard error of the estimate.
-    error: f64,
     /// Degrees of freedom of the error.
     freedom: f64,
+    /// Standard error of the estimate; `None` without scatter.
+    error: Option<StandardError>,
     /// Fitted difference of a second run to a first one; `None` if it was not fitted.
     order_effect: Option<f64>,
 }
-
-/// An estimate on the scale of the statistics.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Estimated {
-    /// Estimated difference.
-    pub(super) value: f64,
-    /// Its standard error.
-    pub(super) error: f64,
-    /// Degrees of freedom of the error.
-    pub(super) freedom: f64,
-}
-
-/// Scatter below which all differences are equal but for rounding, relative to the values compared.
-const ROUNDING: f64 = 1e-12;
 
 /// Most pairs that are called for; above, the effect is too small for this noise.
 pub(super) const MOST_PAIRS: u32 = 10_000;
@@ -112,23 +99,17 @@ impl Paired {
             raw.iter().zip(sides).map(|(d, side)| d - effect * side).collect();
         let squares: f64 = differences.iter().map(|d| (d - fit.estimate).powi(2)).sum();
         let freedom = (raw.len() - fit.parameters) as f64;
-        let spread = (squares / freedom).sqrt();
-        let size = raw.iter().fold(1.0, |size: f64, d| size.max(d.abs()));
-        let spread = if spread <= ROUNDING * size { 0.0 } else { spread };
+        let spread = scatter((squares / freedom).sqrt(), raw);
+        let error = StandardError { error: spread * fit.leverage.sqrt(), freedom };
         Paired {
             scale,
             differences,
             estimate: fit.estimate,
             spread,
-            error: spread * fit.leverage.sqrt(),
             freedom,
+            error: (error.error > 0.0).then_some(error),
             order_effect: fit.order_effect,
         }
-    }
-
-    /// Returns the estimate on the scale of the statistics, with its error.
-    pub(super) fn estimated(&self) -> Estimated {
-        Estimated { value: self.estimate, error: self.error, freedom: self.freedom }
     }
 
     /// Returns the number of pairs.
@@ -139,6 +120,16 @@ impl Paired {
     /// Returns the estimated change.
     pub fn change(&self) -> f64 {
         outer(self.estimate, self.scale)
+    }
+
+    /// Returns the estimated difference on the scale of the statistics.
+    pub(super) fn estimate(&self) -> f64 {
+        self.estimate
+    }
+
+    /// Returns the standard error of the estimate; `None` without scatter.
+    pub(super) fn standard_error(&self) -> Option<StandardError> {
+        self.error
     }
 
     /// Returns the standard deviation of the pairs' differences, on the scale of the statistics:
@@ -156,15 +147,14 @@ impl Paired {
     /// Returns the interval that misses the true change with a probability of `alpha`; `None` if
     /// the differences do not scatter, which says nothing about the scatter of further pairs.
     pub fn interval(&self, alpha: f64) -> Option<ChangeInterval> {
-        let half_width = critical_t(alpha, self.freedom) * self.error;
-        let scatters = self.error > 0.0;
-        scatters.then(|| ChangeInterval::around(self.estimate, half_width, self.scale))
+        let half_width = self.error?.half_width(alpha);
+        Some(ChangeInterval::around(self.estimate, half_width, self.scale))
     }
 
     /// Returns the probability of an estimate at least so far from zero without a true change;
     /// `None` if the differences do not scatter.
     pub fn p_value(&self) -> Option<f64> {
-        (self.error > 0.0).then(|| two_sided_p(self.estimate / self.error, self.freedom))
+        Some(self.error?.p_value(self.estimate))
     }
 
     /// Returns the change by Hodges and Lehmann: the median of the means of all two differences,
@@ -172,18 +162,11 @@ impl Paired {
     /// It is insensitive to a single outlier.
     pub fn hodges_lehmann(&self) -> f64 {
         let all = &self.differences;
-        let mut means: Vec<f64> = all
+        let means = all
             .iter()
             .enumerate()
-            .flat_map(|(first, x)| all[first..].iter().map(move |y| (x + y) / 2.0))
-            .collect();
-        means.sort_by(f64::total_cmp);
-        let middle = means.len() / 2;
-        let median = match means.len() % 2 {
-            0 => (means[middle - 1] + means[middle]) / 2.0,
-            _ => means[middle],
-        };
-        outer(median, self.scale)
+            .flat_map(|(first, x)| all[first..].iter().map(move |y| (x + y) / 2.0));
+        outer(median(means.collect()), self.scale)
     }
 
     /// Returns the number of pairs that an interval needs to lie on one side of all these changes,

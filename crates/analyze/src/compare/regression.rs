@@ -1,6 +1,11 @@
 //! Judgement of regressions against a baseline, for continuous integration.
 
+use workload::question::RegressionLimit;
+
 use super::change::ChangeInterval;
+use super::comparison::{ArmComparison, Compared, Comparison, MetricChange};
+use super::figures::Missing;
+use super::sample::NotCompared;
 
 /// The outcome of a limit for regressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +16,45 @@ pub enum RegressionOutcome {
     Within,
     /// The interval reaches over the limit, or there is none.
     Undecided,
+}
+
+/// A limit, judged for one arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedLimit {
+    /// The limit.
+    pub limit: RegressionLimit,
+    /// Index of the arm's comparison.
+    pub place: usize,
+    /// The change that is judged; `None` if the comparison does not have the metric.
+    pub change: Option<MetricChange>,
+    /// The outcome, or the reason why it cannot be judged.
+    pub outcome: Result<RegressionOutcome, NotCompared>,
+}
+
+/// Judges limits for each arm of a comparison.
+pub fn judge_limits(limits: &[RegressionLimit], comparison: &Comparison) -> Vec<JudgedLimit> {
+    let arms = comparison.arms.iter().enumerate();
+    let judged = arms.flat_map(|(place, arm)| {
+        limits.iter().map(move |limit| {
+            let change = change_of(limit, arm);
+            let compared = change.map(|change| change.compared.as_ref());
+            let compared = compared.unwrap_or(Err(&NotCompared::Missing(Missing::NotMeasured)));
+            let judge = |compared: &Compared| judge_regression(limit.change, compared.interval);
+            let outcome = compared.map(judge).map_err(|reason| *reason);
+            JudgedLimit { limit: limit.clone(), place, change: change.cloned(), outcome }
+        })
+    });
+    judged.collect()
+}
+
+/// Returns the change of the metric of a limit. A limit without a name is that of the only job or
+/// table.
+fn change_of<'c>(limit: &RegressionLimit, arm: &'c ArmComparison) -> Option<&'c MetricChange> {
+    let is_it = |change: &&MetricChange| {
+        let is_named = limit.metric.of.is_none() || limit.metric.of == change.metric.of;
+        !change.is_exploratory && change.metric.quantity == limit.metric.quantity && is_named
+    };
+    arm.changes.iter().find(is_it)
 }
 
 /// Judges a limit: a change for the worse, negative if less is worse, never 0.

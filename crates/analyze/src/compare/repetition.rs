@@ -10,7 +10,7 @@ use super::change::{ChangeInterval, Incomparable, outer};
 use super::comparison::Compared;
 use super::conclusion::Conclusion;
 use super::paired::{OrderModel, Paired};
-use crate::student::critical_t;
+use super::standard_error::StandardError;
 
 /// The change of a metric in a repetition of an experiment, against that in the first one.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,16 +63,13 @@ pub fn repeat(
             Some(_) => OrderModel::Counterbalanced,
             None => OrderModel::Random,
         };
-        Paired::of(&of.values, scale, model).map(|paired| paired.estimated())
+        Paired::of(of.values.pairs(), scale, model)
     };
     let (one, two) = (estimate(first)?, estimate(second)?);
-    let difference = two.value - one.value;
-    let error = one.error.hypot(two.error);
-    let interval = (error > 0.0).then(|| {
-        let parts = one.error.powi(4) / one.freedom + two.error.powi(4) / two.freedom;
-        let half_width = critical_t(alpha, (error.powi(4) / parts).max(1.0)) * error;
-        ChangeInterval::around(difference, half_width, scale)
-    });
+    let difference = two.estimate() - one.estimate();
+    let error = StandardError::of_difference(one.standard_error(), two.standard_error());
+    let interval =
+        error.map(|error| ChangeInterval::around(difference, error.half_width(alpha), scale));
     let outcome = outcome([first.conclusion, second.conclusion], interval, delta);
     Ok(Repetition { difference: outer(difference, scale), interval, outcome })
 }

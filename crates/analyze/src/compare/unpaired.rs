@@ -8,42 +8,50 @@
 
 use workload::question::Scale;
 
-use super::change::{ChangeInterval, Incomparable, inner, outer};
-use crate::student::{critical_t, two_sided_p};
+use super::change::{ChangeInterval, Incomparable, inner, median, outer};
+use super::standard_error::{StandardError, scatter};
 
 /// The estimated change between two groups of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unpaired {
     scale: Scale,
+    /// Difference of every run of the arm to every run of the baseline.
+    differences: Vec<f64>,
     estimate: f64,
-    error: f64,
-    freedom: f64,
-    /// Number of runs of the baseline and of the arm.
-    pub runs: [u32; 2],
+    /// Standard error of the estimate; `None` without scatter.
+    error: Option<StandardError>,
+    has_several_runs: bool,
 }
-
-/// Fewest runs of a group: a single run has no scatter.
-const FEWEST: usize = 2;
 
 impl Unpaired {
     /// Estimates the change from the values of a metric, one of each run.
     ///
     /// # Errors
-    /// A single run on either side, or a value of 0 where ratios are compared.
+    /// No run on either side, or a value of 0 where ratios are compared.
     pub fn of(baseline: &[f64], arm: &[f64], scale: Scale) -> Result<Unpaired, Incomparable> {
-        let has = baseline.len().min(arm.len());
-        if has < FEWEST {
-            return Err(Incomparable::TooFew { has: has as u32, needs: FEWEST as u32 });
+        let fewest = baseline.len().min(arm.len());
+        if fewest == 0 {
+            return Err(Incomparable::TooFew { has: 0, needs: 1 });
         }
-        let [baseline, arm] = [Group::of(baseline, scale)?, Group::of(arm, scale)?];
-        let error = (baseline.squared_error + arm.squared_error).sqrt();
+        let inner = |values: &[f64]| {
+            values.iter().map(|value| inner(*value, scale)).collect::<Result<Vec<f64>, _>>()
+        };
+        let [baseline, arm] = [inner(baseline)?, inner(arm)?];
+        let has_several_runs = fewest > 1;
+        let error = || StandardError::of_difference(error(&baseline), error(&arm));
+        let differences = arm.iter().flat_map(|own| baseline.iter().map(move |other| own - other));
         Ok(Unpaired {
             scale,
-            estimate: arm.mean - baseline.mean,
-            error,
-            freedom: freedom(&baseline, &arm),
-            runs: [baseline.runs as u32, arm.runs as u32],
+            estimate: mean(&arm) - mean(&baseline),
+            error: has_several_runs.then(error).flatten(),
+            has_several_runs,
+            differences: differences.collect(),
         })
+    }
+
+    /// Returns true if both groups have more than one run: a single run has no scatter.
+    pub fn has_several_runs(&self) -> bool {
+        self.has_several_runs
     }
 
     /// Returns the estimated change.
@@ -54,43 +62,34 @@ impl Unpaired {
     /// Returns the interval that misses the true change with a probability of `alpha` if nothing
     /// but the arm changed between the groups; `None` without scatter.
     pub fn interval(&self, alpha: f64) -> Option<ChangeInterval> {
-        (self.error > 0.0).then(|| {
-            let half_width = critical_t(alpha, self.freedom) * self.error;
-            ChangeInterval::around(self.estimate, half_width, self.scale)
-        })
+        let half_width = self.error?.half_width(alpha);
+        Some(ChangeInterval::around(self.estimate, half_width, self.scale))
     }
 
     /// Returns the probability of an estimate at least so far from zero if the groups are equal;
     /// `None` without scatter.
     pub fn p_value(&self) -> Option<f64> {
-        (self.error > 0.0).then(|| two_sided_p(self.estimate / self.error, self.freedom))
+        Some(self.error?.p_value(self.estimate))
+    }
+
+    /// Returns the change by Hodges and Lehmann: the median of the differences of all runs of the
+    /// arm to all runs of the baseline.
+    pub fn hodges_lehmann(&self) -> f64 {
+        outer(median(self.differences.clone()), self.scale)
     }
 }
 
-/// Mean of a group of runs.
-struct Group {
-    runs: usize,
-    mean: f64,
-    squared_error: f64,
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
-impl Group {
-    fn of(values: &[f64], scale: Scale) -> Result<Group, Incomparable> {
-        let values: Vec<f64> =
-            values.iter().map(|value| inner(*value, scale)).collect::<Result<_, _>>()?;
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Ok(Group { runs: values.len(), mean, squared_error: squares / (n - 1.0) / n })
-    }
-}
-
-/// Returns the degrees of freedom by Welch and Satterthwaite, at least 1.
-fn freedom(a: &Group, b: &Group) -> f64 {
-    let sum = a.squared_error + b.squared_error;
-    let part = |group: &Group| group.squared_error.powi(2) / (group.runs as f64 - 1.0);
-    let parts = part(a) + part(b);
-    if parts > 0.0 { (sum * sum / parts).max(1.0) } else { 1.0 }
+/// Returns the standard error of the mean of at least two values; `None` without scatter.
+fn error(values: &[f64]) -> Option<StandardError> {
+    let (n, mean) = (values.len() as f64, mean(values));
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = scatter((squares / (n - 1.0)).sqrt(), values);
+    let error = deviation / n.sqrt();
+    (error > 0.0).then_some(StandardError { error, freedom: n - 1.0 })
 }
 
 #[cfg(test)]
@@ -108,8 +107,9 @@ mod tests {
         );
         let unpaired = unpaired.unwrap();
         assert!((unpaired.change() - 4.0).abs() < 1e-12);
-        assert!((unpaired.error - 2.5f64.sqrt()).abs() < 1e-12);
-        assert!((unpaired.freedom - 5.882_353).abs() < 1e-6);
+        let StandardError { error, freedom } = unpaired.error.unwrap();
+        assert!((error - 2.5f64.sqrt()).abs() < 1e-12);
+        assert!((freedom - 5.882_353).abs() < 1e-6);
         let p = unpaired.p_value().unwrap();
         assert!((0.044..0.046).contains(&p), "{p}");
         assert!(unpaired.interval(0.05).unwrap().excludes_zero());
@@ -117,18 +117,32 @@ mod tests {
     }
 
     #[test]
-    fn one_run_against_one_run_is_refused() {
-        let one = Incomparable::TooFew { has: 1, needs: 2 };
-        assert_eq!(Unpaired::of(&[1.0], &[2.0], Scale::Ratio), Err(one));
-        assert_eq!(Unpaired::of(&[1.0, 2.0, 3.0], &[2.0], Scale::Ratio), Err(one));
+    fn single_run_has_a_change_and_no_interval() {
+        for baseline in [&[1.0][..], &[0.5, 2.0]] {
+            let single = Unpaired::of(baseline, &[2.0], Scale::Ratio).unwrap();
+            assert!((single.change() - 1.0).abs() < 1e-12, "{single:?}");
+            assert!(!single.has_several_runs());
+            assert_eq!((single.interval(0.05), single.p_value()), (None, None));
+        }
+        let none = Unpaired::of(&[], &[2.0], Scale::Ratio);
+        assert_eq!(none, Err(Incomparable::TooFew { has: 0, needs: 1 }));
         let zero = Unpaired::of(&[0.0, 1.0], &[2.0, 3.0], Scale::Ratio);
         assert_eq!(zero, Err(Incomparable::NotPositive));
     }
 
     #[test]
     fn groups_without_scatter_give_no_interval() {
-        let equal = Unpaired::of(&[2.0, 2.0], &[3.0, 3.0], Scale::Ratio).unwrap();
-        assert!((equal.change() - 0.5).abs() < 1e-12);
-        assert_eq!((equal.interval(0.05), equal.p_value()), (None, None));
+        for same in [2.0, 0.1, 1e9 / 7.0] {
+            let equal = Unpaired::of(&[same; 3], &[same * 1.5; 3], Scale::Ratio).unwrap();
+            assert!((equal.change() - 0.5).abs() < 1e-12);
+            assert_eq!((equal.interval(0.05), equal.p_value()), (None, None), "{same}");
+        }
+    }
+
+    #[test]
+    fn one_outlier_does_not_move_the_change_by_hodges_and_lehmann() {
+        let outlier = Unpaired::of(&[1.0, 1.0, 1.0], &[1.1, 1.1, 9.0], Scale::Ratio).unwrap();
+        assert!((outlier.hodges_lehmann() - 0.1).abs() < 1e-12, "{outlier:?}");
+        assert!(outlier.change() > 0.5);
     }
 }

@@ -4,18 +4,17 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use analyze::compare::RunFigures;
-use archive::{ExperimentContent, RecordErrorKind};
+use archive::RecordErrorKind;
 use base::{Clock, Monotonic, Nanos, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
-    COUNTERBALANCED, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
-    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, canary_length, design, read_results,
-    run_experiment,
+    ChangedSetting, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
+    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, canary_length, design, run_experiment,
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, TestSuite};
 use workload::Overrides;
-use workload::question::{Arm, Design, Outline, Restore};
+use workload::question::{Arm, Restore};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
@@ -24,10 +23,8 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
+use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 use crate::{read_files, signals, stderr, trust};
-
-/// The fact that holds the printed experiment.
-pub(crate) const EXPERIMENT: &str = "experiment";
 
 /// The fact that holds the command line.
 const COMMAND: &str = "command";
@@ -143,23 +140,23 @@ pub(crate) fn is_record(path: &Path) -> bool {
 
 /// Returns the view of an experiment's record.
 pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
-    let unreadable = |error: ExperimentError| Complaint::of(&error);
-    let content = ExperimentContent::read(path).map_err(|error| Complaint::of(&error))?;
-    let text = content.fact(EXPERIMENT).unwrap_or_default();
-    let Some(outline) = Outline::of_text(text) else {
-        let path = path.display();
-        return Err(Complaint::new(format!("the question in the record `{path}` cannot be read")));
+    Ok(view_of(&RecordedExperiment::read(path)?, path))
+}
+
+/// Returns the view of a recorded experiment.
+pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentView {
+    let RecordedExperiment { outline, design, names, results, .. } = recorded;
+    let setting = |one: ChangedSetting| {
+        let [baseline, value] = one.values;
+        SettingDifference { name: one.name, arm: one.arm, baseline, value }
     };
-    let design = design(&outline, content.fact(COUNTERBALANCED) == Some("yes"));
-    let names = outline.compared();
-    let results = read_results(path, &design, &names).map_err(unreadable)?;
-    let settings = (1..names.len()).flat_map(|arm| undeclared(&outline, &results, arm)).collect();
-    let fact = |key: &'static str| content.fact(key).map(str::to_owned);
+    let settings = (1..names.len()).flat_map(|arm| recorded.undeclared(0, arm)).map(setting);
+    let fact = |key: &'static str| recorded.fact(key).map(str::to_owned);
     let comparison = results.comparison.as_ref();
-    let false_alarms = false_alarms::of_record(&outline, &design, comparison, fact);
+    let false_alarms = false_alarms::of_record(outline, design, comparison, fact);
     let arm = |(place, name): (usize, &String)| ArmView {
         name: name.clone(),
-        differences: differences(&outline, place),
+        differences: recorded.differences(place),
         validity: results.validity[place].clone(),
         slos: results.slos[place].clone(),
     };
@@ -173,18 +170,18 @@ pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         verdict: run.figures.verdict.status(),
         objections: run.figures.verdict.objections.iter().map(|(kind, _)| kind.name()).collect(),
     };
-    Ok(ExperimentView {
+    ExperimentView {
         ask: outline.ask.clone(),
         workload: outline.workload.clone(),
-        command: content.fact(COMMAND).unwrap_or_default().to_owned(),
+        command: recorded.fact(COMMAND).unwrap_or_default().to_owned(),
         record: path.display().to_string(),
-        state: match content.fact(STATE) {
+        state: match recorded.fact(STATE) {
             Some("complete") => ExperimentState::Complete,
             Some("instrument-failed") => ExperimentState::InstrumentFailed,
             Some("not-in-effect") => ExperimentState::NotInEffect,
             _ => ExperimentState::Interrupted,
         },
-        invalid_arm: content.fact(INVALID_ARM).map(str::to_owned),
+        invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
         arms: names.iter().enumerate().map(arm).collect(),
@@ -192,63 +189,10 @@ pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
         machine: results.machine.clone(),
-        settings,
+        settings: settings.collect(),
         false_alarms,
         repetition: None,
-    })
-}
-
-/// Returns the differences of an arm of the comparison.
-fn differences(outline: &Outline, place: usize) -> Vec<(String, String)> {
-    let arm = if outline.design == Design::Aa { 0 } else { place };
-    outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
-}
-
-/// Settings that follow from the option `tls`.
-const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
-
-/// Facts that sum up several settings of the server.
-const OF_SETTINGS: [&str; 3] = ["durability", "isolation", "database.settings"];
-
-/// Returns true if a fact follows from a setting of the server: it is the setting or a sum of
-/// several, or the server computes it from the setting.
-fn follows(fact: &str, setting: &str) -> bool {
-    let name = fact.strip_prefix("database.setting.").unwrap_or(fact);
-    let is_computed = setting == "shared_buffers" && name == "wal_buffers";
-    name == setting || is_computed || OF_SETTINGS.contains(&fact)
-}
-
-/// Returns the settings of an arm that differ from those of the baseline without being declared.
-/// Another target has other settings: there, the target is the difference.
-fn undeclared(
-    outline: &Outline,
-    results: &lab::experiment::ExperimentResults,
-    arm: usize,
-) -> Vec<SettingDifference> {
-    let declared: Vec<String> = [differences(outline, 0), differences(outline, arm)]
-        .concat()
-        .into_iter()
-        .map(|(key, _)| key)
-        .collect();
-    if declared.iter().any(|key| key == "url") {
-        return Vec::new();
     }
-    let has_tls = declared.iter().any(|key| key == "option.tls");
-    let settings: Vec<&str> =
-        declared.iter().filter_map(|key| key.strip_prefix("server.")).collect();
-    let is_declared = |name: &str| {
-        has_tls && OF_TLS.contains(&name)
-            || settings.iter().any(|setting| follows(name, setting))
-            || declared.iter().any(|key| key.split_once('.').is_some_and(|(_, rest)| rest == name))
-    };
-    let changed = results.changed_settings(arm).into_iter();
-    let undeclared = changed.filter(|one| !is_declared(&one.name));
-    undeclared
-        .map(|one| {
-            let [baseline, value] = one.values;
-            SettingDifference { name: one.name, arm: one.arm, baseline, value }
-        })
-        .collect()
 }
 
 /// Refuses what this version does not run.

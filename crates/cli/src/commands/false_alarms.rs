@@ -48,8 +48,8 @@ pub(crate) fn of_record(
     let scale = change.metric.quantity.scale();
     Some(FalseAlarms::Own {
         metric: change.metric.to_string(),
-        counted: FalsePositives::of_blocks(&compared.values, scale, design.order),
-        spread: compared.spread,
+        counted: FalsePositives::of_blocks(compared.values.pairs(), scale, design.order),
+        spread: compared.spread?,
     })
 }
 

@@ -5,6 +5,7 @@
 mod arms;
 mod calibrate;
 mod commands;
+mod compare;
 mod complaints;
 mod dbbench;
 mod dbbench_beside;

@@ -99,11 +99,11 @@ pub fn read_results(
 }
 
 impl ExperimentResults {
-    /// Returns the settings that differ between an arm and the baseline, by its runs that count.
-    pub fn changed_settings(&self, arm: usize) -> Vec<ChangedSetting> {
-        let [baseline, own] = [0, arm].map(|arm| self.constant_settings(arm));
+    /// Returns the settings that differ between an arm and a baseline, by their runs that count.
+    pub fn changed_settings(&self, baseline: usize, arm: usize) -> Vec<ChangedSetting> {
+        let [before, own] = [baseline, arm].map(|arm| self.constant_settings(arm));
         let changed = own.iter().filter_map(|(name, value)| {
-            let (_, before) = baseline.iter().find(|(known, _)| known == name)?;
+            let (_, before) = before.iter().find(|(known, _)| known == name)?;
             let values = [before.clone(), value.clone()];
             (before != value).then(|| ChangedSetting { name: name.clone(), arm, values })
         });

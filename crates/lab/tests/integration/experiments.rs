@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analyze::Status;
-use analyze::compare::{BetOutcome, Conclusion};
+use analyze::compare::{BetOutcome, Conclusion, SampleSize};
 use archive::{Archive, ExperimentContent};
 use base::{Seed, Target};
 use engine::{Options, Stop};
@@ -142,10 +142,10 @@ fn slower_server_is_found_and_its_bet_held() {
     assert_eq!(compared.conclusion, Conclusion::Worse);
     assert!((-0.16..-0.10).contains(&compared.change), "{compared:?}");
     assert_eq!(change.bets[0].1, Some(BetOutcome::Held));
-    assert_eq!(comparison.pairs, 8);
+    assert_eq!(comparison.arms[0].size, SampleSize::Pairs(8));
     assert_eq!(results.runs.len(), 16);
     assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
-    assert_eq!(results.changed_settings(1), []);
+    assert_eq!(results.changed_settings(0, 1), []);
     let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
     assert!(!own.exists());
 }

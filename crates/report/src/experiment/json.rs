@@ -2,7 +2,7 @@
 
 use analyze::compare::{
     ArmComparison, ArmSlo, BetOutcome, ChangeInterval, Compared, Comparison, Conclusion,
-    MachineChange, MetricChange, Pair, PairOrder,
+    MachineChange, MetricChange, Pair, PairOrder, SampleValues,
 };
 use serde_json::{Value, json};
 use workload::question::Scale;
@@ -10,32 +10,10 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
-use super::view::{ExperimentState, ExperimentView, RunView};
+use super::view::{ArmView, ExperimentState, ExperimentView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
-    let arms: Vec<Value> = view
-        .arms
-        .iter()
-        .map(|arm| {
-            let differences: Vec<Value> = arm
-                .differences
-                .iter()
-                .map(|(key, value)| json!({ "key": key, "value": value }))
-                .collect();
-            let validity = &arm.validity;
-            let slos: Vec<Value> = arm.slos.iter().map(slo).collect();
-            json!({
-                "name": arm.name,
-                "differences": differences,
-                "runs": validity.runs,
-                "repeated": validity.repeated,
-                "suspect": validity.suspect.len(),
-                "invalid": validity.invalid.len(),
-                "slo": slos,
-            })
-        })
-        .collect();
     let settings: Vec<Value> = view
         .settings
         .iter()
@@ -67,80 +45,106 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "invalid_arm": (view.state == ExperimentState::NotInEffect)
             .then_some(view.invalid_arm.as_deref()),
         "several_differences": view.has_several_differences,
-        "arms": arms,
+        "arms": view.arms.iter().map(arm).collect::<Vec<Value>>(),
         "looks": looks,
         "undeclared_differences": settings,
         "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
         "repetition": view.repetition.as_ref().map(repetition),
-        "comparison": comparison(view),
+        "comparison": view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all)),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
     })
 }
 
-fn comparison(view: &ExperimentView) -> Vec<Value> {
-    let Some(comparison) = &view.comparison else { return Vec::new() };
+/// Returns an arm with the numbers of its runs.
+pub(super) fn arm(arm: &ArmView) -> Value {
+    let differences: Vec<Value> =
+        arm.differences.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
+    let validity = &arm.validity;
+    json!({
+        "name": arm.name,
+        "differences": differences,
+        "runs": validity.runs,
+        "repeated": validity.repeated,
+        "suspect": validity.suspect.len(),
+        "invalid": validity.invalid.len(),
+        "slo": arm.slos.iter().map(slo).collect::<Vec<Value>>(),
+    })
+}
+
+/// Returns a row for each metric of each arm.
+pub(super) fn rows(arms: &[ArmView], comparison: &Comparison) -> Vec<Value> {
     let rows = comparison
         .arms
         .iter()
-        .flat_map(|arm| arm.changes.iter().map(move |change| row(view, comparison, arm, change)));
+        .flat_map(|arm| arm.changes.iter().map(move |change| row(arms, arm, change)));
     rows.collect()
 }
 
-fn row(
-    view: &ExperimentView,
-    comparison: &Comparison,
-    arm: &ArmComparison,
-    change: &MetricChange,
-) -> Value {
+fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
     let metric = &change.metric;
     let mut row = json!({
         "metric": metric.quantity.name(),
         "job": metric.of,
         "unit": metric.quantity.unit(),
-        "arm": view.arms[arm.arm].name,
-        "baseline": view.arms[0].name,
-        "pairs": comparison.pairs,
+        "arm": arms[arm.arm].name,
+        "baseline": arms[arm.baseline].name,
+        "pairs": arm.size.pairs(),
+        "run_counts": arm.size.runs(),
         "exploratory": change.is_exploratory,
-        "alpha": comparison.alpha,
+        "alpha": arm.alpha,
         "limiters": arm.limiters.map(|component| component.name()),
         "bets": change.bets.iter().map(|(one, outcome)| bet(one, *outcome)).collect::<Vec<_>>(),
     });
-    let compared = change.compared.as_ref();
+    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), compared(change)) {
+        row.extend(fields);
+    }
+    row
+}
+
+/// Returns the fields of a row that depend on the values.
+fn compared(change: &MetricChange) -> Value {
     // Metrics that are compared by difference are fractions: their difference is in percentage
     // points.
-    let by = match metric.quantity.scale() {
+    let by = match change.metric.quantity.scale() {
         Scale::Ratio => "ratio",
         Scale::Difference => "difference",
-    };
-    let values = |compared: &Compared| {
-        let pair = |pair: &Pair| {
-            let is_first = pair.order == PairOrder::BaselineFirst;
-            json!({ "baseline": pair.baseline, "arm": pair.arm, "baseline_first": is_first })
-        };
-        compared.values.iter().map(pair).collect::<Vec<Value>>()
     };
     let more = |compared: &Compared| match compared.conclusion {
         Conclusion::Undecided { more_pairs } => more_pairs,
         _ => None,
     };
-    let known = compared.ok();
-    let fields = json!({
+    let known = change.compared.as_ref().ok();
+    let reason = change.compared.as_ref().err();
+    json!({
         "verdict": known.map_or("not-compared", |compared| compared.conclusion.name()),
-        "reason": compared.err().map(|reason| sentence::not_compared(*reason)),
+        "reason": reason.map(|reason| sentence::not_compared(*reason)),
         "compared_by": by,
         "change_percent": known.map(|compared| compared.change * 100.0),
         "interval_percent": known.and_then(|compared| compared.interval).map(ends),
         "hodges_lehmann_percent": known.map(|compared| compared.hodges_lehmann * 100.0),
         "order_effect_percent": known.and_then(|compared| compared.order_effect).map(hundred),
         "means": known.map(|compared| compared.means),
-        "values": known.map(values),
+        "values": known.and_then(|compared| pairs(&compared.values)),
+        "run_values": known.and_then(|compared| groups(&compared.values)),
         "more_pairs": known.and_then(more),
-    });
-    if let (Some(row), Value::Object(fields)) = (row.as_object_mut(), fields) {
-        row.extend(fields);
+    })
+}
+
+fn pairs(values: &SampleValues) -> Option<Vec<Value>> {
+    let SampleValues::Pairs(pairs) = values else { return None };
+    let pair = |pair: &Pair| {
+        let is_first = pair.order == PairOrder::BaselineFirst;
+        json!({ "baseline": pair.baseline, "arm": pair.arm, "baseline_first": is_first })
+    };
+    Some(pairs.iter().map(pair).collect())
+}
+
+fn groups(values: &SampleValues) -> Option<&[Vec<f64>; 2]> {
+    match values {
+        SampleValues::Pairs(_) => None,
+        SampleValues::Groups(groups) => Some(groups),
     }
-    row
 }
 
 /// Returns a change of the machine; `arm` is null for a drift over all runs.
@@ -178,7 +182,7 @@ fn false_alarms(alarms: &FalseAlarms) -> Value {
     })
 }
 
-fn repetition(view: &RepetitionView) -> Value {
+pub(super) fn repetition(view: &RepetitionView) -> Value {
     let metric = |one: &RepeatedMetric| {
         let (first, second) = (&one.first, one.second.as_ref());
         let difference = one.repetition.as_ref();
@@ -219,7 +223,7 @@ fn bet(bet: &workload::question::Bet, outcome: Option<BetOutcome>) -> Value {
     })
 }
 
-fn ends(interval: ChangeInterval) -> [f64; 2] {
+pub(super) fn ends(interval: ChangeInterval) -> [f64; 2] {
     [interval.low * 100.0, interval.high * 100.0]
 }
 

@@ -42,21 +42,22 @@ impl ExperimentView {
 
     /// Returns the sentence about a metric, as a part of a document.
     pub(super) fn bare_sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
-        let alpha = self.comparison.as_ref().map_or(0.0, |comparison| comparison.alpha);
-        sentence::answer(&self.arms[arm.arm].name, &self.arms[0].name, change, alpha)
+        let [baseline, name] = [arm.baseline, arm.arm].map(|of| &self.arms[of].name);
+        sentence::answer(name, baseline, change, arm.alpha)
     }
 
     /// Returns the sentence about a metric, with a capital letter unless it begins with a name.
     pub(super) fn sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
-        let name = &self.arms[arm.arm].name;
-        let text = self.bare_sentence(arm, change);
-        let mut characters = text.chars();
-        match characters.next() {
-            Some(first) if !text.starts_with(name) => {
-                first.to_uppercase().chain(characters).collect()
-            }
-            _ => text,
-        }
+        capitalized(self.bare_sentence(arm, change), &self.arms[arm.arm].name)
+    }
+}
+
+/// Returns a sentence with a capital letter, unless it begins with this name.
+pub(super) fn capitalized(text: String, name: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) if !text.starts_with(name) => first.to_uppercase().chain(characters).collect(),
+        _ => text,
     }
 }
 
@@ -157,9 +158,9 @@ pub(super) fn slo_outcome(slo: &ArmSlo) -> String {
 }
 
 /// Returns the limiters of the baseline and of an arm.
-pub(super) fn limiters(view: &ExperimentView, arm: &ArmComparison) -> String {
+pub(super) fn limiters(arms: &[ArmView], arm: &ArmComparison) -> String {
     let [baseline, own] = arm.limiters.map(|component| component.name());
-    let (first, name) = (&view.arms[0].name, &view.arms[arm.arm].name);
+    let (first, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     format!("{first}: {baseline}; {name}: {own}")
 }
 

@@ -1,9 +1,9 @@
 //! The report of an experiment as Markdown, for pull requests.
 
-use analyze::compare::{ArmComparison, MetricChange};
+use analyze::compare::{ArmComparison, Comparison, MetricChange};
 
 use super::lines;
-use super::view::ExperimentView;
+use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, code, escaped};
 use crate::page::Align;
 
@@ -29,11 +29,11 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     out.gap();
     out.line(format!("Question: {}", escaped(&view.ask)));
     out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
-    out.with_table("Metrics", &table(view))
+    out.with_table("Metrics", &table(&view.arms, view.comparison.as_ref()))
 }
 
 fn validity(out: &mut Document, view: &ExperimentView) {
-    let arm = |arm: &super::view::ArmView| {
+    let arm = |arm: &ArmView| {
         format!("{} ({}): {}", arm.name, lines::differences(arm), lines::counts(arm))
     };
     let arms: Vec<String> = view.arms.iter().map(arm).collect();
@@ -55,7 +55,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     let limiter = |arm: &ArmComparison| {
         let differ = arm.limiters[0] != arm.limiters[1];
         let warning = if differ { lines::DIFFERENT_LIMITERS } else { "" };
-        format!("limiter of {}. {warning}", lines::limiters(view, arm))
+        format!("limiter of {}. {warning}", lines::limiters(&view.arms, arm))
     };
     let limiters: Vec<String> = arms.iter().map(limiter).collect();
     out.list(&all_escaped(&limiters), 2);
@@ -64,7 +64,7 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
 }
 
 /// Returns the table of all metrics of all arms, those that were declared first.
-fn table(view: &ExperimentView) -> Table {
+pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Table {
     let titles = [
         ("metric", Align::Left),
         ("arm", Align::Left),
@@ -75,14 +75,14 @@ fn table(view: &ExperimentView) -> Table {
         ("", Align::Left),
     ];
     let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
-    let arms = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
     let changes: Vec<(&ArmComparison, &MetricChange)> =
         arms.flat_map(|arm| arm.changes.iter().map(move |change| (arm, change))).collect();
     let cells = |(arm, change): &(&ArmComparison, &MetricChange)| {
         let [metric, baseline, own, size, interval, conclusion] = lines::row(change);
         let conclusion = if change.is_exploratory { "exploratory".to_owned() } else { conclusion };
         let metric = metric.trim_end_matches(" *").to_owned();
-        let name = view.arms[arm.arm].name.clone();
+        let name = groups[arm.arm].name.clone();
         all_escaped(&[metric, name, baseline, own, size, interval, conclusion])
     };
     let (exploratory, declared): (Vec<_>, Vec<_>) =
@@ -90,6 +90,6 @@ fn table(view: &ExperimentView) -> Table {
     Table { columns, rows: declared.iter().chain(&exploratory).map(cells).collect() }
 }
 
-fn all_escaped(texts: &[String]) -> Vec<String> {
+pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| escaped(text)).collect()
 }

@@ -3,12 +3,19 @@
 //! An [`ExperimentView`] has what a record holds: the question, the comparison, and how valid the
 //! runs are. [`experiment_text`], [`experiment_markdown`] and [`experiment_json`] format it, and
 //! its test cases are those of a [`TestSuite`](crate::TestSuite); none decides anything.
+//! A [`ComparisonView`] has recorded groups of runs instead of a question.
 
 mod alarms;
 mod cases;
+mod comparison;
+mod comparison_cases;
+mod comparison_json;
+mod comparison_markdown;
+mod comparison_text;
 mod json;
 mod lines;
 mod markdown;
+mod objection;
 mod repeat;
 mod repetition;
 mod sentence;
@@ -17,6 +24,10 @@ mod two_runs;
 mod view;
 
 pub use alarms::FalseAlarms;
+pub use comparison::{ComparisonView, ObjectionView};
+pub use comparison_json::comparison_json;
+pub use comparison_markdown::comparison_markdown;
+pub use comparison_text::comparison_text;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;
 pub use repetition::{RepeatedMetric, RepetitionView};

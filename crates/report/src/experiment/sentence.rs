@@ -1,7 +1,9 @@
 //! Sentences about the changes of metrics.
 
 use analyze::compare::{BetOutcome, Missing};
-use analyze::compare::{ChangeInterval, Compared, Conclusion, MetricChange, NotCompared};
+use analyze::compare::{
+    ChangeInterval, Compared, Conclusion, MetricChange, NotCompared, SampleSize,
+};
 use workload::question::{Bet, Scale};
 
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
@@ -13,11 +15,12 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange, alpha: f6
         Err(reason) => return format!("{metric} is not compared: {}", not_compared(*reason)),
     };
     let scale = metric.quantity.scale();
-    let pairs = format!("{} interleaved pairs", compared.pairs);
+    let size = compared.values.size();
+    let runs = runs(size);
     let between = compared
         .interval
-        .map(|interval| format!("{} CI {}, {pairs}", level(alpha), range(interval, scale)));
-    let between = between.unwrap_or(pairs);
+        .map(|interval| format!("{} CI {}, {runs}", level(alpha), range(interval, scale)));
+    let between = between.unwrap_or_else(|| runs.clone());
     match compared.conclusion {
         Conclusion::Better | Conclusion::Worse => {
             let verb = if compared.change < 0.0 { "lowers" } else { "raises" };
@@ -25,18 +28,35 @@ pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange, alpha: f6
             let sizes = compared.interval.map(|interval| {
                 format!("{} CI {}, ", level(alpha), sizes(interval, compared.change, scale))
             });
-            let (sizes, pairs) = (sizes.unwrap_or_default(), compared.pairs);
-            format!("{arm} {verb} {metric} by {size} ({sizes}{pairs} interleaved pairs)")
+            format!("{arm} {verb} {metric} by {size} ({}{runs})", sizes.unwrap_or_default())
         }
         Conclusion::Equivalent => {
             format!("{arm} and {baseline} are equivalent in {metric} ({between})")
         }
         Conclusion::Undecided { more_pairs } => {
-            format!("no claim about {metric} of {arm} ({between}); {}", more(more_pairs))
+            let more = match size {
+                SampleSize::Pairs(_) => more(more_pairs),
+                SampleSize::Groups(_) => "more runs may decide".to_owned(),
+            };
+            format!("no claim about {metric} of {arm} ({between}); {more}")
         }
         Conclusion::NoScatter => {
             let size = signed(compared.change, scale);
-            format!("no claim about {metric} of {arm}: all pairs differ by {size} ({between})")
+            format!("no claim about {metric} of {arm}: all runs differ by {size} ({between})")
+        }
+        Conclusion::SingleRun => {
+            let size = signed(compared.change, scale);
+            format!("no claim about {metric} of {arm}: {size}, and a single run has no scatter")
+        }
+    }
+}
+
+/// Returns the number of runs: `12 interleaved pairs`, `5 and 6 runs, not interleaved`.
+pub(super) fn runs(size: SampleSize) -> String {
+    match size {
+        SampleSize::Pairs(pairs) => format!("{pairs} interleaved pairs"),
+        SampleSize::Groups([baseline, arm]) => {
+            format!("{baseline} and {arm} runs, not interleaved")
         }
     }
 }

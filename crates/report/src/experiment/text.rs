@@ -8,7 +8,7 @@ use base::printable;
 use super::alarms::FalseAlarms;
 use super::lines;
 use super::sentence;
-use super::view::ExperimentView;
+use super::view::{ArmView, ExperimentView};
 
 /// Formats the answer of an experiment: the sentence first, then bets, validity, limiters, metrics
 /// and pairs.
@@ -24,9 +24,9 @@ pub fn experiment_text(view: &ExperimentView) -> String {
     if let Some(comparison) = &view.comparison {
         for arm in &comparison.arms {
             labelled(&mut out, "bet", lines::bets(arm));
-            limiters(&mut out, view, arm);
-            metrics(&mut out, view, arm);
-            pairs(&mut out, view, arm);
+            limiters(&mut out, &view.arms, arm);
+            metrics(&mut out, &view.arms, arm);
+            pairs(&mut out, &view.arms, arm);
         }
     }
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
@@ -74,22 +74,24 @@ fn validity(out: &mut String, view: &ExperimentView) {
 }
 
 /// Writes lines with a label, after an empty one.
-fn labelled(out: &mut String, label: &str, lines: impl IntoIterator<Item = String>) {
+pub(super) fn labelled(out: &mut String, label: &str, lines: impl IntoIterator<Item = String>) {
     for (number, line) in lines.into_iter().enumerate() {
         let gap = if number == 0 { "\n" } else { "" };
         let _ = writeln!(out, "{gap}{label:<9}  {}", printable(&line));
     }
 }
 
-fn limiters(out: &mut String, view: &ExperimentView, arm: &ArmComparison) {
-    labelled(out, "limiter", [lines::limiters(view, arm)]);
+/// Writes the limiters of both sides.
+pub(super) fn limiters(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
+    labelled(out, "limiter", [lines::limiters(arms, arm)]);
     if arm.limiters[0] != arm.limiters[1] {
         let _ = writeln!(out, "           {}", lines::DIFFERENT_LIMITERS);
     }
 }
 
-fn metrics(out: &mut String, view: &ExperimentView, arm: &ArmComparison) {
-    let (baseline, name) = (&view.arms[0].name, &view.arms[arm.arm].name);
+/// Writes the table of metrics.
+pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
+    let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     let mut rows = vec![[
         "metric".to_owned(),
         baseline.clone(),
@@ -108,21 +110,27 @@ fn metrics(out: &mut String, view: &ExperimentView, arm: &ArmComparison) {
     }
 }
 
-fn pairs(out: &mut String, view: &ExperimentView, arm: &ArmComparison) {
+/// Writes the pairs of the first metric; none if the runs were not interleaved.
+pub(super) fn pairs(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
     let Some(change) = arm.changes.first() else { return };
     let Ok(compared) = &change.compared else { return };
+    let pairs = compared.values.pairs();
+    if pairs.is_empty() {
+        return;
+    }
+    let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     let mut rows = vec![[
         "pair".to_owned(),
-        view.arms[0].name.clone(),
-        view.arms[arm.arm].name.clone(),
+        baseline.clone(),
+        name.clone(),
         "change".to_owned(),
         "first".to_owned(),
         String::new(),
     ]];
-    for (number, pair) in (1..).zip(&compared.values) {
+    for (number, pair) in (1..).zip(pairs) {
         let first = match pair.order {
-            PairOrder::BaselineFirst => view.arms[0].name.clone(),
-            PairOrder::ArmFirst => view.arms[arm.arm].name.clone(),
+            PairOrder::BaselineFirst => baseline.clone(),
+            PairOrder::ArmFirst => name.clone(),
         };
         let scale = change.metric.quantity.scale();
         let difference = match scale {

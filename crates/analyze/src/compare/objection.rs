@@ -1,0 +1,353 @@
+//! Reasons not to compare groups of runs.
+
+use record::EndKind;
+
+use super::validity::ArmValidity;
+use crate::check::CheckKind;
+
+/// A kind of objection, by which a user may accept it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectionKind {
+    /// A run or an experiment was not completed.
+    Incomplete,
+    /// Runs are INVALID.
+    Invalid,
+    /// The plans differ in more than target and seed.
+    Plan,
+    /// The sizes of the data differ.
+    Data,
+    /// The settings that decide whether commits survive a crash differ.
+    Durability,
+    /// The machines or the ways to the server differ in something that decides the figures.
+    Environment,
+}
+
+/// A reason not to compare a group of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Objection {
+    /// Index of the group.
+    pub group: usize,
+    /// The problem.
+    pub problem: Problem,
+}
+
+/// The problem of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    /// A run that was not completed; `None` if it was killed, or still runs.
+    RunEnded {
+        /// Name of the run.
+        run: String,
+        /// End of the run.
+        ended: Option<EndKind>,
+    },
+    /// An experiment without its last look.
+    ExperimentEnded,
+    /// INVALID runs.
+    Invalid {
+        /// Number of these runs.
+        runs: u32,
+        /// The checks that failed.
+        checks: Vec<CheckKind>,
+    },
+    /// Facts that must be equal and differ.
+    Differs {
+        /// Kind of the objection.
+        kind: ObjectionKind,
+        /// Name of the first run that differs.
+        run: String,
+        /// Name of the run that it differs from.
+        reference: String,
+        /// The differences, at least one.
+        differences: Vec<FactDifference>,
+    },
+}
+
+/// A fact that differs between two runs; `None` where a run does not have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactDifference {
+    /// Name of the fact.
+    pub name: String,
+    /// Value in the reference.
+    pub reference: Option<String>,
+    /// Value in the run that differs.
+    pub value: Option<String>,
+}
+
+/// Facts about a run by which it is comparable with others: names and values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunConditions {
+    /// Name of the run: its record, and its number there.
+    pub run: String,
+    /// End of the run; `None` if it was killed, or still runs.
+    pub ended: Option<EndKind>,
+    /// Lines of the plan, without target and seed.
+    pub plan: Vec<(String, String)>,
+    /// Sizes of the data: numbers of rows, and bytes of databases, which may differ by a tenth.
+    pub data: Vec<(String, String)>,
+    /// Settings that decide whether commits survive a crash.
+    pub durability: Vec<(String, String)>,
+    /// Facts about machine, network and time that decide the figures. One that a run does not know
+    /// is not compared.
+    pub environment: Vec<(String, String)>,
+}
+
+/// A group of runs before it is compared.
+#[derive(Clone, Debug)]
+pub struct GroupConditions<'a> {
+    /// The runs, at least one.
+    pub runs: Vec<&'a RunConditions>,
+    /// True if the group is an arm of an experiment without its last look.
+    pub is_incomplete: bool,
+    /// Validity of the runs.
+    pub validity: &'a ArmValidity,
+    /// Index of the group whose first run must have been made under the same conditions; `None` for
+    /// arms of one experiment, which differ by intention.
+    pub reference: Option<usize>,
+}
+
+impl ObjectionKind {
+    /// All kinds.
+    pub const ALL: [ObjectionKind; 6] = [
+        ObjectionKind::Incomplete,
+        ObjectionKind::Invalid,
+        ObjectionKind::Plan,
+        ObjectionKind::Data,
+        ObjectionKind::Durability,
+        ObjectionKind::Environment,
+    ];
+
+    /// Returns the name on command lines and in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObjectionKind::Incomplete => "incomplete",
+            ObjectionKind::Invalid => "invalid",
+            ObjectionKind::Plan => "plan",
+            ObjectionKind::Data => "data",
+            ObjectionKind::Durability => "durability",
+            ObjectionKind::Environment => "environment",
+        }
+    }
+}
+
+impl Objection {
+    /// Returns the kind.
+    pub fn kind(&self) -> ObjectionKind {
+        match &self.problem {
+            Problem::RunEnded { .. } | Problem::ExperimentEnded => ObjectionKind::Incomplete,
+            Problem::Invalid { .. } => ObjectionKind::Invalid,
+            Problem::Differs { kind, .. } => *kind,
+        }
+    }
+}
+
+/// Returns all objections to a comparison of groups, by group: of each kind of difference the first
+/// run that differs.
+pub fn objections(groups: &[GroupConditions<'_>]) -> Vec<Objection> {
+    let mut all = Vec::new();
+    for (place, group) in groups.iter().enumerate() {
+        let mut problems = Vec::new();
+        problems.extend(unfinished(group));
+        problems.extend(invalid(group.validity));
+        let reference = group.reference.and_then(|place| groups.get(place)?.runs.first());
+        if let Some(reference) = reference {
+            problems.extend(differing(reference, &group.runs));
+        }
+        all.extend(problems.into_iter().map(|problem| Objection { group: place, problem }));
+    }
+    all
+}
+
+fn unfinished(group: &GroupConditions<'_>) -> Option<Problem> {
+    if group.is_incomplete {
+        return Some(Problem::ExperimentEnded);
+    }
+    let cut = group.runs.iter().find(|run| run.ended != Some(EndKind::Completed))?;
+    Some(Problem::RunEnded { run: cut.run.clone(), ended: cut.ended })
+}
+
+fn invalid(validity: &ArmValidity) -> Option<Problem> {
+    let mut checks: Vec<CheckKind> =
+        validity.invalid.iter().flat_map(|(_, checks)| checks.iter().copied()).collect();
+    checks.sort_by_key(|check| check.name());
+    checks.dedup();
+    let runs = validity.invalid.len() as u32;
+    (runs > 0).then_some(Problem::Invalid { runs, checks })
+}
+
+fn differing(reference: &RunConditions, runs: &[&RunConditions]) -> Vec<Problem> {
+    let of_kind = |kind: ObjectionKind| {
+        runs.iter().find_map(|run| {
+            let differences = differences(kind, reference, run);
+            (!differences.is_empty()).then(|| Problem::Differs {
+                kind,
+                run: run.run.clone(),
+                reference: reference.run.clone(),
+                differences,
+            })
+        })
+    };
+    ObjectionKind::ALL.into_iter().filter_map(of_kind).collect()
+}
+
+fn differences(
+    kind: ObjectionKind,
+    reference: &RunConditions,
+    run: &RunConditions,
+) -> Vec<FactDifference> {
+    type Facts = Vec<(String, String)>;
+    let facts: fn(&RunConditions) -> &Facts = match kind {
+        ObjectionKind::Incomplete | ObjectionKind::Invalid => return Vec::new(),
+        ObjectionKind::Plan => |run| &run.plan,
+        ObjectionKind::Data => |run| &run.data,
+        ObjectionKind::Durability => |run| &run.durability,
+        ObjectionKind::Environment => |run| &run.environment,
+    };
+    let (before, after) = (facts(reference), facts(run));
+    let value = |facts: &Facts, name: &str| {
+        facts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in before.iter().chain(after) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let difference = |name: &String| {
+        let (reference, value) = (value(before, name), value(after, name));
+        let is_same = match (&reference, &value) {
+            (Some(a), Some(b)) => a == b || is_bytes(name) && is_similar(a, b),
+            (Some(_), None) | (None, Some(_)) => is_fact(kind) || is_bytes(name),
+            (None, None) => true,
+        };
+        (!is_same).then(|| FactDifference { name: name.clone(), reference, value })
+    };
+    names.into_iter().filter_map(difference).collect()
+}
+
+/// Returns true for the kinds of facts that may be unknown.
+fn is_fact(kind: ObjectionKind) -> bool {
+    kind == ObjectionKind::Durability || kind == ObjectionKind::Environment
+}
+
+fn is_bytes(name: &str) -> bool {
+    name.ends_with("_bytes")
+}
+
+/// Returns true if two numbers differ by at most a tenth.
+fn is_similar(a: &str, b: &str) -> bool {
+    match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => a.max(b) <= a.min(b) * 1.1,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(all: &[(&str, &str)]) -> Vec<(String, String)> {
+        all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn run(name: &str) -> RunConditions {
+        RunConditions {
+            run: name.to_owned(),
+            ended: Some(EndKind::Completed),
+            plan: facts(&[("query of [a]", "select 1")]),
+            data: facts(&[("rows of table t", "1000")]),
+            durability: facts(&[("durability", "fsync=on")]),
+            environment: facts(&[("host.cpu.model", "x")]),
+        }
+    }
+
+    fn found(baseline: &RunConditions, other: &RunConditions) -> Vec<Objection> {
+        let validity = ArmValidity::default();
+        let group = |run, reference| GroupConditions {
+            runs: vec![baseline, run],
+            is_incomplete: false,
+            validity: &validity,
+            reference,
+        };
+        objections(&[group(baseline, Some(0)), group(other, Some(0))])
+    }
+
+    #[test]
+    fn equal_conditions_are_comparable() {
+        assert_eq!(found(&run("a"), &run("b")), []);
+    }
+
+    #[test]
+    fn each_kind_of_difference_names_the_run_and_the_fact() {
+        let change = |kind: ObjectionKind, run: &mut RunConditions| {
+            let facts = match kind {
+                ObjectionKind::Plan => &mut run.plan,
+                ObjectionKind::Data => &mut run.data,
+                ObjectionKind::Durability => &mut run.durability,
+                _ => &mut run.environment,
+            };
+            facts[0].1 = "other".to_owned();
+        };
+        for kind in &ObjectionKind::ALL[2..] {
+            let mut other = run("b");
+            change(*kind, &mut other);
+            let found = found(&run("a"), &other);
+            assert_eq!((found.len(), found[0].group, found[0].kind()), (1, 1, *kind));
+            let Problem::Differs { run, reference, differences, .. } = &found[0].problem else {
+                panic!("{found:?}");
+            };
+            assert_eq!((run.as_str(), reference.as_str()), ("b", "a"));
+            assert_eq!(differences[0].value.as_deref(), Some("other"));
+        }
+    }
+
+    #[test]
+    fn missing_line_of_the_plan_is_a_difference_and_an_unknown_fact_is_none() {
+        let mut other = run("b");
+        (other.environment, other.durability) = (Vec::new(), Vec::new());
+        assert_eq!(found(&run("a"), &other), []);
+        other.plan.clear();
+        let found = found(&run("a"), &other);
+        let Problem::Differs { differences, .. } = &found[0].problem else { panic!("{found:?}") };
+        assert_eq!(differences[0].value, None);
+    }
+
+    #[test]
+    fn databases_are_of_one_size_within_a_tenth() {
+        let sized = |bytes: &str| {
+            let data = facts(&[("rows of table t", "1000"), ("database.size_bytes", bytes)]);
+            RunConditions { data, ..run(bytes) }
+        };
+        assert_eq!(found(&sized("1000"), &sized("1090")), []);
+        assert_eq!(found(&sized("1000"), &run("unknown")), []);
+        assert_eq!(found(&sized("1000"), &sized("1200"))[0].kind(), ObjectionKind::Data);
+    }
+
+    #[test]
+    fn arms_of_one_experiment_may_differ_and_must_be_complete_and_valid() {
+        let (mut other, checks) = (run("b"), vec![CheckKind::Errors]);
+        other.plan.clear();
+        let validity = ArmValidity { invalid: vec![(3, checks.clone())], ..Default::default() };
+        let group = |is_incomplete| GroupConditions {
+            runs: vec![&other],
+            is_incomplete,
+            validity: &validity,
+            reference: None,
+        };
+        let found = objections(&[group(false), group(true)]);
+        let kinds: Vec<(usize, ObjectionKind)> =
+            found.iter().map(|one| (one.group, one.kind())).collect();
+        use ObjectionKind::{Incomplete, Invalid};
+        assert_eq!(kinds, [(0, Invalid), (1, Incomplete), (1, Invalid)]);
+        assert_eq!(found[0].problem, Problem::Invalid { runs: 1, checks });
+    }
+
+    #[test]
+    fn killed_and_interrupted_runs_are_named() {
+        for ended in [None, Some(EndKind::Interrupted)] {
+            let cut = RunConditions { ended, ..run("b") };
+            let problem = Problem::RunEnded { run: "b".to_owned(), ended };
+            assert_eq!(found(&run("a"), &cut), [Objection { group: 1, problem }]);
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! `assay compare`: compares recorded groups of runs.
+
+use std::path::Path;
+
+use analyze::Status;
+use analyze::compare::{
+    ArmSample, CountedRun, GroupConditions, LookPlan, Missing, Objection, ObjectionKind,
+    RegressionOutcome, RunFigures, Sample, Terms, compare_samples, judge_limits, objections,
+    slos_of,
+};
+use base::{Source, closest};
+use lab::comparison::{ComparedRun, differing_facts};
+use report::{
+    ArmView, ComparisonView, ObjectionView, RepetitionView, SettingDifference, TestSuite,
+};
+use workload::question::{Bet, Deltas, RegressionLimit, RunMetric};
+
+use crate::args::CompareArgs;
+use crate::commands::{answer, experiment};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::groups::{Argument, Group, Groups};
+
+/// Compares groups of runs and prints the answer.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
+    let limits = limits(args.fail_on.as_deref())?;
+    let (groups, baseline) = gather(args)?;
+    let design = Design::of(&groups, baseline)?;
+    check_limits(&limits, &groups, &design)?;
+    let accepted: Vec<ObjectionKind> = args.despite.iter().map(|one| one.kind()).collect();
+    let view = view(&groups, &design, &limits, &accepted);
+    if let Some(path) = &args.answer.junit {
+        answer::write_cases(path, &TestSuite::of_comparison(&view, args.answer.strict))?;
+    }
+    match (args.answer.json, args.answer.markdown) {
+        (true, _) => answer::print_document(&report::comparison_json(&view))?,
+        (false, true) => answer::print(&report::comparison_markdown(&view))?,
+        (false, false) => answer::print(&report::comparison_text(&view))?,
+    }
+    Ok(exit(&view, args.answer.strict))
+}
+
+fn exit(view: &ComparisonView, is_strict: bool) -> Exit {
+    let is_not_judged = view.limits.iter().any(|one| one.outcome.is_err());
+    let is_exceeded = view.limits.iter().any(|one| one.outcome == Ok(RegressionOutcome::Exceeded));
+    match view.verdict() {
+        Status::Invalid => Exit::Invalid,
+        Status::Suspect if is_strict => Exit::Invalid,
+        Status::Suspect | Status::Pass | Status::NotPossible => match is_not_judged {
+            true => Exit::Invalid,
+            false if is_exceeded => Exit::Missed,
+            false => Exit::Success,
+        },
+    }
+}
+
+/// Parses the limits of `--fail-on`.
+fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    RegressionLimit::parse_list(text).map_err(|errors| {
+        let source = Source { name: "--fail-on".to_owned(), text: text.to_owned() };
+        Complaint::about(&source, &errors)
+    })
+}
+
+/// Reads the groups, that of the baseline first; and returns the index of the baseline.
+fn gather(args: &CompareArgs) -> Result<(Groups, usize), Complaint> {
+    let mut arguments = args.records.clone();
+    if let Some(baseline) = &args.baseline {
+        let experiment = baseline.rsplit_once('#').map(|(file, _)| file);
+        if experiment.is_some_and(|file| arguments.iter().any(|one| one == file)) {
+            let groups = Groups::read(&arguments)?;
+            if let Some(place) = groups.all.iter().position(|group| group.name == *baseline) {
+                return Ok((groups, place));
+            }
+            // Reports the unknown arm.
+            Groups::read(std::slice::from_ref(baseline))?;
+        }
+        arguments.retain(|one| one != baseline);
+        arguments.insert(0, baseline.clone());
+    }
+    Ok((Groups::read(&arguments)?, 0))
+}
+
+/// The comparisons that are made.
+struct Design {
+    /// Indexes of a baseline and of the group that is compared with it.
+    pairs: Vec<[usize; 2]>,
+    /// Pairs of executions of one experiment: arguments by their index.
+    executions: Vec<[usize; 2]>,
+}
+
+impl Design {
+    /// Returns the comparisons of groups: records of experiments arm by arm, if there are no
+    /// others; else every group with the baseline.
+    fn of(groups: &Groups, baseline: usize) -> Result<Design, Complaint> {
+        let arguments = &groups.arguments;
+        let are_experiments = arguments.iter().all(|one| one.experiment.is_some());
+        if are_experiments && arguments.len() > 1 && baseline == 0 {
+            return Design::of_executions(groups);
+        }
+        let others = (0..groups.all.len()).filter(|place| *place != baseline);
+        let pairs: Vec<[usize; 2]> = others.map(|place| [baseline, place]).collect();
+        if pairs.is_empty() {
+            let sentence = "there is one group of runs, and nothing to compare it with";
+            return Err(Complaint::new(sentence).help(
+                "name the record of an experiment, or two groups: \
+                 `assay compare 'main-*.assay' 'pr-*.assay'`",
+            ));
+        }
+        Ok(Design { pairs, executions: Vec::new() })
+    }
+
+    fn of_executions(groups: &Groups) -> Result<Design, Complaint> {
+        let arguments = &groups.arguments;
+        let (mut pairs, mut executions) = (Vec::new(), Vec::new());
+        for other in 1..arguments.len() {
+            let [first, second] = [&arguments[0], &arguments[other]];
+            let [names, others] = [first, second].map(|one| arms(groups, one));
+            if names != others {
+                let sentence = format!(
+                    "the arms of `{}` are {}, and those of `{}` are {}",
+                    first.text,
+                    names.join(", "),
+                    second.text,
+                    others.join(", ")
+                );
+                let help = "name the arms that are compared: `R.assay#ARM`";
+                return Err(Complaint::new(sentence).help(help));
+            }
+            let both = first.groups.iter().zip(&second.groups);
+            pairs.extend(both.map(|(baseline, group)| [*baseline, *group]));
+            executions.push([0, other]);
+        }
+        Ok(Design { pairs, executions })
+    }
+
+    /// Returns the index of the baseline of a group.
+    fn baseline_of(&self, group: usize) -> Option<usize> {
+        self.pairs.iter().find(|[_, place]| *place == group).map(|[baseline, _]| *baseline)
+    }
+}
+
+/// Returns the names of the arms of an experiment.
+fn arms<'g>(groups: &'g Groups, argument: &Argument) -> Vec<&'g str> {
+    let names = argument.experiment.map(|place| &groups.experiments[place].names);
+    names.into_iter().flatten().map(String::as_str).collect()
+}
+
+/// Refuses limits on metrics that the runs do not have.
+fn check_limits(
+    limits: &[RegressionLimit],
+    groups: &Groups,
+    design: &Design,
+) -> Result<(), Complaint> {
+    let baseline = design.pairs.first().map_or(0, |[baseline, _]| *baseline);
+    let figures = &groups.all[baseline].runs[0].run.figures;
+    limits.iter().try_for_each(|limit| check_limit(&limit.metric, figures))
+}
+
+fn check_limit(metric: &RunMetric, figures: &RunFigures) -> Result<(), Complaint> {
+    let measured = figures.metrics.iter().map(|(known, _)| known);
+    let missing = figures.missing.iter().map(|(known, _)| known);
+    let same: Vec<&RunMetric> =
+        measured.chain(missing).filter(|known| known.quantity == metric.quantity).collect();
+    let names: Vec<&str> = same.iter().filter_map(|known| known.of.as_deref()).collect();
+    let quantity = metric.quantity.name();
+    match (&metric.of, names.as_slice()) {
+        (Some(name), known) if !known.contains(&name.as_str()) => {
+            let complaint = Complaint::new(format!("--fail-on: the runs have no `{metric}`"));
+            Err(match (closest(name, known.iter().copied()), known) {
+                (Some(near), _) => complaint.help(format!("did you mean `{quantity}({near})`?")),
+                (None, []) => complaint.help("name a metric that they have"),
+                (None, _) => complaint.help(format!("they have it of {}", known.join(", "))),
+            })
+        }
+        (None, _) if same.is_empty() => {
+            let complaint = Complaint::new(format!("--fail-on: the runs have no `{metric}`"));
+            Err(complaint.help("name a metric that they have; `assay compare` lists all of them"))
+        }
+        (None, [first, _, ..]) => {
+            let sentence = format!("--fail-on: several jobs or tables have `{metric}`");
+            Err(Complaint::new(sentence).help(format!("name one: `{quantity}({first})`")))
+        }
+        _ if figures.get(metric) == Err(Missing::OfferedRate) => {
+            let sentence = format!("--fail-on: `{metric}` is the rate that the file asks for");
+            Err(Complaint::new(sentence).help("limit a response time, such as `response.p99`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn view(
+    groups: &Groups,
+    design: &Design,
+    limits: &[RegressionLimit],
+    accepted: &[ObjectionKind],
+) -> ComparisonView {
+    let objections: Vec<ObjectionView> = found_objections(groups, design)
+        .into_iter()
+        .map(|objection| {
+            let is_accepted = accepted.contains(&objection.kind());
+            ObjectionView { objection, is_accepted }
+        })
+        .collect();
+    let is_refused = objections.iter().any(|one| !one.is_accepted);
+    let mut view = ComparisonView {
+        groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
+        objections,
+        comparison: None,
+        repetitions: Vec::new(),
+        limits: Vec::new(),
+        undeclared: settings(groups, design, undeclared),
+        differences: settings(groups, design, differing),
+    };
+    if !is_refused {
+        let judged = Judged::of(groups, design, limits);
+        let terms = judged.terms();
+        let samples: Vec<ArmSample<'_>> =
+            design.pairs.iter().map(|pair| sample(groups, *pair)).collect();
+        let comparison = compare_samples(terms, &samples);
+        view.limits = judge_limits(limits, &comparison);
+        view.repetitions = repetitions(groups, design, &judged.deltas);
+        view.comparison = Some(comparison);
+    }
+    view
+}
+
+fn arm_view(groups: &Groups, group: &Group) -> ArmView {
+    let differences =
+        group.arm.map(|place| groups.experiments[place.experiment].differences(place.arm));
+    ArmView {
+        name: group.name.clone(),
+        differences: differences.unwrap_or_default(),
+        validity: group.validity.clone(),
+        slos: slos_of(group.runs.iter().map(|run| run.run.figures.slos.as_slice())),
+    }
+}
+
+fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
+    let conditions = |place: usize| {
+        let group = &groups.all[place];
+        let is_incomplete =
+            group.arm.is_some_and(|arm| !groups.experiments[arm.experiment].is_complete());
+        let baseline = design.baseline_of(place).unwrap_or(place);
+        let is_paired = experiment_of(groups, [baseline, place]).is_some();
+        GroupConditions {
+            runs: group.runs.iter().map(|run| &run.run.conditions).collect(),
+            is_incomplete,
+            validity: &group.validity,
+            reference: (!is_paired).then_some(baseline),
+        }
+    };
+    let all: Vec<GroupConditions<'_>> = (0..groups.all.len()).map(conditions).collect();
+    objections(&all)
+}
+
+/// Returns the index of the experiment that two groups are arms of, if they are of one.
+fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
+    let [baseline, arm] = pair.map(|place| groups.all[place].arm);
+    let experiment = baseline?.experiment;
+    (arm?.experiment == experiment).then_some(experiment)
+}
+
+/// Returns the differences of settings of all groups.
+fn settings(
+    groups: &Groups,
+    design: &Design,
+    of: fn(&Groups, [usize; 2]) -> Vec<SettingDifference>,
+) -> Vec<SettingDifference> {
+    design.pairs.iter().flat_map(|pair| of(groups, *pair)).collect()
+}
+
+/// Returns the settings that differ between two arms of one experiment without being declared.
+fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<SettingDifference> {
+    let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
+    let arms = pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm));
+    let changed = groups.experiments[experiment].undeclared(arms[0], arms[1]);
+    let difference = changed.into_iter().map(|one| {
+        let [baseline, value] = one.values;
+        SettingDifference { name: one.name, arm: pair[1], baseline, value }
+    });
+    difference.collect()
+}
+
+/// Returns the facts that differ between two groups of runs that were not interleaved.
+fn differing(groups: &Groups, pair: [usize; 2]) -> Vec<SettingDifference> {
+    if experiment_of(groups, pair).is_some() {
+        return Vec::new();
+    }
+    let runs = |place: usize| {
+        groups.all[place].runs.iter().map(|run| &run.run).collect::<Vec<&ComparedRun>>()
+    };
+    let facts = differing_facts(&runs(pair[0]), &runs(pair[1])).into_iter();
+    let difference = facts.map(|one| {
+        let [baseline, value] = one.values;
+        SettingDifference { name: one.name, arm: pair[1], baseline, value }
+    });
+    difference.collect()
+}
+
+/// The metrics that are judged.
+struct Judged {
+    bets: Vec<Bet>,
+    metrics: Vec<RunMetric>,
+    deltas: Deltas,
+}
+
+impl Judged {
+    /// Returns the metrics of the limits; otherwise those of the bets of the baseline's experiment.
+    /// Bets are judged only within their experiment.
+    fn of(groups: &Groups, design: &Design, limits: &[RegressionLimit]) -> Judged {
+        let first = design.pairs.first();
+        let baseline = first.and_then(|[baseline, _]| groups.all[*baseline].arm);
+        let outline = baseline.map(|arm| &groups.experiments[arm.experiment].outline);
+        let bets = outline.map(|outline| outline.bets.clone()).unwrap_or_default();
+        let deltas = outline.map(|outline| outline.deltas.clone()).unwrap_or_default();
+        if !limits.is_empty() {
+            let metrics = limits.iter().map(|limit| limit.metric.clone()).collect();
+            return Judged { bets: Vec::new(), metrics, deltas };
+        }
+        let is_whole = groups.arguments.len() == 1 && first.is_some_and(|[place, _]| *place == 0);
+        match is_whole {
+            true => Judged { bets, metrics: Vec::new(), deltas },
+            false => {
+                let metrics = bets.into_iter().map(|bet| bet.metric).collect();
+                Judged { bets: Vec::new(), metrics, deltas }
+            }
+        }
+    }
+
+    fn terms(&self) -> Terms<'_> {
+        Terms { bets: &self.bets, metrics: &self.metrics, deltas: &self.deltas }
+    }
+}
+
+/// Returns the runs of a baseline and of a group: pairs, if they are arms of one experiment.
+fn sample(groups: &Groups, pair: [usize; 2]) -> ArmSample<'_> {
+    let [baseline, arm] = pair;
+    let [own, other] = pair.map(|place| &groups.all[place]);
+    let Some(experiment) = experiment_of(groups, pair) else {
+        let runs = [own, other].map(|group| group.runs.iter().map(|run| &run.run.figures));
+        let runs = Sample::Groups(runs.map(Iterator::collect));
+        return ArmSample { baseline, arm, looks: LookPlan::Fixed(LookPlan::FEWEST), runs };
+    };
+    let recorded = &groups.experiments[experiment];
+    let most = recorded.results.looks.iter().map(|look| look.pairs).max().unwrap_or(u32::MAX);
+    let pairs = own.runs.iter().filter_map(|first| {
+        let second = other.runs.iter().find(|run| run.round == first.round)?;
+        Some([(first, baseline), (second, arm)].map(|(run, arm)| CountedRun {
+            round: run.round,
+            arm,
+            position: run.position,
+            figures: &run.run.figures,
+        }))
+    });
+    let runs =
+        Sample::Pairs { pairs: pairs.take(most as usize).collect(), order: recorded.design.order };
+    ArmSample { baseline, arm, looks: recorded.design.looks, runs }
+}
+
+/// Returns what became of the answer of the first experiment in its other executions.
+fn repetitions(groups: &Groups, design: &Design, deltas: &Deltas) -> Vec<(String, RepetitionView)> {
+    let view = |argument: usize| {
+        let Argument { text, experiment: place, .. } = &groups.arguments[argument];
+        let recorded = place.map(|place| &groups.experiments[place]);
+        recorded.map(|recorded| experiment::view_of(recorded, Path::new(text)))
+    };
+    let executions = design.executions.iter().filter_map(|[first, second]| {
+        let repetition =
+            RepetitionView::of(&view(*first)?, &view(*second)?, |metric| deltas.of(metric));
+        Some((groups.arguments[*second].text.clone(), repetition))
+    });
+    executions.collect()
+}

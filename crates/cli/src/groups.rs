@@ -1,0 +1,211 @@
+//! Groups of recorded runs that are compared.
+//!
+//! Each argument is a group: a record of a single run is a group of one, a glob is a group of all
+//! records that match, and `R.assay#ARM` is an arm of an experiment. The record of an experiment
+//! stands for all of its arms.
+
+use std::path::{Path, PathBuf};
+
+use analyze::compare::{ArmValidity, JudgedRun, validity_of};
+use archive::{Archive, RunState};
+use base::closest;
+use lab::comparison::ComparedRun;
+use lab::experiment::RecordedRun;
+
+use crate::commands::experiment;
+use crate::complain::Complaint;
+use crate::record_names::RecordName;
+use crate::recorded_experiment::RecordedExperiment;
+
+/// The groups of a command line.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// The groups, in the order of the arguments.
+    pub(crate) all: Vec<Group>,
+    /// The experiments that arms belong to.
+    pub(crate) experiments: Vec<RecordedExperiment>,
+    /// Paths of the experiments.
+    paths: Vec<PathBuf>,
+    /// The groups of each argument.
+    pub(crate) arguments: Vec<Argument>,
+}
+
+/// The groups of one argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// The argument.
+    pub(crate) text: String,
+    /// Indexes of its groups.
+    pub(crate) groups: Vec<usize>,
+    /// Index of the experiment, if the argument stands for all arms of one.
+    pub(crate) experiment: Option<usize>,
+}
+
+/// A group of runs.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its runs, at least one.
+    pub(crate) runs: Vec<GroupRun>,
+    /// Validity of its runs.
+    pub(crate) validity: ArmValidity,
+    /// The arm that the runs are of, if they are of one.
+    pub(crate) arm: Option<ArmPlace>,
+}
+
+/// A run of a group.
+#[derive(Debug)]
+pub(crate) struct GroupRun {
+    /// The run.
+    pub(crate) run: ComparedRun,
+    /// Its round in the experiment; its number in a group of single runs.
+    pub(crate) round: u32,
+    /// Its position in the round.
+    pub(crate) position: u32,
+}
+
+/// An arm of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArmPlace {
+    /// Index of the experiment.
+    pub(crate) experiment: usize,
+    /// Index of the arm.
+    pub(crate) arm: usize,
+}
+
+impl Groups {
+    /// Reads the groups of arguments.
+    ///
+    /// # Errors
+    /// A file that is not a readable record, an unknown arm, or a run that is named twice.
+    pub(crate) fn read(arguments: &[String]) -> Result<Groups, Complaint> {
+        let mut groups = Groups::default();
+        for text in arguments {
+            groups.add(text)?;
+        }
+        groups.refuse_repetitions()?;
+        Ok(groups)
+    }
+
+    fn add(&mut self, text: &str) -> Result<(), Complaint> {
+        let first = self.all.len();
+        let mut whole = None;
+        match RecordName::parse(text)? {
+            RecordName::File(path) if experiment::is_record(&path) => {
+                let experiment = self.experiment(&path)?;
+                for arm in 0..self.experiments[experiment].names.len() {
+                    self.add_arm(text, &path, ArmPlace { experiment, arm })?;
+                }
+                whole = Some(experiment);
+            }
+            RecordName::File(path) => self.all.push(single_runs(text, &[path])?),
+            RecordName::Glob(paths) => self.all.push(single_runs(text, &paths)?),
+            RecordName::Arm(path, name) if Archive::open(&path).is_ok() => {
+                let path = path.display();
+                let sentence = format!("`{path}` is the record of a single run, without arms");
+                return Err(Complaint::new(sentence).help(format!("leave out `#{name}`")));
+            }
+            RecordName::Arm(path, name) => {
+                let experiment = self.experiment(&path)?;
+                let arm = arm(&self.experiments[experiment].names, &name, &path)?;
+                let file = path.display().to_string();
+                self.add_arm(&file, &path, ArmPlace { experiment, arm })?;
+            }
+        }
+        let groups = (first..self.all.len()).collect();
+        self.arguments.push(Argument { text: text.to_owned(), groups, experiment: whole });
+        Ok(())
+    }
+
+    /// Reads an experiment, unless it was read before, and returns its index.
+    fn experiment(&mut self, path: &Path) -> Result<usize, Complaint> {
+        if let Some(known) = self.paths.iter().position(|known| known == path) {
+            return Ok(known);
+        }
+        self.experiments.push(RecordedExperiment::read(path)?);
+        self.paths.push(path.to_owned());
+        Ok(self.paths.len() - 1)
+    }
+
+    fn add_arm(&mut self, file: &str, path: &Path, place: ArmPlace) -> Result<(), Complaint> {
+        let recorded = &self.experiments[place.experiment];
+        let name = format!("{file}#{}", recorded.names[place.arm]);
+        let counts = |run: &&RecordedRun| run.arm == place.arm && run.row.state == RunState::Counts;
+        let counting: Vec<&RecordedRun> = recorded.results.runs.iter().filter(counts).collect();
+        let Some(first) = counting.first() else {
+            let sentence = format!("`{name}` has no run that counts");
+            return Err(Complaint::new(sentence).help("complete it with `assay run --resume`"));
+        };
+        // The runs of an arm have one plan.
+        let archive = Archive::open_run(path, first.row.run);
+        let archive = archive.map_err(|error| Complaint::of(&error))?;
+        let run = |run: &RecordedRun| {
+            let label = format!("{name}, run {}", run.row.run);
+            let (round, position) = (run.row.round, run.row.position);
+            GroupRun { run: ComparedRun::of(&archive, label, run.figures.clone()), round, position }
+        };
+        let runs = counting.into_iter().map(run).collect();
+        let validity = recorded.results.validity[place.arm].clone();
+        self.all.push(Group { name, runs, validity, arm: Some(place) });
+        Ok(())
+    }
+
+    fn refuse_repetitions(&self) -> Result<(), Complaint> {
+        let mut known: Vec<&str> = Vec::new();
+        for run in self.all.iter().flat_map(|group| &group.runs) {
+            let name = run.run.conditions.run.as_str();
+            if known.contains(&name) {
+                let sentence = format!("the run {name} is named twice");
+                return Err(Complaint::new(sentence).help("name each record in one argument"));
+            }
+            known.push(name);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the index of an arm.
+fn arm(names: &[String], name: &str, path: &Path) -> Result<usize, Complaint> {
+    if let Some(arm) = names.iter().position(|known| known == name) {
+        return Ok(arm);
+    }
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    let complaint =
+        Complaint::new(format!("the experiment of `{}` has no arm `{name}`", path.display()));
+    Err(match closest(name, known.iter().copied()) {
+        Some(near) => complaint.help(format!("did you mean `{near}`?")),
+        None => complaint.help(format!("its arms are {}", known.join(", "))),
+    })
+}
+
+/// Reads a group of records of single runs.
+fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
+    let read = |(round, path): (u32, &PathBuf)| {
+        if experiment::is_record(path) {
+            let sentence =
+                format!("`{name}` matches the record of an experiment, `{}`", path.display());
+            return Err(
+                Complaint::new(sentence).help("name it by itself, or its arms: R.assay#ARM")
+            );
+        }
+        let run = Archive::open(path)
+            .and_then(|archive| ComparedRun::read(&archive, path.display().to_string()))
+            .map_err(|error| Complaint::of(&error))?;
+        if run.is_observation() {
+            let sentence =
+                format!("`{}` has no workload: it is of `assay observe`", path.display());
+            return Err(Complaint::new(sentence).help("name records of `assay run`"));
+        }
+        Ok(GroupRun { run, round, position: 0 })
+    };
+    let runs = (0..).zip(paths).map(read).collect::<Result<Vec<GroupRun>, Complaint>>()?;
+    let judged = |one: &GroupRun| JudgedRun {
+        round: one.round,
+        arm: 0,
+        counts: true,
+        verdict: one.run.figures.verdict.clone(),
+    };
+    let validity = validity_of(0, &runs.iter().map(judged).collect::<Vec<_>>());
+    Ok(Group { name: name.to_owned(), runs, validity, arm: None })
+}

@@ -1,0 +1,325 @@
+//! Comparisons of recorded runs on the command line.
+
+use serde_json::Value;
+
+use crate::example::assert_keeps_to;
+use crate::support::{Place, Ran};
+
+const READ: &str = "duration = 4s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const FAST: &str = "sim:mm1?service=1ms";
+const SLOW: &str = "sim:mm1?service=1.2ms";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("read.ini", READ);
+    place
+}
+
+/// Makes runs of `read.ini` with other seeds, recorded in `NAME-1.assay` and so on.
+fn runs(place: &Place, name: &str, url: &str, number: u32, more: &[&str]) {
+    for run in 1..=number {
+        let (record, seed) = (format!("{name}-{run}.assay"), format!("{}{run}", name.len()));
+        let line = ["run", "read.ini", "--virtual", "--quiet", "--url", url, "--out", &record];
+        let ran = place.assay(&[&line[..], &["--seed", &seed], more].concat());
+        assert!([0, 3, 130].contains(&ran.code), "{}", ran.stderr);
+    }
+}
+
+/// An experiment about a slower server.
+fn experiment(place: &Place, record: &str, service: &str, seed: &str) {
+    let question = format!(
+        "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\
+         bet = throughput -5% .. -25%\n[arm fast]\n[arm slow]\noption.service = {service}\n"
+    );
+    place.write("slower.ini", question);
+    let line = ["run", "slower.ini", "--virtual", "--quiet", "--url", FAST, "--out", record];
+    place.assay(&[&line[..], &["--seed", seed]].concat()).expect(0);
+}
+
+fn first_line(ran: &Ran) -> &str {
+    ran.stdout.lines().next().unwrap_or_default()
+}
+
+#[test]
+fn groups_of_single_runs_are_compared_with_the_words_about_drift() {
+    let place = place();
+    runs(&place, "main", FAST, 4, &[]);
+    runs(&place, "pr", SLOW, 4, &[]);
+    let ran = place.assay(&["compare", "main-*.assay", "pr-?.assay"]).expect(0);
+    let first = first_line(&ran);
+    assert!(first.starts_with("pr-?.assay lowers throughput(read) by 1"), "{first}");
+    assert!(first.ends_with("4 and 4 runs, not interleaved)"), "{first}");
+    for words in [
+        "Not interleaved: the changes contain the drift of the machine",
+        "\nVALID\n  main-*.assay: 4 runs\n  pr-?.assay: 4 runs\n",
+        "differs    target is `sim:mm1?service=1ms` in main-*.assay",
+        "* exploratory",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("pairs of"), "{}", ran.stdout);
+    let document = place.assay(&["compare", "main-*.assay", "pr-?.assay", "--json"]).expect(0);
+    let document = document.json();
+    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_eq!((&document["interleaved"], &document["verdict"]), (&false.into(), &"VALID".into()));
+    let row = &document["comparison"][0];
+    assert_eq!((&row["verdict"], &row["pairs"]), (&"worse".into(), &Value::Null));
+    assert_eq!(row["run_values"][0].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn baseline_may_be_named_apart_from_the_groups() {
+    let place = place();
+    runs(&place, "main", FAST, 3, &[]);
+    runs(&place, "pr", SLOW, 3, &[]);
+    for line in [
+        &["compare", "--baseline", "main-*.assay", "pr-*.assay"][..],
+        &["compare", "pr-*.assay", "main-*.assay", "--baseline", "main-*.assay"],
+    ] {
+        let ran = place.assay(line).expect(0);
+        assert!(first_line(&ran).starts_with("pr-*.assay lowers"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn one_run_against_one_run_has_figures_and_no_verdict() {
+    let place = place();
+    runs(&place, "main", FAST, 1, &[]);
+    runs(&place, "pr", SLOW, 1, &[]);
+    let ran = place.assay(&["compare", "main-1.assay", "pr-1.assay"]).expect(3);
+    assert!(first_line(&ran).starts_with("No claim about throughput(read)"), "{}", ran.stdout);
+    for words in ["a single run has no scatter", "Repeat the runs, at least 6", "requests/s"] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let limit = ["compare", "main-1.assay", "pr-1.assay", "--fail-on", "throughput < -3%"];
+    let ran = place.assay(&limit).expect(3);
+    assert!(ran.stdout.contains("throughput < -3%: undecided"), "{}", ran.stdout);
+}
+
+#[test]
+fn arms_of_one_experiment_are_compared_as_in_its_report() {
+    let place = place();
+    experiment(&place, "e.assay", "1.2ms", "5");
+    let report = place.assay(&["report", "e.assay"]).expect(0);
+    for line in [&["compare", "e.assay"][..], &["compare", "e.assay#fast", "e.assay#slow"]] {
+        let ran = place.assay(line).expect(0);
+        let expected = first_line(&report).replace("slow lowers", "e.assay#slow lowers");
+        assert_eq!(first_line(&ran), expected);
+        assert!(ran.stdout.contains("pairs of throughput(read)"), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("Not interleaved"), "{}", ran.stdout);
+    }
+    let whole = place.assay(&["compare", "e.assay"]).expect(0);
+    assert!(whole.stdout.contains("bet        throughput -5% .. -25%: held"), "{}", whole.stdout);
+    let reversed = place.assay(&["compare", "e.assay", "--baseline", "e.assay#slow"]).expect(0);
+    assert!(first_line(&reversed).starts_with("e.assay#fast raises"), "{}", reversed.stdout);
+    let ran = place.assay(&["compare", "e.assay#fast", "e.assay#slwo"]).expect(2);
+    assert!(ran.stderr.contains("no arm `slwo`") && ran.stderr.contains("`slow`?"), "{ran:?}");
+}
+
+#[test]
+fn second_execution_confirms_or_contradicts_the_first() {
+    let place = place();
+    experiment(&place, "first.assay", "1.2ms", "5");
+    experiment(&place, "second.assay", "1.2ms", "77");
+    experiment(&place, "other.assay", "2ms", "9");
+    let agree = ["compare", "first.assay", "second.assay", "--json"];
+    let document = place.assay(&agree).expect(0).json();
+    assert_keeps_to("schemas/comparison.schema.json", &document);
+    let repetition = &document["repetitions"][0];
+    assert_eq!(repetition["execution"], "second.assay");
+    assert_eq!(repetition["outcome"], "holds");
+    let arms: Vec<&Value> =
+        document["comparison"].as_array().unwrap().iter().map(|row| &row["arm"]).collect();
+    assert!(arms.contains(&&"second.assay#fast".into()), "{arms:?}");
+    let ran = place.assay(&["compare", "first.assay", "other.assay"]).expect(0);
+    let words = "other.assay: The first answer is contradicted (first.assay)";
+    assert_eq!(first_line(&ran), words);
+    assert!(ran.stdout.contains("Not interleaved"), "{}", ran.stdout);
+}
+
+#[test]
+fn answer_is_given_as_markdown_and_test_cases() {
+    let place = place();
+    runs(&place, "main", FAST, 3, &[]);
+    runs(&place, "pr", SLOW, 3, &[]);
+    let line = ["compare", "main-*.assay", "pr-*.assay", "--fail-on", "throughput < -3%"];
+    let more = ["--markdown", "--junit", "cases.xml"];
+    let ran = place.assay(&[&line[..], &more].concat()).expect(1);
+    assert!(ran.stdout.lines().count() <= 40, "{}", ran.stdout);
+    for words in ["throughput(read)", "Not interleaved", "**VALID**", "exceeded", "<details>"] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let cases = std::fs::read_to_string(place.at("cases.xml")).unwrap();
+    assert!(cases.contains("<failure") && cases.contains("exceeded in pr-*.assay"), "{cases}");
+}
+
+/// Expects that a comparison is refused by an objection, and not with `--despite` its name.
+fn refused(place: &Place, records: [&str; 2], name: &str, words: &str) {
+    let line = [&["compare"][..], &records].concat();
+    let ran = place.assay(&line).expect(3);
+    assert!(first_line(&ran).starts_with("Not compared: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    let despite = format!("--despite {name}\n");
+    assert!(ran.stdout.contains(&despite), "{despite}: {}", ran.stdout);
+    let document = place.assay(&[&line[..], &["--json"]].concat()).expect(3).json();
+    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_eq!(document["refused"], true);
+    assert_eq!(document["comparison"].as_array().unwrap().len(), 0);
+    let accepted = [&line[..], &["--despite", name, "--json"]].concat();
+    let document = place.assay(&accepted).json();
+    let objections = document["objections"].as_array().unwrap();
+    let of_name = objections.iter().filter(|one| one["name"] == name);
+    assert!(of_name.clone().count() > 0 && of_name.clone().all(|one| one["accepted"] == true));
+}
+
+#[test]
+fn other_plan_is_refused() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    place.write("read.ini", READ.replace("concurrency = 2", "concurrency = 3"));
+    runs(&place, "pr", FAST, 2, &[]);
+    let words = "the plan of pr-1.assay differs from that of main-1.assay: concurrency of [read] \
+                 is `3`, was `2`";
+    refused(&place, ["main-*.assay", "pr-*.assay"], "plan", words);
+    let despite = ["compare", "main-*.assay", "pr-*.assay", "--despite", "plan"];
+    let ran = place.assay(&despite).expect(0);
+    assert!(ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("accepted (plan): the plan of pr-1.assay"), "{}", ran.stdout);
+    place.assay(&[&despite[..], &["--strict"]].concat()).expect(3);
+}
+
+#[test]
+fn other_size_of_the_data_is_refused() {
+    let place = place();
+    place.write("read.ini", format!("{READ}[load t]\nrows = 100\ncolumns = id: row()\n"));
+    runs(&place, "main", FAST, 2, &[]);
+    place.write("read.ini", format!("{READ}[load t]\nrows = 300\ncolumns = id: row()\n"));
+    runs(&place, "pr", FAST, 2, &[]);
+    let words = "the size of the data of pr-1.assay differs from that of main-1.assay: rows of \
+                 table t is `300`, was `100`";
+    refused(&place, ["main-*.assay", "pr-*.assay"], "data", words);
+}
+
+#[test]
+fn other_durability_is_refused() {
+    let place = place();
+    place.write("read.ini", "duration = 300ms\n[read]\nquery = select 1\nrate = 50\n");
+    for (record, option) in [("full.assay", "full"), ("off.assay", "off")] {
+        let url = format!("sqlite:a.db?synchronous={option}");
+        let line = ["run", "read.ini", "--quiet", "--url", &url, "--out", record];
+        place.assay(&line);
+    }
+    let words = "synchronous is `off`, was `full`";
+    refused(&place, ["full.assay", "off.assay"], "durability", words);
+}
+
+#[test]
+fn virtual_and_real_time_are_not_compared() {
+    let place = place();
+    place.write("read.ini", "duration = 300ms\n[read]\nquery = select 1\nrate = 50\n");
+    runs(&place, "main", FAST, 2, &[]);
+    let line = ["run", "read.ini", "--quiet", "--url", FAST, "--out", "real.assay"];
+    place.assay(&line);
+    refused(&place, ["main-*.assay", "real.assay"], "environment", "time is `real`, was `virtual`");
+}
+
+#[test]
+fn invalid_runs_are_refused() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", "sim:mm1?service=1ms&errors=0.2", 2, &[]);
+    let words = "2 runs of pr-*.assay INVALID (errors)";
+    refused(&place, ["main-*.assay", "pr-*.assay"], "invalid", words);
+}
+
+#[test]
+fn killed_runs_and_interrupted_experiments_are_refused() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", FAST, 2, &[]);
+    let connection = rusqlite::Connection::open(place.at("pr-2.assay")).unwrap();
+    connection.execute_batch("delete from seal; delete from meta where key like 'ended%'").unwrap();
+    drop(connection);
+    let words = "the run pr-2.assay was killed, or still runs";
+    refused(&place, ["main-*.assay", "pr-*.assay"], "incomplete", words);
+    experiment(&place, "e.assay", "1.2ms", "5");
+    let connection = rusqlite::Connection::open(place.at("e.assay")).unwrap();
+    connection.execute_batch("delete from experiment where key = 'state'").unwrap();
+    drop(connection);
+    let words = "the experiment of e.assay#fast is not complete";
+    refused(&place, ["e.assay#fast", "e.assay#slow"], "incomplete", words);
+}
+
+#[test]
+fn planted_regression_ends_with_exit_code_1_and_others_do_not() {
+    let place = place();
+    runs(&place, "main", FAST, 4, &[]);
+    runs(&place, "slower", SLOW, 4, &[]);
+    runs(&place, "same", FAST, 4, &[]);
+    let check = |group: &str, limits: &str, code: i32, words: &str| {
+        let line = ["compare", "--baseline", "main-*.assay", group, "--fail-on", limits];
+        let ran = place.assay(&line).expect(code);
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    };
+    check("slower-*.assay", "throughput < -3%", 1, "throughput < -3%: exceeded in slower-*.assay");
+    let two = "response.p99(read) > +90%, throughput < -3%";
+    check("slower-*.assay", two, 1, "response.p99(read) > +90%: not exceeded in slower-*.assay");
+    check("slower-*.assay", "throughput < -50%", 0, "throughput < -50%: not exceeded");
+    // A real change of 16 % that may be smaller than the limit is no failure.
+    check("slower-*.assay", "throughput < -16.67%", 0, "throughput < -16.67%: undecided");
+    check("same-*.assay", "throughput < -10%", 0, "throughput < -10%: not exceeded");
+}
+
+#[test]
+fn limits_that_cannot_be_judged_are_errors() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    runs(&place, "pr", FAST, 2, &[]);
+    let check = |limits: &str, words: &[&str]| {
+        let line = ["compare", "main-*.assay", "pr-*.assay", "--fail-on", limits];
+        let ran = place.assay(&line).expect(2);
+        for words in words {
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+    };
+    check("thoughput < -3%", &["--fail-on:1:1", "unknown metric `thoughput`", "`throughput`"]);
+    check("throughput(raed) < -3%", &["the runs have no `throughput(raed)`", "(read)`?"]);
+    check("throughput > +3%", &["is an improvement"]);
+    check("load < -3%", &["the runs have no `load`"]);
+}
+
+#[test]
+fn limit_on_a_metric_that_the_load_hides_has_no_verdict() {
+    let place = place();
+    place.write("read.ini", "duration = 1m\n[read]\nquery = select 1\nrate = 500\n");
+    runs(&place, "main", FAST, 3, &[]);
+    runs(&place, "pr", "sim:mm1?service=4ms", 3, &[]);
+    let line = ["compare", "main-*.assay", "pr-*.assay", "--despite", "invalid"];
+    let ran = place.assay(&[&line[..], &["--fail-on", "response.p99 > +10%"]].concat()).expect(3);
+    assert!(ran.stdout.contains("response.p99 > +10%: not judged"), "{}", ran.stdout);
+    let ran = place.assay(&[&line[..], &["--fail-on", "throughput < -3%"]].concat()).expect(2);
+    assert!(ran.stderr.contains("is the rate that the file asks for"), "{}", ran.stderr);
+}
+
+#[test]
+fn files_that_cannot_be_compared_are_errors() {
+    let place = place();
+    runs(&place, "main", FAST, 2, &[]);
+    experiment(&place, "e.assay", "1.2ms", "5");
+    place.write("text.assay", "no record");
+    let check = |records: &[&str], words: &str| {
+        let ran = place.assay(&[&["compare"][..], records].concat()).expect(2);
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    };
+    check(&["main-*.assay"], "there is one group of runs");
+    check(&["main-*.assay", "none.assay"], "there is no file `none.assay`");
+    check(&["main-*.assay", "none-*.assay"], "no file matches `none-*.assay`");
+    check(&["main-*.assay", "text.assay"], "is not a record of Assay");
+    check(&["main-*.assay", "main-1.assay"], "the run main-1.assay is named twice");
+    check(&["main-1.assay#slow", "main-2.assay"], "is the record of a single run");
+    check(&["main-1.assay", "*.assay"], "matches the record of an experiment, `e.assay`");
+    let damaged = std::fs::read(place.at("main-1.assay")).unwrap();
+    place.write("cut.assay", &damaged[..damaged.len() / 2]);
+    check(&["main-2.assay", "cut.assay"], "is damaged");
+}

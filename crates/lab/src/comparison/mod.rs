@@ -1,0 +1,57 @@
+//! Runs of records, as comparisons see them.
+//!
+//! [`ComparedRun`] has the figures of a run and the conditions by which it is comparable with
+//! others. [`differing_facts`] finds what else differs between two groups of runs.
+
+mod conditions;
+mod differing;
+
+use analyze::compare::{RunConditions, RunFigures};
+use archive::{Archive, RecordError};
+
+pub use differing::{DifferingFact, differing_facts};
+
+/// A run of a record.
+#[derive(Clone, Debug)]
+pub struct ComparedRun {
+    /// Conditions of the run.
+    pub conditions: RunConditions,
+    /// Its figures.
+    pub figures: RunFigures,
+    /// Facts about the program and the target.
+    pub made_by: Vec<(String, String)>,
+}
+
+impl ComparedRun {
+    /// Reads a run; `name` is its name in messages.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn read(archive: &Archive, name: String) -> Result<ComparedRun, RecordError> {
+        let evidence = crate::evidence(archive)?;
+        let summary = analyze::summarize(&evidence);
+        let figures = RunFigures::of(&evidence, &summary, archive.settings()?);
+        Ok(ComparedRun::of(archive, name, figures))
+    }
+
+    /// Creates a run from figures that were read before.
+    pub fn of(archive: &Archive, name: String, figures: RunFigures) -> ComparedRun {
+        let conditions = conditions::of(archive, name, &figures.facts);
+        let header = archive.header();
+        let mut made_by = vec![("assay".to_owned(), header.assay.clone())];
+        if !header.target.as_str().is_empty() {
+            made_by.push(("target".to_owned(), header.target.as_str().to_owned()));
+        }
+        ComparedRun { conditions, figures, made_by }
+    }
+
+    /// Returns true if the record has no workload: it is that of an observed program.
+    pub fn is_observation(&self) -> bool {
+        self.figures.jobs.is_empty()
+            && self
+                .figures
+                .metrics
+                .iter()
+                .all(|(metric, _)| metric.quantity.subject() == workload::question::Subject::Run)
+    }
+}

@@ -1,0 +1,76 @@
+//! The document of a comparison: `assay.comparison/1`.
+
+use analyze::compare::JudgedLimit;
+use serde_json::{Value, json};
+
+use super::comparison::{ComparisonView, ObjectionView};
+use super::repetition::RepetitionView;
+use super::view::SettingDifference;
+use super::{comparison_text, json, objection, sentence};
+
+/// Returns the document of a comparison.
+pub fn comparison_json(view: &ComparisonView) -> Value {
+    json!({
+        "schema": "assay.comparison/1",
+        "answer": comparison_text::answer(view),
+        "verdict": view.verdict().verdict(),
+        "refused": view.is_refused(),
+        "interleaved": !view.is_unpaired(),
+        "groups": view.groups.iter().map(json::arm).collect::<Vec<Value>>(),
+        "objections": view.objections.iter().map(|one| objected(view, one)).collect::<Vec<_>>(),
+        "undeclared_differences": settings(view, &view.undeclared),
+        "differences": settings(view, &view.differences),
+        "limits": view.limits.iter().map(|one| limit(view, one)).collect::<Vec<Value>>(),
+        "repetitions": view.repetitions.iter().map(repetition).collect::<Vec<Value>>(),
+        "comparison": view
+            .comparison
+            .as_ref()
+            .map_or_else(Vec::new, |comparison| json::rows(&view.groups, comparison)),
+    })
+}
+
+fn objected(view: &ComparisonView, one: &ObjectionView) -> Value {
+    let group = &view.groups[one.objection.group].name;
+    let kind = one.objection.kind();
+    json!({
+        "name": kind.name(),
+        "group": group,
+        "text": objection::reason(&one.objection, group),
+        "remedy": objection::remedy(kind),
+        "accepted": one.is_accepted,
+    })
+}
+
+fn settings(view: &ComparisonView, all: &[SettingDifference]) -> Vec<Value> {
+    let one = |one: &SettingDifference| {
+        json!({
+            "name": one.name,
+            "arm": view.groups[one.arm].name,
+            "baseline": view.baseline_of(one.arm),
+            "baseline_value": one.baseline,
+            "value": one.value,
+        })
+    };
+    all.iter().map(one).collect()
+}
+
+fn limit(view: &ComparisonView, one: &JudgedLimit) -> Value {
+    let arm = view.arms().nth(one.place);
+    let name = |of: Option<usize>| of.map(|group| view.groups[group].name.clone());
+    let compared = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
+    json!({
+        "text": one.limit.to_string(),
+        "arm": name(arm.map(|arm| arm.arm)),
+        "baseline": name(arm.map(|arm| arm.baseline)),
+        "outcome": one.outcome.map_or("not-judged", |outcome| outcome.name()),
+        "reason": one.outcome.err().map(sentence::not_compared),
+        "change_percent": compared.map(|compared| compared.change * 100.0),
+        "interval_percent": compared.and_then(|compared| compared.interval).map(json::ends),
+    })
+}
+
+fn repetition((record, view): &(String, RepetitionView)) -> Value {
+    let mut document = json::repetition(view);
+    document["execution"] = record.as_str().into();
+    document
+}

@@ -1,0 +1,48 @@
+//! The report of a comparison as Markdown, for pull requests.
+
+use super::comparison::ComparisonView;
+use super::comparison_text::{DRIFT, answer, difference, limit};
+use super::markdown::{all_escaped, table};
+use super::{lines, objection};
+use crate::markdown::{Document, escaped};
+
+/// Formats a comparison for a pull request: the sentences first, then validity, limits and
+/// differences, and the metrics in a collapsed table. It has at most 40 lines.
+pub fn comparison_markdown(view: &ComparisonView) -> String {
+    let mut out = Document::default();
+    match answer(view).as_slice() {
+        [only] => out.line(escaped(only)),
+        answers => out.list(&all_escaped(answers), 7),
+    }
+    out.gap();
+    if view.is_unpaired() {
+        out.line(escaped(DRIFT));
+        out.gap();
+    }
+    out.line(format!("**{}**", view.verdict().verdict()));
+    validity(&mut out, view);
+    out.gap();
+    let limits: Vec<String> = view.limits.iter().map(|one| limit(view, one)).collect();
+    out.list(&all_escaped(&limits), 5);
+    let differences: Vec<String> =
+        view.differences.iter().map(|one| format!("differs: {}", difference(view, one))).collect();
+    out.list(&all_escaped(&differences), 4);
+    out.with_table("Metrics", &table(&view.groups, view.comparison.as_ref()))
+}
+
+fn validity(out: &mut Document, view: &ComparisonView) {
+    let groups: Vec<String> = view
+        .groups
+        .iter()
+        .map(|group| format!("{}: {}", group.name, lines::counts(group)))
+        .collect();
+    out.list(&all_escaped(&groups), 4);
+    let objections = view.objections.iter().map(|one| {
+        let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
+        format!("{}: {reason}", one.objection.kind().name())
+    });
+    out.list(&all_escaped(&objections.collect::<Vec<String>>()), 3);
+    let undeclared = view.undeclared.iter().map(|one| difference(view, one));
+    let undeclared = undeclared.map(|one| format!("undeclared difference: {one}"));
+    out.list(&all_escaped(&undeclared.collect::<Vec<String>>()), 2);
+}

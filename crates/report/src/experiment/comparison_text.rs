@@ -1,0 +1,149 @@
+//! The report of a comparison for people.
+
+use std::fmt::Write as _;
+
+use analyze::compare::{JudgedLimit, RegressionOutcome};
+use base::printable;
+
+use super::comparison::ComparisonView;
+use super::view::SettingDifference;
+use super::{lines, objection, sentence, text};
+
+/// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
+/// limiters, metrics and pairs.
+pub fn comparison_text(view: &ComparisonView) -> String {
+    let mut out = String::new();
+    for sentence in answer(view) {
+        line(&mut out, &sentence);
+    }
+    if view.is_unpaired() {
+        line(&mut out, DRIFT);
+    }
+    groups(&mut out, view);
+    validity(&mut out, view);
+    differences(&mut out, view);
+    text::labelled(&mut out, "limit", view.limits.iter().map(|one| limit(view, one)));
+    for arm in view.arms() {
+        text::labelled(&mut out, "bet", lines::bets(arm));
+        for write in [text::limiters, text::metrics, text::pairs] {
+            write(&mut out, &view.groups, arm);
+        }
+    }
+    out
+}
+
+/// Remark on runs that were not interleaved.
+pub(super) const DRIFT: &str = "Not interleaved: the changes contain the drift of the machine \
+                                between the groups; an experiment with both as arms excludes it";
+
+/// Returns the sentences of the answer.
+pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
+    if view.is_refused() {
+        let refused = view.objections.iter().filter(|one| !one.is_accepted);
+        let sentence = |one: &super::ObjectionView| {
+            let group = &view.groups[one.objection.group].name;
+            format!("Not compared: {}", objection::reason(&one.objection, group))
+        };
+        return refused.map(sentence).collect();
+    }
+    let repetitions = view.repetitions.iter().flat_map(|(record, repetition)| {
+        let lines = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
+        let sentence = format!("{record}: {}", repetition.sentence());
+        std::iter::once(sentence).chain(lines.map(|line| format!("  {line}")))
+    });
+    let changes = view.arms().flat_map(|arm| {
+        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+        declared.map(move |change| {
+            let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
+            lines::capitalized(sentence::answer(name, baseline, change, arm.alpha), name)
+        })
+    });
+    let single = view.is_without_conclusion().then(|| SINGLE.to_owned());
+    repetitions.chain(changes).chain(single).collect()
+}
+
+/// Remedy for a group of one run.
+const SINGLE: &str = "Repeat the runs, at least 6 of each, or run an experiment with both as arms";
+
+fn line(out: &mut String, text: &str) {
+    let _ = writeln!(out, "{}", printable(text));
+}
+
+fn groups(out: &mut String, view: &ComparisonView) {
+    let _ = writeln!(out);
+    for (place, group) in view.groups.iter().enumerate() {
+        let is_compared = view.arms().any(|arm| arm.arm == place);
+        let role = if is_compared || place > 0 && view.is_refused() { "group" } else { "baseline" };
+        let differences = lines::differences(group);
+        let differences = match group.differences.is_empty() {
+            true => String::new(),
+            false => format!(": {differences}"),
+        };
+        line(out, &format!("{role:<9}  {}{differences}", group.name));
+    }
+}
+
+fn validity(out: &mut String, view: &ComparisonView) {
+    let _ = writeln!(out, "\n{}", view.verdict().verdict());
+    for group in &view.groups {
+        line(out, &format!("  {}: {}", group.name, lines::counts(group)));
+    }
+    for one in &view.objections {
+        let kind = one.objection.kind();
+        let reason = objection::reason(&one.objection, &view.groups[one.objection.group].name);
+        match one.is_accepted {
+            true => line(out, &format!("  accepted ({}): {reason}", kind.name())),
+            false => {
+                line(out, &format!("  {}: {reason}", kind.name()));
+                let remedy = objection::remedy(kind);
+                line(out, &format!("    {remedy}; or accept it: --despite {}", kind.name()));
+            }
+        }
+    }
+    for one in &view.undeclared {
+        line(out, &format!("  undeclared difference: {}", difference(view, one)));
+    }
+}
+
+fn differences(out: &mut String, view: &ComparisonView) {
+    let named = view.differences.iter().map(|one| difference(view, one));
+    text::labelled(out, "differs", named);
+    let of_one = |arm: usize| view.differences.iter().filter(|one| one.arm == arm).count();
+    if view.differences.iter().any(|one| of_one(one.arm) > 1) {
+        line(out, "           Several things differ: the cause of a change is unknown");
+    }
+}
+
+/// Returns a difference with the values of both groups.
+pub(super) fn difference(view: &ComparisonView, one: &SettingDifference) -> String {
+    let baseline = view.baseline_of(one.arm);
+    format!(
+        "{} is `{}` in {baseline}, `{}` in {}",
+        one.name, one.baseline, one.value, view.groups[one.arm].name
+    )
+}
+
+/// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.
+pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
+    let arm = view.arms().nth(one.place);
+    let name = arm.map_or("", |arm| &view.groups[arm.arm].name);
+    let outcome = match one.outcome {
+        Ok(RegressionOutcome::Exceeded) => format!("exceeded in {name}"),
+        Ok(RegressionOutcome::Within) => format!("not exceeded in {name}"),
+        Ok(RegressionOutcome::Undecided) => {
+            format!("undecided in {name}: more runs are needed to tell")
+        }
+        Err(reason) => {
+            return format!("{}: not judged: {}", one.limit, sentence::not_compared(reason));
+        }
+    };
+    let change = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
+    let scale = one.limit.metric.quantity.scale();
+    let measured = change.zip(arm).map(|(compared, arm)| {
+        let interval = compared.interval.map(|interval| {
+            format!(", {} CI {}", sentence::level(arm.alpha), sentence::range(interval, scale))
+        });
+        format!(" ({}{})", sentence::signed(compared.change, scale), interval.unwrap_or_default())
+    });
+    format!("{}: {outcome}{}", one.limit, measured.unwrap_or_default())
+}

@@ -1,0 +1,81 @@
+//! Sentences about reasons not to compare.
+
+use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem};
+use record::EndKind;
+
+/// Most differences of a kind that are named.
+const MOST: usize = 3;
+
+/// Returns the reason: what differs, and where.
+pub(super) fn reason(objection: &Objection, group: &str) -> String {
+    match &objection.problem {
+        Problem::RunEnded { run, ended: None } => {
+            format!("the run {run} was killed, or still runs")
+        }
+        Problem::RunEnded { run, ended: Some(ended) } => {
+            format!("the run {run} ended early: {}", end(*ended))
+        }
+        Problem::ExperimentEnded => format!("the experiment of {group} is not complete"),
+        Problem::Invalid { runs, checks } => {
+            let checks: Vec<&str> = checks.iter().map(|check| check.name()).collect();
+            let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+            format!("{runs} of {group} INVALID ({})", checks.join(", "))
+        }
+        Problem::Differs { kind, run, reference, differences } => {
+            let named: Vec<String> = differences.iter().take(MOST).map(difference).collect();
+            let more = differences.len().saturating_sub(MOST);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            format!(
+                "{} of {run} differs from that of {reference}: {}{more}",
+                subject(*kind),
+                named.join("; ")
+            )
+        }
+    }
+}
+
+fn difference(one: &FactDifference) -> String {
+    let value = |value: &Option<String>| match value {
+        Some(value) => format!("`{value}`"),
+        None => "missing".to_owned(),
+    };
+    format!("{} is {}, was {}", one.name, value(&one.value), value(&one.reference))
+}
+
+fn subject(kind: ObjectionKind) -> &'static str {
+    match kind {
+        ObjectionKind::Incomplete => "the end",
+        ObjectionKind::Invalid => "the verdict",
+        ObjectionKind::Plan => "the plan",
+        ObjectionKind::Data => "the size of the data",
+        ObjectionKind::Durability => "the durability",
+        ObjectionKind::Environment => "the environment",
+    }
+}
+
+fn end(ended: EndKind) -> &'static str {
+    match ended {
+        EndKind::Completed => "it was completed",
+        EndKind::Interrupted => "it was interrupted",
+        EndKind::StoppedByError => "an error stopped it",
+        EndKind::TargetLost => "it lost its target",
+        EndKind::RecorderFailed => "its record could not be written",
+        EndKind::FileFailed => "a file could not be read or written",
+        EndKind::QueueFull => "its queue was full",
+        EndKind::InternalError => "of an internal error",
+    }
+}
+
+/// Returns the remedy.
+pub(super) fn remedy(kind: ObjectionKind) -> &'static str {
+    match kind {
+        ObjectionKind::Incomplete => {
+            "complete the experiment with `assay run --resume`, or leave out the run"
+        }
+        ObjectionKind::Invalid => "repeat the runs; `assay report` prints the remedy of each check",
+        ObjectionKind::Plan => "run the same workload file with the same options for both",
+        ObjectionKind::Data => "fill both databases with the same number of rows",
+        ObjectionKind::Durability => "give both servers the same settings",
+        ObjectionKind::Environment => "make both runs on the same machine, in the same way",
+    }
+}
