@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use archive::{Archive, export};
+use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, Source, Target};
+use lab::experiment::{ExperimentError, read_results};
 use report::{About, Page, Style, View};
 use workload::feed::{self, Format};
+use workload::question::Outline;
 use workload::{Arrival, NoFiles, Overrides, Rates};
 
 /// Parses and checks a workload file. An accepted one is printed and parsed again.
@@ -159,7 +161,8 @@ impl Read for Bytewise<'_> {
     }
 }
 
-/// Opens a record file, summarizes, reports and exports it.
+/// Opens a record file, summarizes, reports and exports it; that of an experiment with its
+/// comparison and with each of its runs.
 ///
 /// # Panics
 /// Panics if the bytes cannot be written to a temporary file.
@@ -167,6 +170,7 @@ pub fn record(data: &[u8]) {
     let path = scratch();
     std::fs::write(&path, data).expect("a scratch file");
     let _ = answer(&path);
+    let _ = answer_experiment(&path);
     // SQLite may have found or created a journal.
     let _ = std::fs::remove_file(path.with_extension("assay-journal"));
     std::fs::remove_file(&path).expect("the scratch file is ours");
@@ -174,8 +178,27 @@ pub fn record(data: &[u8]) {
 
 /// Produces every report and export of a record.
 fn answer(path: &std::path::Path) -> Result<(), archive::RecordError> {
-    let archive = Archive::open(path)?;
-    let evidence = lab::evidence(&archive)?;
+    answer_run(&Archive::open(path)?)
+}
+
+/// Compares the arms of an experiment's record, and answers each of its runs.
+fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
+    let content = ExperimentContent::read(path)?;
+    let outline = content.fact("experiment").and_then(Outline::of_text);
+    let Some(outline) = outline else { return Ok(()) };
+    for is_counterbalanced in [false, true] {
+        let design = lab::experiment::design(&outline, is_counterbalanced);
+        let results = read_results(path, &design, &outline.compared())?;
+        (1..outline.compared().len()).for_each(|arm| drop(results.changed_settings(arm)));
+    }
+    for row in &content.runs {
+        answer_run(&Archive::open_run(path, row.run)?)?;
+    }
+    Ok(())
+}
+
+fn answer_run(archive: &Archive) -> Result<(), archive::RecordError> {
+    let evidence = lab::evidence(archive)?;
     let view = View {
         about: About::of(archive.facts()?),
         summary: analyze::summarize(&evidence),
@@ -184,9 +207,9 @@ fn answer(path: &std::path::Path) -> Result<(), archive::RecordError> {
     let page = Page::of(&view);
     let _ = report::text(&page, &Style { color: false, width: 100 });
     let _ = report::json(&page).to_string();
-    export::write_hlog(&archive, &mut Discard)?;
-    export::csv(&archive, archive.grid().warmup(), &mut Discard)?;
-    export::json(&archive, &mut Discard)
+    export::write_hlog(archive, &mut Discard)?;
+    export::csv(archive, archive.grid().warmup(), &mut Discard)?;
+    export::json(archive, &mut Discard)
 }
 
 /// A writer that discards everything.

@@ -26,6 +26,8 @@ pub enum RecordErrorKind {
     CannotCreate,
     /// A record cannot be continued: the disk is full or has failed.
     CannotWrite,
+    /// Another process continues the experiment of this record.
+    InUse,
     /// The recorder's thread panicked.
     Crashed,
     /// No file at this path.
@@ -92,6 +94,11 @@ impl fmt::Display for RecordError {
             RecordErrorKind::CannotWrite => write!(
                 f,
                 "cannot go on writing the record `{path}`: what it holds so far stays readable"
+            ),
+            RecordErrorKind::InUse => write!(
+                f,
+                "the record `{path}` is in use by another process: wait until that experiment has \
+                 ended, or end it"
             ),
             RecordErrorKind::Crashed => write!(
                 f,

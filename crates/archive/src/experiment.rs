@@ -1,6 +1,7 @@
 //! Writing and reading of the records of experiments.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use base::WallTime;
@@ -8,7 +9,7 @@ use record::InputFile;
 use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
-use crate::error::{RecordError, Trouble, cannot_create};
+use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
 use crate::open::open_experiment;
 use crate::v2::{Figure, LookRow, NoteRow, RunRow, RunState};
 use crate::{v1, v2};
@@ -17,10 +18,16 @@ use crate::{v1, v2};
 ///
 /// Everything is written between runs. A transaction is on the disk when it has ended, so that the
 /// record holds every run that had ended before the process was killed or the machine failed.
+///
+/// The file is locked, so that no other process continues the same experiment; reading it is not
+/// affected.
 #[derive(Debug)]
 pub struct ExperimentWriter {
     path: PathBuf,
     connection: Connection,
+    /// The lock, which ends with the process. It is released after the connection, because closing
+    /// the file ends the locks of SQLite on it.
+    _lock: Option<File>,
 }
 
 /// The content of an experiment's record beside the rows of its runs.
@@ -49,6 +56,12 @@ impl ExperimentContent {
             .map_err(|trouble| trouble.into_read_error(path, "the tables of the experiment"))
     }
 
+    /// Returns the error that the record contains an inconsistency, for callers that interpret its
+    /// content.
+    pub fn damaged(path: &Path, what: String) -> RecordError {
+        RecordError::new(path, RecordErrorKind::Damaged(what))
+    }
+
     /// Returns a fact.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
@@ -56,13 +69,37 @@ impl ExperimentContent {
 }
 
 fn content(of: &Connection) -> Result<ExperimentContent, Trouble> {
-    Ok(ExperimentContent {
+    let content = ExperimentContent {
         facts: v2::read_facts(of)?,
         files: v1::read_files(of)?,
         runs: v2::read_runs(of)?,
         looks: v2::read_looks(of)?,
         notes: v2::read_notes(of)?,
-    })
+    };
+    check_runs(&content.runs)?;
+    Ok(content)
+}
+
+/// Highest number of a round, a place in it and an attempt at it that a record may have.
+const MOST: u32 = 100_000;
+
+/// Checks what every writer of runs keeps to: their numbers are consecutive, and one run at most
+/// counts for a place in a round.
+fn check_runs(runs: &[RunRow]) -> Result<(), Trouble> {
+    let mut counting = BTreeSet::new();
+    for (row, expected) in runs.iter().zip(1..) {
+        let RunRow { run, round, position, attempt, .. } = *row;
+        if run != expected {
+            return Err(Trouble::content(format!("run {run} follows run {}", expected - 1)));
+        }
+        if [round, position, attempt].into_iter().any(|number| number > MOST) {
+            return Err(Trouble::content(format!("run {run} has no possible place in a round")));
+        }
+        if row.state == RunState::Counts && !counting.insert((round, position)) {
+            return Err(Trouble::content(format!("run {run} counts in the place of another run")));
+        }
+    }
+    Ok(())
 }
 
 impl ExperimentWriter {
@@ -82,19 +119,23 @@ impl ExperimentWriter {
             facts.iter().try_for_each(|(key, value)| v2::write_fact(connection, key, value))?;
             files.iter().try_for_each(|file| v1::write_file(connection, file))
         })?;
-        Ok(ExperimentWriter { path, connection })
+        let _lock = lock(&path)?;
+        Ok(ExperimentWriter { path, connection, _lock })
     }
 
     /// Opens the record of an interrupted experiment to continue it, and returns its content.
     ///
     /// # Errors
-    /// As [`ExperimentContent::read`], or the file cannot be written.
+    /// As [`ExperimentContent::read`], or the file cannot be written, or another process continues
+    /// the experiment.
     pub fn resume(path: &Path) -> Result<(ExperimentWriter, ExperimentContent), RecordError> {
+        // A file that cannot be opened is reported by the reader.
+        let _lock = lock(path)?;
         // Reading rolls back what a killed writer left half done.
         let content = ExperimentContent::read(path)?;
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
         let connection = connect(&path).map_err(|trouble| trouble.into_write_error(&path))?;
-        Ok((ExperimentWriter { path, connection }, content))
+        Ok((ExperimentWriter { path, connection, _lock }, content))
     }
 
     /// Returns the path of the record.
@@ -189,6 +230,16 @@ impl ExperimentWriter {
         let transaction = self.connection.transaction()?;
         write(&transaction)?;
         Ok(transaction.commit()?)
+    }
+}
+
+/// Locks the record of an experiment against other writers; `None` if the file cannot be opened
+/// for writing. A file system without locks has none.
+fn lock(path: &Path) -> Result<Option<File>, RecordError> {
+    let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RecordError::new(path, RecordErrorKind::InUse)),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
     }
 }
 

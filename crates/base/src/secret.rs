@@ -84,6 +84,11 @@ impl Secrets {
         Secrets(all)
     }
 
+    /// Collects the secrets of several plans.
+    pub fn of_all(all: impl IntoIterator<Item = Secrets>) -> Secrets {
+        Secrets::new(all.into_iter().flat_map(|one| one.0))
+    }
+
     /// Returns true if there is no secret to hide.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

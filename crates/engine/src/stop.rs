@@ -26,11 +26,13 @@ struct State {
     has_panicked: AtomicBool,
     /// The stop of the set of runs to which this one belongs.
     whole: Option<Stop>,
+    /// True if that ends this run only when it ends at once.
+    is_undisturbed: bool,
 }
 
 impl Default for Stop {
     fn default() -> Stop {
-        Stop::within(None)
+        Stop::within(None, false)
     }
 }
 
@@ -38,10 +40,16 @@ impl Stop {
     /// Returns a stop for one of several runs, which also ends when this one does. Ending the one
     /// run does not end the others.
     pub fn of_one_run(&self) -> Stop {
-        Stop::within(Some(self.clone()))
+        Stop::within(Some(self.clone()), false)
     }
 
-    fn within(whole: Option<Stop>) -> Stop {
+    /// Returns a stop for a run that goes on when this one is asked for a clean end, and ends when
+    /// it is asked to end at once: for what must follow the others.
+    pub fn of_one_undisturbed_run(&self) -> Stop {
+        Stop::within(Some(self.clone()), true)
+    }
+
+    fn within(whole: Option<Stop>, is_undisturbed: bool) -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
         let reason = AtomicU8::new(EndKind::Completed as u8);
         Stop(Arc::new(State {
@@ -50,6 +58,7 @@ impl Stop {
             at_once: AtomicBool::new(false),
             has_panicked: AtomicBool::new(false),
             whole,
+            is_undisturbed,
         }))
     }
 
@@ -78,7 +87,9 @@ impl Stop {
         let reason = self.0.reason.load(Ordering::Acquire);
         match EndKind::ALL.into_iter().find(|kind| *kind as u8 == reason) {
             Some(EndKind::Completed) | None => {
-                self.0.whole.as_ref().map_or(EndKind::Completed, Stop::reason)
+                let whole = self.0.whole.as_ref();
+                let whole = whole.filter(|whole| !self.0.is_undisturbed || whole.is_at_once());
+                whole.map_or(EndKind::Completed, Stop::reason)
             }
             Some(reason) => reason,
         }
@@ -101,7 +112,7 @@ impl Stop {
 
     /// Requests an end; the first reason counts.
     pub(crate) fn ask(&self, reason: EndKind) {
-        if self.0.whole.as_ref().is_some_and(Stop::is_asked) {
+        if self.reason() != EndKind::Completed {
             return;
         }
         let none = EndKind::Completed as u8;
@@ -150,6 +161,16 @@ mod tests {
         assert!(next.is_at_once());
         next.ask(EndKind::RecorderFailed);
         assert_eq!(next.reason(), EndKind::Interrupted);
+    }
+
+    #[test]
+    fn undisturbed_run_ends_only_at_once() {
+        let all = Stop::default();
+        all.interrupt();
+        let last = all.of_one_undisturbed_run();
+        assert_eq!((last.reason(), last.is_at_once()), (EndKind::Completed, false));
+        all.interrupt_at_once();
+        assert_eq!((last.reason(), last.is_at_once()), (EndKind::Interrupted, true));
     }
 
     #[test]

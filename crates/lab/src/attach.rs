@@ -23,7 +23,7 @@ use crate::observation::{self, MISSING, ObservationSink, Warn, Watches};
 use crate::record_place::RecordPlace;
 use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
-use crate::target::Reached;
+use crate::target::{Reached, SimulatedRun};
 
 /// Interval at which the end of the program is polled.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
@@ -139,7 +139,7 @@ pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
     let options = Options { prepare: Prepare::Keep, ..Options::in_real_time() };
     let plan = asking();
     match Stage::open(&plan, target, &options) {
-        Ok(stage) => with_drivers!(stage.drivers(&plan, plan.seed), drivers => {
+        Ok(stage) => with_drivers!(stage.drivers(&plan, SimulatedRun::only(&plan)), drivers => {
             watch(order, drivers.main, stage.reached(), None)
         }),
         Err(OpenError::Unreachable(error)) => {

@@ -17,6 +17,7 @@ use workload::Overrides;
 
 use crate::sleeps::lateness;
 use crate::stage::{OpenError, Stage, with_drivers};
+use crate::target::SimulatedRun;
 
 /// Number of sleeps of 1 ms that are timed; 0.3 s.
 const SLEEPS: usize = 300;
@@ -58,7 +59,7 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let stage = Stage::open(&plan, target, &options)?;
     let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
     let network = network.collect();
-    let settings = with_drivers!(stage.drivers(&plan, plan.seed), drivers => {
+    let settings = with_drivers!(stage.drivers(&plan, SimulatedRun::only(&plan)), drivers => {
         let driver = drivers.main.expect("the plan asks the main target");
         run_real(&rt::Options::default(), |rt| settings(driver, rt))
     });

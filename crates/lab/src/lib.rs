@@ -35,4 +35,4 @@ pub use open_files::TooManyFiles;
 pub use record_place::RecordPlace;
 pub use run::{Done, Order, load, run, run_on};
 pub use stage::{OpenError, Stage};
-pub use target::{TargetProblem, admit, admit_all, password_file_for_any_host};
+pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};

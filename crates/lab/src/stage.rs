@@ -15,7 +15,7 @@ use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::error::Error;
-use crate::target::{Reached, TargetProblem, admit_all, simulation};
+use crate::target::{Reached, SimulatedRun, TargetProblem, admit_all, simulation};
 
 /// The servers and drivers of a plan's targets, for any number of runs.
 ///
@@ -127,13 +127,14 @@ impl Stage {
     /// Returns the drivers for a run of a plan, with new simulated servers. Drivers of a single
     /// kind are returned as they are, which keeps the measured path direct.
     ///
-    /// `seed` is that of simulated servers.
+    /// `run` is that of simulated servers.
     ///
     /// # Panics
     /// If the plan asks a target for which the stage was not opened.
-    pub(crate) fn drivers(&self, plan: &Plan, seed: Seed) -> StageDrivers {
+    pub(crate) fn drivers(&self, plan: &Plan, run: SimulatedRun) -> StageDrivers {
         let Ok(kinds) = PerTarget::of_plan(plan, |asked| {
-            Ok::<_, Infallible>(self.targets.of(asked).driver(seed_of(plan, asked, seed)))
+            let seed = seed_of(plan, asked, run.seed);
+            Ok::<_, Infallible>(self.targets.of(asked).driver(SimulatedRun { seed, ..run }))
         });
         macro_rules! if_all_are {
             ($kind:ident) => {
@@ -216,11 +217,13 @@ enum Opened {
 }
 
 impl Opened {
-    /// Returns the driver for a run; `seed` is that of a simulated server.
-    fn driver(&self, seed: Seed) -> DriverKind {
+    /// Returns the driver for a run of a simulated server.
+    fn driver(&self, run: SimulatedRun) -> DriverKind {
         match self {
             Opened::Simulated(config) => {
-                DriverKind::Simulated(Simulated::new(Config::clone(config), seed))
+                let mut config = Config::clone(config);
+                config.variation.run += run.position;
+                DriverKind::Simulated(Simulated::new(config, run.seed))
             }
             Opened::Driver(driver) => driver.clone(),
         }

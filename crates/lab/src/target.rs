@@ -5,11 +5,27 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::{Endpoint, Target, TargetKind};
+use base::{Endpoint, Seed, Target, TargetKind};
 use driver::{Mysql, Postgres, Sqlite};
 use engine::PerTarget;
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
+
+/// One of several runs of simulated servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimulatedRun {
+    /// The seed of the servers.
+    pub seed: Seed,
+    /// The number of runs before it, over which the speed of the servers may drift.
+    pub position: u32,
+}
+
+impl SimulatedRun {
+    /// Returns the only run of a plan, whose seed it has.
+    pub(crate) fn only(plan: &Plan) -> SimulatedRun {
+        SimulatedRun { seed: plan.seed, position: 0 }
+    }
+}
 
 /// A reason why there is no driver for a target.
 #[derive(Debug)]

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use archive::{ExperimentWriter, LookRow, RunRow, RunState};
 use base::Target;
 use engine::{NoListener, Options, Stop};
 use fuzz::{files, run_kept};
 use lab::{Order, RecordPlace};
 use workload::Overrides;
+use workload::question::Outline;
 
 use crate::support::{bytes_of, files_in};
 
@@ -89,6 +91,50 @@ fn records_of_any_bytes_are_read_or_refused() {
     // Most mutations should be of the record.
     let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
     run_kept("record", &corpus, files::record, 500);
+}
+
+#[test]
+fn records_of_experiments_of_any_bytes_are_read_or_refused() {
+    run_kept("record", &[an_experiment()], files::record, 60);
+}
+
+/// Returns the bytes of a small record of an experiment: six rounds of two arms, and a look.
+fn an_experiment() -> Vec<u8> {
+    let folder = std::env::temp_dir().join(format!("assay-corpus-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (path, own, single) = (folder.join("e"), folder.join("run"), a_record());
+    let question = "[question]\nask = What?\nworkload = corpus.ini\nrounds = 6\n\
+                    bet = failed -5% .. +5%\n[arm one]\n[arm two]\nset.x = 1\n";
+    let facts = [
+        ("experiment", question.to_owned()),
+        ("counterbalanced", "no".to_owned()),
+        ("state", "complete".to_owned()),
+    ];
+    let mut writer = ExperimentWriter::create(&path, &facts, &[]).expect("a new record");
+    for run in 1..=12 {
+        std::fs::write(&own, &single).expect("the record of a run");
+        let row = RunRow {
+            run,
+            round: (run - 1) / 2,
+            position: (run - 1) % 2,
+            arm: if run % 2 == 1 { "one" } else { "two" }.to_owned(),
+            attempt: 0,
+            state: RunState::Counts,
+            verdict: "valid".to_owned(),
+            objections: String::new(),
+            seed: 42,
+        };
+        writer.add_run(&row, &[], &own).expect("its rows");
+    }
+    writer.add_look(LookRow { pairs: 6, is_decided: true }).expect("a look");
+    drop(writer);
+    let outline = Outline::of_text(question).expect("the outline of the test's own question");
+    let design = lab::experiment::design(&outline, false);
+    let results = lab::experiment::read_results(&path, &design, &outline.compared());
+    assert!(results.expect("an intact record").comparison.is_some());
+    let bytes = std::fs::read(&path).expect("the record");
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    bytes
 }
 
 /// Returns the bytes of a small record of a virtual run.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::compare::RunFigures;
 use archive::RecordErrorKind;
-use base::{Clock, Monotonic, Nanos, Seed, Stamp, WallTime};
+use base::{Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
     ChangedSetting, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
@@ -18,8 +18,10 @@ use workload::question::{Arm, Restore};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
+use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, false_alarms, order};
 use crate::complain::Complaint;
+use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
@@ -31,7 +33,10 @@ const COMMAND: &str = "command";
 
 /// Runs an experiment, or continues an interrupted one, and prints the answer.
 pub(crate) fn run(args: &RunArgs, file: &ExperimentFile) -> Result<Exit, Complaint> {
-    let Some(executed) = execute(args, file)? else { return Ok(Exit::Unreachable) };
+    let executed = match execute(args, file)? {
+        Ok(executed) => executed,
+        Err(exit) => return Ok(exit),
+    };
     let view = executed.view(args, file)?;
     give(&view, &args.answer)?;
     Ok(executed.exit(&view, &args.answer))
@@ -43,12 +48,12 @@ pub(crate) struct Executed {
     end: ExperimentEnd,
 }
 
-/// Runs an experiment, or continues an interrupted one; `None` if a target cannot be reached, which
-/// is printed.
+/// Runs an experiment, or continues an interrupted one; an exit status if a server or the disk ended
+/// it, which is printed.
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,
-) -> Result<Option<Executed>, Complaint> {
+) -> Result<Result<Executed, Exit>, Complaint> {
     refuse_unsupported(args, file)?;
     let record = record(args);
     answer::check_cases(&args.answer, &record)?;
@@ -60,8 +65,13 @@ pub(crate) fn execute(
     if !args.quiet {
         stderr::line(&forecast(file, args.is_virtual));
     }
-    let listening = signals::listen(stop.clone(), |_| {
-        stderr::line("ending the experiment: the run in progress is not recorded");
+    let listening = signals::listen(stop.clone(), |ending| {
+        stderr::line(match ending {
+            Interruption::Finishing | Interruption::GivingUp => {
+                "ending the experiment; the run in progress is not recorded (Ctrl-C again: at once)"
+            }
+            Interruption::AtOnce => "ending at once",
+        });
     });
     listening.map_err(|error| Complaint::of(&error))?;
     let facts = facts(file, command.clone());
@@ -77,14 +87,15 @@ pub(crate) fn execute(
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
-    let progress = Progress { is_quiet: args.quiet, pace: Cell::default() };
+    let progress = Progress { is_quiet: args.quiet, secrets: secrets(file), pace: Cell::default() };
     match run_experiment(&experiment_order, &progress) {
-        Ok(end) => Ok(Some(Executed { record, end })),
-        Err(error) if is_unreachable(&error) => {
-            complaint(&error, &record).print();
-            Ok(None)
+        Ok(end) => Ok(Ok(Executed { record, end })),
+        Err(error) => {
+            let complaint = complaint(&error, file, &record).without(&progress.secrets);
+            let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
+            complaint.print();
+            Ok(Err(exit))
         }
-        Err(error) => Err(complaint(&error, &record)),
     }
 }
 
@@ -273,26 +284,66 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     format!("experiment: {arms} arms, {number}{length}, without {beside}")
 }
 
-fn is_unreachable(error: &ExperimentError) -> bool {
-    matches!(*error.problem, Problem::Unreachable(_) | Problem::Servers(OpenError::Unreachable(_)))
+/// Returns the exit status of an experiment that ended with an error; `None` is that of a wrong
+/// file or statement.
+fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
+    match &*error.problem {
+        Problem::Unreachable(_) | Problem::Lost | Problem::Servers(OpenError::Unreachable(_)) => {
+            Some(Exit::Unreachable)
+        }
+        Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
+            record.exists().then_some(Exit::Invalid)
+        }
+        _ => None,
+    }
 }
 
-fn complaint(error: &ExperimentError, record: &Path) -> Complaint {
-    let is_other = matches!(*error.problem, Problem::Changed { .. } | Problem::FileChanged(_));
-    let resumable = !is_other && !matches!(*error.problem, Problem::Complete);
-    let complaint = Complaint::of(error);
+/// Returns the complaint about an experiment that ended with an error, with a remedy.
+fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> Complaint {
     match &*error.problem {
-        Problem::Changed { .. } | Problem::FileChanged(_) => {
-            complaint.help("continue it with the same files and options, or begin a new record")
+        Problem::Changed { .. } | Problem::FileChanged(_) | Problem::OtherServer { .. } => {
+            return Complaint::of(error).help(
+                "continue it with the same files, options and server, or begin a new record",
+            );
         }
-        Problem::Complete => complaint.help("print its answer with `assay report`"),
-        _ if resumable && record.exists() => complaint.help(format!(
-            "the runs so far are in `{}`; continue with --resume {}",
-            record.display(),
-            order::quoted(&record.display().to_string())
-        )),
-        _ => complaint,
+        Problem::Complete => {
+            return Complaint::of(error).help("print its answer with `assay report`");
+        }
+        Problem::InstrumentFailed => {
+            return Complaint::of(error).help("find the cause with `assay doctor`, and begin anew");
+        }
+        Problem::Record(error) if *error.kind() != RecordErrorKind::CannotWrite => {
+            return Complaint::of(error);
+        }
+        _ => {}
     }
+    let complaint = of_run(error, file).unwrap_or_else(|| Complaint::of(error));
+    if !record.exists() {
+        return complaint;
+    }
+    let record = record.display().to_string();
+    let continues = format!("the runs so far are in `{record}`; continue");
+    let quoted = order::quoted(&record);
+    complaint.help(match &*error.problem {
+        Problem::Statement { key, .. } => {
+            format!("{continues} with --resume {quoted} if the statement of `{key}` works then")
+        }
+        _ => format!("{continues} with --resume {quoted}"),
+    })
+}
+
+/// Returns the complaint about a failed part of the workload, which points to its line.
+fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
+    let Problem::Run(cause) = &*error.problem else { return None };
+    let name = error.arm.as_ref()?;
+    let arm = file.experiment.arms.iter().find(|arm| arm.name == *name)?;
+    let workload = file.workload_of(arm.plan.clone());
+    Some(order::complaint(&workload, cause, SkipsLoads::No))
+}
+
+/// Returns the secrets of all arms, which a database may repeat.
+fn secrets(file: &ExperimentFile) -> Secrets {
+    Secrets::of_all(file.experiment.arms.iter().map(|arm| arm.plan.secrets()))
 }
 
 /// The source of the orders of an experiment's runs.
@@ -323,6 +374,7 @@ impl RunMaker for Runs<'_> {
 /// The progress of an experiment on stderr: a line for each run.
 struct Progress {
     is_quiet: bool,
+    secrets: Secrets,
     /// Number of the first run, and the time when it began.
     pace: Cell<Option<(u32, Stamp)>>,
 }
@@ -346,6 +398,9 @@ impl Progress {
 
 impl ExperimentListener for Progress {
     fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if let ExperimentEvent::Warning { sentence } = event {
+            return Complaint::warning(sentence).without(&self.secrets).print();
+        }
         if self.is_quiet {
             return;
         }
@@ -360,6 +415,7 @@ impl ExperimentListener for Progress {
                 format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
             }
             ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
+            ExperimentEvent::Warning { .. } => return,
             ExperimentEvent::Repeating { round } => {
                 format!("round {} is repeated: the load generator or the machine failed", round + 1)
             }

@@ -160,7 +160,7 @@ fn killed_experiment_is_resumed_to_the_same_answer() {
     let resumed = ["run", "slower.ini", "--virtual", "--resume", "cut.assay"];
     let longer = [&resumed[..], &["--duration", "70s"]].concat();
     let ran = place.assay(&longer).expect(2);
-    assert!(ran.stderr.contains("has changed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("its options have changed"), "{}", ran.stderr);
     let ran = place.assay(&resumed).expect(0);
     assert_eq!(ran.stdout.replace("cut.assay", "r.assay"), expected);
     assert!(!ran.stderr.contains("run 1 of"), "{}", ran.stderr);

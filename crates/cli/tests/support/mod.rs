@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -203,6 +204,34 @@ impl Running {
                 return;
             }
         }
+    }
+
+    /// Waits for these words on stderr; returns false if the program ends without them.
+    pub(crate) fn says_or_ends(&mut self, words: &str) -> bool {
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            self.said.push_str(&line);
+            self.said.push('\n');
+            if line.contains(words) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reads what the program prints on stderr within some time.
+    pub(crate) fn listen(&mut self, span: Nanos) {
+        let began = Monotonic.now();
+        while let Some(left) = span.0.checked_sub(Monotonic.now().since(began).0) {
+            if let Ok(line) = self.lines.recv_timeout(Duration::from_nanos(left)) {
+                self.said.push_str(&line);
+                self.said.push('\n');
+            }
+        }
+    }
+
+    /// Returns true if the program has not ended.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use archive::RecordError;
+use engine::Failed;
 use workload::question::Arm;
 
 use crate::calibrate;
@@ -27,8 +28,24 @@ pub enum Problem {
     Servers(OpenError),
     /// A run failed before anything was measured.
     Run(Error),
+    /// The database rejected a statement of `before`, `after` or `restore`.
+    Statement {
+        /// The key.
+        key: &'static str,
+        /// The number of the statement under this key, from 1.
+        number: usize,
+        /// The database's error.
+        error: driver::Error,
+    },
     /// The target does not answer, for this reason.
     Unreachable(String),
+    /// The target stopped answering during a run and was lost to its end.
+    Lost,
+    /// The server is not that of the earlier runs.
+    OtherServer {
+        /// Maker and version of the server of the earlier runs, and of this one.
+        versions: [String; 2],
+    },
     /// The difference of the arm is not in effect, for this reason: the arm is INVALID.
     NotInEffect(String),
     /// A private server does not start with settings.
@@ -57,6 +74,9 @@ pub enum Problem {
     Own(PathBuf, io::Error),
     /// The record to continue is that of a complete experiment.
     Complete,
+    /// The record to continue is that of an experiment that ended because the load generator or
+    /// the machine failed too often.
+    InstrumentFailed,
     /// A part of the experiment differs from that of the record to continue.
     Changed {
         /// The fact that differs.
@@ -71,6 +91,17 @@ pub enum Problem {
 impl ExperimentError {
     pub(super) fn of(arm: &Arm, problem: Problem) -> ExperimentError {
         ExperimentError { arm: Some(arm.name.clone()), problem: Box::new(problem) }
+    }
+
+    /// Names the key of the file whose statements ran in place of `[setup]`.
+    pub(super) fn of_statement(self, key: &'static str) -> ExperimentError {
+        let problem = match *self.problem {
+            Problem::Run(Error::Failed(Failed::Statement { place, error })) => {
+                Problem::Statement { key, number: place.statement.unwrap_or_default(), error }
+            }
+            other => other,
+        };
+        ExperimentError { problem: Box::new(problem), ..self }
     }
 }
 
@@ -94,7 +125,14 @@ impl fmt::Display for ExperimentError {
         match &*self.problem {
             Problem::Servers(error) => error.fmt(f),
             Problem::Run(error) => error.fmt(f),
+            Problem::Statement { key, number, .. } => {
+                write!(f, "the database rejects statement {number} of `{key}`")
+            }
             Problem::Unreachable(reason) => write!(f, "the target does not answer: {reason}"),
+            Problem::Lost => f.write_str("the target was lost during a run"),
+            Problem::OtherServer { versions: [before, now] } => {
+                write!(f, "the server is {now}, and that of the earlier runs was {before}")
+            }
             Problem::NotInEffect(reason) => f.write_str(reason),
             Problem::Settings { settings, problem } if settings.is_empty() => {
                 write!(f, "the server does not start again: {problem}")
@@ -117,8 +155,12 @@ impl fmt::Display for ExperimentError {
                 write!(f, "cannot remove `{}`: {error}", path.display())
             }
             Problem::Complete => f.write_str("the experiment of this record is complete"),
+            Problem::InstrumentFailed => f.write_str(
+                "the experiment of this record has ended: the load generator or the machine failed \
+                 in too many rounds",
+            ),
             Problem::Changed { key } => {
-                write!(f, "the experiment differs from that of the record: {key} has changed")
+                write!(f, "the experiment differs from that of the record: {}", changed(key))
             }
             Problem::FileChanged(path) => {
                 write!(f, "`{path}` has changed since the experiment began")
@@ -137,7 +179,10 @@ impl std::error::Error for ExperimentError {
             Problem::Run(error) => error.source(),
             Problem::Record(error) => error.source(),
             Problem::Own(_, error) => error.source(),
+            Problem::Statement { error, .. } => Some(error),
             Problem::Unreachable(_)
+            | Problem::Lost
+            | Problem::OtherServer { .. }
             | Problem::NotInEffect(_)
             // Their text has the whole reason.
             | Problem::Settings { .. }
@@ -146,9 +191,21 @@ impl std::error::Error for ExperimentError {
             | Problem::Canary(_)
             | Problem::Command { .. }
             | Problem::Complete
+            | Problem::InstrumentFailed
             | Problem::Changed { .. }
             | Problem::FileChanged(_)
             | Problem::FilesChanged => None,
         }
+    }
+}
+
+/// Returns words for a fact that differs.
+fn changed(key: &str) -> String {
+    match key {
+        "assay" => "another version of assay made its runs".to_owned(),
+        "experiment" => "the experiment file has changed".to_owned(),
+        "plans" => "the workload or its options have changed".to_owned(),
+        "command" => "the options of the command line have changed".to_owned(),
+        _ => format!("{key} has changed"),
     }
 }

@@ -47,6 +47,11 @@ pub enum ExperimentEvent<'a> {
         /// Its figures.
         figures: &'a RunFigures,
     },
+    /// Something failed that does not end the experiment.
+    Warning {
+        /// A sentence about it.
+        sentence: &'a str,
+    },
     /// A round is repeated, because an instrument failed.
     Repeating {
         /// The round.

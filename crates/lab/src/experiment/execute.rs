@@ -9,22 +9,25 @@ use analyze::compare::{
 };
 use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
 use base::{Seed, TargetKind};
-use engine::{NoListener, Prepare, Stop};
+use engine::{Listener, NoListener, Prepare, Stop};
 use record::{EndKind, InputFile, Load};
 use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
 use workload::{FixedStatement, Warmup};
 
 use super::canary;
 use super::commands::{Commands, Moment};
+use super::consistency;
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::made::{MadeRuns, complete_rounds};
-use super::recorded::{figures, looks_of};
+use super::recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
 use super::servers::Servers;
+use super::settings;
+use super::settle;
+use super::teardown::TeardownFailures;
 use super::warm_up::{figures_of_round, is_same_round};
-use super::{settings, settle};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
 
@@ -80,26 +83,34 @@ pub fn run_experiment(
     listener: &dyn ExperimentListener,
 ) -> Result<ExperimentEnd, ExperimentError> {
     let (record, content) = open_record(order)?;
-    let mut execution = Execution::begin(order, listener, record, content)?;
-    match execution.execute() {
-        Ok(end) => execution.conclude(end),
-        Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
-            execution.record.set_facts(&[(INVALID_ARM, error.to_string())])?;
-            execution.conclude(ExperimentEnd::NotInEffect)
-        }
-        Err(error) => Err(error),
+    let ended = execute(order, listener, record, content);
+    if ended.is_err() && !order.is_resumed {
+        remove_if_empty(order.record);
     }
+    ended
 }
 
-/// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
-/// `instrument-failed`, `not-in-effect`.
-pub const STATE: &str = "state";
+fn execute(
+    order: &ExperimentOrder<'_>,
+    listener: &dyn ExperimentListener,
+    record: ExperimentWriter,
+    content: ExperimentContent,
+) -> Result<ExperimentEnd, ExperimentError> {
+    let mut execution = Execution::begin(order, listener, record, content)?;
+    let end = execution.execute();
+    // The answer is recorded first: a teardown may fail, hang or be ended by the user.
+    let concluded = end.and_then(|end| execution.conclude(end));
+    execution.tear_down();
+    concluded
+}
 
-/// The fact that names an arm whose difference is not in effect, with the reason.
-pub const INVALID_ARM: &str = "invalid-arm";
-
-/// The fact that says if the order of runs is counterbalanced: `yes` or `no`.
-pub const COUNTERBALANCED: &str = "counterbalanced";
+/// Removes the record of an experiment that failed before its first run: it holds nothing.
+fn remove_if_empty(record: &Path) {
+    if ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty()) {
+        // A record that stays repeats the error.
+        let _ = std::fs::remove_file(record);
+    }
+}
 
 /// An experiment that is being executed.
 struct Execution<'a> {
@@ -116,6 +127,15 @@ struct Execution<'a> {
     runs: MadeRuns,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
+    /// The arms through whose servers tables were filled.
+    filled: Vec<usize>,
+}
+
+/// The results of statements beside the runs.
+struct Aside {
+    loads: Vec<Load>,
+    /// A sentence for each failure of a teardown.
+    failures: Vec<String>,
 }
 
 /// The end of a round, or of one of its runs.
@@ -133,6 +153,9 @@ impl<'a> Execution<'a> {
         content: ExperimentContent,
     ) -> Result<Execution<'a>, ExperimentError> {
         let experiment = order.experiment;
+        let outline = experiment.outline();
+        let (design, names) = (design(&outline, experiment.writes()), outline.compared());
+        consistency::check(order.record, &content, &design, &names)?;
         let seed = experiment.arms[0].plan.seed;
         let orders = experiment.arms.iter().map(|arm| order_of(order, arm, seed));
         let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
@@ -150,26 +173,28 @@ impl<'a> Execution<'a> {
             servers,
             commands,
             schedule: schedule(experiment, seed),
-            design: design(&experiment.outline(), experiment.writes()),
-            names: experiment.outline().compared(),
+            design,
+            names,
             looks: looks_of(&content),
             runs: MadeRuns::default(),
             reloaded: Vec::new(),
+            filled: Vec::new(),
             record,
         };
         execution.resume(content)?;
         Ok(execution)
     }
 
-    /// Prepares the data, runs the rounds, and removes the data.
+    /// Prepares the data and runs the rounds.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
-        self.try_settings()?;
-        self.prepare()?;
-        let end = self.rounds();
-        let torn_down = self.tear_down();
-        let end = end?;
-        torn_down?;
-        Ok(end)
+        let end = self.try_settings().and_then(|()| self.prepare()).and_then(|()| self.rounds());
+        match end {
+            Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
+                self.record.set_facts(&[(INVALID_ARM, error.to_string())])?;
+                Ok(ExperimentEnd::NotInEffect)
+            }
+            end => end,
+        }
     }
 
     /// Restarts the private servers once with the settings of every arm that changes some, before
@@ -233,6 +258,9 @@ impl<'a> Execution<'a> {
     /// Fills the tables of every server, and lets the servers settle.
     fn prepare(&mut self) -> Result<(), ExperimentError> {
         for place in self.servers.arms_with_own_data() {
+            if self.is_interrupted() {
+                break;
+            }
             let arm = &self.order.experiment.arms[place];
             self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.name });
             if self.order.is_resumed {
@@ -240,6 +268,7 @@ impl<'a> Execution<'a> {
                 let _ = self.aside(place, |order| order.plan.setup.clear());
             }
             self.load(place)?;
+            self.filled.push(place);
         }
         Ok(())
     }
@@ -247,52 +276,58 @@ impl<'a> Execution<'a> {
     /// Runs setup and loads of an arm, and returns the loads.
     fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
-        let loads = self.aside(place, |order| {
+        let done = self.aside(place, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
         })?;
         if is_simulated(arm) {
-            return Ok(loads);
+            return Ok(done.loads);
         }
         let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
         for statement in settle::statements(&arm.plan, dialect) {
             // A user without the right to it has a server that settles later.
-            let _ = self.statements(place, &[statement], self.own_stop());
+            let _ = self.aside(place, |order| only(order, &[statement]));
         }
-        Ok(loads)
+        Ok(done.loads)
     }
 
-    /// Runs `[teardown]` on every server.
-    fn tear_down(&mut self) -> Result<(), ExperimentError> {
-        for place in self.servers.arms_with_own_data() {
-            if !self.order.experiment.arms[place].plan.teardown.is_empty() {
-                self.aside(place, |order| {
-                    order.plan.setup.clear();
-                    // The end of the experiment does not interrupt it.
-                    order.stop = Stop::default();
-                })?;
+    /// Runs `[teardown]` on every server with tables. A failure does not change the answer; it is reported.
+    fn tear_down(&self) {
+        for place in self.filled.iter().copied() {
+            if self.order.experiment.arms[place].plan.teardown.is_empty() {
+                continue;
+            }
+            let torn_down = self.aside(place, |order| {
+                order.plan.setup.clear();
+                // The end of the experiment does not interrupt it.
+                order.stop = self.order.stop.of_one_undisturbed_run();
+            });
+            match torn_down {
+                Ok(done) => done.failures.iter().for_each(|sentence| self.warn(sentence)),
+                Err(error) => self.warn(&told(&error)),
             }
         }
-        Ok(())
+    }
+
+    fn warn(&self, sentence: &str) {
+        self.listener.on_event(&ExperimentEvent::Warning { sentence });
     }
 
     /// Runs statements once, unless `stop` ends them.
     fn statements(
         &self,
         place: usize,
-        statements: &[FixedStatement],
+        (key, statements): (&'static str, &[FixedStatement]),
         stop: Stop,
     ) -> Result<(), ExperimentError> {
-        match statements.is_empty() {
-            true => Ok(()),
-            false => {
-                let ran = self.aside(place, |order| {
-                    only(order, statements);
-                    order.stop = stop;
-                });
-                ran.map(drop)
-            }
+        if statements.is_empty() {
+            return Ok(());
         }
+        let ran = self.aside(place, |order| {
+            only(order, statements);
+            order.stop = stop;
+        });
+        ran.map(drop).map_err(|error| error.of_statement(key))
     }
 
     /// Returns the stop of something that ends with the experiment.
@@ -300,13 +335,17 @@ impl<'a> Execution<'a> {
         self.order.stop.of_one_run()
     }
 
-    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record, and
-    /// returns the loads among them.
+    /// Returns true if the user has ended the experiment.
+    fn is_interrupted(&self) -> bool {
+        self.order.stop.is_asked()
+    }
+
+    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
     fn aside(
         &self,
         place: usize,
         change: impl FnOnce(&mut Order),
-    ) -> Result<Vec<Load>, ExperimentError> {
+    ) -> Result<Aside, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
@@ -320,14 +359,19 @@ impl<'a> Execution<'a> {
             order.options.teardown = false;
         }
         order.record = RecordPlace::Exactly(self.aside_path());
-        let done = run_on(self.servers.stage(place), order, Arc::new(NoListener), |_| {});
+        let failures = Arc::new(TeardownFailures::default());
+        let heard = Arc::clone(&failures) as Arc<dyn Listener>;
+        let done = run_on(self.servers.stage(place), order, heard, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let unreachable = done.unreachable.clone().or_else(|| done.lost.clone());
         let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
         done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
         match unreachable {
             Some(reason) => Err(ExperimentError::of(arm, Problem::Unreachable(reason))),
-            None => Ok(loads?.into_iter().map(|report| report.load).collect()),
+            None => Ok(Aside {
+                loads: loads?.into_iter().map(|report| report.load).collect(),
+                failures: failures.take(),
+            }),
         }
     }
 
@@ -407,37 +451,39 @@ impl<'a> Execution<'a> {
 
     /// Makes a run, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
-        if self.order.stop.reason() != EndKind::Completed {
-            return Ok(RoundEnd::Interrupted);
-        }
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
-        let number = self.runs.len() as u32 + 1;
-        self.restart(place)?;
-        self.restore(place)?;
-        let made = self.before(place).and_then(|()| match self.order.stop.is_asked() {
-            true => Ok(RoundEnd::Interrupted),
-            false => self.make(round, planned, number),
-        });
+        if !self.is_interrupted() {
+            self.restart(place)?;
+            self.restore(place)?;
+        }
+        if self.is_interrupted() {
+            return Ok(RoundEnd::Interrupted);
+        }
+        let made = self.before(place).and_then(|()| self.make(round, planned));
         // It undoes what was done before the run, however that ended, also after an interrupt.
-        let undone = self.after(place);
-        let part = made?;
-        undone?;
-        Ok(part)
+        match (made, self.after(place)) {
+            (Ok(RoundEnd::Done), Err(error)) => Err(error),
+            (made, Err(error)) => {
+                self.warn(&told(&error));
+                made
+            }
+            (made, Ok(())) => made,
+        }
     }
 
     /// Runs the programs and the statements before a run of an arm.
     fn before(&self, place: usize) -> Result<(), ExperimentError> {
         let arm = &self.order.experiment.arms[place];
         self.command(place, Moment::Before)?;
-        self.statements(place, &arm.before, self.own_stop())
+        self.statements(place, ("before", &arm.before), self.own_stop())
     }
 
     /// Runs the statements and the programs after a run of an arm, the programs also if a statement
     /// failed.
     fn after(&self, place: usize) -> Result<(), ExperimentError> {
         let arm = &self.order.experiment.arms[place];
-        let statements = self.statements(place, &arm.after, Stop::default());
+        let statements = self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
         let programs = self.command(place, Moment::After);
         statements.and(programs)
     }
@@ -449,12 +495,11 @@ impl<'a> Execution<'a> {
     }
 
     /// Measures a run and moves it into the record.
-    fn make(
-        &mut self,
-        round: u32,
-        planned: PlannedRun,
-        number: u32,
-    ) -> Result<RoundEnd, ExperimentError> {
+    fn make(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
+        if self.is_interrupted() {
+            return Ok(RoundEnd::Interrupted);
+        }
+        let number = self.runs.len() as u32 + 1;
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
         let arm = &experiment.arms[place];
@@ -469,13 +514,23 @@ impl<'a> Execution<'a> {
         let archive = Archive::open(&done.record)?;
         let figures = figures(&archive)?;
         drop(archive);
+        if let Some(versions) = self.runs.other_server(&name, &figures) {
+            let _ = std::fs::remove_file(&done.record);
+            return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
+        }
         let mut row = self.row(number, round, planned, name, &figures);
+        // The server is a part of the machine: without it there is no pair. A simulated server that
+        // is lost is lost in every process, which is the result of its arm.
+        let is_lost = done.end == EndKind::TargetLost && !is_simulated(arm);
         let told = effect::check_told(arm, &figures.facts);
-        if told.is_err() {
+        if is_lost || told.is_err() {
             // Its round begins again if the experiment is resumed.
             row.state = RunState::Abandoned;
         }
         self.record.add_run(&row, &rows_of(&figures), &done.record)?;
+        if is_lost {
+            return Err(ExperimentError::of(arm, Problem::Lost));
+        }
         told.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
         self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
         self.runs.push(row, Some(figures));
@@ -546,11 +601,15 @@ impl<'a> Execution<'a> {
             Restore::None => Ok(()),
             Restore::Statements(_) => {
                 let statements = &self.order.experiment.arms[place].restore;
-                self.statements(place, statements, self.own_stop())
+                self.statements(place, ("restore", statements), self.own_stop())
             }
             Restore::Reload => {
-                self.aside(place, |order| order.plan.setup.clear())?;
-                self.reloaded = self.load(place)?;
+                let removed = self.aside(place, |order| order.plan.setup.clear())?;
+                removed.failures.iter().for_each(|sentence| self.warn(sentence));
+                self.reloaded = match self.is_interrupted() {
+                    true => Vec::new(),
+                    false => self.load(place)?,
+                };
                 Ok(())
             }
         }
@@ -562,7 +621,7 @@ impl<'a> Execution<'a> {
         self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)
     }
 
-    fn conclude(mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
+    fn conclude(&mut self, end: ExperimentEnd) -> Result<ExperimentEnd, ExperimentError> {
         let word = match end {
             ExperimentEnd::Complete => "complete",
             ExperimentEnd::Interrupted => "interrupted",
@@ -603,8 +662,10 @@ fn open_record(
         return Ok((record, ExperimentContent::default()));
     }
     let (mut record, content) = ExperimentWriter::resume(order.record)?;
-    if content.fact(STATE) == Some("complete") {
-        return Err(Problem::Complete.into());
+    match content.fact(STATE) {
+        Some("complete") => return Err(Problem::Complete.into()),
+        Some("instrument-failed") => return Err(Problem::InstrumentFailed.into()),
+        _ => {}
     }
     if let Some(path) = changed_file(&content.files, order.files) {
         return Err(Problem::FileChanged(path.to_owned()).into());
@@ -630,6 +691,14 @@ fn changed_file<'f>(before: &[InputFile], now: &'f [InputFile]) -> Option<&'f st
 fn order_of(order: &ExperimentOrder<'_>, arm: &Arm, seed: Seed) -> Result<Order, ExperimentError> {
     let made = order.runs.order(arm, seed);
     made.ok_or_else(|| ExperimentError::of(arm, Problem::FilesChanged))
+}
+
+/// Returns an error with its causes, as a sentence.
+fn told(error: &ExperimentError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 /// Reduces an order to statements.

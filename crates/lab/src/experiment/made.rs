@@ -3,6 +3,9 @@
 use analyze::compare::{CountedRun, RunFigures};
 use archive::{RunRow, RunState};
 
+/// The setting with the maker and the version of a server.
+const SERVER: &str = "server";
+
 /// A run with its figures, if it may count.
 struct MadeRun {
     row: RunRow,
@@ -86,6 +89,16 @@ impl MadeRuns {
         rounds.len() as u32
     }
 
+    /// Returns the versions of the server of an arm's first run and of a new run, if they differ.
+    pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
+        let first = self.0.iter().filter(|run| run.row.arm == arm);
+        let first = first.filter_map(|run| run.figures.as_ref()).find_map(server);
+        match (first, server(new)) {
+            (Some(before), Some(now)) if before != now => Some([before.to_owned(), now.to_owned()]),
+            _ => None,
+        }
+    }
+
     fn repeated(&self) -> impl Iterator<Item = &RunRow> {
         self.0.iter().map(|run| &run.row).filter(|row| row.state == RunState::Repeated)
     }
@@ -100,6 +113,12 @@ impl MadeRuns {
         });
         counted.collect()
     }
+}
+
+/// Returns the maker and the version of a run's server, if it has told.
+fn server(figures: &RunFigures) -> Option<&str> {
+    let mut facts = figures.facts.iter();
+    facts.find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())
 }
 
 /// Returns the number of leading rounds in which every arm has a run that counts.

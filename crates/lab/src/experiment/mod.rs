@@ -11,6 +11,7 @@
 
 mod canary;
 mod commands;
+mod consistency;
 mod effect;
 mod error;
 mod event;
@@ -22,15 +23,13 @@ mod schedule;
 mod servers;
 mod settings;
 mod settle;
+mod teardown;
 mod warm_up;
 
 pub use canary::canary_length;
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
-pub use execute::{
-    COUNTERBALANCED, ExperimentEnd, ExperimentOrder, INVALID_ARM, RunMaker, STATE, design,
-    run_experiment,
-};
-pub use recorded::figures;
+pub use execute::{ExperimentEnd, ExperimentOrder, RunMaker, design, run_experiment};
+pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
 pub use results::{ChangedSetting, ExperimentResults, RecordedRun, read_results};
 pub use warm_up::evidence_of_run;

@@ -1,4 +1,4 @@
-//! Figures and looks, read from the record of an experiment.
+//! Facts, figures and looks, read from the record of an experiment.
 
 use analyze::compare::{Look, RunFigures};
 use analyze::{Evidence, summarize};
@@ -6,6 +6,16 @@ use archive::{Archive, ExperimentContent};
 
 use super::error::ExperimentError;
 use crate::evidence::evidence;
+
+/// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
+/// `instrument-failed`, `not-in-effect`.
+pub const STATE: &str = "state";
+
+/// The fact that says if the order of runs is counterbalanced: `yes` or `no`.
+pub const COUNTERBALANCED: &str = "counterbalanced";
+
+/// The fact that names an arm whose difference is not in effect, with the reason.
+pub const INVALID_ARM: &str = "invalid-arm";
 
 /// Returns the figures of a recorded run.
 ///

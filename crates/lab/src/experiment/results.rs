@@ -6,9 +6,10 @@ use analyze::compare::{
     ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, MachineChange,
     RunFigures, compare, machine_changes, slos_of, validity_of,
 };
-use archive::{ExperimentContent, RunRow, RunState};
+use archive::{Archive, ExperimentContent, RunRow, RunState};
 use record::environment::CANARY;
 
+use super::consistency::{self, ArmPlans};
 use super::error::ExperimentError;
 use super::recorded::looks_of;
 use super::warm_up::{figures_of_round, is_same_round};
@@ -65,11 +66,13 @@ pub fn read_results(
     names: &[String],
 ) -> Result<ExperimentResults, ExperimentError> {
     let content = ExperimentContent::read(path)?;
-    let mut runs = Vec::new();
+    consistency::check(path, &content, design, names)?;
+    let (mut runs, mut plans) = (Vec::new(), ArmPlans::default());
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
         for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
             let Some(arm) = names.iter().position(|name| *name == row.arm) else { continue };
+            plans.check(path, arm, row.run, &Archive::open_run(path, row.run)?.header().plan)?;
             runs.push(RecordedRun { row: RunRow::clone(row), arm, figures });
         }
     }

@@ -2,6 +2,8 @@
 
 use base::{Seed, Stream};
 
+use crate::target::SimulatedRun;
+
 /// The plan of the runs of an experiment: a pure function of its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
@@ -22,8 +24,8 @@ pub(super) struct PlannedRun {
     pub(super) position: u32,
     /// Seed of schedule and values, the same for all runs of the round.
     pub(super) seed: Seed,
-    /// Seed of a simulated server.
-    pub(super) server: Seed,
+    /// The run of a simulated server.
+    pub(super) server: SimulatedRun,
 }
 
 /// Highest number of runs of a round, for the numbering of random draws.
@@ -44,7 +46,10 @@ impl Schedule {
             arm,
             position,
             seed,
-            server: self.draw("server", earlier + u64::from(round) * MOST_RUNS + arm as u64),
+            server: SimulatedRun {
+                seed: self.draw("server", earlier + u64::from(round) * MOST_RUNS + arm as u64),
+                position: round * self.runs as u32 + position,
+            },
         };
         (0..).zip(self.order(round)).map(of).collect()
     }
@@ -93,7 +98,10 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2]);
             assert!(runs.iter().all(|run| run.seed == runs[0].seed));
-            assert_ne!(runs[0].server, runs[1].server);
+            assert_ne!(runs[0].server.seed, runs[1].server.seed);
+            let positions: Vec<u32> = runs.iter().map(|run| run.server.position).collect();
+            let first = 3 * round;
+            assert_eq!(positions, [first, first + 1, first + 2]);
             assert_eq!(runs.iter().map(|run| run.position).collect::<Vec<_>>(), [0, 1, 2]);
             seeds.push(runs[0].seed);
         }

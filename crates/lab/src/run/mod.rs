@@ -28,7 +28,7 @@ use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;
 use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
-use crate::target::Reached;
+use crate::target::{Reached, SimulatedRun};
 use done::{close, conclude};
 use header::header;
 use listener::RecordingListener;
@@ -67,8 +67,8 @@ pub fn run_on(
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
     measure_nothing_without_jobs(&mut order.plan);
-    let seed = order.server_seed.unwrap_or(order.plan.seed);
-    with_drivers!(stage.drivers(&order.plan, seed), drivers => {
+    let run = order.server_seed.unwrap_or_else(|| SimulatedRun::only(&order.plan));
+    with_drivers!(stage.drivers(&order.plan, run), drivers => {
         record(&order, drivers, stage.reached(), listener, watch)
     })
 }

@@ -1,13 +1,14 @@
 //! The parameters of a run.
 
 use archive::OpLogPlan;
-use base::{Seed, Target};
+use base::Target;
 use engine::{Options, Stop};
 use record::{InputFile, Load};
 use workload::Plan;
 
 use crate::calibrate::figures::Calibration;
 use crate::record_place::RecordPlace;
+use crate::target::SimulatedRun;
 
 /// The parameters of a run: plan, target, options and output files.
 pub struct Order {
@@ -37,8 +38,8 @@ pub struct Order {
     pub commit: Option<String>,
     /// Facts for the record that were measured before the run: names and values.
     pub facts: Vec<(String, String)>,
-    /// The seed of simulated servers, if it is not that of the plan.
-    pub server_seed: Option<Seed>,
+    /// The run of simulated servers, if it is not the only one, with the seed of the plan.
+    pub server_seed: Option<SimulatedRun>,
     /// A request to end the run early.
     pub stop: Stop,
 }

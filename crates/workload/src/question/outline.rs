@@ -41,7 +41,8 @@ pub struct ArmOutline {
 }
 
 impl Outline {
-    /// Reads the outline of a printed experiment; `None` if it is not the text of one.
+    /// Reads the outline of a printed experiment; `None` if it is not the text of one, without
+    /// errors and with arms to compare.
     pub fn of_text(text: &str) -> Option<Outline> {
         let (file, _) = parse(text);
         let question = file.sections.iter().find(|section| section.name == "question")?;
@@ -56,7 +57,8 @@ impl Outline {
             };
             Some(ArmOutline { name, differences: section.entries.iter().map(line).collect() })
         });
-        Some(Outline {
+        let unread = usize::from(draft.workload.is_none());
+        let outline = Outline {
             ask: draft.ask?,
             workload: fields.one("workload")?.text().to_owned(),
             bets: draft.bets.into_iter().map(|(bet, _)| bet).collect(),
@@ -65,7 +67,13 @@ impl Outline {
             design: draft.design,
             deltas: draft.deltas,
             arms: arms.collect(),
-        })
+        };
+        let mut names = outline.compared();
+        let compared = names.len();
+        names.sort_unstable();
+        names.dedup();
+        let is_sound = file.errors() == 0 && sink.errors() <= unread;
+        (is_sound && compared >= 2 && names.len() == compared).then_some(outline)
     }
 
     /// Returns the names of the arms of the comparison; one that is compared with itself has two.

@@ -1,0 +1,168 @@
+//! Tests that a damaged record of an experiment is an error, and never an answer.
+
+use std::fs;
+use std::path::Path;
+
+use base::{Seed, Stream};
+
+use crate::support::{Place, Ran};
+
+const WORKLOAD: &str =
+    "url = sim:mm1?service=1ms\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const QUESTION: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm fast]\n\
+                        [arm slow]\noption.service = 1.2ms\n";
+
+/// Returns a place with the record of a complete experiment, `r.assay`.
+fn place() -> Place {
+    let place = Place::with(WORKLOAD);
+    place.write("e.ini", QUESTION);
+    place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "r.assay"]).expect(0);
+    place
+}
+
+/// Each way to read a record.
+const READERS: [&[&str]; 5] = [
+    &["report", "d.assay"],
+    &["report", "d.assay", "--json"],
+    &["report", "d.assay", "--run", "3"],
+    &["export", "d.assay", "--run", "3", "--format", "json"],
+    &["run", "e.ini", "--virtual", "--resume", "d.assay"],
+];
+
+/// Returns a copy of the record, changed by SQL.
+fn changed(place: &Place, sql: &str) {
+    fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
+    let record = rusqlite::Connection::open(place.at("d.assay")).unwrap();
+    record.execute_batch(sql).unwrap();
+}
+
+/// Checks that a record with these changes is refused as damaged, whether complete or not.
+#[track_caller]
+fn lies(place: &Place, sql: &str, words: &str) {
+    for state in ["complete", "running"] {
+        changed(place, sql);
+        let record = rusqlite::Connection::open(place.at("d.assay")).unwrap();
+        let state = format!("update experiment set value = '{state}' where key = 'state'");
+        record.execute_batch(&state).unwrap();
+        drop(record);
+        for reader in [READERS[0], READERS[1], READERS[4]] {
+            let ran = place.assay(reader);
+            let is_complete = reader == READERS[4] && ran.stderr.contains("is complete");
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (2, ""),
+                "{sql}: {reader:?} {}",
+                ran.stderr
+            );
+            let is_refused = ran.stderr.contains("is damaged") && ran.stderr.contains(words);
+            assert!(is_refused || is_complete, "{sql}: {reader:?} {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
+    let place = place();
+    for (sql, words) in [
+        ("update run set attempt = 4294967295, state = 'repeated' where run = 3", "run 3"),
+        ("update run set arm = 'slow' where arm = 'fast'", "another plan"),
+        (
+            "update run set arm = case arm when 'slow' then 'fast' else 'slow' end \
+             where run in (1, 2)",
+            "another plan",
+        ),
+        ("update run set arm = 'slwo' where run = 5", "run 5 is of an unknown arm"),
+        ("update run set round = 4294967290 where run = 12", "run 12"),
+        ("update run set round = 0, position = 0", "run 2 counts in the place of another"),
+        ("update run set position = 7 where run = 2", "run 2"),
+        ("update run set run = 99 where run = 12", "run 99 follows run 11"),
+        ("update run set run = -1 where run = 12", "table"),
+        ("update run set state = 'counted' where run = 12", "unknown state `counted`"),
+        ("delete from run where run > 4", "its looks are not those of its runs"),
+        ("update look set pairs = 4000000000", "its looks are not those of its runs"),
+        ("insert into look values (5, 1)", "its looks are not those of its runs"),
+        ("update experiment set value = x'00ff' where key = 'experiment'", "experiment"),
+    ] {
+        lies(&place, sql, words);
+    }
+    changed(&place, "delete from look");
+    place.assay(READERS[0]).refuses(&["is damaged", "complete without its last look"]);
+    // The states of a fact are no second opinion.
+    changed(&place, "insert into experiment values ('more', 'x')");
+    place.assay(READERS[0]).expect(0);
+}
+
+#[test]
+fn record_whose_question_cannot_be_read_has_no_answer() {
+    let place = place();
+    for text in [
+        "",
+        "[question]",
+        "[question]\nask = x\nworkload = w.ini\n[arm a]",
+        "[question]\nask = x\nworkload = w.ini\n[arm a]\n[arm a]",
+        "[question]\nask = x\nworkload = w.ini\nrounds = 4294967295\n[arm fast]\n[arm slow]",
+        "[question]\nask = x\nworkload = w.ini\nbet = nothing +1% .. +2%\n[arm fast]\n[arm slow]",
+    ] {
+        changed(
+            &place,
+            &format!("update experiment set value = '{text}' where key = 'experiment'"),
+        );
+        let words = ["the question in the record `d.assay` cannot be read"];
+        place.assay(READERS[0]).refuses(&words);
+        place.assay(READERS[4]).refuses(&[]);
+    }
+}
+
+/// Checks that every reader ends with an error or with what it says of the intact record.
+fn is_refused_or_intact(place: &Place, what: &str, expected: &[Ran]) {
+    let bytes = fs::read(place.at("d.assay")).unwrap();
+    for (reader, expected) in READERS.iter().zip(expected) {
+        // A reader may roll back, and a resumed experiment writes.
+        fs::write(place.at("d.assay"), &bytes).unwrap();
+        let ran = place.assay(reader);
+        assert!(!ran.stderr.contains("panicked"), "{what}: {reader:?}: {}", ran.stderr);
+        let is_error = ran.code == 2 && ran.stdout.is_empty() && ran.stderr.contains("error: ");
+        let is_intact = ran.code == expected.code && ran.stdout == expected.stdout;
+        assert!(is_error || is_intact, "{what}: {reader:?}: {} {}", ran.stdout, ran.stderr);
+    }
+}
+
+fn intact(place: &Place) -> Vec<Ran> {
+    fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
+    READERS.iter().map(|reader| place.assay(reader)).collect()
+}
+
+fn length(path: &Path) -> usize {
+    usize::try_from(fs::metadata(path).unwrap().len()).unwrap()
+}
+
+#[test]
+fn record_of_an_experiment_that_is_cut_anywhere_is_refused() {
+    let place = place();
+    let expected = intact(&place);
+    let whole = fs::read(place.at("r.assay")).unwrap();
+    // Lengths on and beside the bounds of pages; the fuzz target covers the rest.
+    let steps = 12;
+    for step in 0..steps {
+        let cut = (whole.len() * step / steps) / 4_096 * 4_096 + 4_096 * (step % 2);
+        fs::write(place.at("d.assay"), &whole[..cut.min(whole.len() - 1)]).unwrap();
+        is_refused_or_intact(&place, &format!("cut at {cut}"), &expected);
+    }
+}
+
+#[test]
+fn record_of_an_experiment_with_changed_bytes_is_refused_or_read_as_it_is() {
+    let place = place();
+    let expected = intact(&place);
+    let whole = fs::read(place.at("r.assay")).unwrap();
+    let stream = Stream::new(Seed(22), "damage", "bytes");
+    for number in 0..25 {
+        let mut bytes = whole.clone();
+        let at = stream.draw(2 * number).below(bytes.len() as u64) as usize;
+        bytes[at] ^= 1 << stream.draw(2 * number + 1).below(8);
+        fs::write(place.at("d.assay"), &bytes).unwrap();
+        is_refused_or_intact(&place, &format!("byte {at}"), &expected);
+    }
+    assert!(length(&place.at("r.assay")) == whole.len());
+}

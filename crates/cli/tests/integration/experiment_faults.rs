@@ -1,0 +1,451 @@
+//! Tests of experiments that fail, are interrupted or are killed.
+
+use std::net::TcpListener;
+use std::path::Path;
+
+use base::Nanos;
+use nix::sys::signal::Signal;
+
+use crate::disk::limited;
+use crate::support::{Place, Ran, number};
+
+/// A workload on a database file, with data.
+const LITE: &str = "\
+url = sqlite:t.db
+duration = 100ms
+[setup]
+query = create table t (id integer primary key, v integer)
+[load t]
+rows = 1000
+columns = id: row(), v: uniform(1, 10)
+[read]
+query = select v from t where id = ${uniform(1, 1000)}
+concurrency = 1
+[teardown]
+query = drop table t
+";
+
+const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm without]\n\
+                    [arm with]\n";
+
+/// A statement that takes minutes.
+const SLOW: &str = "with recursive c(x) as (select 1 union all select x + 1 from c \
+                    where x < 1000000000) select count(*) from c";
+
+/// An experiment with a simulated server, which takes no time.
+const SIMULATED: &str =
+    "url = sim:mm1?service=1ms\nduration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const SLOWER: &str = "[question]\nask = What?\nworkload = w.ini\nbet = throughput -5% .. -25%\n\
+                      [arm fast]\n[arm slow]\noption.service = 1.2ms\n";
+
+fn place(workload: &str, experiment: &str) -> Place {
+    let place = Place::with(workload);
+    place.write("e.ini", experiment);
+    place
+}
+
+const RUN: [&str; 4] = ["run", "e.ini", "--out", "r.assay"];
+const VIRTUAL: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
+const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
+
+#[track_caller]
+fn assert_says(ran: &Ran, words: &[&str]) {
+    for word in words {
+        assert!(ran.stderr.contains(word), "`{word}` is not in: {}", ran.stderr);
+    }
+}
+
+/// Checks that an experiment in real time has ended with its own words. On a machine with other
+/// work its instrument may fail.
+#[track_caller]
+fn assert_answers(ran: &Ran) {
+    let is_answered = ran.stdout.contains("6 interleaved pairs");
+    let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
+    assert!(is_answered || is_lost, "{} {}", ran.stdout, ran.stderr);
+}
+
+fn tables(place: &Place) -> i64 {
+    // Those of SQLite's own statistics stay.
+    number(&place.at("t.db"), "select count(*) from sqlite_schema where name not like 'sqlite_%'")
+}
+
+#[test]
+fn unreachable_server_of_an_arm_leaves_no_record() {
+    let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let at = format!("127.0.0.1:{port}");
+    let arms = format!("{ARMS}url = postgres://ann@{at}/shop\n");
+    let place = place(&LITE.replace("sqlite:t.db", "sqlite:"), &arms);
+    let ran = place.assay(&RUN).expect(4);
+    assert_says(&ran, &["[arm with]: ", &at, "no server listens there; start it"]);
+    assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["e.ini", "w.ini"]);
+}
+
+/// The tables of the first arm, which has a server of its own, are not left behind.
+#[test]
+fn failing_setup_of_one_arm_tears_down_the_others() {
+    let place = place(LITE, &format!("{ARMS}url = postgres://ann@127.0.0.1:1/shop\n"));
+    place.assay(&RUN).expect(4);
+    assert_eq!(tables(&place), 0);
+    assert_eq!(place.names(), ["e.ini", "t.db", "w.ini"]);
+}
+
+#[test]
+fn failing_statement_of_an_experiment_is_named_with_its_key() {
+    for (lines, key, tables_left) in [
+        (
+            ("", "before = create index i on t (v)\nbefore = nonsense\nafter = drop index i\n"),
+            "before",
+            0,
+        ),
+        (("", "before = select 1\nafter = select 2\nafter = nonsense\n"), "after", 0),
+        (("restore = select 1\nrestore = nonsense\n", "concurrency(read) = 2\n"), "restore", 0),
+    ] {
+        let arms = ARMS.replace("[arm without]", &format!("{}[arm without]", lines.0));
+        let place = place(LITE, &format!("{arms}{}", lines.1));
+        let ran = place.assay(&RUN).expect(2);
+        let statement = format!("the database rejects statement 2 of `{key}`: ");
+        assert_says(&ran, &["[arm with", &statement, "nonsense"]);
+        assert!(!ran.stderr.contains("[setup]"), "{}", ran.stderr);
+        // The teardown ran, and what was measured before is kept.
+        assert_eq!(tables(&place), tables_left, "{key}");
+        let keeps = place.names().contains(&"r.assay".to_owned());
+        assert_eq!(keeps, ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+        assert_eq!(keeps, ran.stderr.contains("run 1: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn failing_setup_of_an_experiment_points_to_its_line() {
+    let workload = LITE.replace("create table", "create tabel");
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
+    let ran = place.assay(&RUN).expect(2);
+    assert_says(&ran, &["statement 1 of [setup]", "w.ini:4:", "tabel"]);
+    assert!(!place.names().contains(&"r.assay".to_owned()), "{:?}", place.names());
+}
+
+#[test]
+fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
+    let workload = LITE.replace("drop table t", "drop table other\nquery = drop table t");
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
+    let ran = place.assay(&RUN);
+    assert_says(&ran, &["warning: the database rejects statement 1 of [teardown]", "other"]);
+    assert_answers(&ran);
+    assert_eq!(tables(&place), 0);
+}
+
+/// Interrupts an experiment when `is_there` is true, and checks that it ends soon, as interrupted.
+#[track_caller]
+fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> Ran {
+    let mut run = place.start(&RUN);
+    run.says(line);
+    while !is_there(place.path()) {
+        std::thread::yield_now();
+    }
+    run.signal(Signal::SIGINT);
+    let ran = run.ends().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    let left: Vec<String> =
+        place.names().into_iter().filter(|name| name.contains("assay")).collect();
+    assert_eq!(left, ["r.assay"]);
+    assert_eq!(tables(place), 0, "{}", ran.stderr);
+    ran
+}
+
+/// Returns true if the database has a table `mark`.
+fn is_marked(place: &Path) -> bool {
+    let connection = rusqlite::Connection::open(place.join("t.db")).unwrap();
+    connection.query_row("select 1 from sqlite_schema where name = 'mark'", [], |_| Ok(())).is_ok()
+}
+
+/// Returns true if the database file has grown.
+fn is_filled(place: &Path) -> bool {
+    std::fs::metadata(place.join("t.db")).is_ok_and(|file| file.len() > 200_000)
+}
+
+fn at_once(_: &Path) -> bool {
+    true
+}
+
+#[test]
+fn interrupt_in_a_load_ends_the_experiment() {
+    let place =
+        place(&LITE.replace("1000\ncol", "50M\ncol"), &format!("{ARMS}concurrency(read) = 2\n"));
+    interrupted(&place, "preparing the data", is_filled);
+}
+
+#[test]
+fn interrupt_in_a_reload_ends_the_experiment() {
+    let workload = LITE.replace("1000\ncol", "20k\ncol");
+    let arms = ARMS.replace("[arm without]", "restore = reload\n[arm without]");
+    let place = place(&workload, &format!("{arms}concurrency(read) = 2\n"));
+    interrupted(&place, "run 1: ", at_once);
+    // The load of the resumed experiment is complete.
+    let mut run = place.start(&["run", "e.ini", "--resume", "r.assay"]);
+    run.says("run 2: ");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+}
+
+#[test]
+fn interrupt_in_a_run_leaves_the_runs_before_it() {
+    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", LITE.replace("100ms", "2s"));
+    interrupted(&place, "run 2 of", at_once);
+    assert_eq!(number(&place.at("r.assay"), "select count(*) from run"), 1);
+}
+
+#[test]
+fn interrupt_in_a_statement_ends_it_and_undoes_it() {
+    let before =
+        format!("before = create table mark (x)\nbefore = {SLOW}\nafter = drop table mark\n");
+    let place_of_before = place(LITE, &format!("{ARMS}{before}"));
+    let ran = interrupted(&place_of_before, "preparing the data", is_marked);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let restore = format!("restore = create table mark (x)\nrestore = {SLOW}\n[arm without]");
+    let arms = ARMS.replace("[arm without]", &restore);
+    let workload = format!("{LITE}query = drop table mark\n");
+    let place = place(&workload, &format!("{arms}before = select 1\nafter = nonsense\n"));
+    // The statements after a run that was not begun have nothing to undo.
+    let ran = interrupted(&place, "preparing the data", is_marked);
+    assert!(!ran.stderr.contains("nonsense"), "{}", ran.stderr);
+}
+
+#[test]
+fn second_interrupt_ends_a_teardown_and_leaves_the_answer() {
+    let workload = LITE.replace("drop table t", &format!("create table mark (x)\nquery = {SLOW}"));
+    let place = place(&workload, &format!("{ARMS}concurrency(read) = 2\n"));
+    let mut run = place.start(&RUN);
+    while !is_marked(place.path()) {
+        assert!(run.is_running());
+    }
+    run.signal(Signal::SIGINT);
+    run.says("Ctrl-C again: at once");
+    run.signal(Signal::SIGINT);
+    let ran = run.ends();
+    assert!([0, 3, 130].contains(&ran.code), "{} {}", ran.code, ran.stderr);
+    assert_answers(&place.assay(&["report", "r.assay"]));
+}
+
+#[test]
+fn record_in_use_is_not_resumed_by_another_process() {
+    let place = place(SIMULATED, SLOWER);
+    let mut run = place.start(&["run", "e.ini", "--out", "r.assay", "--duration", "1m"]);
+    run.says("run 1 of");
+    let resume = ["run", "e.ini", "--resume", "r.assay", "--duration", "1m"];
+    let ran = place.assay(&resume).refuses(&["`r.assay` is in use by another process"]);
+    assert!(!ran.stderr.contains("continue with --resume"), "{}", ran.stderr);
+    assert!(place.names().contains(&"r.assay-run".to_owned()));
+    let report = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(report.stdout.contains("No answer"), "{}", report.stdout);
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
+}
+
+#[test]
+fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
+    let place = place(SIMULATED, SLOWER);
+    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
+    let expected = place.assay(&whole).expect(0).stdout;
+    let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
+    // In the middle of the experiment: an empty record is half as long.
+    let blocks = u32::try_from(length * 3 / 4 / 512).unwrap();
+    let ran = Ran::of(&mut limited(&place, blocks, &VIRTUAL)).expect(3);
+    let words = ["cannot go on writing the record `", "continue with --resume r.assay"];
+    assert_says(&ran, &words);
+    let kept = number(&place.at("r.assay"), "select count(*) from run");
+    assert!((2..15).contains(&kept), "{kept}");
+    let report = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(report.stdout.contains("No answer"), "{}", report.stdout);
+    place.assay(&["report", "r.assay", "--run", "1"]).expect(0);
+    let resumed = place.assay(&RESUME).expect(0);
+    assert_eq!(resumed.stdout.replace("r.assay", "whole.assay"), expected);
+    assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
+}
+
+#[test]
+fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
+    let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));
+    let ran = place.assay(&VIRTUAL).expect(3);
+    let words = ["\nINVALID\n", "  fast: 8 runs\n", "slow: 8 runs, 8 INVALID (", "errors"];
+    for word in words {
+        assert!(ran.stdout.contains(word), "`{word}`: {}", ran.stdout);
+    }
+}
+
+/// The generator is stopped in every run until the rule of repetition is exhausted.
+#[test]
+fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
+    let workload = "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
+                    rate = 200\narrival = uniform\n";
+    let arms = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n[arm fast]\n[arm slow]\n\
+                option.service = 2ms\n";
+    let place = place(workload, arms);
+    let mut run = place.start(&RUN);
+    let mut repeated = 0;
+    for number in [1, 3, 5] {
+        run.says(&format!("run {number} of"));
+        run.listen(Nanos::from_millis(300));
+        run.signal(Signal::SIGSTOP);
+        run.listen(Nanos::from_millis(400));
+        run.signal(Signal::SIGCONT);
+        if number < 5 {
+            run.says("is repeated: the load generator or the machine failed");
+            repeated += 1;
+        }
+    }
+    let ran = run.ends().expect(3);
+    assert_eq!(repeated, 2);
+    assert!(ran.stdout.starts_with("No answer: the load generator or the machine failed"));
+    let resume = ["run", "e.ini", "--resume", "r.assay"];
+    place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
+}
+
+/// Returns a place with the record of an experiment that was interrupted after its second run.
+fn cut() -> Place {
+    let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", LITE.replace("100ms", "300ms"));
+    let mut run = place.start(&RUN);
+    run.says("run 3 of");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    place
+}
+
+#[test]
+fn experiment_that_differs_from_its_record_is_not_resumed() {
+    let place = cut();
+    let resume = ["run", "e.ini", "--resume", "r.assay"];
+    let check = |more: &[&str], words: &[&str]| {
+        place.assay(&[&resume[..], more].concat()).refuses(words);
+    };
+    let help = "same files, options and server";
+    check(&["--seed", "7"], &["the workload or its options have changed", help]);
+    check(&["--duration", "1s"], &["the workload or its options have changed", help]);
+    check(&["--threads", "2"], &["the options of the command line have changed", help]);
+    let rounds = ARMS.replace("rounds = 6", "rounds = 7");
+    place.write("e.ini", format!("{rounds}concurrency(read) = 2\n"));
+    check(&[], &["`e.ini` has changed since the experiment began", help]);
+    place.write("e.ini", format!("{ARMS}concurrency(read) = 2\n"));
+    place.write("w.ini", LITE);
+    check(&[], &["`w.ini` has changed since the experiment began", help]);
+    place.write("w.ini", LITE.replace("100ms", "300ms"));
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    record.execute("update experiment set value = '0.0.9' where key = 'assay'", []).unwrap();
+    check(&[], &["another version of assay made its runs", help]);
+    let resume = |record: &str, words: &[&str]| {
+        place.assay(&["run", "e.ini", "--resume", record]).refuses(words);
+    };
+    resume("none.assay", &["there is no file `none.assay`"]);
+    resume("w.ini", &["`w.ini` is not a record of Assay"]);
+    resume(".", &["`.` is not a file"]);
+    let single = ["run", "w.ini", "--url", "sim:mm1", "--virtual", "--out", "single.assay"];
+    place.assay(&single).expect(0);
+    resume("single.assay", &["`single.assay` is the record of a single run"]);
+}
+
+#[test]
+fn experiment_is_not_resumed_on_a_server_of_another_version() {
+    let place = cut();
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let changed = record
+        .execute("update setting set value = 'SQLite 3.7.1' where name = 'server'", [])
+        .unwrap();
+    assert!(changed > 0);
+    let runs = || number(&place.at("r.assay"), "select count(*) from run");
+    let before = runs();
+    let ran = place.assay(&["run", "e.ini", "--resume", "r.assay"]).expect(2);
+    assert_says(&ran, &["the server is SQLite 3.", "that of the earlier runs was SQLite 3.7.1"]);
+    assert_eq!(runs(), before);
+    assert_eq!(tables(&place), 0);
+    assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
+}
+
+/// Returns everything that a record holds beside the sizes of its pages.
+fn content(record: &Path) -> Vec<String> {
+    let connection = rusqlite::Connection::open(record).unwrap();
+    let mut names = connection
+        .prepare("select name from sqlite_schema where type = 'table' order by 1")
+        .unwrap();
+    let names: Vec<String> =
+        names.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let mut all = Vec::new();
+    for name in names {
+        let mut select = connection.prepare(&format!("select * from {name}")).unwrap();
+        let columns = select.column_count();
+        let mut rows = select.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let values: Vec<rusqlite::types::Value> =
+                (0..columns).map(|column| row.get(column).unwrap()).collect();
+            all.push(format!("{name} {values:?}"));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// Each process is killed at another moment: before its first run, in a run, in the transaction
+/// that merges a run, or after it.
+#[test]
+fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
+    let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
+    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
+    let expected = place.assay(&whole).expect(0).stdout;
+    let journal = place.at("r.assay-journal");
+    let moments = ["starting", "preparing", " of at most ", ": VALID", " of at most "];
+    let mut killed = 0;
+    loop {
+        let mut run = place.start(if killed > 0 { &RESUME } else { &VIRTUAL });
+        let is_over = !run.says_or_ends(moments[killed % moments.len()]);
+        while !is_over && killed % 5 == 4 && !journal.exists() && run.is_running() {
+            std::hint::spin_loop();
+        }
+        if run.is_running() {
+            run.signal(Signal::SIGKILL);
+        }
+        run.ends();
+        if is_over {
+            break;
+        }
+        killed += 1;
+        assert!(killed < 200, "it makes no progress");
+    }
+    assert!(killed > 5, "{killed}");
+    let report = place.assay(&["report", "r.assay"]).expect(0);
+    assert_eq!(report.stdout.replace("r.assay", "whole.assay"), expected);
+    assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
+    assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
+}
+
+/// The machine is slower or faster by some 20 % in every part of the experiment.
+#[test]
+fn drift_of_the_machine_is_no_difference_between_the_arms() {
+    let drifting = SIMULATED.replace("service=1ms", "service=1ms&drift=0.2");
+    let aa = "[question]\nask = What?\nworkload = w.ini\nrounds = 12\ndesign = aa\n[arm same]\n";
+    let place = place(&drifting, aa);
+    let ran = place.assay(&[&VIRTUAL[..], &["--json", "--quiet"]].concat()).expect(0);
+    let document = ran.json();
+    let same = &document["comparison"][0];
+    assert_ne!(same["verdict"], "better", "{same}");
+    assert_ne!(same["verdict"], "worse", "{same}");
+    // The drift is there: the runs of one arm differ by more than the noise of 2 seconds.
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let spread: f64 = record
+        .query_row(
+            "select max(value) / min(value) from figure where metric = 'throughput'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert!(spread > 1.2, "{spread}");
+    let slower = SLOWER.replace("1.2ms", "1.3ms").replace("-5% .. -25%", "-10% .. -40%");
+    place.write("slower.ini", slower);
+    let args = ["run", "slower.ini", "--virtual", "--json", "--quiet", "--out", "s.assay"];
+    let document = place.assay(&args).expect(0).json();
+    let change = &document["comparison"][0];
+    let end = |place: usize| change["interval_percent"][place].as_f64().unwrap();
+    let truth = -100.0 * (1.0 - 1.0 / 1.3);
+    assert!(end(0) < truth && truth < end(1), "{change}");
+}

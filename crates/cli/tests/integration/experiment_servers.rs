@@ -1,0 +1,191 @@
+//! Tests of experiments on real servers that die, or whose experiment is killed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use base::{Clock, Monotonic};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use testbed::{Kind, Options, Server};
+
+use crate::support::{PATIENCE, Place, Running, number};
+
+const WORKLOAD: &str = "\
+duration = 1s
+[setup]
+query = create table t (id integer primary key, v integer)
+[load t]
+rows = 500
+columns = id: row(), v: uniform(1, 10)
+[add]
+query = insert into t values (${1000 + sequence()}, 1)
+concurrency = 2
+think = 10ms
+[teardown]
+query = drop table t
+";
+
+/// The rows are counted before every run, because they must be those of the load.
+const ARMS: &str = "[question]\nask = What?\nworkload = w.ini\nrounds = 6\n\
+                    restore = delete from t where id >= 1000\n[arm two]\n[arm four]\n\
+                    concurrency(add) = 4\n";
+
+fn place() -> Place {
+    let place = Place::with(WORKLOAD);
+    place.write("e.ini", ARMS);
+    fs::create_dir(place.at("tmp")).unwrap();
+    // Private servers run as another user.
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    place
+}
+
+/// Starts an experiment whose private servers have their folders in `tmp`.
+fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) -> Running {
+    let args = ["run", "e.ini", "--allow-commands", "--url", url, record[0], record[1]];
+    let mut command = place.command(&args);
+    command.env("TMPDIR", place.at("tmp"));
+    if let Some(password) = password {
+        command.env("ASSAY_PASSWORD", password);
+    }
+    Running::of(&mut command)
+}
+
+const OUT: [&str; 2] = ["--out", "r.assay"];
+const RESUME: [&str; 2] = ["--resume", "r.assay"];
+
+/// Waits until something is gone.
+#[track_caller]
+fn goes(what: &str, is_there: impl Fn() -> bool) {
+    let began = Monotonic.now();
+    while is_there() {
+        let waited = Monotonic.now().since(began).as_secs_f64();
+        assert!(waited < PATIENCE.as_secs_f64(), "{what} is still there");
+        std::thread::yield_now();
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// Returns true if a process has its data or its working directory below a folder.
+fn is_used(folder: &Path) -> bool {
+    let folder = folder.canonicalize().unwrap();
+    let is_below = |process: fs::DirEntry| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))
+    };
+    fs::read_dir("/proc").unwrap().flatten().any(is_below)
+}
+
+/// Returns the process of the private server in a folder.
+fn server_in(folder: &Path) -> Pid {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if let Ok(text) = fs::read_to_string(folder.join("postmaster.pid")) {
+            return Pid::from_raw(text.lines().next().unwrap().parse().unwrap());
+        }
+        let inner = fs::read_dir(folder).into_iter().flatten().flatten();
+        folders.extend(inner.map(|entry| entry.path()).filter(|path| path.is_dir()));
+    }
+    panic!("there is no server")
+}
+
+/// Returns the number of the last run in the record.
+fn last_run(place: &Place) -> i64 {
+    number(&place.at("r.assay"), "select max(run) from run")
+}
+
+/// Checks the record of an experiment that ended: no pair spans two processes, of which `ends` are
+/// the last runs. On a machine with other work the instrument may have failed.
+#[track_caller]
+fn assert_whole(place: &Place, ends: &[i64]) {
+    let count = |sql: &str| number(&place.at("r.assay"), sql);
+    for end in ends {
+        let spanning = format!(
+            "select count(*) from (select round from run where state = 'counts' group by round \
+             having min(run) <= {end} and max(run) > {end})"
+        );
+        assert_eq!(count(&spanning), 0, "{end}");
+    }
+    let report = place.assay(&["report", "r.assay"]);
+    if !report.stdout.contains("No answer: the load generator or the machine failed") {
+        assert!(report.stdout.contains("6 interleaved pairs"), "{}", report.stdout);
+        assert_eq!(count("select count(*) from run where state = 'counts'"), 12);
+        assert_eq!(count("select count(*) from look"), 1);
+    }
+    assert!(!place.at("r.assay-run").exists() && !place.at("r.assay-aside").exists());
+}
+
+#[test]
+fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
+    let place = place();
+    let mut run = start(&place, "testbed:postgres", None, OUT);
+    run.says("run 2 of");
+    assert!(is_used(&place.at("tmp")));
+    run.signal(Signal::SIGKILL);
+    run.ends();
+    goes("a process", || is_used(&place.at("tmp")));
+    goes("a folder", || !is_empty(&place.at("tmp")));
+    // The first run was half of a pair, the other half of which would be on another server.
+    let mut ends = vec![last_run(&place)];
+    let mut run = start(&place, "testbed:postgres", None, RESUME);
+    run.says(&format!("run {} of at most {}: round 1", ends[0] + 1, ends[0] + 12));
+    run.says(&format!("run {}: ", ends[0] + 1));
+    // The server dies between runs, or within one.
+    kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
+    let ran = run.ends().expect(4);
+    assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    goes("a process", || is_used(&place.at("tmp")));
+    ends.push(last_run(&place));
+    let ran = start(&place, "testbed:postgres", None, RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    assert_whole(&place, &ends);
+    assert!(is_empty(&place.at("tmp")));
+}
+
+#[test]
+fn experiment_goes_on_when_its_server_is_back() {
+    let place = place();
+    let mut server = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let (url, password) = (server.url().to_string(), server.password().expose().to_owned());
+    let mut run = start(&place, &url, Some(&password), OUT);
+    run.says("run 2 of");
+    server.stop();
+    let ran = run.ends().expect(4);
+    let at = format!("127.0.0.1:{}", server.port());
+    let is_named = ran.stderr.contains("was lost during a run") || ran.stderr.contains(&at);
+    assert!(is_named && ran.stderr.contains("[arm "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    // It is still away, and nothing of the record is lost.
+    let end = last_run(&place);
+    start(&place, &url, Some(&password), RESUME).ends().expect(4);
+    assert_eq!(last_run(&place), end);
+    server.restart().unwrap();
+    let ran = start(&place, &url, Some(&password), RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    assert!(ran.stderr.contains(&format!("run {} of", end + 1)), "{}", ran.stderr);
+    assert_whole(&place, &[end]);
+    let tables = "select count(*) from information_schema.tables where table_name = 't'";
+    assert_eq!(server.sql(tables).unwrap(), "0\n");
+}
+
+#[test]
+fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
+    let place = place();
+    place.write("e.ini", ARMS.replace("concurrency(add) = 4", "before = select pg_sleep(1000)"));
+    let server = testbed::shared(Kind::Postgres);
+    let (url, password) = (server.url().to_string(), server.password().expose());
+    let mut run = start(&place, &url, Some(password), OUT);
+    let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(1000)' \
+                    and state = 'active'";
+    run.says("preparing the data");
+    let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
+    while !is_sleeping() {
+        std::thread::yield_now();
+    }
+    run.signal(Signal::SIGINT);
+    let ran = run.ends().expect(130);
+    assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    goes("the statement", is_sleeping);
+}

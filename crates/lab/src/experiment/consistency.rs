@@ -1,0 +1,79 @@
+//! Consistency of an experiment's record: what no experiment writes is damage, and no answer.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use analyze::compare::Design;
+use archive::{ExperimentContent, RecordError};
+
+use super::made::complete_rounds;
+use super::recorded::STATE;
+
+/// Checks the runs and the looks of a record against the design of the experiment; `names` are the
+/// arms of the comparison.
+///
+/// # Errors
+/// The record is damaged; the error says where.
+pub(super) fn check(
+    path: &Path,
+    content: &ExperimentContent,
+    design: &Design,
+    names: &[String],
+) -> Result<(), RecordError> {
+    let damaged = |what: String| Err(ExperimentContent::damaged(path, what));
+    for row in &content.runs {
+        if !names.contains(&row.arm) {
+            return damaged(format!("run {} is of an unknown arm", row.run));
+        }
+        if row.position as usize >= design.arms {
+            return damaged(format!("run {} has no possible place in a round", row.run));
+        }
+    }
+    let (planned, taken) = (design.looks.looks(), content.looks.as_slice());
+    let pairs: Vec<u32> = taken.iter().map(|look| look.pairs).collect();
+    let is_open = |look: &&archive::LookRow| !look.is_decided;
+    let last = taken.last();
+    let are_planned = planned.starts_with(&pairs)
+        && taken.iter().rev().skip(1).all(|look| is_open(&look))
+        && pairs.iter().all(|pairs| *pairs <= complete_rounds(content.runs.iter(), design.arms));
+    if !are_planned {
+        return damaged("its looks are not those of its runs".to_owned());
+    }
+    let is_over = pairs.len() == planned.len() || last.is_some_and(|look| look.is_decided);
+    match content.fact(STATE) == Some("complete") && !is_over {
+        true => damaged("it is complete without its last look".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// The plans of the arms: all runs of an arm have the same but for their seed.
+#[derive(Default)]
+pub(super) struct ArmPlans(BTreeMap<usize, String>);
+
+impl ArmPlans {
+    /// Checks the plan of a run of an arm.
+    ///
+    /// # Errors
+    /// The runs before it had another one.
+    pub(super) fn check(
+        &mut self,
+        path: &Path,
+        arm: usize,
+        run: u32,
+        plan: &str,
+    ) -> Result<(), RecordError> {
+        let plan = without_seed(plan);
+        let known = self.0.entry(arm).or_insert_with(|| plan.clone());
+        match *known == plan {
+            true => Ok(()),
+            false => {
+                let what = format!("run {run} has another plan than the earlier runs of its arm");
+                Err(ExperimentContent::damaged(path, what))
+            }
+        }
+    }
+}
+
+fn without_seed(plan: &str) -> String {
+    plan.lines().filter(|line| !line.starts_with("seed = ")).collect::<Vec<_>>().join("\n")
+}
