@@ -15,6 +15,7 @@ mod overrides;
 mod pacing;
 mod plans;
 mod print_back;
+mod questions;
 mod rates;
 mod requests;
 mod round_trip;

@@ -82,7 +82,7 @@ fn mutated_files_cause_no_panic() {
 }
 
 /// Changes a file at one position.
-fn mutate(bytes: &mut Vec<u8>, draw: &mut Draw) {
+pub(crate) fn mutate(bytes: &mut Vec<u8>, draw: &mut Draw) {
     let mut place = |bytes: &Vec<u8>| draw.below(bytes.len() as u64 + 1) as usize;
     let (one, other) = (place(bytes), place(bytes));
     let (start, end) = (one.min(other), one.max(other).min(one.min(other) + 40));
