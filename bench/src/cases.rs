@@ -253,7 +253,8 @@ fn scratch() -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
-fn header(plan: &Plan, is_virtual: bool) -> Header {
+/// Returns the header of the record of a benchmark.
+pub(crate) fn header(plan: &Plan, is_virtual: bool) -> Header {
     let target = base::Target::parse("sim:null").expect("a target of the benchmark");
     let jobs = plan.jobs_and_parts().map(|either| JobHeader {
         name: either.name().to_owned(),

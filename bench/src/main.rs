@@ -3,9 +3,11 @@
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
 //! beside the machine and the commit; the program `values` does the same for the generated values.
 //! `bench gate CASE N` runs one case with a fixed number of requests, for counting its
-//! instructions; `memory`, `replay`, `check` and `input` measure memory.
+//! instructions; `memory`, `replay`, `check` and `input` measure memory, and
+//! `merge` the time to move a run into the record of an experiment.
 
 mod cases;
+mod merge;
 mod output;
 mod rounds;
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         },
         ["check", path] => cases::check(path),
         ["input"] => rounds::input(),
+        ["merge"] => merge::print(),
         _ => return usage(),
     }
     ExitCode::SUCCESS
@@ -47,6 +50,6 @@ fn gate(name: &str) -> Option<Case> {
 
 fn usage() -> ExitCode {
     say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES |");
-    say("              check FILE | input]");
+    say("              check FILE | input | merge]");
     ExitCode::from(2)
 }

@@ -9,6 +9,7 @@ use base::{AccountId, Clock, Monotonic};
 use bench::describe;
 
 use crate::cases::{self, Case, Outcome};
+use crate::merge;
 use crate::output::say;
 
 /// A measure with its value of each round.
@@ -76,7 +77,7 @@ fn growth_of_a_replay(few: u64, many: u64) -> String {
 
 type Take = fn() -> f64;
 
-const MEASURES: [(&str, &str, &str, Take); 13] = [
+const MEASURES: [(&str, &str, &str, Take); 14] = [
     ("engine, closed loop, null driver", "ns/request", "≤ 300", closed),
     ("closed loop with the record kept", "ns/request", "≤ 300", closed_recorded),
     ("closed loop with an op-log", "ns/request", "≤ 300", closed_logged),
@@ -90,6 +91,7 @@ const MEASURES: [(&str, &str, &str, Take); 13] = [
     ("check of a 10 MB file", "s", "≤ 1", check_time),
     ("check of a 10 MB file: memory", "x its size", "≤ 10", check_memory),
     ("check of a file of 1,000 jobs", "ms", "≤ 50", check_of_jobs),
+    ("a run of 60 s and 3 jobs into an experiment", "ms", "≤ 100", merge::median),
 ];
 
 impl Measure {

@@ -15,6 +15,7 @@ use crate::limiter::{self, Limiter, Seen, Suspect};
 use crate::observed::Growth;
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
+use crate::storage::StorageSize;
 
 /// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +97,8 @@ pub struct LoadSummary {
     pub unseen: Vec<Unseen>,
     /// Reason why its rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
+    /// Size of the table when the jobs had ended; `None` if it was not read.
+    pub size: Option<StorageSize>,
     /// Progress over time.
     pub points: Vec<LoadPoint>,
 }
@@ -189,6 +192,7 @@ fn load(findings: &CheckInput<'_>, load: &LoadEvidence) -> LoadSummary {
         seen: limiter::seen_of_load(findings, load),
         unseen: Unseen::reported(&load.unseen),
         fallback: load.fallback.clone(),
+        size: StorageSize::of_table(findings.evidence, &load.table),
         points: load.points.clone(),
     }
 }

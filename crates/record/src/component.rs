@@ -55,6 +55,10 @@ pub enum Part {
     Cgroup(Side),
     /// Activity that the database counted by itself.
     Database,
+    /// The files of the database.
+    Storage,
+    /// One table of the database, with its indexes.
+    Table(String),
     /// The client sessions, as the database reports them.
     Sessions,
     /// The events for which active sessions wait; the metric is the name of the event.
@@ -70,7 +74,7 @@ pub enum Part {
 }
 
 /// The names of parts without a parameter.
-const FIXED: [(&str, Part); 14] = [
+const FIXED: [(&str, Part); 15] = [
     ("host", Part::Host),
     ("generator", Part::Processes(Side::Generator)),
     ("server", Part::Processes(Side::Server)),
@@ -79,6 +83,7 @@ const FIXED: [(&str, Part); 14] = [
     ("cgroup generator", Part::Cgroup(Side::Generator)),
     ("cgroup server", Part::Cgroup(Side::Server)),
     ("database", Part::Database),
+    ("storage", Part::Storage),
     ("sessions", Part::Sessions),
     ("waits", Part::Waits),
     ("locks", Part::Locks),
@@ -109,6 +114,8 @@ impl Part {
             | Part::Sockets(_)
             | Part::Cgroup(_)
             | Part::Database
+            | Part::Storage
+            | Part::Table(_)
             | Part::Sessions => false,
         }
     }
@@ -129,6 +136,7 @@ impl Part {
             "server" => Some(Part::Role(name.to_owned())),
             "program" => Some(Part::Program(name.to_owned())),
             "pooler" => Some(Part::Pooler(name.to_owned())),
+            "table" => Some(Part::Table(name.to_owned())),
             _ => None,
         }
     }
@@ -144,11 +152,13 @@ impl fmt::Display for Part {
             Part::Role(name) => write!(f, "server {name}"),
             Part::Program(name) => write!(f, "program {name}"),
             Part::Pooler(name) => write!(f, "pooler {name}"),
+            Part::Table(name) => write!(f, "table {name}"),
             Part::Host
             | Part::Processes(_)
             | Part::Sockets(_)
             | Part::Cgroup(_)
             | Part::Database
+            | Part::Storage
             | Part::Sessions
             | Part::Waits
             | Part::Locks
@@ -211,6 +221,7 @@ mod tests {
             Part::Role("checkpointer".to_owned()),
             Part::Program("kworker/0:1 a".to_owned()),
             Part::Pooler("pgbouncer".to_owned()),
+            Part::Table("my orders".to_owned()),
         ];
         for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {

@@ -327,6 +327,17 @@ metrics! {
         LOG_CAPACITY Gauge "log-capacity" "bytes" "the server's capacity for the log";
         PURGE_BACKLOG Gauge "purge-backlog" "transactions" "length of InnoDB's history list";
     }
+
+    /// Sizes of the database and its largest tables, read once when the jobs have ended.
+    storage "`storage`, `table orders`, …" {
+        LOGICAL Gauge "logical-bytes" "bytes"
+            "size of the database, or of a table with its indexes, by the server's account: \
+             PostgreSQL `pg_database_size` and `pg_total_relation_size`, MySQL and MariaDB \
+             `DATA_LENGTH + INDEX_LENGTH` (an estimate), SQLite the length of the file";
+        ALLOCATED Gauge "allocated-bytes" "bytes"
+            "bytes that its files occupy on the disk: their blocks, if the files can be seen from \
+             here; else `ALLOCATED_SIZE` of MySQL and MariaDB, and of PostgreSQL the logical size";
+    }
 }
 
 /// Name in [`Part::Waits`] of a session that does not wait.
@@ -350,6 +361,7 @@ pub fn metrics_of(part: &Part) -> [&'static [Metric]; 2] {
         Part::Cgroup(_) => [cgroup::ALL, &[]],
         Part::Sessions => [sessions::ALL, &[]],
         Part::Database => [database::ALL, &[]],
+        Part::Storage | Part::Table(_) => [storage::ALL, &[]],
         Part::Waits | Part::Locks | Part::Statements | Part::Background | Part::Statistics => {
             [&[], &[]]
         }
@@ -384,6 +396,8 @@ mod tests {
             Part::Cgroup(Side::Server),
             Part::Sessions,
             Part::Database,
+            Part::Storage,
+            Part::Table(String::new()),
         ] {
             let all: Vec<&str> =
                 metrics_of(&part).into_iter().flatten().map(|metric| metric.name).collect();

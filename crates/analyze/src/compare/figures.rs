@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::Nanos;
-use record::metric::processes;
+use record::metric::{processes, server};
 use record::{Metric, Part, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
@@ -14,6 +14,7 @@ use crate::evidence::Evidence;
 use crate::job::JobSummary;
 use crate::limiter::Component;
 use crate::slo;
+use crate::storage::StorageSize;
 use crate::summary::{ClientSummary, Summary};
 
 /// The figures of one run.
@@ -115,19 +116,24 @@ impl RunFigures {
             figures.add_job(job, is_open);
         }
         figures.add_generator(summary.client.as_ref());
-        figures.add_database(evidence);
+        figures.add_server(evidence);
         for load in &summary.loads {
             let metric = RunMetric::of(Quantity::Load, &load.table);
             figures.add(metric, load.rows_per_s.ok_or(Missing::NotMeasured));
         }
+        figures.add_sizes(evidence);
         figures
     }
 
-    /// Returns the value of a metric. A metric without a name is that of the only job or table.
+    /// Returns the value of a metric. A metric without a name is that of the whole run, or of the
+    /// only job or table.
     ///
     /// # Errors
     /// The reason why the run does not have it.
     pub fn get(&self, metric: &RunMetric) -> Result<f64, Missing> {
+        if let Some((_, value)) = self.metrics.iter().find(|(known, _)| known == metric) {
+            return Ok(*value);
+        }
         let is_it = |known: &RunMetric| {
             let is_named = metric.of.is_none() || metric.of == known.of;
             known.quantity == metric.quantity && is_named
@@ -142,8 +148,8 @@ impl RunFigures {
         }
     }
 
-    /// Returns a metric with the name of the only job or table that has it; without a name if there
-    /// is none or several.
+    /// Returns a metric with the name of the only job or table that has it; without a name if the
+    /// whole run has it, or none or several do.
     pub fn resolve(&self, metric: &RunMetric) -> RunMetric {
         let known = || {
             let measured = self.metrics.iter().map(|(known, _)| known);
@@ -200,12 +206,31 @@ impl RunFigures {
         self.add_cpu(CpuOwner::Generator, user, system);
     }
 
-    fn add_database(&mut self, evidence: &Evidence) {
+    /// Adds the processor time of the database, or of the pooler in front of it: the observed
+    /// processes are those that accept the connections.
+    fn add_server(&mut self, evidence: &Evidence) {
         let window = evidence.window();
         let per_request = |metric| processor_time(evidence, &window, metric);
         let user = per_request(processes::USER);
         let system = per_request(processes::SYSTEM);
-        self.add_cpu(CpuOwner::Database, user, system);
+        let owner = match has_proxy(evidence) {
+            true => CpuOwner::Proxy,
+            false => CpuOwner::Database,
+        };
+        self.add_cpu(owner, user, system);
+    }
+
+    /// Adds the bytes that the database and the tables of the workload occupy on the disk.
+    fn add_sizes(&mut self, evidence: &Evidence) {
+        let tables = evidence.plan.loads.iter().filter_map(|load| {
+            let size = StorageSize::of_table(evidence, &load.table)?;
+            Some((RunMetric::of(Quantity::Size, &load.table), size))
+        });
+        let database = StorageSize::of_database(evidence);
+        let database = database.map(|size| (RunMetric::new(Quantity::Size), size));
+        for (metric, size) in tables.chain(database) {
+            self.add(metric, Ok(size.allocated));
+        }
     }
 
     fn add_cpu(&mut self, owner: CpuOwner, user: Option<f64>, system: Option<f64>) {
@@ -227,7 +252,13 @@ fn slos(summary: &Summary) -> Vec<RunSlo> {
     summary.jobs.iter().flat_map(of_job).collect()
 }
 
-/// Returns the database's processor time in microseconds per completed request. The samples may
+/// Returns true if the observed processes of the server are a pooler or another proxy.
+fn has_proxy(evidence: &Evidence) -> bool {
+    let proxies = evidence.observed(&Part::Processes(Side::Server), server::PROXIES);
+    proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0))
+}
+
+/// Returns the server's processor time in microseconds per completed request. The samples may
 /// begin and end up to a sampling interval outside of the window, so both are taken per second.
 fn processor_time(evidence: &Evidence, window: &Range<Nanos>, metric: Metric) -> Option<f64> {
     let used = evidence.observed(&Part::Processes(Side::Server), metric)?.growth(window)?;

@@ -117,6 +117,8 @@ impl<'a> Signals<'a> {
             | Part::Pooler(_)
             | Part::Lane(_)
             | Part::Database
+            | Part::Storage
+            | Part::Table(_)
             | Part::Sessions
             | Part::Waits
             | Part::Locks

@@ -67,6 +67,42 @@ fn processor_time_is_per_completed_request() {
     assert_eq!(us("cpu.proxy"), Err(Missing::NotMeasured));
 }
 
+fn observed(component: &str, metric: &str, value: impl Fn(u64) -> f64) -> Observed {
+    Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: (0..=60).map(|second| (Nanos::from_secs(second), value(second))).collect(),
+    }
+}
+
+/// The processes that accept the connections are those of a pooler.
+#[test]
+fn processor_time_of_a_pooler_is_not_that_of_the_database() {
+    let mut evidence = steady(MIXED);
+    evidence.observed.push(observed("server", "user", |second| 0.3 * second as f64));
+    evidence.observed.push(observed("server", "system", |second| 0.1 * second as f64));
+    evidence.observed.push(observed("server", "proxies", |_| 1.0));
+    let figures = figures(&evidence);
+    let us = |metric| get(&figures, metric).map(f64::round);
+    assert_eq!((us("cpu.proxy"), us("cpu.proxy.user")), (Ok(200.0), Ok(150.0)));
+    assert_eq!(us("cpu.database"), Err(Missing::NotMeasured));
+}
+
+#[test]
+fn size_is_what_is_allocated_when_the_jobs_have_ended() {
+    let mut evidence = steady(&format!("{MIXED}[load orders]\nrows = 10\ncolumns = id: row()\n"));
+    for (part, logical, allocated) in [("table orders", 100.0, 40.0), ("storage", 900.0, 500.0)] {
+        let grown = |bytes: f64| move |second: u64| bytes * second as f64 / 60.0;
+        evidence.observed.push(observed(part, "logical-bytes", grown(logical)));
+        evidence.observed.push(observed(part, "allocated-bytes", grown(allocated)));
+    }
+    let figures = figures(&evidence);
+    assert_eq!(get(&figures, "size(orders)"), Ok(40.0));
+    assert_eq!(get(&figures, "size"), Ok(500.0));
+    let size = RunMetric::parse("size").unwrap();
+    assert_eq!(figures.resolve(&size), size);
+}
+
 #[test]
 fn verdict_is_divided_between_instrument_and_system() {
     let mut evidence = steady(OPEN);

@@ -1,6 +1,11 @@
 //! The record of an experiment: its files, and its single runs.
 
+use std::path::Path;
+use std::process::Command;
+
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
 
 use crate::support::Place;
 
@@ -26,7 +31,7 @@ fn place() -> Place {
 
 const RUN: [&str; 6] = ["run", "slower.ini", "--virtual", "--quiet", "--out", "r.assay"];
 
-fn rows(record: &std::path::Path, sql: &str) -> Vec<Vec<String>> {
+fn rows(record: &Path, sql: &str) -> Vec<Vec<String>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let connection = Connection::open_with_flags(record, flags).unwrap();
     let mut select = connection.prepare(sql).unwrap();
@@ -115,4 +120,93 @@ fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
     assert_eq!(found, [["secret.ini", "withheld"]]);
     let bytes = std::fs::read(place.at("r.assay")).unwrap();
     assert!(!bytes.windows(12).any(|part| part == b"hunter2-kept"));
+}
+
+const DOCUMENT: &str = include_str!("../../../../docs/record.md");
+
+/// Returns the documented queries over all runs.
+fn queries() -> Vec<&'static str> {
+    let (_, over_all_runs) = DOCUMENT.split_once("## Five queries").unwrap();
+    let blocks = over_all_runs.split("```sql\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap()).collect()
+}
+
+/// Returns the answer of SQLite as JSON.
+fn of_sqlite(record: &Path, sql: &str) -> serde_json::Value {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(record, flags).unwrap();
+    let mut select = connection.prepare(sql).unwrap();
+    let columns = select.column_count();
+    let value = |row: &rusqlite::Row<'_>, column| {
+        Ok(match row.get(column)? {
+            Value::Integer(number) => json!(number as f64),
+            Value::Real(number) => json!(number),
+            Value::Text(text) => json!(text),
+            Value::Null | Value::Blob(_) => json!(null),
+        })
+    };
+    let row = |row: &rusqlite::Row<'_>| {
+        (0..columns).map(|column| value(row, column)).collect::<Result<Vec<_>, _>>()
+    };
+    let rows: Result<Vec<_>, _> = select.query_map([], row).unwrap().collect();
+    json!(rows.unwrap())
+}
+
+/// Returns the answers of DuckDB, which reads the same file.
+fn of_duckdb(record: &Path, queries: &[&str]) -> serde_json::Value {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let packages = root.join("../../target/tools/duckdb");
+    let ran = Command::new("python3")
+        .env("PYTHONPATH", packages)
+        .arg(root.join("tests/duckdb/queries.py"))
+        .arg(record)
+        .args(queries)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{said}: `make test` installs DuckDB");
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// Returns true if two values are equal; numbers may have been added up in another order.
+fn is_same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
+    match (one.as_f64(), other.as_f64(), one.as_array(), other.as_array()) {
+        (Some(one), Some(other), ..) => (one - other).abs() <= one.abs() * 1e-9,
+        (.., Some(one), Some(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        _ => one == other,
+    }
+}
+
+#[test]
+fn documented_queries_over_all_runs_answer_alike_in_sqlite_and_duckdb() {
+    let place = Place::new();
+    place.write(
+        "disk.ini",
+        "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n",
+    );
+    place.write("slower.ini", QUESTION.replace("load.ini", "disk.ini"));
+    place.assay(&RUN).expect(0);
+    let record = place.at("r.assay");
+    // Settings of simulated servers are the same in all runs.
+    let other = "insert into setting select run, 'work_mem', run || 'MB' from run";
+    Connection::open(&record).unwrap().execute(other, []).unwrap();
+    let queries = queries();
+    assert_eq!(queries.len(), 5);
+    let of_duckdb = of_duckdb(&record, &queries);
+    for (query, of_duckdb) in queries.iter().zip(of_duckdb.as_array().unwrap()) {
+        let of_sqlite = of_sqlite(&record, query);
+        assert!(!of_sqlite.as_array().unwrap().is_empty(), "{query}");
+        assert!(is_same(&of_sqlite, of_duckdb), "{query}: {of_sqlite} {of_duckdb}");
+    }
+    let means = of_sqlite(&record, queries[1]);
+    assert_eq!(
+        (&means[0][0], &means[0][2], &means[0][3]),
+        (&json!("fast"), &json!("response.p99"), &json!(6.0))
+    );
+    let changes = of_sqlite(&record, queries[2]);
+    let change = changes[0][3].as_f64().unwrap();
+    assert!((-25.0..-5.0).contains(&change), "{changes}");
 }

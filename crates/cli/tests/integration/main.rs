@@ -49,6 +49,7 @@ mod server_account;
 mod servers;
 mod side_effects;
 mod signals;
+mod sizes;
 mod statements;
 mod studies;
 #[path = "../support/mod.rs"]

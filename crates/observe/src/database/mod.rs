@@ -11,6 +11,7 @@
 mod mysql;
 mod postgres;
 mod session;
+mod sizes;
 mod sqlite;
 mod tally;
 mod text;
@@ -148,6 +149,24 @@ impl DialectSampler {
             DialectSampler::Sqlite(sampler) => sampler.read(session, sample).await,
         }
     }
+
+    /// Reads the sizes of the database and its tables.
+    async fn read_sizes<C: Connection>(
+        &self,
+        session: &mut Session<C>,
+        sample: &mut Sample,
+    ) -> Result<(), Trouble> {
+        match self {
+            DialectSampler::Postgres(_) => sizes::read_postgres(session, sample).await,
+            DialectSampler::Mysql(sampler) => {
+                sizes::read_mysql(session, sampler.is_mariadb(), sample).await
+            }
+            DialectSampler::Sqlite(sampler) => {
+                sizes::tell_sqlite(sampler.file(), sample);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// State of a running watch.
@@ -266,7 +285,10 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                 return trouble.into();
             }
             if is_over || self.rt.now() >= self.due {
-                let read = sampler.read(session, &mut self.tally, &mut self.sample).await;
+                let mut read = sampler.read(session, &mut self.tally, &mut self.sample).await;
+                if is_over && read.is_ok() {
+                    read = sampler.read_sizes(session, &mut self.sample).await;
+                }
                 for (name, sum) in driver.counters() {
                     let metric = format!("sqlite3_stmt_status.{name}");
                     self.sample.read_named(&Part::Statistics, &metric, "", sum as f64);

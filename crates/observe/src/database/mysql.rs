@@ -264,6 +264,11 @@ struct Transaction {
 }
 
 impl Mysql {
+    /// Returns true if the server is MariaDB, whose transactions include the tables of locks.
+    pub(super) fn is_mariadb(&self) -> bool {
+        self.locks.is_none()
+    }
+
     /// Queries the version and features of the server.
     pub(super) async fn open<C: Connection>(
         session: &mut Session<C>,

@@ -9,7 +9,7 @@
 //! The files are examined and never opened here: when a process closes a file, it releases all
 //! locks that it holds on it, including those of its other connections (fcntl(2)).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use driver::Connection;
 use record::Part;
@@ -54,7 +54,12 @@ impl Sqlite {
         })
     }
 
-    /// Reads the sizes of the database and its log.
+    /// Returns the path of the database file.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Reads the number of pages, and the size of the log.
     pub(super) async fn read<C: Connection>(
         &self,
         session: &mut Session<C>,

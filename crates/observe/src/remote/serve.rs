@@ -76,6 +76,8 @@ fn of_the_machine(sample: Sample) -> Sample {
         Some(
             Part::Lane(_)
             | Part::Database
+            | Part::Storage
+            | Part::Table(_)
             | Part::Processes(Side::Generator)
             | Part::Pooler(_)
             | Part::Sockets(Side::Generator)

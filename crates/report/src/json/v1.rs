@@ -275,6 +275,8 @@ struct Load {
     seen: SeenOf,
     unseen: Vec<Unseen>,
     fallback: Option<String>,
+    logical_bytes: Option<f64>,
+    allocated_bytes: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -656,6 +658,8 @@ impl Load {
             seen: SeenOf::of(&load.seen),
             unseen: unseen(&section.unseen),
             fallback: load.fallback.clone(),
+            logical_bytes: load.size.map(|size| size.logical),
+            allocated_bytes: load.size.map(|size| size.allocated),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::limiter::{UnseenSource, is_always_reported, observations};
 use super::quantity::Quantity;
 use super::remark::{Remark, Tone};
 use super::table::{Align, Cell, Table};
-use crate::number::count;
+use crate::number::{bytes, count};
 use crate::view::View;
 use crate::words;
 
@@ -46,6 +46,7 @@ impl LoadsSection {
     pub(super) fn of(view: &View) -> LoadsSection {
         let loads: Vec<LoadSection> = view.summary.loads.iter().map(LoadSection::of).collect();
         let mut remarks: Vec<Remark> = view.summary.loads.iter().filter_map(fallback).collect();
+        remarks.extend(view.summary.loads.iter().filter_map(size));
         remarks.extend(loads.iter().flat_map(limiter));
         remarks.extend(missing(view));
         LoadsSection { table: table(view, &loads), remarks, loads }
@@ -99,6 +100,15 @@ fn fallback(load: &LoadSummary) -> Option<Remark> {
     let why = load.fallback.as_ref()?;
     let lead = format!("{} was filled by inserts, which is slower than LOAD DATA", load.table);
     Some(Remark::sentence(Tone::Doubtful, lead, format!(": {why}")))
+}
+
+/// Returns the size of a table when the jobs had ended.
+fn size(load: &LoadSummary) -> Option<Remark> {
+    let size = load.size?;
+    let [allocated, logical] = [size.allocated, size.logical].map(|size| bytes(size as u64));
+    let lead = format!("{} occupies {allocated} on the disk", load.table);
+    let server = format!(" at the end of the run; {logical} by the server's account");
+    Some(Remark::sentence(Tone::Plain, lead, server))
 }
 
 /// Returns the limiter of a load that was long enough to have one.

@@ -1,0 +1,86 @@
+//! Sizes on the disk, and processor time of a pooler, on real servers.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A table of 20,000 rows that compress well, and a short run.
+fn workload(url: &str, table: &str) -> String {
+    format!(
+        "url = {url}\nduration = 2s\n[setup]\n{table}\n[load notes]\nrows = 20k\n\
+         columns = id: row(), body: '{}'\n[read]\n\
+         query = select body from notes where id = ${{uniform(1, 20k)}}\nconcurrency = 1\n\
+         think = 20ms\n[teardown]\nquery = drop table notes\n",
+        "abcdefgh".repeat(25)
+    )
+}
+
+/// Runs the workload and returns the logical and the allocated bytes of its table.
+fn sizes(url: &str, table: &str) -> [Option<f64>; 2] {
+    let place = Place::with(&workload(url, table));
+    let line = ["run", "w.ini", "--allow-commands", "--json", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&line);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let load = &ran.json()["loads"][0];
+    let text = place.assay(&["report", "r.assay"]).stdout;
+    let has_sizes = load["allocated_bytes"] != Value::Null;
+    assert_eq!(text.contains("notes occupies"), has_sizes, "{text}");
+    ["logical_bytes", "allocated_bytes"].map(|name| load[name].as_f64())
+}
+
+const PLAIN: &str = "query = create table notes (id integer primary key, body varchar(300))";
+
+#[test]
+fn table_of_a_private_server_has_its_size_on_the_disk() {
+    let [logical, allocated] = sizes("testbed:postgres", PLAIN);
+    // 20,000 rows of 200 bytes, and the index of their keys.
+    assert!((4e6..8e6).contains(&logical.unwrap()), "{logical:?}");
+    assert!((4e6..9e6).contains(&allocated.unwrap()), "{allocated:?}");
+    // SQLite tells the size of the whole file alone.
+    assert_eq!(sizes("sqlite:", PLAIN), [None, None]);
+}
+
+#[test]
+fn compressed_pages_occupy_less_than_their_logical_size() {
+    let table = "query = set global innodb_max_dirty_pages_pct = 0\n\
+                 query = create table notes (id integer primary key, body varchar(300)) \
+                 page_compressed = 1";
+    let [logical, allocated] = sizes("testbed:mariadb", table);
+    let (logical, allocated) = (logical.unwrap(), allocated.unwrap());
+    assert!(logical > 4e6 && allocated < 0.7 * logical, "{allocated} of {logical}");
+}
+
+/// Returns the number of runs that have a figure.
+fn runs_with(record: &Path, metric: &str) -> u32 {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(record, flags).unwrap();
+    let sql = "select count(*) from figure where metric = ?1 and job = ''";
+    connection.query_row(sql, [metric], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn experiment_behind_a_pooler_has_the_processor_time_of_the_pooler() {
+    let place = Place::new();
+    place.write(
+        "read.ini",
+        "url = testbed:postgres?via=pgbouncer\nduration = 1s\n[read]\nquery = select 1\n\
+         concurrency = 2\nthink = 1ms\n",
+    );
+    place.write(
+        "again.ini",
+        "[question]\nask = Does it differ?\nworkload = read.ini\ndesign = aa\nrounds = 6\n\
+         [arm same]\n",
+    );
+    let line = ["run", "again.ini", "--allow-commands", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&line);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let record = place.at("r.assay");
+    for metric in ["cpu.proxy", "cpu.proxy.user", "cpu.proxy.system", "size"] {
+        assert!(runs_with(&record, metric) >= 12, "{metric}: {}", ran.stdout);
+    }
+    assert_eq!(runs_with(&record, "cpu.database"), 0);
+    assert!(ran.stdout.contains("cpu.proxy *"), "{}", ran.stdout);
+}

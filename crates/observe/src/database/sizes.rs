@@ -1,0 +1,285 @@
+//! Sizes of the database and its tables, read once when the run has ended.
+//!
+//! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
+//! MariaDB `DATA_LENGTH + INDEX_LENGTH`, of SQLite the length of the file. The allocated size is
+//! that of the blocks that the files of the server occupy, if they can be seen from here, and
+//! otherwise what the server says: `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number
+//! of its own. Files are those of the server only if their lengths agree with what it says about
+//! them, because the folder of a server on another machine may exist here as well.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use driver::{Connection, Table};
+use record::Part;
+use record::metric::storage;
+
+use super::session::{Session, Trouble};
+use super::text::text;
+use crate::sample::Sample;
+
+/// Size of the blocks that `stat` counts, in bytes (stat(2)).
+const BLOCK: u64 = 512;
+
+/// Most segments of a file of PostgreSQL: those of its largest table, of 32 TiB.
+const MOST_SEGMENTS: u32 = 100_000;
+
+/// Query for the largest tables with the files of each: its own, and those of its indexes and of
+/// its out-of-line values.
+const OF_POSTGRES: &str = "select name, pg_total_relation_size(oid), \
+    (select string_agg(pg_relation_filepath(part.oid), ' ') from pg_class part \
+        where part.oid = any (own) or part.oid in \
+            (select indexrelid from pg_index where indrelid = any (own))) \
+    from (select c.oid, array[c.oid, c.reltoastrelid] as own, \
+            case when n.nspname = 'public' then c.relname \
+                else n.nspname || '.' || c.relname end as name \
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+        where c.relkind in ('r', 'm') and n.nspname !~ '^pg_' \
+            and n.nspname <> 'information_schema' \
+        order by pg_relation_size(c.oid) desc, name limit 20) largest \
+    union all select '', pg_database_size(oid), 'base/' || oid \
+    from pg_database where datname = current_database()";
+
+/// Query for the folder of the data, which only administrators may see.
+const FOLDER_OF_POSTGRES: &str = "select current_setting('data_directory')";
+
+/// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
+fn of_mysql(tablespaces: &str) -> String {
+    format!(
+        "select t.table_name, t.data_length + t.index_length, s.file_size, s.allocated_size, \
+            concat(@@datadir, s.name, '.ibd') \
+         from information_schema.tables t join information_schema.{tablespaces} s \
+            on s.name = concat(t.table_schema, '/', t.table_name) \
+         where t.table_schema = database() and t.table_type = 'BASE TABLE' \
+         order by s.file_size desc, t.table_name limit 20"
+    )
+}
+
+/// Space that files take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Extent {
+    /// Sum of their lengths, in bytes.
+    length: u64,
+    /// Bytes of the blocks that they occupy: fewer if a file has holes.
+    allocated: u64,
+}
+
+impl Extent {
+    /// Adds a file; `None` if it cannot be seen.
+    fn add(&mut self, file: &Path) -> Option<()> {
+        let metadata = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+        self.length += metadata.len();
+        self.allocated += metadata.blocks() * BLOCK;
+        Some(())
+    }
+
+    /// Returns the allocated bytes if the lengths are those that the server says, within an eighth:
+    /// the server goes on writing meanwhile.
+    fn of_server(self, says: u64) -> Option<u64> {
+        (self.length.abs_diff(says) <= says / 8).then_some(self.allocated)
+    }
+}
+
+/// Returns the extent of a file of PostgreSQL with its segments, and its maps of free space and
+/// visibility ("Database File Layout" in the manual).
+fn relation(base: &Path) -> Option<Extent> {
+    let with = |suffix: String| {
+        let mut name = base.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let mut extent = Extent::default();
+    extent.add(base)?;
+    for segment in 1..MOST_SEGMENTS {
+        if extent.add(&with(format!(".{segment}"))).is_none() {
+            break;
+        }
+    }
+    for fork in ["_fsm", "_vm", "_init"] {
+        // Small tables do not have them.
+        let _ = extent.add(&with(fork.to_owned()));
+    }
+    Some(extent)
+}
+
+/// Returns the extent of the files in a folder, without those in folders below it.
+fn folder(path: &Path) -> Option<Extent> {
+    let mut extent = Extent::default();
+    for entry in fs::read_dir(path).ok()? {
+        // A file may be removed meanwhile.
+        let _ = extent.add(&entry.ok()?.path());
+    }
+    Some(extent)
+}
+
+/// Reads the sizes of a PostgreSQL database.
+pub(super) async fn read_postgres<C: Connection>(
+    session: &mut Session<C>,
+    sample: &mut Sample,
+) -> Result<(), Trouble> {
+    let Some(tables) = session.ask_quietly(OF_POSTGRES).await? else { return Ok(()) };
+    let root = session.ask_quietly(FOLDER_OF_POSTGRES).await?;
+    let root = root.as_ref().and_then(Table::single).map(PathBuf::from);
+    for row in &tables.rows {
+        let (name, files) = (text(row, 0), text(row, 2));
+        let Some(logical) = bytes(text(row, 1)) else { continue };
+        let extent = root.as_deref().and_then(|root| match name {
+            "" => folder(&root.join(files)),
+            _ => files.split(' ').map(|file| relation(&root.join(file))).sum(),
+        });
+        let allocated = extent.and_then(|extent| extent.of_server(logical)).unwrap_or(logical);
+        tell(sample, name, logical, allocated);
+    }
+    Ok(())
+}
+
+/// Reads the sizes of a database of MySQL or MariaDB.
+pub(super) async fn read_mysql<C: Connection>(
+    session: &mut Session<C>,
+    is_mariadb: bool,
+    sample: &mut Sample,
+) -> Result<(), Trouble> {
+    let tablespaces = match is_mariadb {
+        true => "innodb_sys_tablespaces",
+        false => {
+            // MySQL keeps estimates for a day; an older server has neither cache nor setting.
+            let fresh = "set session information_schema_stats_expiry = 0";
+            session.ask_quietly(fresh).await?;
+            "innodb_tablespaces"
+        }
+    };
+    let Some(tables) = session.ask_quietly(&of_mysql(tablespaces)).await? else { return Ok(()) };
+    let mut whole = Some((0, 0));
+    for row in &tables.rows {
+        let [logical, length, says] = [1, 2, 3].map(|column| bytes(text(row, column)));
+        let (Some(logical), Some(length)) = (logical, length) else {
+            whole = None;
+            continue;
+        };
+        let mut file = Extent::default();
+        let seen = file.add(Path::new(text(row, 4))).and_then(|()| file.of_server(length));
+        let allocated = seen.or(says).unwrap_or(length);
+        tell(sample, text(row, 0), logical, allocated);
+        whole = whole.map(|(all, all_allocated)| (all + logical, all_allocated + allocated));
+    }
+    if let Some((logical, allocated)) = whole.filter(|_| !tables.rows.is_empty()) {
+        tell(sample, "", logical, allocated);
+    }
+    Ok(())
+}
+
+/// Reports the size of an SQLite database: of its file and of those beside it.
+pub(super) fn tell_sqlite(file: &Path, sample: &mut Sample) {
+    let mut extent = Extent::default();
+    if extent.add(file).is_none() {
+        return;
+    }
+    let logical = extent.length;
+    for suffix in ["-wal", "-journal"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(suffix);
+        // There is at most one of them.
+        let _ = extent.add(Path::new(&name));
+    }
+    tell(sample, "", logical, extent.allocated);
+}
+
+/// Reports the sizes of a table; those of the whole database if it has no name.
+fn tell(sample: &mut Sample, table: &str, logical: u64, allocated: u64) {
+    let part = match table {
+        "" => Part::Storage,
+        table => Part::Table(table.to_owned()),
+    };
+    sample.read(&part, storage::LOGICAL, logical as f64);
+    sample.read(&part, storage::ALLOCATED, allocated as f64);
+}
+
+/// Parses a number of bytes; SQL may have made it a decimal number.
+fn bytes(text: &str) -> Option<u64> {
+    text.split('.').next()?.parse().ok()
+}
+
+impl std::iter::Sum for Extent {
+    fn sum<I: Iterator<Item = Extent>>(all: I) -> Extent {
+        all.fold(Extent::default(), |one, other| Extent {
+            length: one.length + other.length,
+            allocated: one.allocated + other.allocated,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, SeekFrom, Write};
+
+    use super::*;
+
+    /// A folder that is removed when the test ends.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Place {
+            let path = std::env::temp_dir().join(format!("assay-{name}-{}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Place(path)
+        }
+
+        /// Writes a file with a hole of 1 MiB before its last block.
+        fn sparse(&self, name: &str) -> PathBuf {
+            let path = self.0.join(name);
+            let mut file = fs::File::create(&path).unwrap();
+            file.seek(SeekFrom::Start(1 << 20)).unwrap();
+            file.write_all(&[1; 4_096]).unwrap();
+            file.sync_all().unwrap();
+            path
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn file_with_a_hole_occupies_fewer_bytes_than_it_is_long() {
+        let place = Place::new("sizes-hole");
+        let file = place.sparse("t.ibd");
+        let mut extent = Extent::default();
+        extent.add(&file).unwrap();
+        assert_eq!(extent.length, (1 << 20) + 4_096);
+        assert!((4_096..1 << 19).contains(&extent.allocated), "{extent:?}");
+    }
+
+    #[test]
+    fn relation_has_its_segments_and_maps() {
+        let place = Place::new("sizes-segments");
+        for name in ["7", "7.1", "7.2", "7_fsm", "70", "7.4"] {
+            fs::write(place.0.join(name), [0; 100]).unwrap();
+        }
+        assert_eq!(relation(&place.0.join("7")).map(|extent| extent.length), Some(400));
+        assert_eq!(relation(&place.0.join("8")), None);
+        assert_eq!(folder(&place.0).map(|extent| extent.length), Some(600));
+    }
+
+    #[test]
+    fn files_of_another_server_are_not_believed() {
+        let extent = Extent { length: 1_000, allocated: 400 };
+        assert_eq!(extent.of_server(1_100), Some(400));
+        assert_eq!(extent.of_server(2_000), None);
+        assert_eq!(extent.of_server(10), None);
+    }
+
+    #[test]
+    fn size_of_sqlite_covers_its_log() {
+        let place = Place::new("sizes-sqlite");
+        let file = place.sparse("a.db");
+        fs::write(place.0.join("a.db-wal"), [1; 8_192]).unwrap();
+        let mut sample = Sample::default();
+        tell_sqlite(&file, &mut sample);
+        let values: Vec<f64> = sample.readings.iter().map(|reading| reading.value).collect();
+        assert_eq!(values[0], f64::from((1 << 20) + 4_096));
+        assert!(values[1] >= 8_192.0 && values[1] < values[0], "{values:?}");
+    }
+}
