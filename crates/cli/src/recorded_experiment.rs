@@ -5,7 +5,7 @@ use std::path::Path;
 use analyze::compare::Design;
 use archive::ExperimentContent;
 use lab::experiment::{
-    COUNTERBALANCED, ChangedSetting, ExperimentResults, STATE, design, read_results,
+    COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design, read_results,
 };
 use workload::question::{Design as Runs, Outline};
 
@@ -23,24 +23,12 @@ pub(crate) struct RecordedExperiment {
     pub(crate) design: Design,
     /// Names of the arms.
     pub(crate) names: Vec<String>,
-    /// The results.
+    /// The results, without the comparisons that an undeclared difference decides.
     pub(crate) results: ExperimentResults,
+    /// Differences of each arm, from the first one and between its own rounds, that are not declared.
+    pub(crate) undeclared: Vec<UndeclaredDifference>,
     /// Facts about the experiment.
     content: ExperimentContent,
-}
-
-/// Settings that follow from the option `tls`.
-const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
-
-/// Facts that sum up several settings of the server.
-const OF_SETTINGS: [&str; 3] = ["durability", "isolation", "database.settings"];
-
-/// Returns true if a fact follows from a setting of the server: it is the setting or a sum of
-/// several, or the server computes it from the setting.
-fn follows(fact: &str, setting: &str) -> bool {
-    let name = fact.strip_prefix("database.setting.").unwrap_or(fact);
-    let is_computed = setting == "shared_buffers" && name == "wal_buffers";
-    name == setting || is_computed || OF_SETTINGS.contains(&fact)
 }
 
 impl RecordedExperiment {
@@ -56,10 +44,15 @@ impl RecordedExperiment {
             let sentence = format!("the question in the record `{path}` cannot be read");
             return Err(Complaint::new(sentence));
         };
-        let design = design(&outline, content.fact(COUNTERBALANCED) == Some("yes"));
+        let writes = content.fact(COUNTERBALANCED) == Some("yes");
+        let design = design(&outline, writes);
         let names = outline.compared();
         let results = read_results(path, &design, &names).map_err(|error| Complaint::of(&error))?;
-        Ok(RecordedExperiment { outline, design, names, results, content })
+        let undeclared = Vec::new();
+        let mut read = RecordedExperiment { outline, design, names, results, undeclared, content };
+        read.undeclared = (0..read.names.len()).flat_map(|arm| read.undeclared(0, arm)).collect();
+        read.results.refuse(&read.undeclared, writes);
+        Ok(read)
     }
 
     /// Returns a fact about the experiment.
@@ -78,27 +71,11 @@ impl RecordedExperiment {
         self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
     }
 
-    /// Returns the settings of an arm that differ from those of a baseline without being declared.
-    /// Another target has other settings: there, the target is the difference.
-    pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<ChangedSetting> {
-        let declared: Vec<String> = [self.differences(baseline), self.differences(arm)]
-            .concat()
-            .into_iter()
-            .map(|(key, _)| key)
-            .collect();
-        if declared.iter().any(|key| key == "url") {
-            return Vec::new();
-        }
-        let has_tls = declared.iter().any(|key| key == "option.tls");
-        let settings: Vec<&str> =
-            declared.iter().filter_map(|key| key.strip_prefix("server.")).collect();
-        let is_declared = |name: &str| {
-            let is_key = |key: &String| key.split_once('.').is_some_and(|(_, rest)| rest == name);
-            has_tls && OF_TLS.contains(&name)
-                || settings.iter().any(|setting| follows(name, setting))
-                || declared.iter().any(is_key)
-        };
-        let changed = self.results.changed_settings(baseline, arm).into_iter();
-        changed.filter(|one| !is_declared(&one.name)).collect()
+    /// Returns the differences of an arm from a baseline, and between its own rounds, that are not
+    /// declared.
+    pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<UndeclaredDifference> {
+        let declared = [self.differences(baseline), self.differences(arm)].concat();
+        let keys: Vec<String> = declared.into_iter().map(|(key, _)| key).collect();
+        self.results.undeclared(baseline, arm, &keys)
     }
 }

@@ -9,6 +9,7 @@ use analyze::compare::{
     slos_of,
 };
 use base::{Source, closest};
+use lab::experiment::Between;
 use lab::comparison::{ComparedRun, differing_facts};
 use report::{
     ArmView, ComparisonView, ObjectionView, RepetitionView, SettingDifference, TestSuite,
@@ -276,7 +277,8 @@ fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<SettingDifference> {
     let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
     let arms = pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm));
     let changed = groups.experiments[experiment].undeclared(arms[0], arms[1]);
-    let difference = changed.into_iter().map(|one| {
+    let between_arms = changed.into_iter().filter(|one| one.between == Between::Arms);
+    let difference = between_arms.map(|one| {
         let [baseline, value] = one.values;
         SettingDifference { name: one.name, arm: pair[1], baseline, value }
     });

@@ -8,11 +8,12 @@ use archive::RecordErrorKind;
 use base::{Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
-    ChangedSetting, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
-    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, canary_length, design, run_experiment,
+    Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener, ExperimentOrder,
+    INVALID_ARM, Problem, RunMaker, STATE, UndeclaredDifference, canary_length, design,
+    run_experiment,
 };
 use lab::{OpenError, Order, RecordPlace};
-use report::{ArmView, ExperimentState, ExperimentView, RunView, SettingDifference, TestSuite};
+use report::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView, TestSuite};
 use workload::Overrides;
 use workload::question::{Arm, Restore};
 
@@ -157,11 +158,6 @@ pub(crate) fn view(path: &Path) -> Result<ExperimentView, Complaint> {
 /// Returns the view of a recorded experiment.
 pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentView {
     let RecordedExperiment { outline, design, names, results, .. } = recorded;
-    let setting = |one: ChangedSetting| {
-        let [baseline, value] = one.values;
-        SettingDifference { name: one.name, arm: one.arm, baseline, value }
-    };
-    let settings = (1..names.len()).flat_map(|arm| recorded.undeclared(0, arm)).map(setting);
     let fact = |key: &'static str| recorded.fact(key).map(str::to_owned);
     let comparison = results.comparison.as_ref();
     let false_alarms = false_alarms::of_record(outline, design, comparison, fact);
@@ -200,9 +196,23 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
         machine: results.machine.clone(),
-        settings: settings.collect(),
+        undeclared: recorded.undeclared.iter().map(difference).collect(),
         false_alarms,
         repetition: None,
+    }
+}
+
+/// Returns the view of a difference.
+fn difference(one: &UndeclaredDifference) -> DifferenceView {
+    DifferenceView {
+        kind: one.kind.name(),
+        name: one.name.clone(),
+        arm: one.arm,
+        rounds: match one.between {
+            Between::Arms => None,
+            Between::Rounds(rounds) => Some(rounds),
+        },
+        values: one.values.clone(),
     }
 }
 

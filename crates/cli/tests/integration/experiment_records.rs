@@ -7,6 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
+use crate::example::assert_keeps_to;
 use crate::support::Place;
 
 const WORKLOAD: &str = "url = sim:md1?service=1ms\nduration = 20s\nwarmup = 2s\n\
@@ -120,6 +121,59 @@ fn invariant_8_text_of_a_file_with_a_password_is_not_kept() {
     assert_eq!(found, [["secret.ini", "withheld"]]);
     let bytes = std::fs::read(place.at("r.assay")).unwrap();
     assert!(!bytes.windows(12).any(|part| part == b"hunter2-kept"));
+}
+
+/// Gives every run of an experiment one more setting, by an expression over its row in `run`.
+fn set(record: &Path, name: &str, value: &str) {
+    let sql = format!(
+        "insert into setting select run, '{name}', {value} from run;
+        update seal set total = total + 1 where what = 'rows of setting'"
+    );
+    Connection::open(record).unwrap().execute_batch(&sql).unwrap();
+}
+
+#[test]
+fn setting_that_differs_between_arms_or_rounds_makes_the_answer_suspect() {
+    for (value, line) in [
+        ("iif(arm = 'slow', '8MB', '4MB')", "is `4MB` in fast, `8MB` in slow"),
+        (
+            "iif(arm = 'slow' and round > 2, '8MB', '4MB')",
+            "is `4MB` in round 1 of slow, `8MB` in round 4 of slow",
+        ),
+    ] {
+        let place = place();
+        place.assay(&RUN).expect(0);
+        set(&place.at("r.assay"), "work_mem", value);
+        let ran = place.assay(&["report", "r.assay"]).expect(0);
+        let line = format!(
+            "\nSUSPECT\n  fast: 6 runs\n  slow: 6 runs\n  undeclared difference: setting, work_mem {line}\n"
+        );
+        assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
+        assert!(ran.stdout.starts_with("slow raises response.p50(read)"), "{}", ran.stdout);
+        place.assay(&["report", "r.assay", "--strict"]).expect(3);
+    }
+}
+
+#[test]
+fn arms_of_other_durability_or_data_are_not_compared() {
+    for (name, baseline, own, kind, reason) in [
+        ("fsync", "on", "off", "durability", "the durability of commits differs between the arms"),
+        ("database.size_bytes", "1000", "9000", "data", "the arms have other data"),
+    ] {
+        let place = place();
+        place.assay(&RUN).expect(0);
+        set(&place.at("r.assay"), name, &format!("iif(arm = 'slow', '{own}', '{baseline}')"));
+        let ran = place.assay(&["report", "r.assay"]).expect(3);
+        let answer = format!("response.p50(read) is not compared: {reason}");
+        assert!(ran.stdout.to_lowercase().starts_with(&answer.to_lowercase()), "{}", ran.stdout);
+        let line = format!("{kind}, {name} is `{baseline}` in fast, `{own}` in slow\n");
+        assert!(ran.stdout.contains(&line), "{}", ran.stdout);
+        let document = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+        assert_keeps_to("schemas/experiment.schema.json", &document);
+        let found = &document["undeclared_differences"][0];
+        assert_eq!((&found["kind"], &found["rounds"]), (&json!(kind), &json!(null)));
+        assert_eq!(document["verdict"], "SUSPECT");
+    }
 }
 
 const DOCUMENT: &str = include_str!("../../../../docs/record.md");

@@ -39,6 +39,13 @@ pub enum Problem {
     },
     /// The target does not answer, for this reason.
     Unreachable(String),
+    /// A table does not have the rows of the load.
+    WrongRows {
+        /// The action after which the rows were counted.
+        after: &'static str,
+        /// The table with its rows and the expected ones.
+        found: String,
+    },
     /// The target stopped answering during a run and was lost to its end.
     Lost,
     /// The server is not that of the earlier runs.
@@ -103,6 +110,18 @@ impl ExperimentError {
         };
         ExperimentError { problem: Box::new(problem), ..self }
     }
+
+    /// Returns the error of a count of rows after an action.
+    pub(super) fn of_rows(self, after: &'static str) -> ExperimentError {
+        let ExperimentError { arm, problem } = self;
+        let problem = match *problem {
+            Problem::Run(Error::Failed(Failed::Unsupported { reason, .. })) => {
+                Problem::WrongRows { after, found: reason }
+            }
+            other => other,
+        };
+        ExperimentError { arm, problem: Box::new(problem) }
+    }
 }
 
 impl From<Problem> for ExperimentError {
@@ -133,6 +152,11 @@ impl fmt::Display for ExperimentError {
             Problem::OtherServer { versions: [before, now] } => {
                 write!(f, "the server is {now}, and that of the earlier runs was {before}")
             }
+            Problem::WrongRows { after, found } => write!(
+                f,
+                "after {after}, {found}: the runs would be measured on other data; `restore` must \
+                 bring back every row of the load, as `restore = reload` does"
+            ),
             Problem::NotInEffect(reason) => f.write_str(reason),
             Problem::Settings { settings, problem } if settings.is_empty() => {
                 write!(f, "the server does not start again: {problem}")
@@ -184,6 +208,7 @@ impl std::error::Error for ExperimentError {
             | Problem::Lost
             | Problem::OtherServer { .. }
             | Problem::NotInEffect(_)
+            | Problem::WrongRows { .. }
             // Their text has the whole reason.
             | Problem::Settings { .. }
             | Problem::ReadBack(_)

@@ -288,7 +288,22 @@ impl<'a> Execution<'a> {
             // A user without the right to it has a server that settles later.
             let _ = self.aside(place, |order| only(order, &[statement]));
         }
+        self.verify_rows(place, "the load")?;
         Ok(done.loads)
+    }
+
+    /// Counts the rows of the tables, which must be those of the load.
+    fn verify_rows(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
+        if is_simulated(arm) || arm.plan.loads.is_empty() {
+            return Ok(());
+        }
+        let verified = self.aside(place, |order| {
+            order.plan.setup.clear();
+            order.plan.teardown.clear();
+            order.options.prepare = Prepare::Verify;
+        });
+        verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
     /// Runs `[teardown]` on every server with tables. A failure does not change the answer; it is reported.
@@ -565,7 +580,7 @@ impl<'a> Execution<'a> {
         let mut order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
-        order.options.prepare = self.prepared(arm);
+        order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
         order.loads.clone_from(&self.reloaded);
         order.server_seed = Some(planned.server);
@@ -586,22 +601,14 @@ impl<'a> Execution<'a> {
         Err(ExperimentError::of(arm, problem))
     }
 
-    /// Returns the state of the data in which a run begins: the rows of tables are counted where
-    /// they must be those of the load.
-    fn prepared(&self, arm: &Arm) -> Prepare {
-        match self.order.experiment.restore {
-            Restore::Reload | Restore::Statements(_) if !is_simulated(arm) => Prepare::Verify,
-            Restore::None | Restore::Reload | Restore::Statements(_) => Prepare::Keep,
-        }
-    }
-
     /// Brings the data back to its state after the load.
     fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(()),
             Restore::Statements(_) => {
                 let statements = &self.order.experiment.arms[place].restore;
-                self.statements(place, ("restore", statements), self.own_stop())
+                self.statements(place, ("restore", statements), self.own_stop())?;
+                self.verify_rows(place, "`restore`")
             }
             Restore::Reload => {
                 let removed = self.aside(place, |order| order.plan.setup.clear())?;

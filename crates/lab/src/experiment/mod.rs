@@ -12,6 +12,7 @@
 mod canary;
 mod commands;
 mod consistency;
+mod differences;
 mod effect;
 mod error;
 mod event;
@@ -27,9 +28,10 @@ mod teardown;
 mod warm_up;
 
 pub use canary::canary_length;
+pub use differences::{Between, DifferenceKind, UndeclaredDifference};
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::{ExperimentEnd, ExperimentOrder, RunMaker, design, run_experiment};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
-pub use results::{ChangedSetting, ExperimentResults, RecordedRun, read_results};
+pub use results::{ExperimentResults, RecordedRun, read_results};
 pub use warm_up::evidence_of_run;

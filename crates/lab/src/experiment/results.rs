@@ -4,26 +4,15 @@ use std::path::Path;
 
 use analyze::compare::{
     ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, MachineChange,
-    RunFigures, compare, machine_changes, slos_of, validity_of,
+    MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of, validity_of,
 };
 use archive::{Archive, ExperimentContent, RunRow, RunState};
-use record::environment::CANARY;
 
 use super::consistency::{self, ArmPlans};
+use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::error::ExperimentError;
 use super::recorded::looks_of;
 use super::warm_up::{figures_of_round, is_same_round};
-
-/// A setting that has one value in all runs of an arm, and another in those of the baseline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangedSetting {
-    /// Its name.
-    pub name: String,
-    /// Index of the arm.
-    pub arm: usize,
-    /// Values in the runs of the baseline and of the arm.
-    pub values: [String; 2],
-}
 
 /// The results of an experiment.
 #[derive(Debug)]
@@ -41,9 +30,6 @@ pub struct ExperimentResults {
     /// The SLOs of each arm.
     pub slos: Vec<Vec<ArmSlo>>,
 }
-
-/// Beginnings of the names of facts that change from moment to moment.
-const MOMENTARY: [&str; 4] = ["host.load.", "host.memory.available", "database.size_", CANARY];
 
 /// A run of an experiment with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,27 +88,36 @@ pub fn read_results(
 }
 
 impl ExperimentResults {
-    /// Returns the settings that differ between an arm and a baseline, by their runs that count.
-    pub fn changed_settings(&self, baseline: usize, arm: usize) -> Vec<ChangedSetting> {
-        let [before, own] = [baseline, arm].map(|arm| self.constant_settings(arm));
-        let changed = own.iter().filter_map(|(name, value)| {
-            let (_, before) = before.iter().find(|(known, _)| known == name)?;
-            let values = [before.clone(), value.clone()];
-            (before != value).then(|| ChangedSetting { name: name.clone(), arm, values })
+    /// Returns the differences of an arm that are not declared: from a baseline, and between its
+    /// own rounds. `keys` are those of the declared differences of both arms.
+    pub fn undeclared(
+        &self,
+        baseline: usize,
+        arm: usize,
+        keys: &[String],
+    ) -> Vec<UndeclaredDifference> {
+        let counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
+        let facts = counts.map(|run| RunFacts {
+            arm: run.arm,
+            round: run.row.round,
+            facts: &run.figures.facts,
         });
-        changed.collect()
+        differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
-    /// Returns the settings that are the same in all runs of an arm.
-    fn constant_settings(&self, arm: usize) -> Vec<(String, String)> {
-        let counts = |run: &&RecordedRun| run.arm == arm && run.row.state == RunState::Counts;
-        let runs: Vec<&RecordedRun> = self.runs.iter().filter(counts).collect();
-        let Some((first, others)) = runs.split_first() else { return Vec::new() };
-        let is_constant = |fact: &&(String, String)| {
-            let is_momentary = MOMENTARY.iter().any(|prefix| fact.0.starts_with(prefix));
-            !is_momentary && others.iter().all(|run| run.figures.facts.contains(fact))
-        };
-        first.figures.facts.iter().filter(is_constant).cloned().collect()
+    /// Refuses to compare the metrics that an undeclared difference between the arms decides.
+    pub fn refuse(&mut self, undeclared: &[UndeclaredDifference], writes: bool) {
+        for arm in self.comparison.iter_mut().flat_map(|comparison| &mut comparison.arms) {
+            for one in undeclared.iter().filter(|one| one.arm == arm.arm) {
+                let reason = match one.kind {
+                    DifferenceKind::Data => NotCompared::OtherData,
+                    _ => NotCompared::OtherDurability,
+                };
+                let decided =
+                    |change: &&mut MetricChange| one.decides(change.metric.quantity, writes);
+                arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
+            }
+        }
     }
 }
 

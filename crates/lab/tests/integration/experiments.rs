@@ -145,7 +145,7 @@ fn slower_server_is_found_and_its_bet_held() {
     assert_eq!(comparison.arms[0].size, SampleSize::Pairs(8));
     assert_eq!(results.runs.len(), 16);
     assert_eq!(results.validity[0].status(), Status::Pass, "{:?}", results.validity);
-    assert_eq!(results.changed_settings(0, 1), []);
+    assert_eq!(results.undeclared(0, 1, &["option.service".to_owned()]), []);
     let own = record.with_file_name(format!("{}-run", record.file_name().unwrap().display()));
     assert!(!own.exists());
 }
@@ -310,8 +310,17 @@ query = drop table t
 
 /// Runs an experiment with two arms on a database file in real time.
 fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentError> {
+    on_sqlite_with(place, INSERTING, restore)
+}
+
+/// Runs such an experiment with another workload.
+fn on_sqlite_with(
+    place: &Place,
+    workload: &str,
+    restore: &str,
+) -> Result<ExperimentEnd, ExperimentError> {
     let database = place.record().with_file_name("t.db");
-    let workload = format!("url = sqlite:{}\n{INSERTING}", database.display());
+    let workload = format!("url = sqlite:{}\n{workload}", database.display());
     let files = BTreeMap::from([("read.ini".to_owned(), workload.into_bytes())]);
     let text = format!(
         "[question]\nask = ?\nworkload = read.ini\nrounds = 6\nrestore = {restore}\n[arm without]\n\
@@ -386,6 +395,24 @@ fn data_is_restored_before_every_run() {
 fn restore_that_leaves_rows_is_an_error() {
     let place = Place::new();
     let error = on_sqlite(&place, "delete from t where id >= 100000").unwrap_err();
-    assert!(error.to_string().contains("expected 10"), "{error}");
+    let words = error.to_string();
+    assert!(words.contains("after `restore`, table t has 1"), "{words}");
+    assert!(words.contains("expected 10") && !words.contains("--loaded"), "{words}");
     assert_eq!(ExperimentContent::read(&place.record()).unwrap().runs.len(), 1);
+}
+
+#[test]
+fn load_that_meets_other_rows_is_an_error() {
+    let place = Place::new();
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    let fewer = "create table t (id integer primary key, a integer);
+        create trigger fewer after insert on t when new.id = 3
+        begin delete from t where id = 3; end";
+    database.execute_batch(fewer).unwrap();
+    let setup = "[setup]\nquery = create table t (id integer primary key, a integer)\n";
+    let without_setup = INSERTING.replace(setup, "");
+    assert_ne!(without_setup, INSERTING);
+    let error = on_sqlite_with(&place, &without_setup, "reload").unwrap_err();
+    let words = error.to_string();
+    assert!(words.contains("after the load, table t has 9 rows; expected 10"), "{words}");
 }

@@ -45,8 +45,9 @@ fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
 }
 
 fn undeclared(view: &ExperimentView, is_strict: bool) -> TestCase {
-    let status = if view.settings.is_empty() { Status::Pass } else { Status::Suspect };
-    let found: Vec<String> = view.settings.iter().map(|one| lines::undeclared(view, one)).collect();
+    let status = if view.undeclared.is_empty() { Status::Pass } else { Status::Suspect };
+    let found: Vec<String> =
+        view.undeclared.iter().map(|one| lines::undeclared(view, one)).collect();
     TestCase {
         group: TestGroup::Validity,
         name: "the arms differ only in what was declared".to_owned(),

@@ -4,7 +4,7 @@ use analyze::Status;
 use analyze::compare::{ArmComparison, Comparison, Conclusion, JudgedLimit, Objection, SampleSize};
 
 use super::repetition::RepetitionView;
-use super::view::{ArmView, SettingDifference};
+use super::view::ArmView;
 
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
@@ -24,6 +24,19 @@ pub struct ComparisonView {
     pub undeclared: Vec<SettingDifference>,
     /// Facts that differ between groups that were not interleaved.
     pub differences: Vec<SettingDifference>,
+}
+
+/// A setting that has one value in all runs of a group, and another in those of its baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingDifference {
+    /// Its name.
+    pub name: String,
+    /// Index of the group.
+    pub arm: usize,
+    /// Value in the runs of the baseline.
+    pub baseline: String,
+    /// Value in the runs of the group.
+    pub value: String,
 }
 
 /// A reason not to compare groups.

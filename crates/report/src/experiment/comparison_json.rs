@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::comparison::{ComparisonView, ObjectionView};
 use super::repetition::RepetitionView;
-use super::view::SettingDifference;
+use super::comparison::SettingDifference;
 use super::{comparison_text, json, objection, sentence};
 
 /// Returns the document of a comparison.

@@ -6,7 +6,7 @@ use analyze::compare::{JudgedLimit, RegressionOutcome};
 use base::printable;
 
 use super::comparison::ComparisonView;
-use super::view::SettingDifference;
+use super::comparison::SettingDifference;
 use super::{lines, objection, sentence, text};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,

@@ -14,15 +14,17 @@ use super::view::{ArmView, ExperimentState, ExperimentView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
-    let settings: Vec<Value> = view
-        .settings
+    let undeclared: Vec<Value> = view
+        .undeclared
         .iter()
         .map(|one| {
             json!({
+                "kind": one.kind,
                 "name": one.name,
                 "arm": view.arms[one.arm].name,
-                "baseline_value": one.baseline,
-                "value": one.value,
+                "rounds": one.rounds,
+                "baseline_value": one.values[0],
+                "value": one.values[1],
             })
         })
         .collect();
@@ -47,7 +49,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "several_differences": view.has_several_differences,
         "arms": view.arms.iter().map(arm).collect::<Vec<Value>>(),
         "looks": looks,
-        "undeclared_differences": settings,
+        "undeclared_differences": undeclared,
         "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
         "repetition": view.repetition.as_ref().map(repetition),

@@ -6,7 +6,7 @@ use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
 use workload::question::Scale;
 
 use super::sentence;
-use super::view::{ArmView, ExperimentState, ExperimentView, SettingDifference};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
@@ -91,10 +91,15 @@ pub(super) fn counts(arm: &ArmView) -> String {
 }
 
 /// Returns the sentence about a setting that differs without being declared.
-pub(super) fn undeclared(view: &ExperimentView, one: &SettingDifference) -> String {
-    let (baseline, arm) = (&view.arms[0].name, &view.arms[one.arm].name);
-    let (name, first, second) = (&one.name, &one.baseline, &one.value);
-    format!("undeclared difference: {name} is `{first}` in {baseline}, `{second}` in {arm}")
+pub(super) fn undeclared(view: &ExperimentView, one: &DifferenceView) -> String {
+    let DifferenceView { kind, name, arm, rounds, values: [first, second] } = one;
+    let what = if kind == name { name.clone() } else { format!("{kind}, {name}") };
+    let own = &view.arms[*arm].name;
+    let [here, there] = match rounds {
+        None => [view.arms[0].name.clone(), own.clone()],
+        Some(rounds) => rounds.map(|round| format!("round {} of {own}", round + 1)),
+    };
+    format!("undeclared difference: {what} is `{first}` in {here}, `{second}` in {there}")
 }
 
 /// Returns what the canaries say about the machine.

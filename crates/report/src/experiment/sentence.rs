@@ -86,6 +86,10 @@ fn more(pairs: Option<u32>) -> String {
 pub(super) fn not_compared(reason: NotCompared) -> String {
     match reason {
         NotCompared::Incomparable(reason) => reason.to_string(),
+        NotCompared::OtherData => "the arms have other data, which is not declared".to_owned(),
+        NotCompared::OtherDurability => {
+            "the durability of commits differs between the arms, which is not declared".to_owned()
+        }
         NotCompared::Missing(Missing::NotMeasured) => "it was not measured".to_owned(),
         NotCompared::Missing(Missing::OfferedRate) => "it is the rate that is offered".to_owned(),
         NotCompared::Missing(Missing::ExceedsCapacity) => {

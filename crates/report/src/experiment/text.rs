@@ -65,7 +65,7 @@ fn validity(out: &mut String, view: &ExperimentView) {
     for arm in &view.arms {
         let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
     }
-    for one in &view.settings {
+    for one in &view.undeclared {
         let _ = writeln!(out, "  {}", printable(&lines::undeclared(view, one)));
     }
     for sentence in lines::machine(view) {

@@ -36,8 +36,8 @@ pub struct ExperimentView {
     pub comparison: Option<Comparison>,
     /// Changes of the machine during the experiment.
     pub machine: Vec<MachineChange>,
-    /// Settings of servers and surroundings that differ between the arms.
-    pub settings: Vec<SettingDifference>,
+    /// Differences between runs that no arm declares.
+    pub undeclared: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
     /// The comparison with the first experiment, if this one repeats it.
@@ -91,17 +91,20 @@ pub struct RunView {
     pub objections: Vec<&'static str>,
 }
 
-/// A setting that has one value in all runs of an arm, and another in those of the baseline.
+/// A difference between runs that no arm declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingDifference {
+pub struct DifferenceView {
+    /// The word for its kind: data, durability, setting or environment.
+    pub kind: &'static str,
     /// Its name.
     pub name: String,
     /// Index of the arm.
     pub arm: usize,
-    /// Value in the runs of the baseline.
-    pub baseline: String,
-    /// Value in the runs of the arm.
-    pub value: String,
+    /// The two rounds of the arm between which it differs, from 0; `None` if the arm differs from
+    /// the baseline.
+    pub rounds: Option<[u32; 2]>,
+    /// The values: of the baseline and of the arm, or of the two rounds.
+    pub values: [String; 2],
 }
 
 impl ExperimentState {
@@ -118,12 +121,12 @@ impl ExperimentState {
 
 impl ExperimentView {
     /// Returns the verdict on the whole experiment: INVALID if it is not complete or the runs of an
-    /// arm are; SUSPECT if a run is, if the arms differ in more than was declared, or if a change
+    /// arm are; SUSPECT if a run is, if the runs differ in more than was declared, or if a change
     /// of the machine may explain theirs.
     pub fn verdict(&self) -> Status {
         let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
         let of_arms = of_arms.unwrap_or(Status::Invalid);
-        let is_alike = self.settings.is_empty() && self.machine_status() == Status::Pass;
+        let is_alike = self.undeclared.is_empty() && self.machine_status() == Status::Pass;
         match (self.state, is_alike) {
             (
                 ExperimentState::Interrupted

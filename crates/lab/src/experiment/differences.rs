@@ -1,0 +1,369 @@
+//! Differences between the runs of an experiment that no arm declares.
+//!
+//! Each run has the facts of its surroundings and the settings that its server told. A fact must be
+//! the same in all runs of an arm ([`Between::Rounds`]), and in those of the arms
+//! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
+//! What follows from a declared difference is no difference of its own.
+
+use observe::environment::{Kind, Rule, differences};
+use record::INSERT_REASON_PREFIX;
+use record::environment::{UNKNOWN, known, of_database};
+use workload::question::Quantity;
+
+/// A difference that was not declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndeclaredDifference {
+    /// The kind of thing that differs.
+    pub kind: DifferenceKind,
+    /// Its name.
+    pub name: String,
+    /// Index of the arm in the comparison.
+    pub arm: usize,
+    /// The runs between which it differs.
+    pub between: Between,
+    /// The values, in the order of `between`.
+    pub values: [String; 2],
+}
+
+/// The kind of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DifferenceKind {
+    /// Sizes of the database and its tables.
+    Data,
+    /// Settings that decide if commits survive.
+    Durability,
+    /// Other settings of the server.
+    Setting,
+    /// The machine, the network, and the version of the server.
+    Environment,
+}
+
+/// The runs between which something differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// All runs of the baseline, and all of the arm.
+    Arms,
+    /// Two rounds of the arm, from 0.
+    Rounds([u32; 2]),
+}
+
+impl DifferenceKind {
+    /// Returns the word in answers and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            DifferenceKind::Data => "data",
+            DifferenceKind::Durability => "durability",
+            DifferenceKind::Setting => "setting",
+            DifferenceKind::Environment => "environment",
+        }
+    }
+}
+
+impl UndeclaredDifference {
+    /// Returns true if two arms with this difference cannot be compared by a quantity: commits that
+    /// need not survive are faster, and other data are other work.
+    pub(super) fn decides(&self, quantity: Quantity, writes: bool) -> bool {
+        let is_work = match quantity {
+            Quantity::Throughput
+            | Quantity::Rows
+            | Quantity::Response(_)
+            | Quantity::Service(_)
+            | Quantity::Load => true,
+            Quantity::Failed | Quantity::Cpu(..) | Quantity::Size => false,
+        };
+        match (self.kind, self.between) {
+            (DifferenceKind::Durability, Between::Arms) => is_work && writes,
+            (DifferenceKind::Data, Between::Arms) => quantity != Quantity::Failed,
+            _ => false,
+        }
+    }
+}
+
+/// A run that counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunFacts<'a> {
+    /// Index of its arm in the comparison.
+    pub(super) arm: usize,
+    /// Its round, from 0.
+    pub(super) round: u32,
+    /// Facts of the surroundings and settings of the server.
+    pub(super) facts: &'a [(String, String)],
+}
+
+/// Settings that decide if commits survive a crash of the server or of the machine.
+const DURABILITY: [&str; 15] = [
+    "commit_delay",
+    "durability",
+    "flush_log_at_trx_commit",
+    "fsync",
+    "full_page_writes",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "journal_mode",
+    "journal",
+    "sync_binlog",
+    "synchronous",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "wal_sync_method",
+];
+
+/// Settings that follow from the option `tls`.
+const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
+
+/// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
+/// are those of the differences that both declare.
+pub(super) fn of_arm(
+    baseline: usize,
+    arm: usize,
+    runs: &[RunFacts<'_>],
+    keys: &[String],
+) -> Vec<UndeclaredDifference> {
+    let of = |wanted: usize| runs.iter().filter(move |run| run.arm == wanted).collect::<Vec<_>>();
+    let mut found = between_rounds(arm, &of(arm));
+    // Another target has other settings and data: there, the target is the difference.
+    if arm != baseline && !keys.iter().any(|key| key == "url") {
+        found.extend(from_baseline(arm, &of(baseline), &of(arm), keys));
+    }
+    without_summaries(&found)
+}
+
+/// Returns the differences between the first run of an arm and a later one. Numbers that a rule
+/// allows to vary may leave their range in one of many runs, and data may grow.
+fn between_rounds(arm: usize, runs: &[&RunFacts<'_>]) -> Vec<UndeclaredDifference> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    let mut found: Vec<UndeclaredDifference> = Vec::new();
+    for run in others {
+        let between = Between::Rounds([first.round, run.round]);
+        for Unequal { kind, name, values } in unequal(first, run) {
+            let is_known = found.iter().any(|known| known.name == name);
+            if !is_known && kind != DifferenceKind::Data && Rule::of(&name) == Rule::Exact {
+                found.push(UndeclaredDifference { kind, name, arm, between, values });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the differences between an arm and the baseline that hold in all of their runs.
+fn from_baseline(
+    arm: usize,
+    baseline: &[&RunFacts<'_>],
+    own: &[&RunFacts<'_>],
+    keys: &[String],
+) -> Vec<UndeclaredDifference> {
+    let (Some(first), Some(other)) = (baseline.first(), own.first()) else { return Vec::new() };
+    let pairs = baseline.iter().map(|run| unequal(run, other));
+    let pairs: Vec<Vec<Unequal>> = pairs.chain(own.iter().map(|run| unequal(first, run))).collect();
+    let is_everywhere =
+        |name: &str| pairs.iter().all(|found| found.iter().any(|one| one.name == name));
+    let found = unequal(first, other)
+        .into_iter()
+        .filter(|one| is_everywhere(&one.name) && !is_declared(one, keys));
+    let between = Between::Arms;
+    let difference =
+        |Unequal { kind, name, values }| UndeclaredDifference { kind, name, arm, between, values };
+    found.map(difference).collect()
+}
+
+/// A fact with its values in two runs.
+#[derive(Clone, Debug)]
+struct Unequal {
+    kind: DifferenceKind,
+    name: String,
+    values: [String; 2],
+}
+
+/// Returns the facts that differ between two runs, sorted by kind and name.
+fn unequal(a: &RunFacts<'_>, b: &RunFacts<'_>) -> Vec<Unequal> {
+    let differ = differences(a.facts, b.facts).into_iter().filter(|one| one.kind == Kind::Differs);
+    let of_environment = differ.filter_map(|one| {
+        let (kind, values) = (kind_of(&one.name)?, [one.a, one.b]);
+        Some(Unequal { kind, name: one.name, values })
+    });
+    let mut found: Vec<Unequal> = of_environment.collect();
+    // The other settings that every server reports have no rule.
+    for (name, value) in a.facts.iter().filter(|(_, value)| value != UNKNOWN) {
+        let Some(kind) = kind_of(name).filter(|_| Rule::of(name) == Rule::Exact) else { continue };
+        let Some(other) = known(b.facts, name).filter(|other| *other != value) else { continue };
+        if found.iter().all(|one| one.name != *name) {
+            let values = [value.clone(), other.to_owned()];
+            found.push(Unequal { kind, name: name.clone(), values });
+        }
+    }
+    found.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
+    found
+}
+
+/// Returns the kind of a fact; `None` for facts that do not affect a result, or that say what could
+/// not be observed.
+fn kind_of(name: &str) -> Option<DifferenceKind> {
+    let is_remark = name.starts_with("observe.") || name.starts_with(INSERT_REASON_PREFIX);
+    if is_remark || Rule::of(name) == Rule::Free {
+        return None;
+    }
+    let of_server = of_database(name);
+    let is_size = |fact: &str| fact.starts_with("size_") || fact.starts_with("table");
+    Some(if DURABILITY.contains(&bare(name)) {
+        DifferenceKind::Durability
+    } else if of_server.is_some_and(is_size) {
+        DifferenceKind::Data
+    } else if name.starts_with("host.") || name.starts_with("network.") || bare(name) == "server" {
+        DifferenceKind::Environment
+    } else {
+        DifferenceKind::Setting
+    })
+}
+
+/// Returns the name of a setting without the target and the prefix of settings.
+fn bare(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Returns true if a difference follows from those that are declared.
+fn is_declared(one: &Unequal, keys: &[String]) -> bool {
+    let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
+    let names_it = |key: &str| key.split_once('.').is_some_and(|(_, rest)| rest == bare(&one.name));
+    let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
+    let starts_server = |key: &str| key.starts_with("server.");
+    let is_durable = |key: &str| DURABILITY.contains(&bare(key));
+    let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
+    let follows = match one.kind {
+        // A statement before the run may change any of them, and a server with another setting
+        // derives others from it and fills its pages differently.
+        DifferenceKind::Data => declared(&|key| surrounds(key) || starts_server(key)),
+        DifferenceKind::Setting => declared(&|key| surrounds(key) || starts_server(key)),
+        DifferenceKind::Durability => declared(&|key| surrounds(key) || is_durable(key)),
+        DifferenceKind::Environment => false,
+    };
+    is_tls || follows || declared(&names_it)
+}
+
+/// Leaves out what repeats another difference: the summary of durability, the list of settings that
+/// were set, and sizes in another unit.
+fn without_summaries(found: &[UndeclaredDifference]) -> Vec<UndeclaredDifference> {
+    let is_repeated = |one: &UndeclaredDifference| {
+        let same = |test: &dyn Fn(&UndeclaredDifference) -> bool| {
+            found
+                .iter()
+                .any(|other| other.between == one.between && other.name != one.name && test(other))
+        };
+        match bare(&one.name) {
+            "durability" => same(&|other| other.kind == DifferenceKind::Durability),
+            "size_per_buffer" => same(&|other| bare(&other.name).starts_with("size")),
+            setting if one.name != setting => same(&|other| other.name == setting),
+            _ => false,
+        }
+    };
+    let kept: Vec<bool> = found.iter().map(|one| !is_repeated(one)).collect();
+    found.iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(one, _)| one.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(all: &[(&str, &str)]) -> Vec<(String, String)> {
+        all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// Returns the differences of two arms with two rounds, as `kind name: a, b`.
+    fn found(baseline: &[(&str, &str)], own: &[(&str, &str)], keys: &[&str]) -> Vec<String> {
+        let all = [facts(baseline), facts(own)];
+        let run = |arm: usize, round| RunFacts { arm, round, facts: &all[arm] };
+        let runs = [run(0, 0), run(1, 0), run(0, 1), run(1, 1)];
+        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        told(&of_arm(0, 1, &runs, &keys))
+    }
+
+    fn told(found: &[UndeclaredDifference]) -> Vec<String> {
+        let text = |one: &UndeclaredDifference| {
+            format!("{} {}: {}", one.kind.name(), one.name, one.values.join(", "))
+        };
+        found.iter().map(text).collect()
+    }
+
+    #[test]
+    fn difference_of_each_kind_is_named() {
+        for (name, a, b, kind) in [
+            ("fsync", "on", "off", "durability"),
+            ("innodb_flush_log_at_trx_commit", "1", "2", "durability"),
+            ("database.setting.sync_binlog", "1", "0", "durability"),
+            ("journal_mode", "wal", "delete", "durability"),
+            ("work_mem", "4MB", "8MB", "setting"),
+            ("host.kernel", "6.1", "6.18", "environment"),
+            ("host.cpu.governor", "performance", "powersave", "environment"),
+            ("host.virtualisation.hypervisor", "none", "kvm", "environment"),
+            ("server", "PostgreSQL 15", "PostgreSQL 17", "environment"),
+            ("network.path", "loopback", "remote", "environment"),
+            ("database.size_bytes", "1000", "2000", "data"),
+            ("database.table.orders.bytes", "1000", "2000", "data"),
+        ] {
+            let expected = vec![format!("{kind} {name}: {a}, {b}")];
+            assert_eq!(found(&[(name, a)], &[(name, b)], &[]), expected);
+            assert!(found(&[(name, a)], &[(name, b)], &["url"]).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_varies_by_itself_is_no_difference() {
+        for (name, a, b) in [
+            ("host.load.1m", "1", "7"),
+            ("host.memory.available_bytes", "1000", "1900"),
+            ("database.size_bytes", "1000", "1090"),
+            ("calibration.taken", "1", "2"),
+            ("observe.missing.host", "no", "yes"),
+            ("host.cpu.governor", "unknown", "powersave"),
+        ] {
+            assert_eq!(found(&[(name, a)], &[(name, b)], &[]), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn what_follows_from_a_declared_difference_is_declared() {
+        let fsync = [("fsync", "on"), ("durability", "fsync=on")];
+        let off = [("fsync", "off"), ("durability", "fsync=off")];
+        for (key, is_declared) in [
+            ("server.fsync", true),
+            ("before", true),
+            ("before-command", true),
+            ("option.tls", false),
+            ("server.work_mem", false),
+        ] {
+            assert_eq!(found(&fsync, &off, &[key]).is_empty(), is_declared, "{key}");
+        }
+        assert_eq!(found(&fsync, &off, &[]), ["durability fsync: on, off"]);
+        let tls = |version| [("ssl_version", version)];
+        assert!(found(&tls("empty"), &tls("TLSv1.3"), &["option.tls"]).is_empty());
+        assert!(!found(&tls("empty"), &tls("TLSv1.3"), &["option.journal"]).is_empty());
+    }
+
+    #[test]
+    fn setting_that_only_one_server_was_given_is_the_default_on_the_other() {
+        let count = ("database.settings", "3");
+        let own = [count, ("database.setting.sync_binlog", "0")];
+        assert_eq!(
+            found(&[count], &own, &[]),
+            ["durability database.setting.sync_binlog: default, 0"]
+        );
+    }
+
+    #[test]
+    fn change_between_rounds_names_the_rounds() {
+        let all = [("fsync", "on"), ("fsync", "off")].map(|fact| facts(&[fact]));
+        let run = |round, facts| RunFacts { arm: 0, round, facts };
+        let runs = [run(0, &all[0]), run(3, &all[1]), run(4, &all[1])];
+        let found = of_arm(0, 0, &runs, &[]);
+        assert_eq!(told(&found), ["durability fsync: on, off"]);
+        assert_eq!(found[0].between, Between::Rounds([0, 3]));
+    }
+
+    #[test]
+    fn data_that_grow_in_every_arm_are_no_difference() {
+        let all = ["1000", "2000"].map(|bytes| facts(&[("database.size_bytes", bytes)]));
+        let run = |arm, round: u32| RunFacts { arm, round, facts: &all[round as usize] };
+        let runs = [run(0, 0), run(1, 0), run(1, 1), run(0, 1)];
+        assert_eq!(of_arm(0, 1, &runs, &[]), []);
+    }
+}
