@@ -32,6 +32,7 @@ Examples:
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
   assay compare 'main-*.assay' 'pr-*.assay'   two groups of runs
+  assay repeat experiment-….assay --seed 2    does the answer hold?
   assay doctor postgres://db1/shop            what here would spoil a run
   assay calibrate                             what the generator takes here, for all later runs
   assay selftest                              does it measure what is so?
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare recorded runs or arms of experiments.
     Compare(CompareArgs),
+    /// Run the experiment or the workload of a record again, and compare both answers.
+    Repeat(RepeatArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
     /// Check machine and server for problems that would distort a run, and name remedies.
@@ -300,6 +303,38 @@ impl Despite {
             Despite::Environment => ObjectionKind::Environment,
         }
     }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RepeatArgs {
+    /// The record.
+    #[arg(value_name = "R.assay")]
+    pub(crate) record: PathBuf,
+    /// The main target, in place of that of the first run.
+    #[arg(long, value_parser = parse_url, value_name = "URL")]
+    pub(crate) url: Option<Url>,
+    /// Give a parameter another value than in the first run, or a secret that is not in the record.
+    /// Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub(crate) set: Vec<(String, String)>,
+    /// The seed of every schedule and value, in place of that of the first run.
+    #[arg(long, value_parser = parse_seed, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) seed: Option<Seed>,
+    /// The new record; it must not exist. Default: `./experiment-<UTC time>.assay`, or
+    /// `./run-<UTC time>.assay`.
+    #[arg(long, value_name = "R.assay")]
+    pub(crate) out: Option<PathBuf>,
+    /// Run the programs that the files ask for; this is not taken from the record.
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
+    /// Let the files reach beyond their folder; this is not taken from the record.
+    #[arg(long)]
+    pub(crate) allow_files: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -13,6 +13,7 @@ pub(crate) mod load;
 pub(crate) mod observe;
 pub(crate) mod order;
 pub(crate) mod remedy;
+pub(crate) mod repeat;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;

@@ -18,6 +18,7 @@ mod go_drivers;
 mod go_flags;
 mod groups;
 mod inputs;
+mod kept_files;
 mod outputs;
 mod read_files;
 mod reading;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Load(load) => commands::load::load(&load),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
         Command::Observe(observe) => commands::observe::observe(&observe),

@@ -97,7 +97,47 @@ impl InputReader {
     }
 
     fn read_one(&self, named: &Named) -> io::Result<InputFile> {
-        let mut file = File::open(&named.path)?;
+        let Content { bytes, sha256, kept } = Content::read(&named.path)?;
+        let is_kept = bytes <= LONGEST_KEPT_TEXT && !named.is_secret;
+        let text = is_kept.then_some(kept).and_then(|kept| String::from_utf8(kept).ok());
+        let path = named.path.strip_prefix(&self.folder).unwrap_or(&named.path);
+        Ok(InputFile {
+            path: path.display().to_string(),
+            bytes,
+            sha256,
+            text: text.filter(|text| !self.has_secret(text)),
+        })
+    }
+
+    /// Returns true if a text has a secret of the plans, or a password in a URL. A URL that the
+    /// command line replaces is in no plan.
+    fn has_secret(&self, text: &str) -> bool {
+        let is_secret = |secrets: &Secrets| secrets.hide(text) != text;
+        self.secrets.iter().any(is_secret) || has_url_with_password(text)
+    }
+}
+
+/// Returns the SHA-256 of a file, in hexadecimal.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn sha256(path: &Path) -> io::Result<String> {
+    Content::read(path).map(|content| content.sha256)
+}
+
+/// The content of a file.
+struct Content {
+    /// Its size.
+    bytes: u64,
+    /// Its SHA-256, in hexadecimal.
+    sha256: String,
+    /// Its beginning, up to [`LONGEST_KEPT_TEXT`].
+    kept: Vec<u8>,
+}
+
+impl Content {
+    fn read(path: &Path) -> io::Result<Content> {
+        let mut file = File::open(path)?;
         let (mut hash, mut bytes, mut kept) = (Sha256::new(), 0, Vec::new());
         let mut piece = vec![0; PIECE];
         loop {
@@ -113,22 +153,8 @@ impl InputReader {
                 kept.extend_from_slice(&piece[..read]);
             }
         }
-        let is_kept = bytes <= LONGEST_KEPT_TEXT && !named.is_secret;
-        let text = is_kept.then_some(kept).and_then(|kept| String::from_utf8(kept).ok());
-        let path = named.path.strip_prefix(&self.folder).unwrap_or(&named.path);
-        Ok(InputFile {
-            path: path.display().to_string(),
-            bytes,
-            sha256: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            text: text.filter(|text| !self.has_secret(text)),
-        })
-    }
-
-    /// Returns true if a text has a secret of the plans, or a password in a URL. A URL that the
-    /// command line replaces is in no plan.
-    fn has_secret(&self, text: &str) -> bool {
-        let is_secret = |secrets: &Secrets| secrets.hide(text) != text;
-        self.secrets.iter().any(is_secret) || has_url_with_password(text)
+        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Content { bytes, sha256, kept })
     }
 }
 

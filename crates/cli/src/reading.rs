@@ -20,7 +20,7 @@ use crate::trust;
 use crate::workload_file::WorkloadFile;
 
 /// The name of the file that is read if a folder is named.
-const EXPERIMENT: &str = "experiment.ini";
+pub(crate) const EXPERIMENT: &str = "experiment.ini";
 
 /// The purpose for which a workload file is read.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,6 +7,7 @@ use archive::ExperimentContent;
 use lab::experiment::{
     COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design, read_results,
 };
+use record::InputFile;
 use workload::question::{Design as Runs, Outline};
 
 use crate::complain::Complaint;
@@ -58,6 +59,11 @@ impl RecordedExperiment {
     /// Returns a fact about the experiment.
     pub(crate) fn fact(&self, key: &str) -> Option<&str> {
         self.content.fact(key)
+    }
+
+    /// Returns the files that were read for it.
+    pub(crate) fn files(&self) -> &[InputFile] {
+        &self.content.files
     }
 
     /// Returns true if it took its last look.

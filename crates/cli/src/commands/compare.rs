@@ -9,8 +9,8 @@ use analyze::compare::{
     slos_of,
 };
 use base::{Source, closest};
-use lab::experiment::Between;
 use lab::comparison::{ComparedRun, differing_facts};
+use lab::experiment::Between;
 use report::{
     ArmView, ComparisonView, ObjectionView, RepetitionView, SettingDifference, TestSuite,
 };

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use analyze::compare::{JudgedLimit, RegressionOutcome};
 use base::printable;
 
-use super::comparison::ComparisonView;
-use super::comparison::SettingDifference;
+use super::comparison::{ComparisonView, SettingDifference};
 use super::{lines, objection, sentence, text};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,

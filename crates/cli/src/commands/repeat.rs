@@ -1,0 +1,179 @@
+//! `assay repeat`: runs the experiment or the plan of a record again.
+
+use std::path::Path;
+
+use analyze::Status;
+use analyze::compare::RepetitionOutcome;
+use archive::Archive;
+use base::HIDDEN;
+use clap::Parser;
+use report::{ExperimentState, ExperimentView, RepetitionView};
+
+use crate::args::{Args, Command, RepeatArgs, RunArgs};
+use crate::commands::{answer, experiment, order, run};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::experiment_file::ExperimentFile;
+use crate::kept_files::KeptFiles;
+use crate::reading::{self, Asked, Reading};
+use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
+
+pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
+    match experiment::is_record(&args.record) {
+        true => repeat_experiment(args),
+        false => repeat_run(args),
+    }
+}
+
+/// Runs the experiment of a record again, and compares both answers.
+fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
+    let recorded = RecordedExperiment::read(&args.record)?;
+    let first = experiment::view_of(&recorded, &args.record);
+    refuse_unanswered(&first)?;
+    let mut run = run_args(args, &first.command)?;
+    let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
+    run.file.file = kept.first().to_owned();
+    let file = read_experiment(&run, recorded.fact(EXPERIMENT).unwrap_or_default())?;
+    let executed = match experiment::execute(&run, &file)? {
+        Ok(executed) => executed,
+        Err(exit) => return Ok(exit),
+    };
+    let mut second = executed.view(&run, &file)?;
+    let deltas = &file.experiment.deltas;
+    let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
+    let outcome = repetition.outcome();
+    second.repetition = Some(repetition);
+    experiment::give(&second, &args.answer)?;
+    Ok(match (executed.exit(&second, &args.answer), outcome) {
+        (Exit::Success, RepetitionOutcome::Contradicts) => Exit::Missed,
+        (exit, _) => exit,
+    })
+}
+
+/// Refuses a first experiment without an answer that could hold.
+fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
+    let record = &first.record;
+    match (first.state, first.verdict()) {
+        (ExperimentState::Interrupted, _) => {
+            let sentence = format!("the experiment of `{record}` has no answer yet");
+            Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"))
+        }
+        (ExperimentState::InstrumentFailed, _) | (_, Status::Invalid) => {
+            let sentence = format!("the answer of `{record}` is INVALID: nothing could hold");
+            Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))
+        }
+        (ExperimentState::Complete, _) => Ok(()),
+    }
+}
+
+/// Reads the experiment file, which must ask the question of the record.
+fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
+    let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
+    let Asked::Experiment(file) = reading::read_any(&run.file, reading)? else {
+        return Err(Complaint::new("the file of the record is no experiment file"));
+    };
+    match file.experiment.to_text() == printed {
+        true => Ok(*file),
+        false => Err(Complaint::new("the files of the record do not make its experiment")
+            .help("the record is damaged, or was made by another version of Assay")),
+    }
+}
+
+/// Runs the workload of a single run again, and prints both runs side by side.
+fn repeat_run(args: &RepeatArgs) -> Result<Exit, Complaint> {
+    let first = Archive::open(&args.record).map_err(|error| Complaint::of(&error))?;
+    let facts = first.facts().map_err(|error| Complaint::of(&error))?;
+    let files = first.files().map_err(|error| Complaint::of(&error))?;
+    let mut run = run_args(args, &facts.header.command)?;
+    let kept = KeptFiles::unpack(&files, &run.file.file)?;
+    run.file.file = kept.first().to_owned();
+    let record = match &run.out {
+        Some(record) => record.clone(),
+        None => order::record(None, "run").path().to_owned(),
+    };
+    run.out = Some(record.clone());
+    let exit = run::run(&run)?;
+    if record.exists() && !args.answer.json && !args.answer.markdown {
+        print_side_by_side(&first, &record)?;
+    }
+    Ok(exit)
+}
+
+fn print_side_by_side(first: &Archive, record: &Path) -> Result<(), Complaint> {
+    let second = Archive::open(record).map_err(|error| Complaint::of(&error))?;
+    let figures = |archive: &Archive| {
+        lab::experiment::figures(archive).map_err(|error| Complaint::of(&error))
+    };
+    let text = report::two_runs(&figures(first)?, &figures(&second)?);
+    answer::print(&format!("\n{text}"))
+}
+
+fn lacks_secret(name: &str) -> Complaint {
+    Complaint::new(format!("the record does not hold the value of `{name}`, which is secret"))
+        .help(format!("give it with --set {name}=VALUE"))
+}
+
+/// Returns the arguments of the first run, with the changes of the command line. Permissions must
+/// be given again: the record may be that of a stranger.
+fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
+    let unreadable = || {
+        Complaint::new(format!("the command of the record cannot be repeated: `{command}`"))
+            .help("only runs and experiments of `assay run` can be repeated")
+    };
+    let words = words(command).ok_or_else(unreadable)?;
+    let Ok(Args { command: Command::Run(mut run) }) = Args::try_parse_from(words) else {
+        return Err(unreadable());
+    };
+    for (name, value) in &args.set {
+        run.file.set.retain(|(other, _)| other != name);
+        run.file.set.push((name.clone(), value.clone()));
+    }
+    if let Some((name, _)) = run.file.set.iter().find(|(_, value)| value == HIDDEN) {
+        return Err(lacks_secret(name));
+    }
+    run.file.is_url_recorded = args.url.is_none();
+    run.file.url = args.url.clone().or(run.file.url);
+    run.file.seed = args.seed.or(run.file.seed);
+    run.file.allow_files = args.allow_files;
+    run.allow_commands = args.allow_commands;
+    run.quiet = args.quiet;
+    run.answer = args.answer.clone();
+    run.out = args.out.clone();
+    Ok(run)
+}
+
+/// Splits a command line of a record into words; `None` if a quote is not closed.
+fn words(command: &str) -> Option<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut is_quoted = false;
+    let mut characters = command.chars();
+    while let Some(character) = characters.next() {
+        match (character, is_quoted) {
+            ('\'', _) => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_default();
+            }
+            ('\\', false) => word.get_or_insert_default().push(characters.next()?),
+            (' ', false) => words.extend(word.take()),
+            (other, _) => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    (!is_quoted).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_of_a_record_is_split_as_a_shell_does() {
+        for text in ["shop.ini", "it's", "", "a b", "sim:mm1?service=1ms&x='"] {
+            let line = format!("assay run {}", order::quoted(text));
+            assert_eq!(words(&line), Some(vec!["assay".into(), "run".into(), text.to_owned()]));
+        }
+        assert_eq!(words("assay 'run"), None);
+        assert_eq!(words("  a   b "), Some(vec!["a".to_owned(), "b".to_owned()]));
+    }
+}

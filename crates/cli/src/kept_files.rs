@@ -1,0 +1,116 @@
+//! The files that a record keeps, unpacked to be read again.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use base::units::grouped;
+use guardian::TemporaryFolder;
+use record::{InputFile, LONGEST_KEPT_TEXT};
+
+use crate::complain::Complaint;
+use crate::read_files;
+use crate::reading::EXPERIMENT;
+
+/// The files of a record in a temporary folder, which is removed with this value.
+pub(crate) struct KeptFiles {
+    folder: TemporaryFolder,
+    /// The file that is run.
+    first: PathBuf,
+}
+
+impl KeptFiles {
+    /// Writes the files of a record into a temporary folder. A file whose text the record does not
+    /// keep is copied from the current folder, if it is the same there. `name` is the name in the
+    /// command of the record: the first file, or its folder.
+    ///
+    /// # Errors
+    /// A file is not kept and not here, or lies outside of the folder of the first one.
+    pub(crate) fn unpack(files: &[InputFile], name: &Path) -> Result<KeptFiles, Complaint> {
+        let is_kept = |name: &Path| files.iter().any(|file| Path::new(&file.path) == name);
+        let names = [name, Path::new(EXPERIMENT)];
+        let Some(first) = names.into_iter().find(|name| is_kept(name)) else {
+            let sentence = format!("the record does not keep the file `{}`", name.display());
+            let help = "it was made by an older version: run the file itself again";
+            return Err(Complaint::new(sentence).help(help));
+        };
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-repeat");
+        let folder = folder.map_err(|error| {
+            let parent = std::env::temp_dir();
+            Complaint::new(format!("cannot create a folder in `{}`: {error}", parent.display()))
+                .help("set TMPDIR to a folder that can be written")
+        })?;
+        for file in files {
+            unpack_one(file, folder.path())?;
+        }
+        let first = folder.path().join(first);
+        Ok(KeptFiles { folder, first })
+    }
+
+    /// Returns the path of the file that is run, which exists as long as this value.
+    pub(crate) fn first(&self) -> &Path {
+        debug_assert!(self.first.starts_with(self.folder.path()), "it is one of the files");
+        &self.first
+    }
+}
+
+fn unpack_one(file: &InputFile, folder: &Path) -> Result<(), Complaint> {
+    let path = Path::new(&file.path);
+    // The record may be that of a stranger: no name leads out of the folder.
+    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        let sentence = format!("`{}` lies outside of the folder of the workload", file.path);
+        let help = "run the file itself: files elsewhere are not unpacked from a record";
+        return Err(Complaint::new(sentence).help(help));
+    }
+    let to = folder.join(path);
+    let made = to.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = made.and_then(|()| match &file.text {
+        Some(text) => fs::write(&to, text).map(|()| Found::Kept),
+        None => copy(path, &to, &file.sha256),
+    });
+    match written {
+        Ok(Found::Kept | Found::Here) => Ok(()),
+        Ok(Found::Different) => {
+            let sentence = format!("`{}` here is not the file that was read", file.path);
+            Err(Complaint::new(sentence).help(wanted(file)))
+        }
+        Ok(Found::Missing) => Err(Complaint::new(reason(file)).help(wanted(file))),
+        Err(error) => Err(Complaint::new(format!("cannot unpack `{}`: {error}", file.path))),
+    }
+}
+
+/// The origin of an unpacked file.
+enum Found {
+    /// The record has its text.
+    Kept,
+    /// It was copied from the current folder.
+    Here,
+    /// There is another file of this name.
+    Different,
+    /// There is none.
+    Missing,
+}
+
+/// Copies a file of the current folder, if it has this hash.
+fn copy(from: &Path, to: &Path, sha256: &str) -> io::Result<Found> {
+    match read_files::sha256(from) {
+        Ok(hash) if hash == sha256 => fs::copy(from, to).map(|_| Found::Here),
+        Ok(_) => Ok(Found::Different),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing),
+        Err(error) => Err(error),
+    }
+}
+
+fn reason(file: &InputFile) -> String {
+    let (path, bytes) = (&file.path, file.bytes);
+    match bytes > LONGEST_KEPT_TEXT {
+        true => format!("the record does not keep `{path}`, which has {} bytes", grouped(bytes)),
+        false => {
+            format!("the record does not keep `{path}`: it has a password, or is no UTF-8 text")
+        }
+    }
+}
+
+fn wanted(file: &InputFile) -> String {
+    format!("put the file with the SHA-256 {} into the current folder", file.sha256)
+}

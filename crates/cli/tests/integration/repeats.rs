@@ -1,0 +1,169 @@
+//! `assay repeat`: the experiment or the run of a record, again.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use nix::sys::signal::Signal;
+use rusqlite::Connection;
+
+use crate::example::assert_keeps_to;
+use crate::support::Place;
+
+/// Runs an experiment in virtual time, and removes its files: the record has them.
+fn experiment(url: &str, arm: &str, more: &str) -> Place {
+    let place = Place::new();
+    let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    place.write("read.ini", format!("url = {url}\n{workload}"));
+    let question = "[question]\nask = What does a slower disk cost?\nworkload = read.ini\n\
+                    rounds = 8\n";
+    place.write("slower.ini", format!("{question}{more}\n[arm fast]\n[arm slow]\n{arm}\n"));
+    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet", "--seed", "7"];
+    place.assay(&line);
+    for name in ["read.ini", "slower.ini"] {
+        fs::remove_file(place.at(name)).unwrap();
+    }
+    place
+}
+
+const URL: &str = "sim:mm1?service=1ms";
+const SLOWER: &str = "option.service = 1.2ms";
+
+#[test]
+fn repetition_with_another_seed_confirms_the_answer() {
+    let place = experiment(URL, SLOWER, "");
+    let line = ["repeat", "r.assay", "--seed", "8", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&[&line[..], &["--junit", "r.xml"]].concat()).expect(0);
+    let first = ran.stdout.lines().next().unwrap();
+    assert!(first.starts_with("slow lowers throughput(read) by 1"), "{first}");
+    let words = "\nThe first answer holds (r.assay)\n  throughput(read) of slow: first −1";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    assert!(ran.stdout.contains("95 % CI: holds\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("repeat     assay run slower.ini --seed 8 --virtual"));
+    let xml = fs::read_to_string(place.at("r.xml")).unwrap();
+    assert!(xml.contains("classname=\"assay.repetition\" name=\"slow: throughput(read)\"><system"));
+    assert_eq!(place.names(), ["again.assay", "r.assay", "r.xml"]);
+    let report = place.assay(&["report", "again.assay"]).expect(0).stdout;
+    assert!(!report.contains("first answer"), "{report}");
+}
+
+#[test]
+fn repetition_with_the_same_seed_makes_the_same_runs() {
+    let place = experiment(URL, SLOWER, "");
+    let line = ["repeat", "r.assay", "--out", "again.assay", "--quiet", "--json"];
+    let document = place.assay(&line).expect(0).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let repetition = &document["repetition"];
+    assert_eq!(repetition["outcome"], "holds");
+    assert_eq!(repetition["metrics"][0]["difference_percent"], 0.0);
+    let first = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_eq!(first["comparison"], document["comparison"]);
+}
+
+#[test]
+fn repetition_elsewhere_contradicts_another_change() {
+    let place = experiment(URL, SLOWER, "");
+    let url = "sim:mm1?service=0.4ms";
+    let line = ["repeat", "r.assay", "--url", url, "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&[&line[..], &["--junit", "r.xml"]].concat()).expect(1);
+    assert!(ran.stdout.contains("The first answer is contradicted (r.assay)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": contradicts\n"), "{}", ran.stdout);
+    let xml = fs::read_to_string(place.at("r.xml")).unwrap();
+    assert!(xml.contains("name=\"slow: throughput(read)\"><failure message=\"throughput(read) of"));
+}
+
+#[test]
+fn answer_without_a_claim_is_neither_confirmed_nor_contradicted() {
+    let place = experiment("sim:mm1?service=1ms&noise=0.05", "option.service = 1.01ms", "");
+    let line = ["repeat", "r.assay", "--seed", "8", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&[&line[..], &["--markdown"]].concat()).expect(0);
+    let words = "**The first answer is neither confirmed nor contradicted (r.assay)**\n- ";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": undecided\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn experiment_without_an_answer_is_not_repeated() {
+    let place = experiment("sim:mm1?service=1ms&errors=0.2", SLOWER, "");
+    place.assay(&["repeat", "r.assay"]).refuses(&["`r.assay` is INVALID: nothing could hold"]);
+    let place = Place::new();
+    place.write("read.ini", "url = sim:mm1\nduration = 60s\n[a]\nquery = select 1\nrate = 500\n");
+    let arms = "[arm a]\n[arm b]\noption.service = 0.9ms\n";
+    place.write("q.ini", format!("[question]\nask = ?\nworkload = read.ini\n{arms}"));
+    let mut running = place.start(&["run", "q.ini", "--virtual", "--out", "r.assay"]);
+    running.says("run 3 of");
+    running.signal(Signal::SIGKILL);
+    running.ends();
+    let words = ["`r.assay` has no answer yet", "--resume"];
+    place.assay(&["repeat", "r.assay"]).refuses(&words);
+    assert!(!place.names().iter().any(|name| name.starts_with("experiment-")));
+}
+
+#[test]
+fn damaged_and_foreign_records_are_not_repeated() {
+    let place = experiment(URL, SLOWER, "");
+    place.assay(&["repeat", "no.assay"]).refuses(&["no.assay"]);
+    place.write("text.assay", "text");
+    place.assay(&["repeat", "text.assay"]).refuses(&["text.assay"]);
+    let bytes = fs::read(place.at("r.assay")).unwrap();
+    place.write("cut.assay", &bytes[..bytes.len() / 2]);
+    place.assay(&["repeat", "cut.assay"]).refuses(&["cut.assay"]);
+    let record = Connection::open(place.at("r.assay")).unwrap();
+    record.execute("update file set path = '../' || path", []).unwrap();
+    place.assay(&["repeat", "r.assay"]).refuses(&["does not keep the file `slower.ini`"]);
+    record.execute("update file set path = 'slower.ini' where path like '%slower%'", []).unwrap();
+    place.assay(&["repeat", "r.assay"]).refuses(&["`../read.ini` lies outside"]);
+    record.execute("delete from file", []).unwrap();
+    place.assay(&["repeat", "r.assay"]).refuses(&["older version"]);
+    place.assay(&["observe", "--duration", "1s", "--out", "o.assay"]).expect(0);
+    place.assay(&["repeat", "o.assay"]).refuses(&["cannot be repeated", "`assay run`"]);
+}
+
+#[test]
+fn file_that_the_record_does_not_keep_is_taken_from_the_current_folder() {
+    let place = Place::new();
+    let mut rows = String::new();
+    (0..200_000).for_each(|row| writeln!(rows, "{row}").unwrap());
+    place.write("big.csv", &rows);
+    let job = "[read]\nquery = select ?\nquery-args-file = big.csv\nconcurrency = 1\n";
+    place.write("w.ini", format!("url = {URL}\nduration = 5s\n{job}"));
+    place.assay(&["run", "w.ini", "--virtual", "--out", "r.assay", "--quiet"]).expect(0);
+    fs::remove_file(place.at("w.ini")).unwrap();
+    let line = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
+    place.assay(&line).expect(0);
+    place.write("big.csv", "1\n");
+    place.assay(&line).refuses(&["`big.csv` here is not the file that was read", "SHA-256"]);
+    fs::remove_file(place.at("big.csv")).unwrap();
+    place.assay(&line).refuses(&["does not keep `big.csv`, which has 1,288,890 bytes"]);
+}
+
+#[test]
+fn run_is_repeated_beside_the_first_without_a_verdict() {
+    let place = Place::new();
+    place.write("w.ini", "duration = 60s\n[read]\nquery = select 1\nrate = 500\n");
+    let line = ["run", "w.ini", "--url", URL, "--virtual", "--out", "r.assay", "--quiet"];
+    place.assay(&line).expect(0);
+    fs::remove_file(place.at("w.ini")).unwrap();
+    let line = ["repeat", "r.assay", "--seed", "9", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&line).expect(0);
+    let words = "\nOne run against one run: there is no interval and no verdict\n  first VALID, \
+                 now VALID\n";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let line = |text: &str| {
+        let mut lines = text.lines().skip_while(|line| !line.contains("One run against"));
+        lines.find(|line| line.contains("response.p50(read)")).unwrap().to_owned()
+    };
+    assert!(line(&ran.stdout).contains(" ms"), "{}", ran.stdout);
+    let line = ["repeat", "r.assay", "--out", "third.assay", "--quiet", "--json"];
+    let document = place.assay(&line).expect(0).json();
+    assert_keeps_to("schemas/summary.schema.json", &document);
+}
+
+#[test]
+fn permissions_of_a_record_must_be_given_again() {
+    let place = Place::with("[a]\ncommand = true\ncount = 1\n");
+    let line = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--quiet"];
+    assert_ne!(place.assay(&line).code, 2);
+    place.assay(&["repeat", "r.assay"]).refuses(&["--allow-commands"]);
+    let line = ["repeat", "r.assay", "--allow-commands", "--out", "again.assay", "--quiet"];
+    assert_ne!(place.assay(&line).code, 2);
+}
