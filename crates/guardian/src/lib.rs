@@ -19,14 +19,15 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// The shell's script.
 ///
 /// It keeps a list of processes, in which a negative number is a process group. At the end it sends
-/// each its signal, waits for 5 s and kills those that are left.
+/// each its signal, waits for the seconds of its second argument and kills those that are left. It
+/// reads the time, as turns of a loop take long on a busy machine.
 ///
 /// A killed server leaves its shared memory segment behind, which the seventh line of its
 /// `postmaster.pid` names. A zombie process counts as ended, because its new parent may reap it
 /// late.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
-folder=$1 live=
+folder=$1 patience=$2 live=
 runs() {
     case $1 in
     -*) has_members "${1#-}" ;;
@@ -42,6 +43,9 @@ has_members() {
     done
     return 1
 }
+# Allows as long as `has_time` is true from now on.
+begin() { read -r now idle </proc/uptime && end=$((${now%.*} + patience)); }
+has_time() { read -r now idle </proc/uptime && [ "${now%.*}" -lt "$end" ]; }
 while read -r word pid signal; do
     case $word in
     started) live="$live $pid:$signal" ;;
@@ -56,18 +60,21 @@ for one in $live; do
     kill -s CONT -- "${one%:*}"
     kill -s "${one#*:}" -- "${one%:*}"
 done
-turn=0
+begin
 for one in $live; do
-    while [ $turn -lt 100 ] && runs "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
+    while runs "${one%:*}" && has_time; do sleep 0.05; done
     runs "${one%:*}" && kill -s KILL -- "${one%:*}"
 done
 [ -n "$folder" ] || exit 0
 for file in "$folder"/*/postmaster.pid; do
     [ -f "$file" ] && set -- $(sed -n 7p "$file") && [ -n "$2" ] && ipcrm -m "$2"
 done
-turn=0
-while [ $turn -lt 100 ] && ! rm -rf "$folder"; do turn=$((turn + 1)); sleep 0.05; done
+begin
+while ! rm -rf "$folder" && has_time; do sleep 0.05; done
 "#;
+
+/// Time for registered processes to end, and for a folder to be removed, in seconds.
+const PATIENCE_S: u32 = 5;
 
 /// The search path for the programs that the script needs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -88,9 +95,13 @@ impl Guardian {
     /// # Errors
     /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
+        Guardian::start(folder, PATIENCE_S, PATH)
+    }
+
+    fn start(folder: &Path, patience_s: u32, path: &str) -> io::Result<Guardian> {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).current_dir("/");
-        command.env_clear().env("PATH", PATH).env("LC_ALL", "C");
+        command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).arg(patience_s.to_string());
+        command.current_dir("/").env_clear().env("PATH", path).env("LC_ALL", "C");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // The guardian must survive a Ctrl-C, which is for the processes it watches.
         let mut shell = command.process_group(0).spawn()?;
@@ -143,7 +154,10 @@ impl Drop for Guardian {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -179,6 +193,27 @@ mod tests {
         child.wait().expect("a status");
         output.read_to_string(&mut words).expect("its end");
         assert_eq!(words, "ready\nlast words\n");
+    }
+
+    /// Each turn of the script's loop takes a second, as on a busy machine.
+    #[test]
+    fn patience_is_measured_in_seconds_and_not_in_turns() {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-slow").expect("a folder");
+        let slow = folder.path().join("sleep");
+        fs::write(&slow, "#!/bin/sh\nexec /bin/sleep 1\n").expect("a program");
+        fs::set_permissions(&slow, fs::Permissions::from_mode(0o700)).expect("permissions");
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "trap '' TERM; echo ready; while :; do /bin/sleep 1000; done"]);
+        let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("a shell");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        output.read_line(&mut String::new()).expect("a line");
+        let path = format!("{}:{PATH}", folder.path().display());
+        let mut guardian = Guardian::start(Path::new(""), 1, &path).expect("a guardian");
+        guardian.started_group(child.id());
+        let began = Instant::now();
+        drop(guardian);
+        assert!(!child.wait().expect("a status").success());
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     }
 
     #[test]
