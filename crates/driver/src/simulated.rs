@@ -142,7 +142,7 @@ impl Connection for SimulatedConnection {
             self.timer.fired().await;
             let done = self.rt.now();
             work.reply.done = done;
-            work.reply.rows += say(fate)?;
+            work.reply.rows = work.reply.rows.saturating_add(say(fate)?);
             work.reply.statements.push(done.since(sent));
         }
         Ok(())

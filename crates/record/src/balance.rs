@@ -91,6 +91,15 @@ pub struct Failure {
     pub accepted: bool,
 }
 
+/// The largest number of rows that is counted, which is the largest integer of a record. Servers may
+/// report any number: larger ones, and larger sums, are counted as this.
+pub const MAX_ROWS: u64 = i64::MAX as u64;
+
+/// Returns the sum of two numbers of rows, limited to [`MAX_ROWS`].
+pub(crate) fn sum_of_rows(some: u64, others: u64) -> u64 {
+    some.saturating_add(others).min(MAX_ROWS)
+}
+
 /// The counters of one job in one interval, by intended start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -104,7 +113,7 @@ pub struct Counts {
     pub accepted_errors: u64,
     /// Attempts after the first.
     pub retries: u64,
-    /// Rows returned or affected by completed requests.
+    /// Rows returned or affected by completed requests; at most [`MAX_ROWS`].
     pub rows: u64,
     /// Bytes sent to the database.
     pub bytes_sent: u64,
@@ -136,8 +145,7 @@ impl Counts {
         self.timeouts += timeouts;
         self.accepted_errors += accepted_errors;
         self.retries += retries;
-        // Row counts come from the server and can be arbitrary.
-        self.rows = self.rows.saturating_add(*rows);
+        self.rows = sum_of_rows(self.rows, *rows);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
         self.busy_waits += busy_waits;
@@ -157,7 +165,7 @@ pub struct Ends {
     pub completed: u64,
     /// Requests that ended in an error.
     pub errors: u64,
-    /// Rows returned or affected by the completed requests.
+    /// Rows returned or affected by the completed requests; at most [`MAX_ROWS`].
     pub rows: u64,
 }
 
@@ -167,8 +175,7 @@ impl Ends {
         let Ends { completed, errors, rows } = other;
         self.completed += completed;
         self.errors += errors;
-        // Row counts come from the server and can be arbitrary.
-        self.rows = self.rows.saturating_add(*rows);
+        self.rows = sum_of_rows(self.rows, *rows);
     }
 }
 

@@ -31,7 +31,7 @@ mod tally;
 mod times;
 mod totals;
 
-pub use balance::{Balance, Counts, Ends, Failure, Outcome};
+pub use balance::{Balance, Counts, Ends, Failure, MAX_ROWS, Outcome};
 pub use component::{Component, LANE_PREFIX, Part, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, Late, LateBatch, Outlet, Returned,

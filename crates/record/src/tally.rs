@@ -2,7 +2,7 @@
 
 use base::{Class, Code, Nanos, StatementId};
 
-use crate::balance::{Counts, Ends, Failure, Outcome};
+use crate::balance::{Counts, Ends, Failure, Outcome, sum_of_rows};
 use crate::histogram::Histograms;
 use crate::kind::Kind;
 use crate::life::Life;
@@ -23,7 +23,7 @@ pub struct Sample {
 /// The work of a request, over all its attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestWork {
-    /// Rows returned or affected.
+    /// Rows returned or affected; at most [`MAX_ROWS`](crate::MAX_ROWS).
     pub rows: u64,
     /// Bytes sent.
     pub bytes_sent: u64,
@@ -110,7 +110,7 @@ impl Counts {
         self.retries += u64::from(retries);
         self.busy_waits += u64::from(busy_waits);
         match &sample.outcome {
-            Outcome::Completed => self.rows = self.rows.saturating_add(rows),
+            Outcome::Completed => self.rows = sum_of_rows(self.rows, rows),
             Outcome::Failed(failure) => {
                 self.timeouts += u64::from(failure.class == Class::Timeout);
                 self.accepted_errors += u64::from(failure.accepted);
@@ -127,7 +127,7 @@ impl Ends {
         match &sample.outcome {
             Outcome::Completed => {
                 self.completed += 1;
-                self.rows = self.rows.saturating_add(sample.effort.rows);
+                self.rows = sum_of_rows(self.rows, sample.effort.rows);
             }
             Outcome::Failed(_) => self.errors += 1,
             Outcome::Rejected | Outcome::Unsent => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Counts, Ends};
+use record::{Counts, Ends, MAX_ROWS};
 use rusqlite::{Connection, params};
 
 use super::rows::{SCALARS, integer, natural, scalars};
@@ -43,9 +43,6 @@ pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
     of_jobs.collect()
 }
 
-/// The largest number in a record; larger sums are written as this.
-const MOST: u64 = i64::MAX as u64;
-
 /// The columns of `interval` whose values come from servers and can be arbitrary.
 const SERVER_COLUMNS: [&str; 2] = ["rows", "ended_rows"];
 
@@ -58,9 +55,9 @@ fn sums_of(scalar: &str) -> String {
     }
 }
 
-/// Combines a sum from its two halves, limited to the largest number in a record.
+/// Combines a sum of rows from its two halves.
 fn whole(high: u64, low: u64) -> u64 {
-    high.saturating_mul(1 << 31).saturating_add(low).min(MOST)
+    high.saturating_mul(1 << 31).saturating_add(low).min(MAX_ROWS)
 }
 
 /// Returns the sums of the rows of `interval`. A job without rows is missing.

@@ -9,7 +9,7 @@ use nix::unistd::mkfifo;
 use serde_json::Value;
 
 use crate::disk::limited;
-use crate::support::{MM1, Place, Ran, assert_balanced, check};
+use crate::support::{MM1, Place, Ran, assert_balanced, check, job};
 
 /// Values that need quoting or escaping, in a table that exists for one run.
 const TABLE: &str = "\
@@ -46,6 +46,25 @@ fn run_to_its_end(place: &Place, args: &[&str]) {
     let summary = ran.json();
     assert_eq!(check(&summary, "files")["status"], "pass");
     assert_eq!(summary["run"]["ended"], "completed");
+}
+
+/// Servers may report any number of rows; a record and its readers hold 2^63 - 1.
+#[test]
+fn numbers_of_rows_are_limited_wherever_they_are_shown() {
+    let claim = "query = select 1 /* sim: rows=18446744073709551615 */\n";
+    let place =
+        Place::with(&format!("duration = 2s\n[a]\n{claim}{claim}rate = 10\narrival = uniform\n"));
+    let summary = place.virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0).json();
+    let most = i64::MAX;
+    assert_eq!(job(&summary, "a")["rows"], most, "{summary}");
+    let ops = std::fs::read_to_string(place.at("ops.csv")).unwrap();
+    let row = ops.lines().nth(1).unwrap();
+    assert!(row.split(',').any(|field| field == most.to_string()), "{row}");
+    let exports = ["csv", "json"].map(|format| place.export("r.assay", format));
+    for shown in [&summary.to_string(), &ops, &exports[0], &exports[1]] {
+        assert!(shown.contains(&most.to_string()) && !shown.contains("18446744073709551615"));
+        assert!(!shown.contains("9223372036854775808"), "{shown}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use base::{AccountId, Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
-use record::{Ending, Outcome, Request, UNANSWERED};
+use record::{Ending, MAX_ROWS, Outcome, Request, UNANSWERED};
 use rt::{unless_fired, yield_now};
 use workload::Flow;
 use workload::feed::Group;
@@ -306,7 +306,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         };
         match error {
             None => {
-                progress.effort.rows = self.work.reply.rows;
+                progress.effort.rows = self.work.reply.rows.min(MAX_ROWS);
                 progress.done = self.work.reply.done;
                 Some(Outcome::Completed)
             }
