@@ -64,6 +64,8 @@ pub(crate) struct Service {
     pub(crate) beside: OwnTraffic,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
+    /// For each address, true if it has greeted a client.
+    greeted: Vec<AtomicBool>,
     /// True from time zero on, after a run has opened its initial connections.
     has_begun: AtomicBool,
 }
@@ -93,11 +95,6 @@ impl AwaitedGreeting {
     /// Records that the server has accepted the connection.
     pub(crate) fn begin(&self) {
         self.0.set(true);
-    }
-
-    /// Records that the server has sent something.
-    pub(crate) fn end(&self) {
-        self.0.set(false);
     }
 }
 
@@ -152,7 +149,8 @@ impl Kind {
             ignored = ignored.or(found.ignored);
         }
         let database = database.clone();
-        let answered = addresses.all().iter().map(|_| AtomicBool::default()).collect();
+        let unset = || addresses.all().iter().map(|_| AtomicBool::default()).collect();
+        let (answered, greeted) = (unset(), unset());
         Ok(Service {
             kind: self.name,
             addresses,
@@ -164,6 +162,7 @@ impl Kind {
             database,
             beside: OwnTraffic::default(),
             answered,
+            greeted,
             has_begun: AtomicBool::default(),
         })
     }
@@ -247,8 +246,8 @@ impl Service {
     /// Runs the login at a server that speaks first, within the connect timeout.
     ///
     /// # Errors
-    /// Class `Disconnect` when the time is over. A server that has sent nothing by then may be of
-    /// another kind, which waits for its client.
+    /// Class `Disconnect` when the time is over. A server that has never sent anything by then may
+    /// be of another kind, which waits for its client.
     pub(crate) async fn greeted_in_time<T>(
         &self,
         rt: &Rt,
@@ -262,6 +261,12 @@ impl Service {
             None if silence.0.get() => Err(self.said_nothing(place)),
             None => Err(self.too_late(place, LOGIN)),
         }
+    }
+
+    /// Records that the server at index `place` has greeted a client, and is of the URL's kind.
+    pub(crate) fn note_greeting(&self, place: usize, silence: &AwaitedGreeting) {
+        silence.0.set(false);
+        self.greeted[place].store(true, Ordering::Relaxed);
     }
 
     /// Records that a run has opened its initial connections.
@@ -309,13 +314,19 @@ impl Service {
     }
 
     fn said_nothing(&self, place: usize) -> Error {
+        let other_kind = match self.greeted[place].load(Ordering::Relaxed) {
+            true => String::new(),
+            false => format!(
+                ", although a {} server speaks first; if PostgreSQL listens there, write \
+                 `postgres://`",
+                self.kind
+            ),
+        };
         Error::disconnect(format!(
-            "{} accepted the connection and sent nothing within {}, although a {} server speaks \
-             first; \
-             if PostgreSQL listens there, write `postgres://`; `connect-timeout=` allows more",
+            "{} accepted the connection and sent nothing within {}{other_kind}; \
+             `connect-timeout=` allows more",
             self.addresses.all()[place],
-            self.options.connect_timeout,
-            self.kind
+            self.options.connect_timeout
         ))
     }
 

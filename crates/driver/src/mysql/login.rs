@@ -67,7 +67,7 @@ pub(super) async fn log_in(
     let fails = |error| impossible(service, &address, mode, &error);
     loop {
         channel.receive().await?;
-        silence.end();
+        service.note_greeting(place, silence);
         let mut out = std::mem::take(channel.out());
         let read = login.read(channel.unread(), &mut out);
         *channel.out() = out;

@@ -1,11 +1,12 @@
 //! Tests of MariaDB, and of servers that only pretend to be.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use base::{Class, Endpoint, Nanos, Secret, Target, Values};
 use confine::{Files, Reach};
 use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, Mysql, Step, Work};
-use testbed::{Kind, Options, Server, shared};
+use testbed::{Kind, Options, Relay, Server, shared};
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkKind, OkPacket,
     Status, WANTED, packet,
@@ -93,6 +94,19 @@ fn silent_server_suggests_the_postgres_protocol() {
     }
     let error = refused(&at(shared(Kind::Postgres).port(), "connect-timeout=100ms"));
     check(&error, Class::Disconnect, "disconnect", &words);
+}
+
+/// As when a network begins to drop packets during a run.
+#[test]
+fn silent_server_that_greeted_before_is_not_taken_for_postgres() {
+    let server = SocketAddr::from(([127, 0, 0, 1], shared(Kind::Mariadb).port()));
+    let relay = Relay::start(server).expect("a relay");
+    let driver = at(relay.address().port(), "connect-timeout=300ms");
+    assert_eq!(refused(&driver).class(), Class::Statement, "it has greeted the client");
+    relay.stall(Nanos::from_secs(60));
+    let error = refused(&driver);
+    check(&error, Class::Disconnect, "disconnect", &["sent nothing within 300ms"]);
+    assert!(!error.message().contains("postgres"), "{error}");
 }
 
 #[test]
