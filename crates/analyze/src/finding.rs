@@ -5,6 +5,7 @@
 //! names.
 
 use base::Nanos;
+use record::EventError;
 
 use crate::other_programs::OtherPrograms;
 
@@ -519,6 +520,8 @@ pub enum Connections {
         configured: u32,
         /// Mean number of open ones.
         open: f64,
+        /// The error with which the target began to refuse connections, if it did and reported one.
+        refusal: Option<EventError>,
     },
     /// The target limited the number of connections.
     Limited {

@@ -35,4 +35,4 @@ pub use markdown::{MOST_LINES, markdown};
 pub use page::{Environment, Page};
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{About, View};
-pub use words::remedy;
+pub use words::{remedy, remedy_of};

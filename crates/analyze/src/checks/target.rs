@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::{AccountId, Nanos};
-use record::{Event, EventKind};
+use record::{Event, EventError, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
 use super::input::CheckInput;
@@ -38,11 +38,22 @@ impl<'a> CheckInput<'a> {
         let Some(first) = outages.first() else {
             return judged.found(Status::Pass, Finding::Outage(Outages::None));
         };
-        let began = |event: &&Event| event.kind == EventKind::OutageBegan;
-        let reason = self.evidence.events.iter().filter(began).min_by_key(|event| event.at);
-        let text = reason.map(|event| event.text.clone());
+        let text = self.first_refusal(|_| true).map(|event| event.text.clone());
         let finding = Outages::Some { length: away, first: first.start, text };
         judged.found(Status::Suspect, Finding::Outage(finding))
+    }
+
+    /// Returns the earliest beginning of an outage that is `meant`.
+    fn first_refusal(&self, meant: impl Fn(&Event) -> bool) -> Option<&Event> {
+        let events = self.evidence.events.iter();
+        let began = events.filter(|event| event.kind == EventKind::OutageBegan && meant(event));
+        began.min_by_key(|event| event.at)
+    }
+
+    /// Returns the error with which the only target of the run began to refuse connections.
+    fn refusal(&self) -> Option<EventError> {
+        let has_one_target = self.evidence.plan.named_targets().next().is_none();
+        self.first_refusal(|event| has_one_target && event.error.is_some())?.error
     }
 
     /// Returns the outages of the target. Each lane reports them for itself and for each server of
@@ -92,8 +103,11 @@ impl<'a> CheckInput<'a> {
         let (status, finding) = match fewest {
             Some(Connections { job, asked, open }) if missing > MISSING_ALLOWED => {
                 let job = job.to_owned();
-                let missing = finding::Connections::Missing { job, configured: asked, open };
-                (Status::Suspect, missing)
+                let refusal = self.refusal();
+                (
+                    Status::Suspect,
+                    finding::Connections::Missing { job, configured: asked, open, refusal },
+                )
             }
             Some(_) => (Status::Pass, finding::Connections::AllOpen),
             None => (Status::Pass, finding::Connections::AllAccepted),

@@ -6,7 +6,7 @@ use analyze::finding::{
 };
 use analyze::{Check, Evidence, Finding, Status, summarize};
 use base::{Class, Code, Nanos};
-use record::{EndKind, EventKind, Kind};
+use record::{EndKind, Event, EventError, EventKind, Kind};
 
 use crate::support::{
     CHECKS, MIXED, OPEN, PER_S, add_times, answered, check, end_at, event, nothing, only,
@@ -416,11 +416,20 @@ fn a_closed_job_without_its_connections_makes_a_run_suspect() {
     evidence.jobs[1].steps[20].connections = Some(3);
     only("connections", Status::Pass, &evidence);
     evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
-    let check = only("connections", Status::Suspect, &evidence);
+    let found = only("connections", Status::Suspect, &evidence);
     // 25 of the 49 seconds that count.
     let open = (49.0 * 4.0 - 25.0) / 49.0;
-    let missing = Connections::Missing { job: "write".to_owned(), configured: 4, open };
-    assert_eq!(check.finding, Finding::Connections(missing));
+    let missing = |refusal| {
+        let job = "write".to_owned();
+        Finding::Connections(Connections::Missing { job, configured: 4, open, refusal })
+    };
+    assert_eq!(found.finding, missing(None));
+    // The target refused logins meanwhile.
+    let refused = Some(EventError { class: Class::Statement, code: Code::new("28P01") });
+    let away = event(20_000, None, EventKind::OutageBegan, "the target refuses connections");
+    evidence.events.push(Event { error: refused, ..away });
+    assert_eq!(check("connections", &evidence).finding, missing(refused));
+    evidence.events.clear();
     // The connections were not counted.
     evidence.jobs[1].steps.iter_mut().for_each(|step| step.connections = None);
     only("connections", Status::Pass, &evidence);

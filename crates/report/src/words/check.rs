@@ -437,8 +437,13 @@ fn connections(finding: &Connections) -> String {
     match finding {
         Connections::AllAccepted => "the target accepted every connection".to_owned(),
         Connections::AllOpen => "as many connections were open as were asked for".to_owned(),
-        Connections::Missing { job, configured, open } => {
-            format!("of the {configured} connections of [{job}] {open:.1} were open on average")
+        Connections::Missing { job, configured, open, refusal } => {
+            let why = refusal
+                .map(|refusal| format!("; the target refused connections ({})", refusal.code));
+            format!(
+                "of the {configured} connections of [{job}] {open:.1} were open on average{}",
+                why.unwrap_or_default()
+            )
         }
         Connections::Limited { text } => text.clone(),
     }

@@ -22,6 +22,5 @@ pub(crate) use component::{lead, relief, relief_of_load, relief_of_program};
 pub(crate) use limiter::because;
 pub(crate) use programs::other_program;
 pub(crate) use quiet::{remedy_of_warning, warning};
-pub use remedy::remedy;
-pub(crate) use remedy::remedy_of;
+pub use remedy::{remedy, remedy_of};
 pub(crate) use unseen::{reason, source};

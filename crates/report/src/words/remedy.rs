@@ -1,13 +1,22 @@
 //! Remedies for the findings of the checks, one for each check.
 //!
 //! The answer prints them below a finding, and `docs/checks.md` begins its advice with them: a test
-//! of the guide compares the two.
+//! of the guide compares the two. The finding chooses where a check has several causes.
 
-use analyze::{Check, CheckKind};
+use analyze::finding::Connections;
+use analyze::{Check, CheckKind, Finding};
+use base::Class;
 
 /// The remedy for a fault that no database can cause.
 const REPORT: &str = "report this with the record: it is a mistake of the load generator, which no \
                       database can cause";
+
+/// The remedy for a server that went away or refused connections.
+const READ_LOG: &str = "look in the server's log for why it refused connections, and run again";
+
+/// The remedy for a server that refused the user, the password or the database.
+const CORRECT_LOGIN: &str = "correct what the server refused, such as the password, the database \
+                             or the rights of the user, and run again";
 
 /// The checks in the order of the verdict, each with its remedy: an imperative without a period.
 const REMEDIES: [(CheckKind, &str); 32] = [
@@ -92,7 +101,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
          `error = 40001`, or `retry` it",
     ),
     (CheckKind::WrongResults, "load the tables anew, or correct `expect-rows`"),
-    (CheckKind::Outage, "look in the server's log for why it refused connections, and run again"),
+    (CheckKind::Outage, READ_LOG),
     (
         CheckKind::Connections,
         "raise the server's limit of connections, or lower `concurrency` or `max-connections`",
@@ -115,7 +124,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
     ),
 ];
 
-/// Returns the remedy for an objection of a check: an imperative without a period.
+/// Returns the usual remedy for an objection of a check: an imperative without a period.
 ///
 /// # Panics
 /// Panics if the table lacks the check.
@@ -124,14 +133,37 @@ pub fn remedy(check: CheckKind) -> &'static str {
     found.map(|(_, remedy)| remedy).expect("every check has a remedy")
 }
 
-/// Returns the remedy if a check objects.
-pub(crate) fn remedy_of(check: &Check) -> Option<&'static str> {
-    check.status.objects().then(|| remedy(check.kind))
+/// Returns the remedy for what a check found, if it objects.
+pub fn remedy_of(check: &Check) -> Option<&'static str> {
+    let of_cause = match &check.finding {
+        Finding::Connections(Connections::Missing { refusal: Some(refusal), .. }) => {
+            remedy_of_refusal(refusal.class)
+        }
+        _ => None,
+    };
+    check.status.objects().then(|| of_cause.unwrap_or_else(|| remedy(check.kind)))
+}
+
+/// Returns the remedy for connections that were refused with an error of this class; `None` for a
+/// server that had too many.
+fn remedy_of_refusal(class: Class) -> Option<&'static str> {
+    match class {
+        Class::TooManyConnections => None,
+        Class::Statement => Some(CORRECT_LOGIN),
+        Class::Disconnect
+        | Class::Server
+        | Class::Timeout
+        | Class::Constraint
+        | Class::Conflict
+        | Class::WrongResult => Some(READ_LOG),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use analyze::{Finding, Status, Unit};
+    use analyze::{Status, Unit};
+    use base::Code;
+    use record::EventError;
 
     use super::*;
 
@@ -145,6 +177,35 @@ mod tests {
             assert!(remedy.chars().count() <= LONGEST, "{check:?}: {}", remedy.chars().count());
             assert!(remedy.starts_with(|first: char| first.is_lowercase()), "{check:?}: {remedy}");
             assert!(!remedy.ends_with(['.', ' ']) && !remedy.contains("]("), "{check:?}: {remedy}");
+        }
+    }
+
+    #[test]
+    fn remedy_for_missing_connections_follows_from_the_refusal() {
+        let remedy_with = |class: Option<Class>| {
+            let refusal = class.map(|class| EventError { class, code: Code::new("28P01") });
+            let job = "read".to_owned();
+            let missing = Connections::Missing { job, configured: 4, open: 1.0, refusal };
+            let check = Check {
+                kind: CheckKind::Connections,
+                status: Status::Suspect,
+                value: None,
+                limit: None,
+                unit: Unit::Percent,
+                finding: Finding::Connections(missing),
+            };
+            remedy_of(&check).expect("a remedy")
+        };
+        for (class, words) in [
+            (None, "the server's limit"),
+            (Some(Class::TooManyConnections), "the server's limit"),
+            (Some(Class::Statement), "the password"),
+            (Some(Class::Disconnect), "the server's log"),
+            (Some(Class::Server), "the server's log"),
+        ] {
+            let remedy = remedy_with(class);
+            assert!(remedy.contains(words), "{class:?}: {remedy}");
+            assert!(remedy.chars().count() <= LONGEST, "{class:?}");
         }
     }
 

@@ -88,8 +88,8 @@ fn every_finding_is_followed_by_its_remedy() {
     let objections = cases::all().into_iter().flat_map(|(name, view)| {
         let said = text(&view, &Style::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
         let checks = view.summary.verdict.checks.into_iter();
-        let objections = checks.filter(|check| check.status.objects());
-        objections.map(move |check| (name, said.clone(), report::remedy(check.kind)))
+        let remedies = checks.filter_map(|check| report::remedy_of(&check));
+        remedies.map(move |remedy| (name, said.clone(), remedy))
     });
     let objections: Vec<_> = objections.collect();
     assert!(objections.len() > 10, "{}", objections.len());

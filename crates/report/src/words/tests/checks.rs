@@ -7,7 +7,8 @@ use analyze::finding::{
     Requests, RunEnd, Seconds, Sending, Stalls, Third, ThreadUse, WallClock, WarmUp, WrongResults,
 };
 use analyze::{Check, CheckKind, Finding, OtherProgram, OtherPrograms, Status, Unit};
-use base::Nanos;
+use base::{Class, Code, Nanos};
+use record::EventError;
 
 use super::is_complete;
 use crate::words::sentence_of;
@@ -602,7 +603,11 @@ fn of_target() -> Vec<Said> {
         let (length, first) = (Nanos::from_secs(2), Nanos::from_secs(20));
         Finding::Outage(Outages::Some { length, first, text: text.map(str::to_owned) })
     };
-    let missing = Connections::Missing { job: read(), configured: 4, open: 3.5 };
+    let missing = |refusal: Option<&str>| {
+        let refused = |code| EventError { class: Class::Statement, code: Code::new(code) };
+        let (job, refusal) = (read(), refusal.map(refused));
+        Finding::Connections(Connections::Missing { job, configured: 4, open: 3.5, refusal })
+    };
     let limited = Connections::Limited { text: "3 connections are the limit".to_owned() };
     vec![
         (Finding::Outage(Outages::None), PASS, "the target was reachable all the time"),
@@ -626,10 +631,12 @@ fn of_target() -> Vec<Said> {
             PASS,
             "as many connections were open as were asked for",
         ),
+        (missing(None), SUSPECT, "of the 4 connections of [read] 3.5 were open on average"),
         (
-            Finding::Connections(missing),
+            missing(Some("28P01")),
             SUSPECT,
-            "of the 4 connections of [read] 3.5 were open on average",
+            "of the 4 connections of [read] 3.5 were open on average; the target refused \
+             connections (28P01)",
         ),
         (Finding::Connections(limited), SUSPECT, "3 connections are the limit"),
     ]
