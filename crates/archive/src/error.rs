@@ -30,6 +30,8 @@ pub enum RecordErrorKind {
     InUse,
     /// The recorder's thread panicked.
     Crashed,
+    /// The record of a run that has measured nothing cannot be removed.
+    CannotRemove,
     /// No file at this path.
     NotFound,
     /// A directory, or something else that is not a file.
@@ -91,10 +93,9 @@ impl fmt::Display for RecordError {
                 "cannot create the record `{path}`: name a file in a directory that exists and can \
                  be written to with --out"
             ),
-            RecordErrorKind::CannotWrite => write!(
-                f,
-                "cannot go on writing the record `{path}`: what it holds so far stays readable"
-            ),
+            RecordErrorKind::CannotWrite => {
+                write!(f, "cannot go on writing the record `{path}`")
+            }
             RecordErrorKind::InUse => write!(
                 f,
                 "the record `{path}` is in use by another process: wait until that experiment has \
@@ -102,9 +103,11 @@ impl fmt::Display for RecordError {
             ),
             RecordErrorKind::Crashed => write!(
                 f,
-                "the recorder of `{path}` crashed: what it holds so far stays readable; this is a \
-                 defect of Assay, please report it"
+                "the recorder of `{path}` crashed; this is a defect of Assay, please report it"
             ),
+            RecordErrorKind::CannotRemove => {
+                write!(f, "cannot remove the record `{path}`, which holds no requests")
+            }
             RecordErrorKind::NotFound => write!(
                 f,
                 "there is no file `{path}`: name a record, as `assay run` printed it at its end"

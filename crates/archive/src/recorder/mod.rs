@@ -16,12 +16,12 @@ mod live;
 mod outlet;
 mod process;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::{fs, io};
 
 use base::{Nanos, Secrets, WallTime};
 
@@ -133,13 +133,17 @@ impl Recorder {
     /// has been dropped.
     ///
     /// # Errors
-    /// Fails if the file cannot be removed.
+    /// Fails if the file is there and cannot be removed.
     pub fn discard(self) -> Result<(), RecordError> {
         let path = self.path.clone();
         // The file is removed; a failure to write it does not matter.
         let _ = self.end(None);
-        fs::remove_file(&path)
-            .map_err(|error| RecordError::new(&path, RecordErrorKind::CannotWrite).because(error))
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(RecordError::new(&path, RecordErrorKind::CannotRemove).because(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     fn end(self, end: Option<End>) -> Result<(), RecordError> {

@@ -23,23 +23,45 @@ const WIDTH: usize = 100;
 
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
-pub(crate) fn of_run(path: &Path, end: EndKind, args: &AnswerArgs) -> Result<Exit, Complaint> {
-    let view = match view(path, None, Some(end)) {
-        Ok(view) => view,
-        Err(error) => {
-            let path = path.display();
-            Complaint::new(format!("the run was made, and its record `{path}` is lost"))
-                .help(format!(
-                    "it was deleted, cut or overwritten during the run ({}): leave it alone, or \
-                     write it elsewhere with --out",
-                    causes(&error)
-                ))
-                .print();
-            return Ok(Exit::Invalid);
+/// `record_error` is the error of writing the record, which may be readable up to it.
+pub(crate) fn of_run(
+    path: &Path,
+    end: EndKind,
+    record_error: Option<&RecordError>,
+    args: &AnswerArgs,
+) -> Result<Exit, Complaint> {
+    let view = view(path, None, Some(end));
+    if let Some(error) = record_error {
+        let complaint = Complaint::of(error);
+        match view {
+            Ok(_) => complaint.help("what it holds so far can be read"),
+            Err(_) => complaint,
         }
+        .print();
+    }
+    match view {
+        Ok(view) => {
+            give(&view, args)?;
+            Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
+        }
+        Err(error) => {
+            lost(path, &error).print();
+            Ok(Exit::Invalid)
+        }
+    }
+}
+
+/// Returns the complaint about the record of a run that is not there any more, or not readable.
+fn lost(path: &Path, error: &RecordError) -> Complaint {
+    let (state, cause) = match error.kind() {
+        RecordErrorKind::NotFound => ("is gone".to_owned(), "deleted or moved"),
+        _ => (format!("cannot be read: {}", cause_of(error)), "cut or overwritten"),
     };
-    give(&view, args)?;
-    Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
+    let complaint =
+        Complaint::new(format!("the run was made, and its record `{}` {state}", path.display()));
+    complaint.help(format!(
+        "it was {cause} during the run: leave it alone, or write it elsewhere with --out"
+    ))
 }
 
 /// Prints the answer of a record. The exit code reflects the verdict only: that the run was
@@ -108,11 +130,8 @@ pub(crate) fn write_cases(path: &Path, suite: &TestSuite) -> Result<(), Complain
 }
 
 /// Returns the reason why a record is unreadable, without the remedy.
-fn causes(error: &RecordError) -> String {
-    match error.kind() {
-        RecordErrorKind::NotFound => "there is no such file any more".to_owned(),
-        _ => std::error::Error::source(error).map_or_else(|| error.to_string(), |c| c.to_string()),
-    }
+fn cause_of(error: &RecordError) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].

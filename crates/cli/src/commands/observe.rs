@@ -59,13 +59,11 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     listening.map_err(|error| Complaint::of(&error))?;
     let Attached { record, end, status, record_error } =
         lab::attach(order).map_err(|error| Complaint::of(&error))?;
-    if let Some(error) = &record_error {
-        Complaint::of(error).print();
-    }
     if let Some(status) = status.filter(|status| !status.success()) {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
-    answer::of_run(&record, end, &AnswerArgs { json: args.json, ..AnswerArgs::default() })
+    let args = AnswerArgs { json: args.json, ..AnswerArgs::default() };
+    answer::of_run(&record, end, record_error.as_ref(), &args)
 }
 
 /// Sends samples of this machine to the `assay` on another one that started this process.

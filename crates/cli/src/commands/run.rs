@@ -112,9 +112,6 @@ pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint>
     if let Some(reason) = &done.lost {
         Complaint::new(format!("the target was lost before the jobs began: {reason}")).print();
     }
-    if let Some(error) = &done.record_error {
-        Complaint::of(error).print();
-    }
     if let Some(words) = &done.panic {
         let help = "the record holds what was measured up to then; please report this with it";
         Complaint::new(engine::internal_error(words)).help(help).print();
@@ -122,7 +119,7 @@ pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint>
     if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
-    answer::of_run(&done.record, done.end, args)
+    answer::of_run(&done.record, done.end, done.record_error.as_ref(), args)
 }
 
 fn op_log(path: &Path) -> OpLogPlan {

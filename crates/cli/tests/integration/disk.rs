@@ -25,6 +25,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     let ran = Ran::of(&mut limited(&place, 40_000, &args)).expect(3);
     let words = "error: cannot go on writing the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("help: what it holds so far can be read"), "{}", ran.stderr);
     let summary = ran.json();
     assert_eq!(summary["verdict"]["status"], "INVALID");
     assert_eq!(check(&summary, "complete")["status"], "invalid");
@@ -93,14 +94,18 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
 /// Requests were measured before that, so the workload file is not at fault.
 #[test]
 fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
-    let damages: [fn(&std::path::Path); 2] = [
-        |record| std::fs::remove_file(record).unwrap(),
-        |record| {
-            let file = std::fs::File::options().write(true).open(record).unwrap();
-            file.set_len(5_000).unwrap();
-        },
+    let damages: [(fn(&std::path::Path), &str, &str); 2] = [
+        (|record| std::fs::remove_file(record).unwrap(), "is gone", "deleted or moved"),
+        (
+            |record| {
+                let file = std::fs::File::options().write(true).open(record).unwrap();
+                file.set_len(5_000).unwrap();
+            },
+            "cannot be read: ",
+            "cut or overwritten",
+        ),
     ];
-    for damage in damages {
+    for (damage, state, cause) in damages {
         let place = Place::with("duration = 3s\n[a]\nquery = select 1\nrate = 500\n");
         let url = "sim:mmc?service=1ms&servers=64";
         let mut run = place.start(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
@@ -108,6 +113,11 @@ fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
         damage(&place.at("r.assay"));
         let ran = run.ends().expect(3);
         let words = "error: the run was made, and its record `";
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        for words in [words, state, cause] {
+            assert!(ran.stderr.contains(words), "`{words}`: {}", ran.stderr);
+        }
+        for claim in ["stays readable", "can be read"] {
+            assert!(!ran.stderr.contains(claim), "{}", ran.stderr);
+        }
     }
 }
