@@ -20,13 +20,13 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// life, and announces each one's effect through `say`.
 ///
 /// # Errors
-/// The operating system refuses a handler.
+/// The operating system refuses a handler or a thread.
 pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
     }
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut before = 0;
         for signal in signals.forever() {
             // The loss of a terminal may be signalled twice, by the kernel and by its shell.
@@ -47,8 +47,11 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Interruption) + Send + 'static) ->
             }
             before += 1;
         }
-    })?;
-    Ok(())
+    });
+    let failed = |error: io::Error| {
+        io::Error::new(error.kind(), format!("cannot start a thread for signals: {error}"))
+    };
+    thread.map(drop).map_err(failed)
 }
 
 /// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, which is reported

@@ -5,6 +5,7 @@ use std::fmt;
 use archive::{OpLogError, RecordError};
 use engine::Failed;
 
+use crate::memory::TooFewAddresses;
 use crate::open_files::TooManyFiles;
 use crate::target::TargetProblem;
 
@@ -19,6 +20,8 @@ pub enum Error {
     OpLog(OpLogError),
     /// The run needs more open files than this process may have.
     Files(TooManyFiles),
+    /// The run needs more address space than this process may have.
+    Memory(TooFewAddresses),
     /// The run failed before anything was measured.
     Failed(Failed),
 }
@@ -30,6 +33,7 @@ impl fmt::Display for Error {
             Error::Record(error) => error.fmt(f),
             Error::OpLog(error) => error.fmt(f),
             Error::Files(error) => error.fmt(f),
+            Error::Memory(error) => error.fmt(f),
             Error::Failed(failed) => failed.fmt(f),
         }
     }
@@ -42,6 +46,7 @@ impl std::error::Error for Error {
             Error::Record(error) => error.source(),
             Error::OpLog(error) => error.source(),
             Error::Files(error) => error.source(),
+            Error::Memory(error) => error.source(),
             Error::Failed(failed) => failed.source(),
         }
     }

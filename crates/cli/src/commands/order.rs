@@ -175,6 +175,7 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
             file.complain(at(place).label(cause.to_string()).help(help))
         }
         Error::Files(files) => Complaint::of(error).help(files.remedy()),
+        Error::Memory(memory) => Complaint::of(error).help(memory.remedy()),
         _ => Complaint::of(error),
     }
 }

@@ -29,6 +29,7 @@ mod inputs;
 mod killed;
 mod liar;
 mod many;
+mod memory;
 mod mixed;
 mod observe;
 mod older_records;

@@ -24,6 +24,7 @@ pub use order::Order;
 use crate::calibrate::facts::facts_of;
 use crate::error::Error;
 use crate::evidence::{SPIN, YES};
+use crate::memory::check_addresses;
 use crate::observation::{self, ObservationSink};
 use crate::open_files::raise_file_limit;
 use crate::stage::{OpenError, Stage, with_drivers};
@@ -103,7 +104,9 @@ fn record<D: Driver>(
     let Order { plan, options, stop, .. } = order;
     // Read the facts before changing anything, such as the limit of open files.
     let facts = facts(order, reached);
-    raise_file_limit(plan, &drivers, options.threads.max(1)).map_err(Error::Files)?;
+    let lanes = options.threads.max(1);
+    check_addresses(lanes).map_err(Error::Memory)?;
+    raise_file_limit(plan, &drivers, lanes).map_err(Error::Files)?;
     let header = header(order, node_entries(plan, &drivers));
     let recorder = order.record.create(&header).map_err(Error::Record)?;
     let notes = recorder.notes();

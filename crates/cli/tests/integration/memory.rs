@@ -1,0 +1,48 @@
+//! Tests that a limit on memory is a refusal with a message.
+
+use std::process::Command;
+
+use crate::support::{Place, Ran};
+
+const READ: &str = "duration = 300ms\n[a]\nquery = select 1\nrate = 100\n";
+
+/// Runs the program with this limit on its address space, in KiB.
+fn limited(place: &Place, kib: u32, args: &[&str]) -> Ran {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
+    place.holds(&mut command);
+    Ran::of(&mut command)
+}
+
+#[test]
+fn run_that_may_not_have_its_memory_is_refused() {
+    let place = Place::with(READ);
+    for (kib, threads) in [(35_000, "1"), (300_000, "1"), (60_000, "4"), (700_000, "4")] {
+        let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
+        let allowed = format!("may have {} MiB", kib >> 10);
+        let ran = limited(&place, kib, &args).refuses(&["of address space", &allowed]);
+        // What is recommended is enough.
+        let (_, advice) = ran.stderr.split_once("`ulimit -v ").unwrap();
+        let kib: u32 = advice.split_once('`').unwrap().0.parse().unwrap();
+        let enough = limited(&place, kib + 1_000, &args);
+        assert!(enough.code == 0 || enough.code == 3, "{}", enough.stderr);
+        std::fs::remove_file(place.at("r.assay")).unwrap();
+        assert_eq!(place.names(), ["w.ini"]);
+    }
+}
+
+/// An allocation that fails ends a program with SIGABRT.
+#[test]
+fn limit_on_memory_never_aborts_a_run() {
+    let place = Place::with(READ);
+    for kib in (40_000..=1_500_000).step_by(200_000) {
+        for (url, threads) in [("sim:mm1", "1"), ("sqlite:", "4")] {
+            let record = format!("{kib}-{threads}.assay");
+            let args = ["run", "w.ini", "--url", url, "--threads", threads, "--out", &record];
+            let ran = limited(&place, kib, &args);
+            assert!((0..=4).contains(&ran.code), "{kib} {url}: {} {}", ran.code, ran.stderr);
+            assert!(!ran.stderr.contains("memory allocation"), "{kib} {url}: {}", ran.stderr);
+        }
+    }
+}

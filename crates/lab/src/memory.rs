@@ -1,0 +1,78 @@
+//! The limit of a process's address space, checked before a run.
+//!
+//! An allocation that fails ends the process at once, without a record. The allocator reserves
+//! addresses for each thread, long before it uses as much memory; so a limit that is small for its
+//! threads is refused before the first of them starts.
+
+use std::fmt;
+
+use rustix::process::{Resource, getrlimit};
+
+/// Addresses of a thread, in bytes: its stack, and those that the C library's allocator reserves.
+const OF_THREAD: u64 = 72 << 20;
+
+/// Number of threads besides the lanes: the main thread, and those of signals, record, samples of
+/// machine and database, and cancellation.
+const OTHER_THREADS: u64 = 6;
+
+/// Number of threads of a lane: its own, and that of a connection to SQLite.
+const THREADS_OF_LANE: u64 = 2;
+
+/// Addresses for everything else, in bytes: memory beyond the reservations, and the room that the
+/// allocator needs to align one.
+const OTHER_ADDRESSES: u64 = 128 << 20;
+
+/// The error that a run needs more addresses than this process may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooFewAddresses {
+    /// Number of lanes of the run.
+    pub lanes: u16,
+    /// Address space that the process needs, in bytes.
+    pub needed: u64,
+    /// Address space that it may have, in bytes.
+    pub allowed: u64,
+}
+
+impl TooFewAddresses {
+    /// Returns advice on how to raise the limit or need fewer addresses.
+    pub fn remedy(&self) -> String {
+        format!(
+            "write `ulimit -v {}` or more in the shell before; to limit the memory that is used, \
+             use a control group (`MemoryMax` of systemd)",
+            self.needed.div_ceil(1 << 10)
+        )
+    }
+}
+
+impl fmt::Display for TooFewAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TooFewAddresses { lanes, needed, allowed } = self;
+        let threads = if *lanes == 1 { "thread" } else { "threads" };
+        let [needed, allowed] = [needed, allowed].map(|bytes| bytes >> 20);
+        write!(
+            f,
+            "the run with {lanes} {threads} needs {needed} MiB of address space, but this process \
+             may have {allowed} MiB"
+        )
+    }
+}
+
+impl std::error::Error for TooFewAddresses {}
+
+/// Checks that a run with this many lanes may have the addresses that it needs.
+pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
+    let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
+    let threads = OTHER_THREADS + THREADS_OF_LANE * u64::from(lanes);
+    let needed = used_now() + OF_THREAD * threads + OTHER_ADDRESSES;
+    match needed > allowed {
+        true => Err(TooFewAddresses { lanes, needed, allowed }),
+        false => Ok(()),
+    }
+}
+
+/// Returns the size of this process's address space in bytes; where the system does not say, 0.
+fn used_now() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"));
+    size.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0) << 10
+}
