@@ -1,5 +1,6 @@
 //! Tests that a full disk ends the run, and that the record up to then can be read.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Place, Ran, Running, check};
@@ -91,10 +92,13 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }
 
+/// A way to damage a record.
+type Damage = fn(&Path);
+
 /// Requests were measured before that, so the workload file is not at fault.
 #[test]
 fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
-    let damages: [(fn(&std::path::Path), &str, &str); 2] = [
+    let damages: [(Damage, &str, &str); 2] = [
         (|record| std::fs::remove_file(record).unwrap(), "is gone", "deleted or moved"),
         (
             |record| {
