@@ -9,7 +9,7 @@
 //! Neighbouring blocks of a busy queue are correlated, so the first condition alone would often
 //! give false alarms.
 //!
-//! If the rate varies by intent, the number of open requests varies with it, even at a constant
+//! If a job has a varying rate, the number of open requests varies with it, even at a constant
 //! response time: by Little's law it is the rate times the response time. Of a backlog that grows
 //! with its rate, only the growth beyond that of the rate counts.
 

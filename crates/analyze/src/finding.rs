@@ -128,7 +128,7 @@ pub enum RunEnd {
     TargetLost,
     /// By a file that failed.
     FileFailed,
-    /// By a record that could not be written any longer.
+    /// By a record that could no longer be written.
     RecorderFailed,
     /// By a full queue.
     QueueFull {
@@ -430,7 +430,7 @@ pub enum WarmUp {
 pub enum MedianChange {
     /// There was none beyond chance, or an immaterial one.
     None,
-    /// The median changed from the begin of the window to its end.
+    /// The median changed from the beginning to the end of the window.
     Gradual {
         /// Name of the job.
         job: String,

@@ -94,7 +94,7 @@ impl fmt::Display for RecordError {
                  be written to with --out"
             ),
             RecordErrorKind::CannotWrite => {
-                write!(f, "cannot go on writing the record `{path}`")
+                write!(f, "cannot continue to write the record `{path}`")
             }
             RecordErrorKind::InUse => write!(
                 f,
@@ -103,7 +103,7 @@ impl fmt::Display for RecordError {
             ),
             RecordErrorKind::Crashed => write!(
                 f,
-                "the recorder of `{path}` crashed; this is a defect of Assay, please report it"
+                "the recorder of `{path}` crashed; this is a bug in Assay, please report it"
             ),
             RecordErrorKind::CannotRemove => {
                 write!(f, "cannot remove the record `{path}`, which holds no requests")

@@ -555,14 +555,14 @@ fn parse_cpus(text: &str) -> Result<Cpus, String> {
     for part in text.split(',') {
         let number = |text: &str| {
             let number = text.trim().parse::<usize>();
-            number.map_err(|_| format!("`{part}` is no processor: write 0,2-3"))
+            number.map_err(|_| format!("`{part}` is not a processor: write 0,2-3"))
         };
         match part.split_once('-') {
             None => cpus.push(number(part)?),
             Some((first, last)) => {
                 let (first, last) = (number(first)?, number(last)?);
                 if first > last || last - first > 4_096 {
-                    return Err(format!("`{part}` is no range of processors: write 0,2-3"));
+                    return Err(format!("`{part}` is not a range of processors: write 0,2-3"));
                 }
                 cpus.extend(first..=last);
             }

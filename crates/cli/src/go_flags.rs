@@ -79,7 +79,7 @@ fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
     if !word.as_encoded_bytes().starts_with(b"-") || word == "-" {
         return Ok(None);
     }
-    let text = word.to_str().ok_or("a flag is no UTF-8 text")?;
+    let text = word.to_str().ok_or("a flag is not valid UTF-8")?;
     let flag = text.strip_prefix("--").or_else(|| text.strip_prefix('-')).unwrap_or_default();
     if flag.starts_with(['-', '=']) {
         return Err("a flag has one or two dashes and a name: write `--driver sqlite`".to_owned());
@@ -89,7 +89,9 @@ fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
 
 fn following(name: &str, what: &str, word: Option<&OsString>) -> Result<String, String> {
     let word = word.ok_or_else(|| format!("--{name} has no value: write `--{name} {what}`"))?;
-    word.to_str().map(str::to_owned).ok_or_else(|| format!("--{name}: it is no UTF-8 text"))
+    word.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| format!("--{name}: the value is not valid UTF-8"))
 }
 
 /// Parses a boolean as Go writes it.

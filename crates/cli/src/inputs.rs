@@ -39,7 +39,7 @@ pub(crate) fn examine(
 /// Returns the error for a pipe in virtual time, where a missing writer could not time out.
 fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
     let message =
-        format!("`{}` is no regular file, and virtual time waits for no writer", feed.file);
+        format!("`{}` is not a regular file, and virtual time cannot wait for a writer", feed.file);
     Diagnostic::error(feed.span, message)
         .help("write what comes through it to a file first, or leave out --virtual")
 }
@@ -103,7 +103,7 @@ fn judge(
             format!("line {line} of `{name}` has a time before that of the line above it");
         warn(
             message,
-            "such a line is sent together with the one above it; to keep gaps, sort the log",
+            "its line is sent together with the one above; sort the log to keep the gaps",
         );
     }
     if let JobOrPart::Job(job) = planned {
@@ -111,7 +111,7 @@ fn judge(
         if job.count.is_none() && end.is_some_and(|end| last >= end) {
             let message =
                 format!("the last line of `{name}` is due at `{last}`, and the job ends before");
-            warn(message, "make the run longer: what is due behind its end is not sent");
+            warn(message, "make the run longer: requests due after its end are not sent");
         }
     }
     Ok(odd)

@@ -115,7 +115,7 @@ fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
 /// Warns of a URL on the command line that no job uses.
 fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
     if args.url.is_some() && !plan.asks(JobTarget::Main) {
-        let sentence = "nothing asks the target of the command line: every job of the file asks a \
+        let sentence = "no job uses the target of the command line: every job of the file has a \
                         [target NAME] or runs a program";
         Complaint::warning(sentence).print();
     }

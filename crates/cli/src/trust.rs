@@ -159,7 +159,7 @@ fn paths(target: &Target) -> impl Iterator<Item = &Path> {
 
 fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {
     let sentence = format!("{}: {key} leads to `{}`: {error}", file.source.name, path.display());
-    let help = "without that flag, a file names what lies below the current folder; what --url \
-                names is always allowed";
+    let help = "without that flag, a file may name only paths below the current folder; --url may \
+                name any path";
     Complaint::new(sentence).help(help)
 }

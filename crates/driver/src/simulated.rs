@@ -73,7 +73,7 @@ impl Driver for Simulated {
 
 fn refused(refusal: Refusal) -> Error {
     match refusal {
-        Refusal::Away => Error::disconnect("the simulated server is away"),
+        Refusal::Away => Error::disconnect("the simulated server is unavailable"),
         Refusal::Denied(code) => {
             Error::new(Class::Statement, code, "the simulated server refuses the login")
         }

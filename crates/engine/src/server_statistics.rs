@@ -43,7 +43,7 @@ async fn read<D: Driver>(rt: &Rt, context: &RunContext<D>) -> bool {
         0 | 1 => within(rt, TIME_LIMIT, read_all(rt, driver)).await,
         _ => Some(Err("the URL names several servers, each with its own counters".to_owned())),
     };
-    let too_late = || Err(format!("the server did not tell it within {TIME_LIMIT}"));
+    let too_late = || Err(format!("the server did not report it within {TIME_LIMIT}"));
     let statistics = statistics.unwrap_or_else(too_late);
     context.listener.on_event(&RunEvent::ServerStatistics(&statistics));
     statistics.is_ok()

@@ -151,7 +151,7 @@ pub fn attach(mut order: AttachOrder) -> Result<Attached, AttachError> {
     }
 }
 
-/// Returns a plan that asks the main target, only to have a driver created for it; it is never run.
+/// Returns a plan that uses the main target, only to have a driver created for it; it is never run.
 fn asking() -> Plan {
     let (plan, _) = workload::plan("[asked]\nquery = select 1\n", &Overrides::default());
     plan.expect("a plan of one statement")

@@ -60,7 +60,7 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let network = stage.reached().iter().flat_map(|reached| network::read(&reached.target));
     let network = network.collect();
     let settings = with_drivers!(stage.drivers(&plan, SimulatedRun::only(&plan)), drivers => {
-        let driver = drivers.main.expect("the plan asks the main target");
+        let driver = drivers.main.expect("the plan uses the main target");
         run_real(&rt::Options::default(), |rt| settings(driver, rt))
     });
     let settings = settings.map_err(|error| {

@@ -152,7 +152,7 @@ fn without_other(option: &str, missing: &str, other: &str) -> Error {
 
 fn limit(given: UrlOption<'_>) -> Result<Nanos, Error> {
     match given.span()? {
-        Nanos::ZERO => Err(given.is("is no time at all").into()),
+        Nanos::ZERO => Err(given.is("is not above zero").into()),
         span => Ok(span),
     }
 }
@@ -206,7 +206,7 @@ mod tests {
             ("tls=on", "unknown value `on` for `tls`; expected off, require or verify"),
             ("tls=of", "did you mean `off`?"),
             ("connect-timeout=5", "`5` of the option `connect-timeout` has no unit"),
-            ("connect-timeout=0s", "is no time at all"),
+            ("connect-timeout=0s", "is not above zero"),
             ("socket=", "names no file"),
             ("tls-cert=c.pem", "write `tls-key=FILE` as well"),
             ("tls-key=k.pem", "write `tls-cert=FILE` as well"),

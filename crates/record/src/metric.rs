@@ -262,7 +262,7 @@ metrics! {
     /// Metrics of the control group of one side.
     cgroup "`cgroup generator`, `cgroup server`" {
         QUOTA Gauge "quota" "processors" "processors that the group may use, if limited";
-        THROTTLED Counter "throttled" "s" "time in which it was kept from running";
+        THROTTLED Counter "throttled" "s" "time for which it was throttled";
         MEMORY Gauge "memory" "bytes" "memory in use, if limited";
         MEMORY_LIMIT Gauge "memory-limit" "bytes" "memory that it may use, if limited";
         PRESSURE_MEMORY Counter "pressure-memory" "s"

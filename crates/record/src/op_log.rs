@@ -94,7 +94,7 @@ impl OpLogReport {
         }
         let all = grouped(rows + dropped);
         let why = match failure {
-            Some(failure) => format!("it could not be written any longer: {failure}"),
+            Some(failure) => format!("it could no longer be written: {failure}"),
             None => "its writer could not keep up".to_owned(),
         };
         let (lost, title) = (grouped(*dropped), format.title());

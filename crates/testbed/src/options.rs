@@ -224,10 +224,12 @@ impl Options {
             mistakes.push("only PostgreSQL can have a pooler: leave `via` out".to_owned());
         }
         if self.tls == Tls::Mutual && self.via.is_some() {
-            mistakes.push("a pooler asks no client for its certificate".to_owned());
+            mistakes.push("a pooler requests no client certificates".to_owned());
         }
         if self.via.is_none() && !self.via_settings.is_empty() {
-            mistakes.push("`via.NAME` sets an option of the pooler, and there is none".to_owned());
+            mistakes.push(
+                "`via.NAME` sets an option of the pooler, but the URL has no `via`".to_owned(),
+            );
         }
         let own: &[&[&str]] = match self.kind {
             Kind::Postgres => &[&POSTGRES_OWN],

@@ -232,7 +232,7 @@ mod tests {
             ),
             (
                 "postgres?via.pool_mode=session",
-                "`via.NAME` sets an option of the pooler, and there is none",
+                "`via.NAME` sets an option of the pooler, but the URL has no `via`",
             ),
         ] {
             assert_eq!(checked(url).unwrap_err(), complaints, "{url}");

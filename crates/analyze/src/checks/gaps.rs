@@ -59,7 +59,7 @@ impl Deviation {
 }
 
 impl CheckInput<'_> {
-    /// Checks that arrivals came as far apart as those of a Poisson process.
+    /// Checks that the gaps between arrivals match a Poisson process.
     pub(super) fn gaps(&self) -> Check {
         let places = self.whole_jobs().filter(|account| self.is_steady(*account));
         let found = places.filter_map(|account| {

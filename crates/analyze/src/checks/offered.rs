@@ -119,7 +119,7 @@ impl<'a> CheckInput<'a> {
         Some(Difference { name: job.name(), by, chance })
     }
 
-    /// Checks that as many requests came due in each second as the schedules say.
+    /// Checks that the number of due requests per second matches the schedules.
     pub(super) fn each_second(&self) -> Check {
         let seconds: Vec<(AccountId, Second)> = self
             .whole_jobs()
@@ -169,9 +169,9 @@ impl<'a> CheckInput<'a> {
         })
     }
 
-    /// Checks that as many requests were sent as came due. Requests still in line after the run had
-    /// waited for them were not sent. Jobs whose load exceeds the capacity are left to `backlog`,
-    /// which says more.
+    /// Checks that every due request was sent. Requests still in line after the run had waited for
+    /// them were not sent. Jobs whose load exceeds the capacity are left to `backlog`, which says
+    /// more.
     pub(super) fn achieved(&self) -> Check {
         let not_possible = |why| CheckKind::Achieved.not_possible(why);
         let scheduled = || self.whole_jobs().filter(|account| self.has_schedule(*account));

@@ -11,11 +11,11 @@ use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
 
-/// Minimum fraction of the requests under way without a session for them to count as waiting for
+/// Minimum fraction of the requests in flight without a session for them to count as waiting for
 /// one.
 const WITHOUT_SESSION: f64 = 0.4;
 
-/// Minimum number of requests under way to distinguish a pool from chance.
+/// Minimum number of requests in flight to distinguish a pool from chance.
 const FEWEST_POOLED: f64 = 3.0;
 
 /// Fraction of the sessions of a pool that idle, up to which the pool has none to spare.
@@ -124,7 +124,7 @@ impl LimiterInput<'_, '_> {
         steps.filter_map(|step| step.connections).max().map(|most| most as f64)
     }
 
-    /// Returns a suspect if requests under way have no session, because a pool shares few sessions
+    /// Returns a suspect if requests in flight have no session, because a pool shares few sessions
     /// among many connections.
     fn pool(&self) -> Option<Suspect> {
         let in_flight = self.demand.in_flight;

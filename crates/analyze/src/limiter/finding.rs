@@ -409,7 +409,7 @@ pub enum Waits {
     Flush(WaitingSessions),
     /// Sessions wait for the disk.
     Disk(WaitingSessions),
-    /// Requests to an embedded database neither run nor lack a processor.
+    /// Requests to an embedded database neither run nor wait for a processor.
     Embedded {
         /// Requests under way.
         in_flight: f64,

@@ -1,8 +1,8 @@
 //! Limiter of the load of a table.
 //!
 //! The questions are those for a closed job, and the answers come from the observations during the
-//! load, as a load takes what it can get. One thread generates and sends the rows of all writers,
-//! so it is the first suspect.
+//! load, as a load sends as fast as it is answered. One thread generates and sends the rows of all
+//! writers, so it is the first suspect.
 
 use base::Nanos;
 use record::metric::{generator, processes, sockets};

@@ -18,7 +18,7 @@ const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 /// Minimum fraction of the requests' time between the two ends for the network to be the limiter.
 const ON_THE_WAY: f64 = 0.5;
 
-/// Minimum fraction of the requests under way with an answer that waits to be sent, for bandwidth
+/// Minimum fraction of the requests in flight with an answer that waits to be sent, for bandwidth
 /// to be the limiter: on a long but wide path hardly any has. Bytes that were sent and are not yet
 /// acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
@@ -237,7 +237,7 @@ impl LimiterInput<'_, '_> {
         Some(suspect)
     }
 
-    /// Returns the fraction of the requests under way that the database does not work on; `None` if
+    /// Returns the fraction of the requests in flight that the database does not work on; `None` if
     /// its sessions were not seen. A session that waits to send its answer does not count as
     /// working.
     fn share_on_the_way(&self) -> Option<f64> {

@@ -27,8 +27,8 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
     replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
 
-/// Returns a closed job of two clients with an observed, nearly idle server: of 1.6 requests under
-/// way each takes 1.6 ms, most of it asleep.
+/// Returns a closed job of two clients with an observed, nearly idle server: of 1.6 requests in
+/// flight each takes 1.6 ms, most of it asleep.
 pub(crate) fn watched() -> Evidence {
     let mut evidence = steady(CLOSED);
     evidence.surroundings = Surroundings::default();
@@ -530,7 +530,7 @@ fn network_latency_and_bandwidth_are_distinguished() {
     // The client does not read the answers.
     hold(&mut evidence, "sockets generator", "with-receive-queue", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
-    // No socket shows it, and yet the database's sessions idle with requests under way.
+    // No socket shows it, and yet the database's sessions idle with requests in flight.
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
     names!(&evidence, Component::NetworkLatency, F::Network(NetworkLimit::OnTheWay { .. }));

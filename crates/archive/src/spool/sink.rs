@@ -71,7 +71,7 @@ impl Progress {
 
     /// Returns the result for a file that was given up.
     pub(super) fn given_up(&self) -> Written {
-        let words = "what is behind it did not take it in time";
+        let words = "its reader did not accept the data in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
         self.with(Some(Unwritten { at: None, cause }))
     }

@@ -186,7 +186,7 @@ fn rows_refused_by_a_full_disk_count_as_dropped() {
     assert_eq!((told.rows, told.dropped), (whole, 10_000 - whole));
     let loss = told.loss().unwrap();
     assert!(loss.contains("missing in the file of --query-stats-file"), "{loss}");
-    assert!(loss.contains("any longer: no storage space after 100000 bytes"), "{loss}");
+    assert!(loss.contains("no longer be written: no storage space after 100000 bytes"), "{loss}");
 }
 
 fn rows(text: &str) -> Rows {

@@ -265,7 +265,7 @@ impl Event {
     pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::Event), Trouble> {
         let kind = text(row, 3)?;
         let kind = EventKind::from_name(kind)
-            .ok_or_else(|| Trouble::content(format!("there is no kind of event `{kind}`")))?;
+            .ok_or_else(|| Trouble::content(format!("unknown kind of event `{kind}`")))?;
         let account = row.get::<_, Option<u16>>(2)?.map(AccountId);
         let (at, text) = (nanos(row, 1)?, text(row, 4)?.to_owned());
         Ok((row.get(0)?, record::Event { at, account, kind, error: None, text }))
@@ -536,14 +536,13 @@ fn nanos(row: &Row<'_>, column: usize) -> Result<Nanos, Trouble> {
     if (0.0..1.8e19).contains(&nanos) {
         Ok(Nanos(nanos as u64))
     } else {
-        Err(Trouble::content(format!("{seconds} s is no time")))
+        Err(Trouble::content(format!("{seconds} s is not a valid time")))
     }
 }
 
 fn class(row: &Row<'_>, column: usize) -> Result<Class, Trouble> {
     let name = text(row, column)?;
-    Class::from_name(name)
-        .ok_or_else(|| Trouble::content(format!("there is no class of errors `{name}`")))
+    Class::from_name(name).ok_or_else(|| Trouble::content(format!("unknown error class `{name}`")))
 }
 
 fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, Trouble> {

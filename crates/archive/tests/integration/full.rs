@@ -43,7 +43,7 @@ fn a_full_disk_ends_the_run_and_leaves_what_was_written() {
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success(), "{said}");
     assert!(said.contains("broken true"), "{said}");
-    assert!(said.contains("because cannot go on writing the record `"), "{said}");
+    assert!(said.contains("because cannot continue to write the record `"), "{said}");
     assert!(said.contains("`: "), "the cause follows: {said}");
 
     let archive = Archive::open(&place.record()).unwrap();

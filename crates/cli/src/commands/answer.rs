@@ -131,7 +131,10 @@ pub(crate) fn write_cases(path: &Path, suite: &TestSuite) -> Result<(), Complain
 
 /// Returns the reason why a record is unreadable, without the remedy.
 fn cause_of(error: &RecordError) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+    match error.kind() {
+        RecordErrorKind::NotFound => "the file no longer exists".to_owned(),
+        _ => std::error::Error::source(error).map_or_else(|| error.to_string(), |c| c.to_string()),
+    }
 }
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].

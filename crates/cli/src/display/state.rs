@@ -151,7 +151,7 @@ impl State {
         }
         Some(match ending {
             Interruption::Finishing => {
-                "ending the run: open requests are finished; once more ends it at once"
+                "ending the run: open requests are finished; a second interrupt ends it at once"
             }
             Interruption::GivingUp => GIVING_UP,
             Interruption::AtOnce => AT_ONCE,
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn end_is_shown_within_the_live_view() {
         let mut plain = state();
-        let line = "ending the run: open requests are finished; once more ends it at once";
+        let line = "ending the run: open requests are finished; a second interrupt ends it at once";
         assert_eq!(plain.say(Interruption::Finishing), Some(line));
         assert_eq!(plain.ending, None);
         let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };

@@ -24,7 +24,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
     let ran = Ran::of(&mut limited(&place, 40_000, &args)).expect(3);
-    let words = "error: cannot go on writing the record `";
+    let words = "error: cannot continue to write the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
     assert!(ran.stderr.contains("help: what it holds so far can be read"), "{}", ran.stderr);
     let summary = ran.json();
@@ -48,7 +48,7 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
     let args = ["run", "w.ini", "--url", url, "--out", "r.assay"];
     // The limit must be reached soon, to keep the test short.
     let ran = Running::of(&mut limited(&place, 600, &args)).ends().expect(3);
-    assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
     let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
     // The window ends with the last second in the record.
@@ -85,7 +85,7 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
     let ran = Running::of(&mut limited(&place, 360, &args)).ends().expect(3);
-    assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot continue to write the record `"), "{}", ran.stderr);
     // The record may not even have room for the failure itself.
     let summary = ran.json();
     assert_eq!(summary["run"]["ended"], "recorder-failed");

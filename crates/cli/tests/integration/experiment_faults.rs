@@ -253,7 +253,7 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     // In the middle of the experiment: an empty record is half as long.
     let blocks = u32::try_from(length * 3 / 4 / 512).unwrap();
     let ran = Ran::of(&mut limited(&place, blocks, &VIRTUAL)).expect(3);
-    let words = ["cannot go on writing the record `", "continue with --resume r.assay"];
+    let words = ["cannot continue to write the record `", "continue with --resume r.assay"];
     assert_says(&ran, &words);
     let kept = number(&place.at("r.assay"), "select count(*) from run");
     assert!((2..15).contains(&kept), "{kept}");

@@ -140,7 +140,7 @@ fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
     let run = place.assay(&TO_PIPES_AND_DEVICES).expect(3);
     let summary = run.json();
     let files = check(&summary, "files")["explain"].as_str().unwrap();
-    assert!(files.contains("did not take it in time, in line "), "{files}");
+    assert!(files.contains("did not accept the data in time, in line "), "{files}");
     // The request whose rows did not fit was over by then, and no other was begun.
     let job = &summary["jobs"][0];
     assert!(job["completed"].as_u64().unwrap() > 64, "{job}");
@@ -156,7 +156,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
     assert_eq!(summary["run"]["ended"], "file-failed");
     assert!(summary["window"]["end_s"].as_f64().unwrap() < 60.0, "{summary}");
     let files = check(&summary, "files")["explain"].as_str().unwrap();
-    assert!(files.contains("did not take it in time"), "{files}");
+    assert!(files.contains("did not accept the data in time"), "{files}");
 }
 
 /// `/dev/full` behaves like a full disk.
@@ -336,7 +336,7 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     assert_eq!(told["rows"].as_u64().unwrap() + dropped, sum(&export, "scheduled"));
     // The last line in the file may be incomplete.
     assert!((ops..=ops + 1).contains(&told["rows"].as_u64().unwrap()));
-    let words = "requests are missing in the op-log: it could not be written any longer";
+    let words = "requests are missing in the op-log: it could no longer be written";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     assert!(ran.stdout.contains("VALID") && ran.stdout.contains("op-log"), "{}", ran.stdout);
     assert_eq!(export["events"][0]["kind"], "op-log-incomplete");

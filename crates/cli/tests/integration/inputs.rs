@@ -62,7 +62,7 @@ fn a_pipe_is_refused_in_virtual_time() {
         let place = Place::with(&format!("duration = 1s\n[a]\n{job}\n"));
         mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
         let run = ["run", "w.ini", "--url", "sim:mm1", "--virtual", "--out", "r.assay"];
-        place.assay(&run).refuses(&["`pipe` is no regular file", "leave out --virtual"]);
+        place.assay(&run).refuses(&["`pipe` is not a regular file", "leave out --virtual"]);
         assert_eq!(place.names(), ["pipe", "w.ini"]);
     }
 }

@@ -21,7 +21,7 @@ fn a_select_that_returned_no_row_in_the_whole_run_is_warned_of() {
                              [meant]\nquery = select v from t where id = 7\nrate = 50\n\
                              expect-rows = 0\n");
     assert!(text.contains("Warning: [none] had "), "{text}");
-    assert!(text.contains("and no row was returned or changed: compare the values"), "{text}");
+    assert!(text.contains("and no row was returned or changed: compare its values"), "{text}");
     assert_eq!(text.matches("Warning").count(), 1, "{text}");
     let summary = place.assay(&["report", "r.assay", "--json"]).json();
     assert_eq!(job(&summary, "none")["warnings"][0]["name"], "no-rows");

@@ -63,7 +63,7 @@ fn unused_main_target_is_neither_created_nor_recorded() {
 
     let idle = place.virtually("sqlite:m.db", &["--quiet"]);
     assert!(
-        idle.stderr.contains("warning: nothing asks the target of the command line"),
+        idle.stderr.contains("warning: no job uses the target of the command line"),
         "{}",
         idle.stderr
     );

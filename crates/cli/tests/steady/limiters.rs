@@ -72,7 +72,10 @@ fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
         assert_eq!(limiter["component"], "generator-input", "{document:#}");
         let because = limiter["because"].as_str().unwrap();
         assert!(because.contains(&format!("for the program's rows ({event})")), "{because}");
-        assert!(because.contains("no request at the server and no answer at the"), "{because}");
+        assert!(
+            because.contains("without a request at the server or an answer at the"),
+            "{because}"
+        );
         assert!(!limiter["relief"].as_str().unwrap().contains("--"), "{limiter}");
         let sent = &document["program"]["sent_bytes_per_s"];
         assert!(sent.as_f64().is_some_and(|sent| sent > 0.0), "{document:#}");

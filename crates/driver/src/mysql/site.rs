@@ -66,8 +66,9 @@ impl KeyOption {
         })?;
         if !String::from_utf8_lossy(&pem).contains("PUBLIC KEY-----") {
             return Err(Error::url(format!(
-                "`{file}` of the option `server-public-key` holds no public key in PEM; the server \
-                 shows its own by `show status like 'Caching_sha2_password_rsa_public_key'`"
+                "`{file}` of the option `server-public-key` contains no public key in PEM format; \
+                 the server shows its own by `show status like \
+                 'Caching_sha2_password_rsa_public_key'`"
             )));
         }
         Ok(TrustedKey::Known(pem))

@@ -97,7 +97,7 @@ fn remedy_of_rules(words: &str) -> &'static str {
     } else if says("client certificate") {
         "give one with `tls-cert=FILE&tls-key=FILE`"
     } else if says("channel binding") {
-        "the answer does not come from that server but from a machine in between"
+        "the answer comes not from that server but from a machine in between"
     } else if says("role") && says("does not exist") {
         "create the role there, or name another user in the URL"
     } else {

@@ -262,6 +262,6 @@ fn a_file_that_holds_no_key_is_named() {
     let url = format!("mysql://ann:hunter2@127.0.0.1/?server-public-key={}", path.display());
     let error = driver::Mysql::open(&base::Target::parse(&url).expect("a URL"), ".").err();
     let file = path.display().to_string();
-    let words = [&*file, "server-public-key", "holds no public key in PEM"];
+    let words = [&*file, "server-public-key", "contains no public key in PEM format"];
     check(&error.expect("a complaint"), Class::Statement, "url", &words);
 }

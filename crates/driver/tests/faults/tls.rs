@@ -370,9 +370,21 @@ fn wrong_tls_files_are_named() {
     for (options, complaint) in [
         (vec![("tls-ca", &*missing)], "cannot read `FILE` of the option `tls-ca`: No such file"),
         (vec![("tls-ca", folder)], "cannot read `FILE` of the option `tls-ca`: Is a directory"),
-        (vec![("tls-ca", &empty)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
-        (vec![("tls-ca", &words)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
-        (vec![("tls-ca", key.1)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
+        (
+            vec![("tls-ca", &empty)],
+            "`FILE` of the option `tls-ca` contains no certificate in PEM \
+                format",
+        ),
+        (
+            vec![("tls-ca", &words)],
+            "`FILE` of the option `tls-ca` contains no certificate in PEM \
+                format",
+        ),
+        (
+            vec![("tls-ca", key.1)],
+            "`FILE` of the option `tls-ca` contains no certificate in PEM \
+                format",
+        ),
         (vec![("tls-ca", &broken)], "`FILE` of the option `tls-ca` does not hold a certificate"),
         (vec![("tls-ca", &junk)], "`FILE` of the option `tls-ca` holds no authority"),
         (vec![key, ("tls-cert", &missing)], "cannot read `FILE` of the option `tls-cert`"),

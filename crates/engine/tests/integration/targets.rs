@@ -84,7 +84,7 @@ fn one_dead_target_is_seen_by_its_own_jobs_alone() {
             assert_eq!(finished.measured.unwrap().lost, [lost]);
             let events = totals.events.iter();
             let began = events.filter(|event| event.kind == EventKind::OutageBegan);
-            let words = format!("{words}: the simulated server is away");
+            let words = format!("{words}: the simulated server is unavailable");
             assert!(began.clone().count() >= 1 && began.clone().all(|event| event.text == words));
         }
     }

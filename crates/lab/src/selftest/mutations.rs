@@ -90,7 +90,7 @@ pub(super) const FAULTS: [Fault; 10] = [
         faulty: |_| backlog::<EmptyingTheQueue>(),
     },
     Fault {
-        name: "beginning the schedule anew when far behind",
+        name: "restarting the schedule when far behind",
         honest: |depth| FOUR_WORKERS.findings::<Honest>(depth),
         faulty: |depth| FOUR_WORKERS.findings::<BeginningAnewBehind<BEHIND_MS>>(depth),
     },

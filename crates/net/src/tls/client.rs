@@ -110,9 +110,9 @@ pub fn client_config(
 fn roots(file: PemFile<'_>) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     for certificate in file.certificates()? {
-        roots
-            .add(certificate)
-            .map_err(|error| Error::url(format!("{file} holds no authority: {error}")))?;
+        roots.add(certificate).map_err(|error| {
+            Error::url(format!("{file} contains no certificate authority: {error}"))
+        })?;
     }
     Ok(roots)
 }

@@ -62,7 +62,7 @@ impl PemFile<'_> {
             .and_then(Iterator::collect::<Result<Vec<_>, _>>);
         match read {
             Ok(certificates) if certificates.is_empty() => {
-                Err(Error::url(format!("{self} holds no certificate in PEM")))
+                Err(Error::url(format!("{self} contains no certificate in PEM format")))
             }
             Ok(certificates) => Ok(certificates),
             Err(error) => Err(self.unreadable(&error, "a certificate in PEM")),

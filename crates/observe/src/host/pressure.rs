@@ -36,7 +36,7 @@ impl Source for Pressure {
         if found == 0 {
             sample.missing(
                 "host pressure",
-                "there is no /proc/pressure: the kernel is built or was started without it (psi=1)",
+                "/proc/pressure does not exist: the kernel was built or started without it (psi=1)",
             );
         }
     }

@@ -223,7 +223,7 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> St
     let name = &host.host;
     match trouble {
         Trouble::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
-            "there is no `ssh` on the PATH here: install openssh-client".to_owned()
+            "`ssh` is not on the PATH of this machine: install openssh-client".to_owned()
         }
         Trouble::NotStarted(error) => format!("ssh does not start: {error}"),
         Trouble::NotReached => not_reached(host, parting),
@@ -269,8 +269,8 @@ fn not_reached(host: &RemoteHost, SshExit { code, complaint }: &SshExit) -> Stri
     match code {
         Some(OWN_FAULT) => own_fault(host, complaint),
         Some(NOT_FOUND) => format!(
-            "there is no `{program}` on the PATH of {name}: install this version there, for \
-             example in /usr/local/bin"
+            "`{program}` is not on the PATH of {name}: install this version there, for example in \
+             /usr/local/bin"
         ),
         Some(NOT_RUN) => format!("`{program}` on {name} cannot be run{quoted}"),
         Some(0) | None => format!("`{program}` on {name} ended without a message{quoted}"),

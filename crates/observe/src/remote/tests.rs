@@ -121,7 +121,7 @@ fn each_ssh_failure_is_reported_with_its_remedy() {
             "ssh to db1 asks for a password: set up a key, or use ssh-agent",
         ),
         ("echo 'Host key verification failed.' >&2; exit 255\n", "does not know the key of db1"),
-        ("echo 'sh: 1: assay: not found' >&2; exit 127\n", "no `assay` on the PATH of db1"),
+        ("echo 'sh: 1: assay: not found' >&2; exit 127\n", "`assay` is not on the PATH of db1"),
         ("echo 'unexpected argument' >&2; exit 2\n", "ended with code 2: unexpected argument"),
         ("echo '{\"assay-observe\":2}'; cat\n", "version 2 of this protocol"),
         ("yes 'I am a teapot'\n", "`I am a teapot`"),
@@ -190,6 +190,6 @@ fn missing_ssh_is_reported() {
         move |_, sample: Sample| drop(sender.send(sample)),
     );
     let sample = told.recv().unwrap();
-    assert!(sample.missing[0].why.contains("no `ssh` on the PATH"), "{sample:?}");
+    assert!(sample.missing[0].why.contains("`ssh` is not on the PATH"), "{sample:?}");
     RemoteWatch::end_all(vec![watch.unwrap()]);
 }

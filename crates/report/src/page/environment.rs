@@ -87,7 +87,7 @@ fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
     found.sort_by_key(place);
     found.dedup();
     let heading = |group: &Group<'_>| match group {
-        Group::Assay => "Assay, and what it was told".to_owned(),
+        Group::Assay => "Assay and its options".to_owned(),
         Group::Host => "Host".to_owned(),
         Group::Calibration => "Load generator on it, by assay calibrate".to_owned(),
         Group::Network => "Network".to_owned(),
@@ -118,7 +118,7 @@ mod tests {
         let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
         let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
         let expected = [
-            "Assay, and what it was told",
+            "Assay and its options",
             "Host",
             "Load generator on it, by assay calibrate",
             "Network",

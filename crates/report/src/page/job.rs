@@ -32,15 +32,15 @@ const SPARE: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"]
 const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
 
 /// Explanation of the intervals.
-const INTERVALS: &str = "95 %: as far as chance may have moved them in this run; the next run may \
-                         differ by more. –: too few independent times";
+const INTERVALS: &str = "95 % confidence for this run alone; the next run may differ by more. –: \
+                         too few independent times";
 
 /// Reason for missing quantiles.
-const WITHHELD: &str = "withheld: beyond the capacity, these times only say how long the run was";
+const WITHHELD: &str = "withheld: beyond the capacity, these times only show the length of the run";
 
 /// Caveat for the times of a closed job.
 const CLOSED: &str =
-    "a client asks again only when it has its answer: a slower database is asked less often";
+    "a client sends only after an answer: a slower database receives fewer requests";
 
 /// Note in place of numbers that would mislead.
 const WITHHELD_HERE: &str = "withheld";

@@ -193,7 +193,7 @@ fn notes(
         let least = seconds(FEWEST_BATCHES as f64 * side_effects.resolution_s);
         let names = names.join(", ");
         notes.push(Remark::note(format!(
-            "{names}: too short to tell from chance, which takes {least} with requests"
+            "{names}: too short to distinguish from chance, which takes {least} with requests"
         )));
     }
     notes

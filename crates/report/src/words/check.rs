@@ -32,15 +32,15 @@ pub(crate) fn sentence_of(check: &Check) -> String {
             grouped(it.unsent),
         ),
         Finding::Rate(it) => format!(
-            "the requests of [{}] that came due differ by {:+.2} % from its schedule",
+            "the number of due requests of [{}] differs by {:+.2} % from its schedule",
             it.job,
             it.by * 100.0
         ),
         Finding::EachSecond(finding) => each_second(finding),
         Finding::Achieved(finding) => achieved(finding),
         Finding::Arrivals(it) => format!(
-            "the numbers of requests of [{}] that came due in each second vary {:.2} times as \
-             much as those of a Poisson process",
+            "the number of due requests of [{}] per second varies {:.2} times as much as in a \
+             Poisson process",
             it.job, it.index
         ),
         Finding::Gaps(finding) => gaps(finding),
@@ -50,7 +50,10 @@ pub(crate) fn sentence_of(check: &Check) -> String {
                 LatePart::Half => "half",
             };
             let late_ms = it.ns / 1e6;
-            format!("{part} of the requests of [{}] were sent {late_ms:.3} ms late or more", it.job)
+            format!(
+                "{part} of the requests of [{}] were sent at least {late_ms:.3} ms late",
+                it.job
+            )
         }
         Finding::Stall(finding) => stall(*finding),
         Finding::ProcessorWait(finding) => processor_wait(finding, objects),
@@ -66,8 +69,8 @@ pub(crate) fn sentence_of(check: &Check) -> String {
         Finding::WarmUp(finding) => warm_up(*finding),
         Finding::Drift(change) | Finding::Step(change) => median_change(change),
         Finding::Little(it) => format!(
-            "by their times and numbers, the requests of [{}] kept {:.2} of {} clients busy",
-            it.job, it.busy, it.clients
+            "Little's law gives {:.2} busy clients of [{}]; {} are configured",
+            it.busy, it.job, it.clients
         ),
         Finding::Errors(finding) => errors(finding),
         Finding::WrongResults(finding) => wrong_results(finding),
@@ -107,12 +110,12 @@ fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
         RunEnd::Interrupted => format!("the user ended the run {until}"),
         RunEnd::StoppedByError => format!("an error ended the run {until}"),
         RunEnd::TargetLost => match at {
-            Some(_) => "the target was not reachable any more when the run ended".to_owned(),
+            Some(_) => "the target was unreachable at the end of the run".to_owned(),
             None => "the target was lost before the jobs of the run began".to_owned(),
         },
         RunEnd::FileFailed => format!("a file that failed ended the run {until}"),
         RunEnd::RecorderFailed => {
-            format!("the record could not be written any longer {recorded}: the run was ended")
+            format!("the record could no longer be written {recorded}, and the run was ended")
         }
         RunEnd::QueueFull { job: Some(job) } => {
             format!("the queue of [{job}] was full {until}, which ended the run")
@@ -120,7 +123,7 @@ fn run_end(end: &RunEnd, at: Option<Nanos>) -> String {
         RunEnd::QueueFull { job: None } => {
             format!("a queue was full {until}, which ended the run")
         }
-        RunEnd::InternalError => format!("a mistake in assay itself ended the run {until}"),
+        RunEnd::InternalError => format!("an internal error of assay ended the run {until}"),
         RunEnd::Killed { open } => {
             let killed =
                 format!("the run was killed, or is still running: its record ends {recorded}");
@@ -151,11 +154,11 @@ fn window(finding: Requests) -> String {
 fn each_second(finding: &Seconds) -> String {
     match finding {
         Seconds::AsScheduled => {
-            "as many requests came due in each second as the schedules say".to_owned()
+            "the number of due requests per second matches the schedules".to_owned()
         }
         Seconds::Odd { job, begin, by } => format!(
-            "the requests of [{job}] that came due in the second from {begin} on differ by \
-             {:+.0} % from its schedule",
+            "in the second from {begin}, the number of due requests of [{job}] differs by {:+.0} % \
+             from its schedule",
             by * 100.0
         ),
     }
@@ -163,10 +166,10 @@ fn each_second(finding: &Seconds) -> String {
 
 fn achieved(finding: &Sending) -> String {
     match finding {
-        Sending::AllSent => "as many requests were sent as came due".to_owned(),
+        Sending::AllSent => "every due request was sent".to_owned(),
         Sending::Short { job, share } => format!(
-            "{:.1} % of the requests of [{job}] that came due were never sent: its times are of \
-             the others",
+            "{:.1} % of the due requests of [{job}] were never sent: its times cover only the \
+             others",
             share * 100.0
         ),
     }
@@ -174,10 +177,10 @@ fn achieved(finding: &Sending) -> String {
 
 fn gaps(finding: &Gaps) -> String {
     match finding {
-        Gaps::Poisson => "arrivals came as far apart as those of a Poisson process".to_owned(),
+        Gaps::Poisson => "the gaps between arrivals match a Poisson process".to_owned(),
         Gaps::Odd { job, share } => format!(
-            "{:.0} % of the arrivals of [{job}] came closer together, or farther apart, than those \
-             of a Poisson process",
+            "{:.0} % of the gaps between arrivals of [{job}] differ from those of a Poisson \
+             process",
             share * 100.0
         ),
     }
@@ -185,15 +188,15 @@ fn gaps(finding: &Gaps) -> String {
 
 fn stall(finding: Stalls) -> String {
     match finding {
-        Stalls::None => "the load generator never stood still for long".to_owned(),
+        Stalls::None => "the load generator had no long stall".to_owned(),
         Stalls::Longest { length_s, at, others } => {
             let more = match others {
                 0 => String::new(),
-                more => format!(", and {more} more times for less"),
+                more => format!(", and {more} more times, each shorter"),
             };
             format!(
-                "the load generator or its machine, and not the database, stood still for {:.0} \
-                 ms, {:.1} s after time zero{more}",
+                "the load generator or its machine, not the database, stalled for {:.0} ms, {:.1} \
+                 s after time zero{more}",
                 length_s * 1e3,
                 at.as_secs_f64()
             )
@@ -204,23 +207,22 @@ fn stall(finding: Stalls) -> String {
 fn processor_wait(finding: &ProcessorWait, objects: bool) -> String {
     let ProcessorWait { thread, share, has_database_here } = finding;
     let waited = format!(
-        "thread {thread} could have run and waited for a processor for {:.1} % of the window",
+        "thread {thread} was runnable but waited for a processor for {:.1} % of the window",
         share * 100.0
     );
     match (objects, has_database_here) {
         (false, _) => waited,
         (true, Some(true)) => format!(
-            "{waited}: another program had it instead: perhaps the database, which is on the same \
-             host"
+            "{waited}: another program used it, perhaps the database, which is on the same host"
         ),
-        (true, Some(false)) => format!("{waited}: something else on its host had it instead"),
-        (true, None) => format!("{waited}: the database or something else had it instead"),
+        (true, Some(false)) => format!("{waited}: something else on its host used it"),
+        (true, None) => format!("{waited}: the database or something else used it"),
     }
 }
 
 /// Returns the end of a sentence about closed jobs whose rate the load generator limits.
 fn limits_closed_jobs() -> &'static str {
-    "which limits a closed job and does not falsify its times"
+    "which limits a closed job but does not distort its times"
 }
 
 fn generator_cpu(finding: &ThreadUse) -> String {
@@ -246,7 +248,7 @@ fn stolen_time(share: f64, objects: bool) -> String {
 fn programs(others: &OtherPrograms, objects: bool) -> String {
     match objects {
         false => other_programs(others),
-        true => format!("{}: what they took was not measured", other_programs(others)),
+        true => format!("{}: the benchmark could not use that capacity", other_programs(others)),
     }
 }
 
@@ -256,7 +258,7 @@ fn ceiling(finding: &CeilingUse) -> String {
         Headroom::Enough => used,
         Headroom::LimitsClosedJobs => format!("{used}, {}", limits_closed_jobs()),
         Headroom::DelaysRequests => {
-            format!("{used}: requests that come close together wait for each other there")
+            format!("{used}: requests that arrive close together delay each other there")
         }
     }
 }
@@ -268,8 +270,7 @@ pub(super) fn ceiling_use(finding: &CeilingUse) -> String {
         threads => format!("{threads} threads"),
     };
     format!(
-        "{:.0} statements/s are {} of the most that {threads} of the load generator made here when \
-         calibrated",
+        "{:.0} statements/s are {} of the calibrated maximum of {threads} of the load generator",
         finding.per_s,
         percent_or_less(finding.share)
     )
@@ -284,32 +285,32 @@ fn floor(finding: &Floor, objects: bool) -> String {
     );
     match objects {
         false => takes,
-        true => format!("{takes}: most of that is the way to the database, and not its work"),
+        true => format!("{takes}: most of that is the path to the database, not its work"),
     }
 }
 
 fn clock(finding: &ClockCost, objects: bool) -> String {
     let ClockCost { cost_ns, step_ns, service_p50_ns } = finding;
     let costs = format!(
-        "reading the clock costs {cost_ns:.0} ns and tells steps of {step_ns:.0} ns, at a service \
-         time of {:.1} µs at p50",
+        "reading the clock costs {cost_ns:.0} ns and its resolution is {step_ns:.0} ns, at a \
+         service time of {:.1} µs at p50",
         service_p50_ns / 1e3
     );
     match objects {
         false => costs,
-        true => format!("{costs}: so short a time cannot be told from that of the clock"),
+        true => format!("{costs}: the clock is too coarse for such short times"),
     }
 }
 
 fn wall_clock(finding: WallClock) -> String {
     match finding {
-        WallClock::Steady => "the wall clock went as the monotonic one did".to_owned(),
+        WallClock::Steady => "the wall clock agreed with the monotonic clock".to_owned(),
         WallClock::Set { by_s, at } => {
             let direction = if by_s > 0.0 { "forward" } else { "back" };
             format!(
                 "the wall clock was set {direction} by {:.0} ms, {:.0} s after time zero, or the \
-                 machine was suspended: response times are of another clock, but time stamps, \
-                 statements with `now()` and a database that sees the step are not",
+                 machine was suspended: response times use another clock, but time stamps, \
+                 statements with `now()` and a database that sees the step are affected",
                 by_s.abs() * 1e3,
                 at.as_secs_f64()
             )
@@ -332,22 +333,22 @@ fn frequency(finding: Frequencies, objects: bool) -> String {
     );
     match objects {
         false => was,
-        true => format!("{was}: the same work took another time"),
+        true => format!("{was}: the same work took a different time"),
     }
 }
 
 fn backlog(finding: &Backlog) -> String {
     match finding {
         Backlog::Stable => "the backlog did not grow".to_owned(),
-        Backlog::Immaterial => "the backlog grew by less than matters".to_owned(),
+        Backlog::Immaterial => "the growth of the backlog is negligible".to_owned(),
         Backlog::QueuesFull { jobs } => format!(
-            "the offered load exceeds the capacity: the queue of [{}] was full, response times \
-             would say how long it may be, and are withheld",
+            "the offered load exceeds the capacity: the queue of [{}] was full; response times \
+             would only show its length limit and are withheld",
             jobs.join("], [")
         ),
         Backlog::Grows { jobs } => format!(
-            "the offered load exceeds the capacity for [{}]: response times would say how long \
-             the run was, and are withheld",
+            "the offered load exceeds the capacity for [{}]: response times would only show the \
+             length of the run and are withheld",
             jobs.join("], [")
         ),
         Backlog::Unsent { jobs, share } => format!(
@@ -360,13 +361,13 @@ fn backlog(finding: &Backlog) -> String {
 }
 
 fn warm_up(finding: WarmUp) -> String {
-    let measured = "the run is measured from its begin";
+    let measured = "the run is measured from its beginning";
     match finding {
         WarmUp::TooShort => {
             format!("the run ended before the end of its warm-up could be found: {measured}")
         }
         WarmUp::NoSteadyJob => {
-            format!("no job asked evenly from the begin to the end: {measured}")
+            format!("no job sent requests evenly throughout the run: {measured}")
         }
         WarmUp::Overloaded => {
             "the offered load exceeds the capacity: there is no steady state".to_owned()
@@ -378,17 +379,17 @@ fn warm_up(finding: WarmUp) -> String {
         ),
         WarmUp::SteadyAtOnce => format!("the run was steady at once: {measured}"),
         WarmUp::Found { length } => {
-            format!("the first {length} are less steady than the rest, and not measured")
+            format!("the first {length} are less steady than the rest and are excluded")
         }
     }
 }
 
 fn median_change(change: &MedianChange) -> String {
     match change {
-        MedianChange::None => "the median response time stayed what it was".to_owned(),
+        MedianChange::None => "the median response time did not change".to_owned(),
         MedianChange::Gradual { job, by } => format!(
-            "the median response time of [{job}] changed by {:+.1} % from the begin of the window \
-             to its end",
+            "the median response time of [{job}] changed by {:+.1} % from the beginning to the end \
+             of the window",
             by * 100.0
         ),
         MedianChange::Abrupt { job, by, at_s } => format!(
@@ -411,12 +412,12 @@ fn errors(finding: &Failures) -> String {
 
 fn wrong_results(finding: &WrongResults) -> String {
     match finding {
-        WrongResults::None => "every result had as many rows as it should".to_owned(),
+        WrongResults::None => "every result had the expected number of rows".to_owned(),
         WrongResults::Some { job, results: 1 } => {
-            format!("a result of [{job}] had another number of rows")
+            format!("a result of [{job}] had an unexpected number of rows")
         }
         WrongResults::Some { job, results } => {
-            format!("{} results of [{job}] had another number of rows", grouped(*results))
+            format!("{} results of [{job}] had an unexpected number of rows", grouped(*results))
         }
     }
 }
@@ -436,12 +437,12 @@ fn outage(finding: &Outages) -> String {
 fn connections(finding: &Connections) -> String {
     match finding {
         Connections::AllAccepted => "the target accepted every connection".to_owned(),
-        Connections::AllOpen => "as many connections were open as were asked for".to_owned(),
+        Connections::AllOpen => "all configured connections were open".to_owned(),
         Connections::Missing { job, configured, open, refusal } => {
             let why = refusal
                 .map(|refusal| format!("; the target refused connections ({})", refusal.code));
             format!(
-                "of the {configured} connections of [{job}] {open:.1} were open on average{}",
+                "{open:.1} of the {configured} connections of [{job}] were open on average{}",
                 why.unwrap_or_default()
             )
         }
@@ -460,13 +461,14 @@ fn commits(finding: &Commits) -> String {
     match finding {
         Commits::Agree(compared) => comparison(compared),
         Commits::Missing(compared) => format!(
-            "{} {} are missing: {}. The server or something before it answered and did nothing",
+            "{} {} are missing: {}. The server, or a proxy before it, answered without executing \
+             them",
             grouped(-compared.difference() as u64),
             compared.counter.name(),
             comparison(compared)
         ),
         Commits::Excess(compared) => format!(
-            "{}: something else worked in this database, or statements do more than they say",
+            "{}: other sessions used this database, or statements count more often than expected",
             comparison(compared)
         ),
     }
@@ -481,16 +483,17 @@ fn checkpoints(finding: Checkpoints) -> String {
                 1 => "1 checkpoint".to_owned(),
                 more => format!("{} checkpoints", grouped(more)),
             };
-            format!("{all} began in the run, {requested:.0} of them before their time; {log}")
+            format!("{all} began in the run, {requested:.0} of them ahead of schedule; {log}")
         }
-        Cycles::Turns(turns) => format!("{log}, {turns:.2} times the room that it has"),
+        Cycles::Turns(turns) => format!("{log}, {turns:.2} times its capacity"),
     };
     match finding.coverage {
         Coverage::NothingToWrite => {
-            format!("{log}: the run wrote next to nothing that a checkpoint writes back")
+            format!("{log}: the run wrote too little for checkpoints to matter")
         }
         Coverage::FewCycles => format!(
-            "{found}: a run of several cycles also pays for what this one left to be written back"
+            "{found}: a run of several cycles also includes the write-back that this one left for \
+             later"
         ),
         Coverage::Representative => found,
     }

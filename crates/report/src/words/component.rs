@@ -16,14 +16,14 @@ pub(crate) fn lead(component: Component) -> &'static str {
         Component::DatabaseCpu => "The processors of the database limited the result",
         Component::DatabaseSingleCore => "One processor of the database limited the result",
         Component::DatabaseLocks => "Locks of the database limited the result",
-        Component::DatabaseFlush => "Making commits safe limited the result",
+        Component::DatabaseFlush => "Flushing commits limited the result",
         Component::DatabaseDisk => "The disks of the database limited the result",
         Component::DatabaseMemory => "The memory of the database limited the result",
         Component::BackgroundTask => "Work in the background limited the result",
         Component::OtherPrograms => "Other programs limited the result",
         Component::Cgroup => "A limit of a control group limited the result",
         Component::Proxy => "The proxy limited the result",
-        Component::Unknown => "What limited the result is unknown",
+        Component::Unknown => "The limiter is unknown",
     }
 }
 
@@ -36,22 +36,21 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
         Component::Connections => {
             Some("more connections, in the server and in each pool before it, would raise it")
         }
-        Component::GeneratorCpu => Some(
-            "give the load generator a processor that nobody else uses: --cpus, or another \
-             machine",
-        ),
+        Component::GeneratorCpu => {
+            Some("give the load generator a processor of its own (--cpus), or use another machine")
+        }
         Component::GeneratorThread => {
             Some("more threads (--threads), or more processors for the load generator")
         }
         Component::GeneratorInput => {
-            Some("a faster source, or a client that does not hold itself back")
+            Some("a faster source, or a client that does not throttle itself")
         }
         Component::NetworkBandwidth => {
             Some("fewer bytes per request, or a faster link, would raise it")
         }
         Component::NetworkLatency => Some(
-            "more clients, fewer round trips per request, or a shorter way would raise the \
-             throughput",
+            "more clients, fewer round trips per request, or a shorter network path would raise \
+             the throughput",
         ),
         Component::DatabaseCpu => Some("cheaper statements, or more processors for the database"),
         Component::DatabaseSingleCore => {
@@ -66,18 +65,18 @@ pub(crate) fn relief(component: Component) -> Option<&'static str> {
              together",
         ),
         Component::DatabaseDisk => {
-            Some("a faster disk, or more memory for what is read again and again")
+            Some("a faster disk, or more memory for data that is read repeatedly")
         }
         Component::DatabaseMemory => Some("more memory, or smaller buffers on this machine"),
         Component::BackgroundTask => {
             Some("do that work at another time, more slowly, or in smaller portions")
         }
         Component::OtherPrograms => Some(
-            "end these programs, or give the database and the load generator processors that \
-             these may not use",
+            "end these programs, or keep them off the processors of the database and the load \
+             generator",
         ),
         Component::Cgroup => Some("a higher quota (cpu.max, or cpu.cfs_quota_us)"),
-        Component::Proxy => Some("more processes of the proxy, or none between"),
+        Component::Proxy => Some("more processes of the proxy, or no proxy"),
     }
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn relief_of_program(component: Component) -> Option<&'static str> {
             Some("a faster source of the program, or fewer and shorter pauses in it")
         }
         Component::NetworkLatency => {
-            Some("more sessions of the program, fewer round trips, or a shorter way")
+            Some("more sessions of the program, fewer round trips, or a shorter network path")
         }
         other => relief(other),
     }
@@ -109,7 +108,9 @@ pub(crate) fn relief_of_load(component: Component) -> Option<&'static str> {
         Component::Concurrency => Some("more writers, or more rows in a commit, would raise it"),
         Component::GeneratorThread => Some("columns that cost less to make, or a faster processor"),
         Component::NetworkBandwidth => Some("fewer bytes in a row, or a faster link"),
-        Component::NetworkLatency => Some("more rows in a commit, more writers, or a shorter way"),
+        Component::NetworkLatency => {
+            Some("more rows in a commit, more writers, or a shorter network path")
+        }
         Component::DatabaseFlush => {
             Some("more rows in a commit, more writers, or a disk that flushes faster")
         }

@@ -45,8 +45,8 @@ pub(crate) fn problem(problem: &Problem) -> String {
 pub(crate) fn importance(problem: &Problem) -> &'static str {
     match problem {
         Problem::Governor { .. } => {
-            "their clock rate follows the load with a delay, so that the same request takes longer \
-             at a low rate than at a high one"
+            "their clock rate follows the load with a delay: the same request takes longer at a \
+             low arrival rate than at a high one"
         }
         Problem::Swap { .. } => {
             "a program that needs them waits for the disk, during a measurement"
@@ -64,8 +64,8 @@ pub(crate) fn importance(problem: &Problem) -> &'static str {
             "other programs take a varying share of the processors from the run"
         }
         Problem::StolenTime { .. } => {
-            "the hypervisor runs other machines on the same processors, and this one stalls \
-             meanwhile"
+            "the hypervisor runs other machines on the same processors, and this one stalls while \
+             they run"
         }
         Problem::Timer { .. } => {
             "requests are sent late by as much, which the check send-lag of a run judges"

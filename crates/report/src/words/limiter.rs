@@ -21,7 +21,7 @@ pub(crate) fn because(finding: &LimiterFinding) -> String {
         LimiterFinding::NothingFull { why, sees_server, full } => {
             let seen = match (sees_server, full.as_slice()) {
                 (false, _) => "no component of the database was observed".to_owned(),
-                (true, []) => "nothing that was observed is full".to_owned(),
+                (true, []) => "no observed component is saturated".to_owned(),
                 (true, full) => format!(
                     "of what was observed only {}: requests were not found to wait for it",
                     full_components(full)
@@ -46,11 +46,9 @@ pub(crate) fn because(finding: &LimiterFinding) -> String {
 
 fn inconclusive(reason: Inconclusive) -> &'static str {
     match reason {
-        Inconclusive::LoadsOnly => "no requests were made: what limited each load is told with it",
+        Inconclusive::LoadsOnly => "no requests were made: each load names its own limiter",
         Inconclusive::NoRequests => "there were no requests",
-        Inconclusive::FailingRequests => {
-            "a request that fails says nothing of what the target can do"
-        }
+        Inconclusive::FailingRequests => "failing requests do not show the capacity of the target",
         Inconclusive::UnsentRequests => "some requests were never sent",
         Inconclusive::ShortWindow => {
             "the window is too short to tell whether requests arrive faster than they are answered"
@@ -75,10 +73,10 @@ fn full_components(full: &[(String, f64)]) -> String {
 
 fn saturation(why: Saturation) -> &'static str {
     match why {
-        Saturation::Program => "another program asked what it wanted",
+        Saturation::Program => "another program chose its own load",
         Saturation::Overload => "requests arrive faster than they are answered",
-        Saturation::ClosedJob => "a closed job takes what it can get",
-        Saturation::Load => "a load takes what it can get",
+        Saturation::ClosedJob => "a closed job sends as fast as it is answered",
+        Saturation::Load => "a load sends as fast as it is answered",
     }
 }
 
@@ -90,13 +88,13 @@ fn concurrency(finding: Concurrency) -> String {
         }
         Asking::Writers => (format!("{clients} writers commit a batch at a time"), "batches"),
         Asking::Clients if clients == 1.0 => {
-            ("one client asks one request at a time".to_owned(), "requests")
+            ("one client sends one request at a time".to_owned(), "requests")
         }
-        Asking::Clients => (format!("{clients} clients ask one request at a time"), "requests"),
+        Asking::Clients => (format!("{clients} clients send one request at a time"), "requests"),
     };
     format!(
-        "{who}, which takes {} ms, and nothing that was seen is full: {} {what} per second keep \
-         {in_flight:.1} busy",
+        "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \
+         keep {in_flight:.1} busy",
         number(service_s * 1e3),
         number(per_s)
     )
@@ -106,11 +104,11 @@ fn connections(finding: &ConnectionLimit) -> String {
     match finding {
         ConnectionLimit::RequestsWait { text } => format!("requests wait while {text}"),
         ConnectionLimit::ClientsWithout { clients, connections, text } => {
-            format!("of {clients} clients {connections} ask anything: {text}")
+            format!("only {connections} of {clients} clients send requests: {text}")
         }
         ConnectionLimit::Pool { in_flight, sessions } => format!(
-            "{in_flight:.0} requests under way share {sessions:.0} {} of the database: a pool \
-             between the two keeps the others waiting",
+            "{in_flight:.0} requests in flight share {sessions:.0} {} of the database: a \
+             connection pool in between keeps the others waiting",
             if *sessions < 1.5 { "session" } else { "sessions" }
         ),
         ConnectionLimit::PoolOfProgram { connections, waiting, pooler, sessions, active_share } => {
@@ -120,7 +118,7 @@ fn connections(finding: &ConnectionLimit) -> String {
             let work = active_share.map_or_else(String::new, |share| {
                 format!(", which are at work for {} of the time", percent(share))
             });
-            let pool = pooler.as_ref().map_or("a pool between the two", |name| name);
+            let pool = pooler.as_ref().map_or("a connection pool in between", |name| name);
             format!(
                 "{connections:.0} connections of the program{waiting} share {sessions:.1} \
                  sessions of the database{work}: {pool} keeps the others waiting"
@@ -133,7 +131,7 @@ fn generator(finding: &GeneratorLimit) -> String {
     match finding {
         GeneratorLimit::ThreadWaits { thread, ran, waited } => format!(
             "its thread {thread} ran for {} of the window and waited for a processor for {}: \
-             something else had it",
+             something else used it",
             percent(*ran),
             percent(*waited)
         ),
@@ -150,8 +148,7 @@ fn generator(finding: &GeneratorLimit) -> String {
             }
         }
         GeneratorLimit::SlowFeed { clients, idle_share } => format!(
-            "its {clients} clients have nothing to ask for {} of the time: what they read comes \
-             too slowly",
+            "its {clients} clients are idle for {} of the time: their input arrives too slowly",
             percent(*idle_share)
         ),
         GeneratorLimit::LoaderFull { ran } => format!(
@@ -160,7 +157,7 @@ fn generator(finding: &GeneratorLimit) -> String {
         ),
         GeneratorLimit::LoaderWaits { ran, waited } => format!(
             "the thread that makes and sends the rows ran for {} of the time and waited for a \
-             processor for {}: something else had it",
+             processor for {}: something else used it",
             percent(*ran),
             percent(*waited)
         ),
@@ -172,7 +169,7 @@ fn program(finding: &ProgramLimit) -> String {
         ProgramLimit::Absent { sessions, processors, is_busy } => {
             let what = match is_busy {
                 true => "its processes were busy in between",
-                false => "it does not ask more",
+                false => "it sends no more requests",
             };
             format!(
                 "the program used a session of the database for {} of the time, and {} \
@@ -190,9 +187,9 @@ fn program(finding: &ProgramLimit) -> String {
             percent(*waited)
         ),
         ProgramLimit::Pauses { sessions, waiting, pause: cause } => format!(
-            "of {} sessions of the database {} {}",
-            number(*sessions),
+            "{} of {} sessions of the database {}",
             number(*waiting),
+            number(*sessions),
             pause(*cause)
         ),
         ProgramLimit::OneSession { at_work, waiting } => format!(
@@ -206,10 +203,10 @@ fn program(finding: &ProgramLimit) -> String {
                 format!(", which comes {} ms after the last answer", number(pause_s * 1e3))
             });
             format!(
-                "of {} sessions of the database {} are at work and {} wait for the next \
-                 request{pause}: no more are asked at once",
-                number(*sessions),
+                "{} of {} sessions of the database are at work and {} wait for the next \
+                 request{pause}: the program has no more in flight",
                 number(*at_work),
+                number(*sessions),
                 number(*waiting),
             )
         }
@@ -231,8 +228,8 @@ fn program(finding: &ProgramLimit) -> String {
 fn pause(pause: Pause) -> String {
     match pause {
         Pause::UnreadAnswers => "wait for the program to read its answers".to_owned(),
-        Pause::AnswersOnTheWay => "have answers that wait for room on the way".to_owned(),
-        Pause::RowsOnTheWay => "wait for rows that wait for room on the way".to_owned(),
+        Pause::AnswersOnTheWay => "have answers that are queued in the network".to_owned(),
+        Pause::RowsOnTheWay => "wait for rows that are queued in the network".to_owned(),
         Pause::RoundTrip { pause_s, round_trip_s } => format!(
             "wait for the next request, which comes {} ms after the last answer: a round trip \
              takes {} ms",
@@ -248,8 +245,8 @@ fn pause(pause: Pause) -> String {
             };
             let sockets = match sockets {
                 Sockets::Empty { share } => format!(
-                    ", and for {} of that time their sockets hold nothing, no request at the \
-                     server and no answer at the program",
+                    ", and for {} of that time their sockets are empty, without a request at the \
+                     server or an answer at the program",
                     percent(share)
                 ),
                 Sockets::Holding { requests, answers } => format!(
@@ -260,7 +257,7 @@ fn pause(pause: Pause) -> String {
                 ),
                 Sockets::Unseen => String::new(),
             };
-            format!("{what}{sockets}: the program does not ask more")
+            format!("{what}{sockets}: the program sends no more requests")
         }
     }
 }
@@ -268,17 +265,17 @@ fn pause(pause: Pause) -> String {
 fn network(finding: &NetworkLimit) -> String {
     match finding {
         NetworkLimit::Link { interface, bytes_per_s, share } => format!(
-            "{interface} carried {} MB/s, {} of what its link can",
+            "{interface} carried {} MB/s, {} of the capacity of its link",
             number(bytes_per_s / 1e6),
             percent(*share)
         ),
         NetworkLimit::AnswersWait { in_flight, waiting } => format!(
-            "of {in_flight:.1} requests under way {waiting:.1} have an answer that waits for room \
-             on the way"
+            "{waiting:.1} of {in_flight:.1} requests in flight have an answer that is queued in \
+             the network"
         ),
         NetworkLimit::AnswersQueue { mean_s, least_s } => format!(
-            "what the server sends takes {} ms to be acknowledged, and {} ms if nothing else is \
-             on the way: answers queue there",
+            "data of the server takes {} ms to be acknowledged, and {} ms on an idle path: answers \
+             are queued in the network",
             number(mean_s * 1e3),
             number(least_s * 1e3)
         ),
@@ -294,17 +291,17 @@ fn network(finding: &NetworkLimit) -> String {
             )
         }
         NetworkLimit::OnTheWay { in_flight, missing, service_s } => format!(
-            "of {} requests under way {} are not with the database, whose sessions idle, and each \
-             takes {} ms: they are on the way, or with a program that stands on it",
-            number(*in_flight),
+            "{} of {} requests in flight are not at the database, whose sessions are idle, and \
+             each takes {} ms: they are in the network, or at a program in between",
             number(*missing),
+            number(*in_flight),
             number(service_s * 1e3)
         ),
         NetworkLimit::RowsWait { connections, waiting } => format!(
-            "of {} connections that rows are written to {} have some that wait for room on the \
-             way, and the database waits for them",
-            number(*connections),
-            number(*waiting)
+            "{} of {} connections that carry rows have rows that are queued in the network, and \
+             the database waits for them",
+            number(*waiting),
+            number(*connections)
         ),
     }
 }
@@ -312,8 +309,8 @@ fn network(finding: &NetworkLimit) -> String {
 fn processors(finding: ProcessorLimit) -> String {
     match finding {
         ProcessorLimit::Throttled { side, throttled, quota, used } => format!(
-            "the control group of the {} was kept from running {} s in every second: it may use \
-             {} processors, and used {}",
+            "the control group of the {} was throttled for {} s in every second: it may use {} \
+             processors, and used {}",
             side.name(),
             number(throttled),
             number(quota),
@@ -328,10 +325,10 @@ fn processors(finding: ProcessorLimit) -> String {
             if is_starved { ": something else had them" } else { "" }
         ),
         ProcessorLimit::OneThread { share, may_use, used } => format!(
-            "one of its threads used {} of a processor, while of {} it used {}",
+            "one of its threads used {} of a processor, and all of them {} of {} processors",
             percent(share),
-            number(may_use),
-            number(used)
+            number(used),
+            number(may_use)
         ),
     }
 }
@@ -349,7 +346,7 @@ fn waits(finding: &Waits) -> String {
             )
         }
         Waits::Flush(WaitingSessions { waiting, active, event }) => format!(
-            "{waiting:.1} of {active:.1} active sessions wait until what they commit is safe \
+            "{waiting:.1} of {active:.1} active sessions wait for their commits to be flushed \
              ({event})"
         ),
         Waits::Disk(WaitingSessions { waiting, active, event }) => {
@@ -357,14 +354,15 @@ fn waits(finding: &Waits) -> String {
         }
         Waits::Embedded { in_flight, still, wait } => {
             let what = match wait {
-                EmbeddedWait::Writer => "for the one that writes",
-                EmbeddedWait::Flush => "until what it wrote is safe",
+                EmbeddedWait::Writer => "for the writer",
+                EmbeddedWait::Flush => "for a flush",
                 EmbeddedWait::Disk => "for the disk",
             };
             format!(
-                "of {} requests under way {} neither run nor lack a processor: they wait {what}",
-                number(*in_flight),
-                number(*still)
+                "{} of {} requests in flight neither run nor wait for a processor: they wait \
+                 {what}",
+                number(*still),
+                number(*in_flight)
             )
         }
     }
@@ -373,8 +371,8 @@ fn waits(finding: &Waits) -> String {
 fn memory(finding: MemoryLimit) -> String {
     match finding {
         MemoryLimit::Group { lacked, limit_bytes } => format!(
-            "tasks of the control group of the server lacked memory for {} of the time: it may \
-             have {} MB",
+            "tasks of the control group of the server lacked memory for {} of the time: its limit \
+             is {} MB",
             percent(lacked),
             number(limit_bytes / 1e6)
         ),
@@ -390,17 +388,17 @@ fn background(finding: &BackgroundWork) -> String {
     match finding {
         BackgroundWork::OtherSessions { sessions, processors, work } => {
             let work = work.as_ref().map_or(String::new(), |(name, share)| {
-                format!("; `{name}` went on for {} of the window", percent(*share))
+                format!("; `{name}` ran for {} of the window", percent(*share))
             });
             format!(
-                "{sessions:.1} sessions of others were at work all the time, on {} processors of \
-                 the database, which are full{work}",
+                "{sessions:.1} other sessions were always active, on {} processors of the \
+                 database, which are saturated{work}",
                 number(*processors)
             )
         }
         BackgroundWork::Named { name, share, cpu_share, bytes_share } => format!(
-            "`{name}` went on for {} of the window; work in the background took {} of the \
-             processor time of the database and {} of its bytes from and to disks",
+            "`{name}` ran for {} of the window; work in the background took {} of the processor \
+             time of the database and {} of its bytes from and to disks",
             percent(*share),
             percent(*cpu_share),
             percent(*bytes_share)

@@ -11,7 +11,7 @@ pub(super) fn reason(obstacle: &Obstacle) -> String {
         Obstacle::NoJob => "there is no job, so nothing was requested".to_owned(),
         Obstacle::VirtualTime => "time was simulated".to_owned(),
         Obstacle::NothingObserved => {
-            "the record says nothing of what went on beside the requests".to_owned()
+            "the record has no observations of the machine or the database".to_owned()
         }
         Obstacle::Jobs(obstacle) => of_jobs(*obstacle),
         Obstacle::Observation(obstacle) => of_observation(*obstacle),
@@ -33,13 +33,13 @@ fn of_jobs(obstacle: JobObstacle) -> String {
         JobObstacle::AllOverloaded => "the offered load exceeds the capacity of every job",
         JobObstacle::NoPoissonArrivals { per_s, seconds } => {
             return format!(
-                "no job has Poisson arrivals at one rate, {per_s} per second or more, for \
+                "no job has Poisson arrivals at a constant rate of at least {per_s} per second for \
                  {seconds} s"
             );
         }
         JobObstacle::FewGaps { fewest } => {
             return format!(
-                "no job has Poisson arrivals at one rate of which {fewest} gaps were recorded"
+                "no job has {fewest} recorded gaps between Poisson arrivals at a constant rate"
             );
         }
         JobObstacle::NothingSent => "no request was sent",
@@ -48,9 +48,9 @@ fn of_jobs(obstacle: JobObstacle) -> String {
         JobObstacle::FewIntervals { fewest } => {
             return format!("requests arrive in fewer than {fewest} intervals");
         }
-        JobObstacle::GivenWarmUp => "its length was given, so it was not looked for",
-        JobObstacle::IntermittentJobs => "jobs come and go",
-        JobObstacle::VaryingRate => "the rate varies by intent",
+        JobObstacle::GivenWarmUp => "the length of the warm-up is given, not detected",
+        JobObstacle::IntermittentJobs => "some jobs are intermittent",
+        JobObstacle::VaryingRate => "a job has a varying rate",
         JobObstacle::FewRequests { requests, parts } => {
             return format!(
                 "no job that keeps up has {requests} requests in each of {parts} parts of the \
@@ -58,7 +58,7 @@ fn of_jobs(obstacle: JobObstacle) -> String {
             );
         }
         JobObstacle::NoBusyClients => {
-            "no closed job has clients that do nothing but ask, and pause for a known time"
+            "no closed job has clients that only send requests and have a known mean think time"
         }
         JobObstacle::NoExpectedRows => {
             "no job says how many rows its statements return (`expect-rows`)"
@@ -69,25 +69,28 @@ fn of_jobs(obstacle: JobObstacle) -> String {
 
 fn of_observation(obstacle: ObservationObstacle) -> String {
     let words = match obstacle {
-        ObservationObstacle::WatcherEnded => "the thread that would notice did not last",
-        ObservationObstacle::Spinning => "with --spin a thread is busy whether it works or waits",
+        ObservationObstacle::WatcherEnded => "the thread that detects stalls ended early",
+        ObservationObstacle::Spinning => "with --spin, a thread is busy even while it waits",
         ObservationObstacle::ThreadsUnreadable => "/proc/self/task/*/schedstat could not be read",
         ObservationObstacle::ThreadsReadOnce => {
-            "the run was too short: threads are looked at once a second"
+            "the run was too short: threads are sampled once a second"
         }
         ObservationObstacle::ProcessorsUnreadable => "/proc/stat could not be read",
         ObservationObstacle::SeveralTargetsHere => {
-            "of several targets on this machine only the main one is told from other programs"
+            "several targets are on this machine, and only the main one can be distinguished from \
+             other programs"
         }
         ObservationObstacle::DatabaseNotIdentified => {
-            "the processes of the database could not be told from other programs"
+            "the processes of the database could not be distinguished from other programs"
         }
         ObservationObstacle::ProgramsUnreadable => {
             "the run was too short, or the processes of the machine could not be read"
         }
-        ObservationObstacle::ClocksUnreadable => "the clocks could not be read side by side",
+        ObservationObstacle::ClocksUnreadable => {
+            "the wall clock could not be compared with the monotonic clock"
+        }
         ObservationObstacle::FrequencyUnknown => {
-            "the system does not tell the processors' frequency"
+            "the system does not report the processors' frequency"
         }
         ObservationObstacle::FewReadings { fewest } => {
             return format!("a third of the window has fewer than {fewest} readings");
@@ -99,48 +102,43 @@ fn of_observation(obstacle: ObservationObstacle) -> String {
 fn of_calibration(obstacle: CalibrationObstacle) -> &'static str {
     match obstacle {
         CalibrationObstacle::NotCalibrated => "run `assay calibrate` once on this machine",
-        CalibrationObstacle::NoCalibratedRoute => {
-            "no job asks a database of a kind that is calibrated"
-        }
+        CalibrationObstacle::NoCalibratedRoute => "no job uses a calibrated kind of database",
         CalibrationObstacle::NoCalibratedService => {
-            "no job has a service time at a database of a kind that is calibrated"
+            "no job has a service time at a calibrated kind of database"
         }
-        CalibrationObstacle::ClockNotCalibrated => "the calibration says nothing of the clock",
+        CalibrationObstacle::ClockNotCalibrated => "the calibration has no figures for the clock",
     }
 }
 
 fn of_counters(obstacle: &CounterObstacle) -> String {
     let words = match obstacle {
-        CounterObstacle::ProgramsRun => "programs were run, and nobody knows what they asked",
-        CounterObstacle::SeveralTargets => "jobs ask several targets, which may be one server",
+        CounterObstacle::ProgramsRun => "the statements of the programs that were run are unknown",
+        CounterObstacle::SeveralTargets => "jobs use several targets, which may be the same server",
         CounterObstacle::AccountRefused(why) => {
-            return format!("the server's account could not be read: {why}");
+            return format!("the server's counters could not be read: {why}");
         }
         CounterObstacle::NoAccount => {
-            "there is no account of a server; SQLite and simulated servers keep none"
+            "there are no server counters; SQLite and simulated servers have none"
         }
-        CounterObstacle::AccountNotRead => "the server's account was not read behind the run",
-        CounterObstacle::CutOff => "the run was cut off, and nobody knows what was open",
+        CounterObstacle::AccountNotRead => "the server's counters were not read after the run",
+        CounterObstacle::CutOff => "the run was cut off, and its open requests are unknown",
         CounterObstacle::CountersReset => {
             "the server was started again, or its statistics were reset, while the run went on"
         }
-        CounterObstacle::NoKnownCounter => "the server counts nothing that is known here",
-        CounterObstacle::CounterStands => "the server's count does not grow",
+        CounterObstacle::NoKnownCounter => "the server has no supported counter",
+        CounterObstacle::CounterStands => "the server's counter does not increase",
         CounterObstacle::UnknownCommits { job, word } => {
-            return format!(
-                "[{job}] has a statement (`{word} …`) of which nobody knows how often it commits"
-            );
+            return format!("[{job}] has a statement (`{word} …`) whose commit count is unknown");
         }
         CounterObstacle::ParallelWorkers(compared) => {
             return format!(
-                "{}: processes that help with a statement count as commits as well, so that only \
-                 commits that are missing would be noticed (`max_parallel_workers_per_gather = 0` \
-                 lets all be counted)",
+                "{}: parallel workers count as commits too, and only missing commits would be \
+                 noticed (`max_parallel_workers_per_gather = 0` allows an exact count)",
                 comparison(compared)
             );
         }
         CounterObstacle::NoLogWritten => "the server does not show how much log it wrote",
-        CounterObstacle::CheckpointsUncounted => "the server does not count them",
+        CounterObstacle::CheckpointsUncounted => "the server does not count checkpoints",
     };
     words.to_owned()
 }

@@ -8,7 +8,7 @@ use crate::number::{count, span};
 pub(crate) fn warning(quiet: Quiet) -> String {
     match quiet {
         Quiet::NothingDue { first: Some(first) } => format!(
-            "made no request: its first was due {} after time zero, behind its end",
+            "made no request: its first was due {} after time zero, after the end of the job",
             span(first)
         ),
         Quiet::NothingDue { first: None } => "made no request in the whole run".to_owned(),
@@ -26,7 +26,7 @@ pub(crate) fn remedy_of_warning(quiet: Quiet) -> &'static str {
         }
         Quiet::NothingDue { first: None } => "look at its `start`, its rate, and what it waits for",
         Quiet::NoRows { .. } => {
-            "compare the values that it asks for with those in the table; if this is meant, write \
+            "compare its values with those in the table; if no rows are expected, write \
              `expect-rows = 0`"
         }
     }

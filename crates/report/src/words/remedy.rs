@@ -8,7 +8,7 @@ use analyze::{Check, CheckKind, Finding};
 use base::Class;
 
 /// The remedy for a fault that no database can cause.
-const REPORT: &str = "report this with the record: it is a mistake of the load generator, which no \
+const REPORT: &str = "report this with the record: it is a bug in the load generator, which no \
                       database can cause";
 
 /// The remedy for a server that went away or refused connections.
@@ -100,7 +100,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
         "read the first text of each error; accept a code that belongs to the workload, as in \
          `error = 40001`, or `retry` it",
     ),
-    (CheckKind::WrongResults, "load the tables anew, or correct `expect-rows`"),
+    (CheckKind::WrongResults, "reload the tables, or correct `expect-rows`"),
     (CheckKind::Outage, READ_LOG),
     (
         CheckKind::Connections,
@@ -114,7 +114,7 @@ const REMEDIES: [(CheckKind, &str); 32] = [
     ),
     (
         CheckKind::Commits,
-        "if the server counted fewer, look at what stands between Assay and it; if more, look for \
+        "if the server counted fewer, look for a proxy between Assay and it; if more, look for \
          other sessions and scheduled jobs",
     ),
     (

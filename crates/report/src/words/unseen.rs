@@ -18,14 +18,14 @@ pub(crate) fn reason(unseen: &Unseen) -> Cow<'_, str> {
     match unseen {
         Unseen::Reported { why, .. } => Cow::Borrowed(why),
         Unseen::CountersReset => Cow::Borrowed(
-            "they began anew in the window: the server, or its statistics, were reset",
+            "they were reset in the window: the server was restarted, or its statistics were \
+             cleared",
         ),
         Unseen::Contradiction(Contradiction { running, active, used, waited, unexplained }) => {
             Cow::Owned(format!(
                 "the database shows {running:.1} of {active:.1} active sessions as running, and \
                  its processes used {used:.1} processors and waited for {waited:.1}: \
-                 {unexplained:.1} sessions wait for something that has no name, or run on another \
-                 host"
+                 {unexplained:.1} sessions wait for an unknown event or run on another host"
             ))
         }
     }

@@ -125,6 +125,6 @@ impl<'f> Checker<'f> {
 /// Returns the error for `field(n)` in a job without records.
 fn no_records(place: Excerpt<'_>) -> Diagnostic {
     place
-        .error("there is no record whose field this could be")
+        .error("the job reads no records that have this field")
         .help("name a file of records in the job: `query-args-file = users.csv`")
 }

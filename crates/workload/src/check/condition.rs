@@ -260,11 +260,11 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
         Metric::Failed => {
             let help = "the share of failed requests is in percent: `failed < 0.1%`";
             let Some(percent) = text.strip_suffix('%') else {
-                return refuse("is no percentage".to_owned(), help);
+                return refuse("is not a percentage".to_owned(), help);
             };
             match parse_decimal(percent.trim_end()).map(fraction) {
                 Ok(Some(share)) if share <= 1.0 => Ok(share),
-                Ok(_) => refuse("is more than all".to_owned(), help),
+                Ok(_) => refuse("is more than 100%".to_owned(), help),
                 Err(error) => refuse(error.to_string(), help),
             }
         }

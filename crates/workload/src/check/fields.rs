@@ -125,12 +125,12 @@ impl<'f> Checker<'f> {
 fn holds_for_all(entry: &Entry<'_>, name: &str) -> Diagnostic {
     let message =
         format!("{} names a database above the first section", quoted(entry.key().text()));
-    entry.key().error(message).help(format!("these keys hold for every database: write `{name}`"))
+    entry.key().error(message).help(format!("these keys apply to every database: write `{name}`"))
 }
 
 fn says_which_database(entry: &Entry<'_>) -> Diagnostic {
-    let message = format!("{} depends on what it says", quoted(entry.key().text()));
-    entry.key().error(message).help("`target` says which database is asked: write it without one")
+    let message = format!("{} cannot depend on the database", quoted(entry.key().text()));
+    entry.key().error(message).help("`target` selects the database: write it without a suffix")
 }
 
 fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {

@@ -98,7 +98,7 @@ impl<'f> Checker<'f> {
             self.sink.warning(|| {
                 entry
                     .value()
-                    .warning("a duration of zero is no limit")
+                    .warning("a duration of zero means no limit")
                     .help("leave the key out for a run until interrupted")
             });
         }

@@ -227,7 +227,9 @@ impl<'f> Checker<'f> {
                 entry
                     .key()
                     .error(format!("{name} and `multi-query-mode` cannot be set together"))
-                    .help("each statement stands for itself, or all of them belong together")
+                    .help(
+                        "statements are sent either separately or together: leave one of them out",
+                    )
             });
         }
         match is_session {
@@ -267,9 +269,7 @@ impl<'f> Checker<'f> {
         let arrives = fields.any(&["rate", "every"]).next().is_some();
         if let Some(entry) = entry.filter(|_| !arrives) {
             let help = match fields.one("query-log-file") {
-                Some(_) => {
-                    "the lines of a log fail at once while their target is away: leave it out"
-                }
+                Some(_) => "log lines fail at once while their target is unreachable: leave it out",
                 None => "clients of a closed job wait for a lost target anyway: leave it out",
             };
             self.alone(entry, "needs a `rate` or `every`", help);
@@ -284,11 +284,11 @@ impl<'f> Checker<'f> {
             let why = match name {
                 "query" => "a job sends statements or runs a program: make two jobs of it",
                 "reconnect" => "a program makes connections of its own: remove the key",
-                "target" => "a program is run here and asks no target of assay's: remove the key",
-                _ => "it is about statements, and the job runs a program: remove the key",
+                "target" => "programs do not use assay's targets: remove the key",
+                _ => "it applies to statements, and the job runs a program: remove the key",
             };
             self.sink.error(|| {
-                let message = format!("{} makes no sense beside `command`", quoted(name));
+                let message = format!("{} cannot be used with `command`", quoted(name));
                 entry.key().error(message).help(why)
             });
         }
@@ -343,7 +343,7 @@ impl<'f> Checker<'f> {
         let path = resolved.excerpt();
         if !is_path(path.text()) {
             self.sink.error(|| {
-                let message = format!("{} is no name of a file", quoted(path.text()));
+                let message = format!("{} is not the name of a file", quoted(path.text()));
                 entry.value().error(message).help("write `query-results-file = found.csv`")
             });
             return None;

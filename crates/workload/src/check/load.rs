@@ -182,7 +182,7 @@ pub(super) fn bindable(
         return Ok(compiled);
     }
     let text = source.text();
-    let message = format!("{} is a duration, which is no {takes}", quoted(text));
+    let message = format!("{} is a duration, which cannot be a {takes}", quoted(text));
     let inner = if text.contains(' ') { format!("({text})") } else { text.to_owned() };
     let help = format!("divide it by a unit: `{inner} / 1s` is a number of seconds");
     Err(source.error(message).help(help).into())

@@ -124,7 +124,7 @@ impl<'f> Checker<'f> {
         self.sink.error(|| {
             let mix = bracketed(&mix.name);
             let message = format!("the requests of the mix {mix} do not arrive");
-            entry.whole().error(message).help("sessions arrive: give the mix a `rate`")
+            entry.whole().error(message).help("sessions need arrivals: give the mix a `rate`")
         });
     }
 

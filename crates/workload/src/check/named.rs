@@ -128,7 +128,7 @@ fn unnamed(key: &str, entry: &Entry<'_>, item: Excerpt<'_>) -> Diagnostic {
             .error("an item is missing beside a comma")
             .help("remove the comma, or write what is missing");
     }
-    let message = format!("{} is no `NAME: EXPRESSION`", quoted(item.text()));
+    let message = format!("{} is not of the form `NAME: EXPRESSION`", quoted(item.text()));
     item.error(message).help(match key {
         "let" => "write for example `let = a: uniform(1, 1000)`",
         _ => "write for example `columns = id: row(), owner: text(12)`",

@@ -39,7 +39,7 @@ impl<'f> Checker<'f> {
                 let span = entry.key().span().unwrap_or_default();
                 let line = self.file.line_number(span.start);
                 let message = format!("`host` in line {line} has a password");
-                let help = "ssh takes none from here: set up a key for it";
+                let help = "assay passes no password to ssh: set up a key";
                 self.sink.error(|| wording::error(None, message).help(help));
                 Vec::new()
             }
@@ -61,7 +61,7 @@ fn parse_every(text: &str) -> Result<Nanos, String> {
 fn parse_process(text: &str) -> Result<u32, String> {
     match parse_count(text).map(u32::try_from) {
         Ok(Ok(number)) if number > 0 => Ok(number),
-        Ok(_) => Err("is not the number of a process".to_owned()),
+        Ok(_) => Err("is not a process id".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

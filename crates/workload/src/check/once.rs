@@ -136,8 +136,8 @@ impl<'f> Checker<'f> {
                 format!("the plan of this file would be too large to record: {}", first.message);
             self.sink.error(|| {
                 wording::error(None, message).help(
-                    "name long parameters less often, and give data in a `[load TABLE]` section \
-                     or in a file with `csv(…)`",
+                    "use long parameters less often, and give data in a `[load TABLE]` section or \
+                     in a file with `csv(…)`",
                 )
             });
         }

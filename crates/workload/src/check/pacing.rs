@@ -126,7 +126,7 @@ impl<'f> Checker<'f> {
         self.sink.warning(|| {
             let gigabytes = bytes >> 30;
             let message =
-                format!("so many waiting requests could need {gigabytes} GiB of memory together");
+                format!("that many waiting requests could need {gigabytes} GiB of memory");
             entry.value().warning(message).help(format!("lower `{key}`"))
         });
     }
@@ -192,10 +192,10 @@ impl<'f> Checker<'f> {
                 "`rate` is traffic, `every` a timetable: keep the one that you mean"
             }
             ("every", "concurrency") => {
-                "a timetable takes the connections that it needs;\n\
+                "a timetable opens as many connections as it needs;\n\
                  for a queue with workers write `rate` and `concurrency`"
             }
-            _ => "a replay has the times of its log and takes the connections that it needs",
+            _ => "a replay uses the times of its log and as many connections as it needs",
         };
         self.sink.error(|| two_models(other, one).help(help));
     }
@@ -207,7 +207,7 @@ impl<'f> Checker<'f> {
             return false;
         };
         if chosen.rate.is_none() {
-            let help = "sessions arrive: write `rate = 10` beside it, or leave it out";
+            let help = "sessions need arrivals: write `rate = 10` beside it, or leave it out";
             self.alone(entry, "needs a `rate`", help);
         }
         true
@@ -230,9 +230,7 @@ impl<'f> Checker<'f> {
         let queue = rate && chosen.concurrency.is_some();
         for (key, what) in [("queue-limit", "the limit"), ("on-queue-full", "the line")] {
             if let Some(entry) = fields.one(key).filter(|_| !queue) {
-                let help = format!(
-                    "add what is missing, or leave {what} out: only those two make a queue"
-                );
+                let help = format!("add the missing key, or leave {what} out: a queue needs both");
                 self.alone(entry, "needs a `rate` and a `concurrency`", &help);
             }
         }

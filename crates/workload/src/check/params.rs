@@ -169,7 +169,8 @@ impl Resolver<'_, '_> {
         let circle = self.chain.iter().skip_while(|place| **place != back_to);
         let names: Vec<&str> =
             circle.chain([&back_to]).map(|place| self.raw[*place].name).collect();
-        let message = format!("the parameter is defined by itself: {}", names.join(" -> "));
+        let circle = names.join(" -> ");
+        let message = format!("the parameter is defined in terms of itself: {circle}");
         raw.value().error(message).help("give it, or one of the others, a value of its own")
     }
 }

@@ -105,8 +105,7 @@ impl<'f> Checker<'f> {
             return;
         };
         self.sink.warning(|| {
-            let message =
-                format!("{} is a job: its statements run again and again", bracketed(name));
+            let message = format!("{} is a job: its statements run repeatedly", bracketed(name));
             Diagnostic::warning(section.span, message)
                 .help(format!("did you mean `[{near}]`, whose statements run once?"))
         });

@@ -96,7 +96,7 @@ impl Assembly {
     fn constant(&mut self, text: &str, place: Excerpt<'_>) -> Result<(), Diagnostic> {
         if self.length.saturating_add(text.len()) > LARGEST_FILE {
             return Err(place
-                .error("the statement has more than 64 MB with its constants in it")
+                .error("the statement has more than 64 MB with its constants inserted")
                 .help("make its texts shorter, or take them from a file with `csv(…)`"));
         }
         self.replaced(text);
@@ -321,11 +321,11 @@ impl<'f> Checker<'f> {
             self.sink.error(|| {
                 if is_command {
                     return source
-                        .error("the command is no longer one once its constants are in it")
+                        .error("the command is malformed with its constants inserted")
                         .help("a spliced text must close its quotes and hold no line break");
                 }
                 source
-                    .error("the statement is no longer one statement once its constants are in it")
+                    .error("the statement is not a single statement with its constants inserted")
                     .help(
                         "a spliced text must close its quotes and hold no `;` and no control \
                          character",
@@ -362,8 +362,8 @@ impl<'f> Braced<'f, '_> {
                 .all
                 .error(format!("{} is in quotes or after a backslash", quoted(what)))
                 .help(format!(
-                    "a value is put in quotes where it needs them: remove yours;\nto splice its \
-                     text, write `${{raw({inner})}}`; for a `${{` of the shell's, write `$${{`"
+                    "values are quoted automatically: remove the quotes;\nto splice its text, \
+                     write `${{raw({inner})}}`; for a `${{` of the shell's, write `$${{`"
                 ))),
             SyntaxContext::Literal(start, length) => {
                 let quote = self.source.part(start..start + length).text();

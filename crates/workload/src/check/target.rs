@@ -25,7 +25,7 @@ impl<'f> Checker<'f> {
             self.sink.error(|| {
                 let message = format!("a target cannot be called {}", quoted(name));
                 Diagnostic::error(section.span, message).help(
-                    "that is where the record has the facts of its surroundings: choose another \
+                    "the record uses this name for facts about the environment: choose another \
                      name",
                 )
             });
@@ -37,7 +37,7 @@ impl<'f> Checker<'f> {
         }
         self.sink.error(|| match name.is_empty() {
             true => Diagnostic::error(section.span, "the section names no target")
-                .help("write `[target NAME]`, and `target = NAME` in the jobs that ask it"),
+                .help("write `[target NAME]`, and `target = NAME` in the jobs that use it"),
             false => {
                 let message = format!("{} is not the name of a target", quoted(name));
                 Diagnostic::error(section.span, message)
@@ -116,7 +116,7 @@ impl<'f> Checker<'f> {
         for (id, named) in plan.target_ids().zip(&plan.targets) {
             if !plan.asks(JobTarget::Named(id)) {
                 self.sink.warning(|| {
-                    let message = format!("no job asks [target {}]", named.name);
+                    let message = format!("no job uses [target {}]", named.name);
                     let help = format!("write `target = {}` in the jobs that should", named.name);
                     Diagnostic::warning(named.span, message).help(help)
                 });
@@ -129,8 +129,8 @@ impl<'f> Checker<'f> {
             self.sink.warning(|| {
                 // The line may hold a password.
                 let span = entry.key().span().filter(|_| !entry.value().text().contains('@'));
-                let message = "nothing asks this `url`: each job has a target of its own or runs \
-                               a program";
+                let message = "no job uses this `url`: each job has its own target or runs a \
+                               program";
                 crate::wording::warning(span, message)
             });
         }

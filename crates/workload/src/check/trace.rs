@@ -250,7 +250,7 @@ impl Fault {
             Fault::Columns(found) => place.error(format!("{text} has {found} numbers")).help(FORMS),
             Fault::Mixed(columns) => {
                 let before = match columns {
-                    Columns::Time => "the lines above have a time alone",
+                    Columns::Time => "the lines above have only a time",
                     Columns::TimeAndRate => "the lines above have a time and a rate",
                 };
                 let found = 3 - columns.number();

@@ -87,7 +87,7 @@ pub(super) fn resolve_noting<'p>(
             }
             if length > LARGEST_FILE {
                 return Err(source
-                    .error("the value has more than 64 MB with its constants in it")
+                    .error("the value has more than 64 MB with its constants inserted")
                     .into());
             }
             builder.replace(source.part(open..end), &text);

@@ -98,7 +98,8 @@ impl<'c> Compiler<'c> {
                      `{own}`"
                 ));
         };
-        let error = format!("the variable is defined by itself: {own} -> {}", circle.join(" -> "));
+        let error =
+            format!("the variable is defined in terms of itself: {own} -> {}", circle.join(" -> "));
         name.error(error).help(match circle.len() {
             1 => "give it a value of its own, or use another variable",
             _ => "give it, or one of the others, a value of its own",

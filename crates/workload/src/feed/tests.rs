@@ -101,7 +101,7 @@ fn malformed_record_reports_its_line() {
     refused("x\n1,2", Format::Log, "line 1: has no comma: write `MICROSECONDS,STATEMENT`");
     let no_number = "does not begin with a whole number of microseconds and a comma";
     refused("1,a\n1.5,b\n", Format::Log, &format!("line 2: {no_number}"));
-    refused("1, \n", Format::Log, "line 1: has no statement behind its time");
+    refused("1, \n", Format::Log, "line 1: has no statement after its time");
     let use_it = "changes the database of one connection of many: remove it";
     refused("1,use x\n", Format::Log, &format!("line 1: {use_it}"));
 }

@@ -143,7 +143,7 @@ mod tests {
         refused("throughput -5%", "`-5%` is not a range of changes", "-5%");
         refused("throughput(read", "`(read` names no job or table", "(read");
         refused("-5% .. -25%", "unknown metric `-5%`", "-5%");
-        refused("throughput -5 .. -25%", "`-5` is no percentage", "-5");
+        refused("throughput -5 .. -25%", "`-5` is not a percentage", "-5");
         refused("throughput -5% .. 25%", "`25%` has no sign", "25%");
         refused("throughput -5% .. -5%", "`-5% .. -5%` is a range without width", "-5% .. -5%");
         refused("throughput -5% .. -100%", "`-100%` leaves nothing of the baseline", "-100%");

@@ -24,7 +24,7 @@ impl Deltas {
     /// Parses a list of sizes, each with or without a metric before it.
     ///
     /// # Errors
-    /// The first size that is no percentage above 0, or an unknown metric. Positions are offsets
+    /// The first size that is not a percentage above 0, or an unknown metric. Positions are offsets
     /// into `text`.
     pub fn parse(text: &str) -> Result<Deltas, Diagnostic> {
         deltas(Passage::whole(text, 0).excerpt())
@@ -105,10 +105,10 @@ mod tests {
     fn size_that_is_no_percentage_is_refused() {
         let message = |text: &str| Deltas::parse(text).unwrap_err().message;
         assert_eq!(message(""), "no size is given");
-        assert_eq!(message("2"), "`2` is no percentage");
+        assert_eq!(message("2"), "`2` is not a percentage");
         assert_eq!(message("-2%"), "`-2%` is negative");
         assert_eq!(message("0%"), "`0%` is not between 0 and 100 %");
         assert_eq!(message("thruput 2%"), "unknown metric `thruput`");
-        assert_eq!(message("rows"), "`` is no percentage");
+        assert_eq!(message("rows"), "`` is not a percentage");
     }
 }

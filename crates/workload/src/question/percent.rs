@@ -43,7 +43,7 @@ pub(super) fn change(item: Excerpt<'_>) -> Result<f64, Diagnostic> {
 pub(super) fn share(item: Excerpt<'_>, unsigned: &str) -> Result<f64, Diagnostic> {
     let refuse = |why: &str| Err(item.error(format!("{} {why}", quoted(item.text()))));
     let Some(number) = unsigned.strip_suffix('%') else {
-        return refuse("is no percentage");
+        return refuse("is not a percentage");
     };
     match Decimal::parse(number.trim()) {
         Ok(decimal) => Ok(fraction(decimal)),
@@ -96,11 +96,11 @@ mod tests {
     #[test]
     fn change_without_percent_or_sign_is_refused() {
         let message = |text: &str| signed_percent(text).unwrap_err().message;
-        assert_eq!(message("-5"), "`-5` is no percentage");
+        assert_eq!(message("-5"), "`-5` is not a percentage");
         assert_eq!(message("5%"), "`5%` has no sign");
         assert_eq!(message("--5%"), "`--5%` is negative");
         assert_eq!(message("+x%"), "`+x%` is not a number");
         assert_eq!(message("+2000000%"), "`+2000000%` is too large");
-        assert_eq!(message(""), "`` is no percentage");
+        assert_eq!(message(""), "`` is not a percentage");
     }
 }

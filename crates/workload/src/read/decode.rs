@@ -26,7 +26,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, Diagnostic> {
     match std::str::from_utf8(bytes) {
         Err(fault) => Err(not_text(bytes, fault.valid_up_to(), "is not UTF-8")),
         Ok(text) => match text.find('\0') {
-            Some(at) => Err(not_text(bytes, at, "is no character of a text")),
+            Some(at) => Err(not_text(bytes, at, "is not a valid character")),
             None => Ok(text.to_owned()),
         },
     }
@@ -77,7 +77,7 @@ mod tests {
         );
         check(
             b"a\0",
-            "the file is not a text: byte 0x00 in line 1, at offset 1, is no character of a text",
+            "the file is not a text: byte 0x00 in line 1, at offset 1, is not a valid character",
         );
         check(b"caf\xc3", "the file is not a text: byte 0xc3 in line 1, at offset 3, is not UTF-8");
         check(b"\xff\xfe[\0", "the file is UTF-16, and workload files are UTF-8");

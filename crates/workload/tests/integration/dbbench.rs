@@ -239,7 +239,7 @@ fn global_keys() {
         assert_eq!(plan.duration, Some(Nanos::from_millis(millis)), "{value}");
     }
     check(&[
-        warned(Accepts, "duration=0\n[a]\nquery=select 1\n", "a duration of zero is no limit"),
+        warned(Accepts, "duration=0\n[a]\nquery=select 1\n", "a duration of zero means no limit"),
         warned(Accepts, "duration=-1s\n[a]\nquery=select 1\n", "is negative, which counts as 0"),
         refused(Rejects, "duration=5\n[a]\nquery=select 1\n", "has no unit"),
         refused(Rejects, "duration=5x\n[a]\nquery=select 1\n", "unknown unit"),

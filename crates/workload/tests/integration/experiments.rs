@@ -570,7 +570,7 @@ fn wrong_words_of_a_question_are_corrected() {
     );
     check_question(
         "delta = 2",
-        "`2` is no percentage",
+        "`2` is not a percentage",
         "write for example `delta = 2%` or `delta = response.p99 10%`",
     );
     check_question("delta =", "`delta` has no value", "write for example `delta = 2%`");

@@ -83,7 +83,7 @@ let = a: 1 + a
 query = select ${a}
 "#,
         r#"
-error: the variable is defined by itself: a -> a
+error: the variable is defined in terms of itself: a -> a
  --> mail.ini:2:14
   |
 2 | let = a: 1 + a
@@ -100,7 +100,7 @@ let = b: uniform(1, c), c: b, x: a
 query = select ${a}
 "#,
         r#"
-error: the variable is defined by itself: a -> x -> a
+error: the variable is defined in terms of itself: a -> x -> a
  --> mail.ini:2:15
   |
 2 | let = a: pick(x, b)
@@ -108,7 +108,7 @@ error: the variable is defined by itself: a -> x -> a
   |
   = help: give it, or one of the others, a value of its own
 
-error: the variable is defined by itself: b -> c -> b
+error: the variable is defined in terms of itself: b -> c -> b
  --> mail.ini:3:21
   |
 3 | let = b: uniform(1, c), c: b, x: a
@@ -353,7 +353,7 @@ fn duration_cannot_be_sent_to_a_database() {
 query = select ${10ms}
 "#,
         r#"
-error: `10ms` is a duration, which is no value of a database
+error: `10ms` is a duration, which cannot be a value of a database
  --> mail.ini:2:18
   |
 2 | query = select ${10ms}
@@ -368,7 +368,7 @@ error: `10ms` is a duration, which is no value of a database
 query = select ${10ms + exp(1s)}
 "#,
         r#"
-error: `10ms + exp(1s)` is a duration, which is no value of a database
+error: `10ms + exp(1s)` is a duration, which cannot be a value of a database
  --> mail.ini:2:18
   |
 2 | query = select ${10ms + exp(1s)}
@@ -681,7 +681,7 @@ a = ${a}
 query = select ${a}
 "#,
         r#"
-error: the parameter is defined by itself: a -> a
+error: the parameter is defined in terms of itself: a -> a
  --> mail.ini:2:5
   |
 2 | a = ${a}
@@ -700,7 +700,7 @@ c = ${a + 1}
 query = select ${a}
 "#,
         r#"
-error: the parameter is defined by itself: a -> b -> c -> a
+error: the parameter is defined in terms of itself: a -> b -> c -> a
  --> mail.ini:4:5
   |
 4 | c = ${a + 1}
@@ -837,7 +837,7 @@ let = uniform(1, 2)
 query = select 1
 "#,
         r#"
-error: `uniform(1, 2)` is no `NAME: EXPRESSION`
+error: `uniform(1, 2)` is not of the form `NAME: EXPRESSION`
  --> mail.ini:2:7
   |
 2 | let = uniform(1, 2)

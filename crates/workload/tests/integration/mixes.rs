@@ -135,7 +135,7 @@ fn keys_for_one_database_make_mixes_and_their_parts() {
         ),
         (
             format!("[m]\nmix = b\n{b}target.sqlite = c\n"),
-            "`target.sqlite` depends on what it says",
+            "`target.sqlite` cannot depend on the database",
         ),
     ] {
         let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
@@ -247,7 +247,7 @@ fn keys_about_files_need_each_other() {
         &format!("{log}query-args-file = a\n"),
         "`query-args-file` and `query-log-file` cannot be set together",
     );
-    refused("query = ${field(1)}\n", "there is no record whose field this could be");
+    refused("query = ${field(1)}\n", "the job reads no records that have this field");
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 

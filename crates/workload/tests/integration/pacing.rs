@@ -37,7 +37,7 @@ error: `every` and `concurrency` cannot be set together
 4 | concurrency = 4
   | ^^^^^^^^^^^
   |
-  = help: a timetable takes the connections that it needs;
+  = help: a timetable opens as many connections as it needs;
           for a queue with workers write `rate` and `concurrency`
 "#,
     );
@@ -112,7 +112,7 @@ error: `queue-limit` needs a `rate` and a `concurrency`
 3 | queue-limit = 5
   | ^^^^^^^^^^^
   |
-  = help: add what is missing, or leave the limit out: only those two make a queue
+  = help: add the missing key, or leave the limit out: a queue needs both
 "#,
     );
 }
@@ -148,7 +148,7 @@ error: `outage` needs a `rate` or `every`
 3 | outage = wait
   | ^^^^^^
   |
-  = help: the lines of a log fail at once while their target is away: leave it out
+  = help: log lines fail at once while their target is unreachable: leave it out
 "#,
     );
 }
@@ -181,7 +181,7 @@ error: `on-queue-full` needs a `rate` and a `concurrency`
 4 | on-queue-full = stop
   | ^^^^^^^^^^^^^
   |
-  = help: add what is missing, or leave the line out: only those two make a queue
+  = help: add the missing key, or leave the line out: a queue needs both
 "#,
     );
 }
@@ -458,7 +458,7 @@ concurrency = 2
 queue-limit = 100000000
 "#,
         r#"
-warning: so many waiting requests could need 9 GiB of memory together
+warning: that many waiting requests could need 9 GiB of memory
  --> mail.ini:5:15
   |
 5 | queue-limit = 100000000

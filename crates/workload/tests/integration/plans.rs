@@ -263,7 +263,7 @@ fn observed_hosts_are_read_and_printed() {
     for (line, words) in [
         ("every = 1ms", "is too often"),
         ("every = 2m", "is too seldom"),
-        ("pid = 0", "is not the number of a process"),
+        ("pid = 0", "is not a process id"),
         ("host = db1", "ssh://postgres@db1"),
         ("host = ssh://u:secret@db1", "has a password"),
         ("database = maybe", "yes"),

@@ -204,7 +204,10 @@ fn bad_traces_name_the_line_and_what_to_do() {
         ("0,\n", "`` is not a number"),
         ("0, 1, 2\n", "`1, 2` is not a number"),
         ("0 1 2\n", "in line 1 of `t.csv`: `0 1 2` has 3 numbers"),
-        ("0\n1 2\n", "in line 2 of `t.csv`: `1 2` has 2 numbers, but the lines above have a time"),
+        (
+            "0\n1 2\n",
+            "in line 2 of `t.csv`: `1 2` has 2 numbers, but the lines above have only a time",
+        ),
         (
             "0 1\n\n2\n",
             "in line 3 of `t.csv`: `2` has 1 number, but the lines above have a time and",

@@ -31,10 +31,10 @@ proptest! {
                 "is too large",
                 "divides by zero",
                 "can be zero",
-                "no longer one statement",
+                "not a single statement",
                 "the limit is 256 MiB",
                 "beside a trace of times",
-                "the command is no longer one",
+                "the command is malformed",
             ];
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
             for diagnostic in errors {

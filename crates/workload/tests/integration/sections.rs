@@ -417,7 +417,7 @@ fn a_job_with_the_name_of_a_reserved_section_is_warned_about() {
 query = create table t (a int)
 "#,
         r#"
-warning: [Setup] is a job: its statements run again and again
+warning: [Setup] is a job: its statements run repeatedly
  --> mail.ini:1:1
   |
 1 | [Setup]
@@ -432,7 +432,7 @@ warning: [Setup] is a job: its statements run again and again
 query = drop table t
 "#,
         r#"
-warning: [tear-down] is a job: its statements run again and again
+warning: [tear-down] is a job: its statements run repeatedly
  --> mail.ini:1:1
   |
 1 | [tear-down]
@@ -492,7 +492,7 @@ rows = 10
 columns = row()
 "#,
         r#"
-error: `row()` is no `NAME: EXPRESSION`
+error: `row()` is not of the form `NAME: EXPRESSION`
  --> mail.ini:3:11
   |
 3 | columns = row()
@@ -558,7 +558,7 @@ rows = 10
 columns = a: row(), b: 10ms
 "#,
         r#"
-error: `10ms` is a duration, which is no value of a database
+error: `10ms` is a duration, which cannot be a value of a database
  --> mail.ini:3:24
   |
 3 | columns = a: row(), b: 10ms
@@ -622,7 +622,7 @@ query = select 1
 query-results-file = ${odd}
 "#,
         r#"
-error: `a\nb` is no name of a file
+error: `a\nb` is not the name of a file
  --> mail.ini:5:22
   |
 5 | query-results-file = ${odd}

@@ -91,7 +91,8 @@ fn the_longest_texts_of_all_generators_count() {
 fn many_parameters_and_variables_are_found() {
     let params: String = (0..9_000).map(|n| format!("p{n} = ${{p{}}}\n", n.max(1) - 1)).collect();
     let (first, count) = answer(&format!("[params]\n{params}[a]\nquery = select 1\n"));
-    assert_eq!((first.as_str(), count), ("the parameter is defined by itself: p0 -> p0", 1));
+    let expected = "the parameter is defined in terms of itself: p0 -> p0";
+    assert_eq!((first.as_str(), count), (expected, 1));
     let columns: String = (0..5_000).map(|n| format!("c{n}: row(), ")).collect();
     let columns = columns.trim_end_matches(", ");
     check(&format!("[load t]\nrows = 1\ncolumns = {columns}\n"), "", 0);

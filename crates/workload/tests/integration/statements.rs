@@ -146,7 +146,7 @@ t = 'a; drop table b'
 query = select * from ${raw(t)}
 "#,
         r#"
-error: the statement is no longer one statement once its constants are in it
+error: the statement is not a single statement with its constants inserted
  --> mail.ini:4:9
   |
 4 | query = select * from ${raw(t)}
@@ -163,7 +163,7 @@ t = "a\u{1}b"
 query = insert into t values (${t})
 "#,
         r#"
-error: the statement is no longer one statement once its constants are in it
+error: the statement is not a single statement with its constants inserted
  --> mail.ini:4:9
   |
 4 | query = insert into t values (${t})

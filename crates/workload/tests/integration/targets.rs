@@ -99,7 +99,7 @@ error: the section names no target
 1 | [target]
   | ^^^^^^^^
   |
-  = help: write `[target NAME]`, and `target = NAME` in the jobs that ask it
+  = help: write `[target NAME]`, and `target = NAME` in the jobs that use it
 "#,
     );
     check(
@@ -133,7 +133,7 @@ error: a target cannot be called `host`
 1 | [target host]
   | ^^^^^^^^^^^^^
   |
-  = help: that is where the record has the facts of its surroundings: choose another name
+  = help: the record uses this name for facts about the environment: choose another name
 "#,
     );
     check(
@@ -150,7 +150,7 @@ error: a target cannot be called `calibration`
 1 | [target calibration]
   | ^^^^^^^^^^^^^^^^^^^^
   |
-  = help: that is where the record has the facts of its surroundings: choose another name
+  = help: the record uses this name for facts about the environment: choose another name
 "#,
     );
     check(
@@ -222,7 +222,7 @@ target = a
 query = select 1
 "#,
         r#"
-warning: nothing asks this `url`: each job has a target of its own or runs a program
+warning: no job uses this `url`: each job has its own target or runs a program
  --> mail.ini:1:1
   |
 1 | url = sqlite:main.db
@@ -236,7 +236,7 @@ url = mysql://ann:secret@h/d
 command = true
 "#,
         r#"
-warning: nothing asks this `url`: each job has a target of its own or runs a program
+warning: no job uses this `url`: each job has its own target or runs a program
 --> mail.ini
 "#,
     );
@@ -251,7 +251,7 @@ command = true
 query = select 1
 "#,
         r#"
-error: `query` makes no sense beside `command`
+error: `query` cannot be used with `command`
  --> mail.ini:3:1
   |
 3 | query = select 1
@@ -271,23 +271,23 @@ reconnect = per-transaction
 url = sim:mm1
 "#,
         r#"
-error: `transaction` makes no sense beside `command`
+error: `transaction` cannot be used with `command`
  --> mail.ini:3:1
   |
 3 | transaction = yes
   | ^^^^^^^^^^^
   |
-  = help: it is about statements, and the job runs a program: remove the key
+  = help: it applies to statements, and the job runs a program: remove the key
 
-error: `target` makes no sense beside `command`
+error: `target` cannot be used with `command`
  --> mail.ini:4:1
   |
 4 | target = a
   | ^^^^^^
   |
-  = help: a program is run here and asks no target of assay's: remove the key
+  = help: programs do not use assay's targets: remove the key
 
-error: `reconnect` makes no sense beside `command`
+error: `reconnect` cannot be used with `command`
  --> mail.ini:5:1
   |
 5 | reconnect = per-transaction
@@ -327,7 +327,7 @@ error: `${uniform(1, 9)}` is in quotes or after a backslash
 2 | command = echo "${uniform(1, 9)}"
   |                 ^^^^^^^^^^^^^^^^
   |
-  = help: a value is put in quotes where it needs them: remove yours;
+  = help: values are quoted automatically: remove the quotes;
           to splice its text, write `${raw(uniform(1, 9))}`; for a `${` of the shell's, write `$${`
 "#,
     );
@@ -343,7 +343,7 @@ error: `${text(3)}` is in quotes or after a backslash
 2 | command = echo 'it is ${text(3)}'
   |                       ^^^^^^^^^^
   |
-  = help: a value is put in quotes where it needs them: remove yours;
+  = help: values are quoted automatically: remove the quotes;
           to splice its text, write `${raw(text(3))}`; for a `${` of the shell's, write `$${`
 "#,
     );
@@ -359,7 +359,7 @@ error: `${1}` is in quotes or after a backslash
 2 | command = echo \${1}
   |                 ^^^^
   |
-  = help: a value is put in quotes where it needs them: remove yours;
+  = help: values are quoted automatically: remove the quotes;
           to splice its text, write `${raw(1)}`; for a `${` of the shell's, write `$${`
 "#,
     );
@@ -401,7 +401,7 @@ p = it's
 command = echo ${raw(p)}
 "#,
         r#"
-error: the command is no longer one once its constants are in it
+error: the command is malformed with its constants inserted
  --> mail.ini:4:11
   |
 4 | command = echo ${raw(p)}
@@ -416,7 +416,7 @@ error: the command is no longer one once its constants are in it
 command = sleep ${2s}
 "#,
         r#"
-error: `2s` is a duration, which is no word of a command
+error: `2s` is a duration, which cannot be a word of a command
  --> mail.ini:2:19
   |
 2 | command = sleep ${2s}

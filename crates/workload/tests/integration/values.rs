@@ -109,7 +109,7 @@ duration = 0
 query = select 1
 "#,
         r#"
-warning: a duration of zero is no limit
+warning: a duration of zero means no limit
  --> mail.ini:1:12
   |
 1 | duration = 0
@@ -852,7 +852,7 @@ query = select 1
 slo = failed < 0.01
 "#,
         r#"
-error: `0.01` is no percentage
+error: `0.01` is not a percentage
  --> mail.ini:3:16
   |
 3 | slo = failed < 0.01
@@ -868,7 +868,7 @@ query = select 1
 slo = failed < 101%
 "#,
         r#"
-error: `101%` is more than all
+error: `101%` is more than 100%
  --> mail.ini:3:16
   |
 3 | slo = failed < 101%

@@ -51,7 +51,7 @@ fn emptying_the_queue_when_the_warm_up_ends_is_noticed() {
 
 #[test]
 fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
-    plant("beginning the schedule anew when far behind", &[P99]);
+    plant("restarting the schedule when far behind", &[P99]);
 }
 
 /// One request in a thousand waits that long, so only the rarest quantile shows it.

@@ -167,7 +167,7 @@ fn of_complete() -> Vec<Said> {
         (
             ended(RunEnd::TargetLost, at),
             SUSPECT,
-            "the target was not reachable any more when the run ended",
+            "the target was unreachable at the end of the run",
         ),
         (
             ended(RunEnd::TargetLost, None),
@@ -186,12 +186,12 @@ fn of_faults() -> Vec<Said> {
         (
             ended(RunEnd::RecorderFailed, at),
             invalid,
-            "the record could not be written any longer after 30.0 s: the run was ended",
+            "the record could no longer be written after 30.0 s, and the run was ended",
         ),
         (
             ended(RunEnd::RecorderFailed, None),
             invalid,
-            "the record could not be written any longer before its first second was recorded: the \
+            "the record could no longer be written before its first second was recorded, and the \
              run was ended",
         ),
         (
@@ -207,7 +207,7 @@ fn of_faults() -> Vec<Said> {
         (
             ended(RunEnd::InternalError, at),
             invalid,
-            "a mistake in assay itself ended the run after 30.0 s",
+            "an internal error of assay ended the run after 30.0 s",
         ),
         (
             killed(0),
@@ -271,10 +271,10 @@ fn of_requests() -> Vec<Said> {
         (
             Finding::WrongResults(WrongResults::None),
             PASS,
-            "every result had as many rows as it should",
+            "every result had the expected number of rows",
         ),
-        (wrong(1), Status::Invalid, "a result of [read] had another number of rows"),
-        (wrong(1_200), Status::Invalid, "1,200 results of [read] had another number of rows"),
+        (wrong(1), Status::Invalid, "a result of [read] had an unexpected number of rows"),
+        (wrong(1_200), Status::Invalid, "1,200 results of [read] had an unexpected number of rows"),
         (Finding::Overflow { times: 0 }, PASS, "no time was longer than an hour"),
         (Finding::Overflow { times: 2 }, Status::Invalid, "2 times were longer than an hour"),
         (Finding::Files(Files::Whole), PASS, "every file of the jobs was read and written"),
@@ -290,52 +290,46 @@ fn of_schedules() -> Vec<Said> {
         (
             Finding::Rate(RateDifference { job: read(), by: -0.02 }),
             SUSPECT,
-            "the requests of [read] that came due differ by -2.00 % from its schedule",
+            "the number of due requests of [read] differs by -2.00 % from its schedule",
         ),
         (
             Finding::EachSecond(Seconds::AsScheduled),
             PASS,
-            "as many requests came due in each second as the schedules say",
+            "the number of due requests per second matches the schedules",
         ),
         (
             Finding::EachSecond(second),
             SUSPECT,
-            "the requests of [read] that came due in the second from 31s on differ by +10 % from \
+            "in the second from 31s, the number of due requests of [read] differs by +10 % from \
              its schedule",
         ),
-        (Finding::Achieved(Sending::AllSent), PASS, "as many requests were sent as came due"),
+        (Finding::Achieved(Sending::AllSent), PASS, "every due request was sent"),
         (
             Finding::Achieved(Sending::Short { job: read(), share: 0.012 }),
             SUSPECT,
-            "1.2 % of the requests of [read] that came due were never sent: its times are of the \
-             others",
+            "1.2 % of the due requests of [read] were never sent: its times cover only the others",
         ),
         (
             Finding::Arrivals(Irregularity { job: read(), index: 0.5 }),
             SUSPECT,
-            "the numbers of requests of [read] that came due in each second vary 0.50 times as \
-             much as those of a Poisson process",
+            "the number of due requests of [read] per second varies 0.50 times as much as in a \
+             Poisson process",
         ),
-        (
-            Finding::Gaps(Gaps::Poisson),
-            PASS,
-            "arrivals came as far apart as those of a Poisson process",
-        ),
+        (Finding::Gaps(Gaps::Poisson), PASS, "the gaps between arrivals match a Poisson process"),
         (
             Finding::Gaps(Gaps::Odd { job: read(), share: 0.4 }),
             SUSPECT,
-            "40 % of the arrivals of [read] came closer together, or farther apart, than those of \
-             a Poisson process",
+            "40 % of the gaps between arrivals of [read] differ from those of a Poisson process",
         ),
         (
             lag(LatePart::Hundredth),
             SUSPECT,
-            "1 % of the requests of [read] were sent 0.250 ms late or more",
+            "1 % of the requests of [read] were sent at least 0.250 ms late",
         ),
         (
             lag(LatePart::Half),
             SUSPECT,
-            "half of the requests of [read] were sent 0.250 ms late or more",
+            "half of the requests of [read] were sent at least 0.250 ms late",
         ),
     ]
 }
@@ -351,48 +345,48 @@ fn of_generator() -> Vec<Said> {
         Finding::GeneratorCpu(ThreadUse { thread: "lane-1".to_owned(), share: 0.9, headroom })
     };
     vec![
-        (Finding::Stall(Stalls::None), PASS, "the load generator never stood still for long"),
+        (Finding::Stall(Stalls::None), PASS, "the load generator had no long stall"),
         (
             stall(0),
             SUSPECT,
-            "the load generator or its machine, and not the database, stood still for 300 ms, 27.4 \
-             s after time zero",
+            "the load generator or its machine, not the database, stalled for 300 ms, 27.4 s after \
+             time zero",
         ),
         (
             stall(2),
             SUSPECT,
-            "the load generator or its machine, and not the database, stood still for 300 ms, 27.4 \
-             s after time zero, and 2 more times for less",
+            "the load generator or its machine, not the database, stalled for 300 ms, 27.4 s after \
+             time zero, and 2 more times, each shorter",
         ),
         (
             wait(Some(true)),
             PASS,
-            "thread lane-0 could have run and waited for a processor for 6.0 % of the window",
+            "thread lane-0 was runnable but waited for a processor for 6.0 % of the window",
         ),
         (
             wait(Some(true)),
             SUSPECT,
-            "thread lane-0 could have run and waited for a processor for 6.0 % of the window: \
-             another program had it instead: perhaps the database, which is on the same host",
+            "thread lane-0 was runnable but waited for a processor for 6.0 % of the window: \
+             another program used it, perhaps the database, which is on the same host",
         ),
         (
             wait(Some(false)),
             SUSPECT,
-            "thread lane-0 could have run and waited for a processor for 6.0 % of the window: \
-             something else on its host had it instead",
+            "thread lane-0 was runnable but waited for a processor for 6.0 % of the window: \
+             something else on its host used it",
         ),
         (
             wait(None),
             SUSPECT,
-            "thread lane-0 could have run and waited for a processor for 6.0 % of the window: the \
-             database or something else had it instead",
+            "thread lane-0 was runnable but waited for a processor for 6.0 % of the window: the \
+             database or something else used it",
         ),
         (busy(Headroom::Enough), PASS, "thread lane-1 used 90 % of a processor"),
         (
             busy(Headroom::LimitsClosedJobs),
             PASS,
-            "thread lane-1 used 90 % of a processor, which limits a closed job and does not \
-             falsify its times",
+            "thread lane-1 used 90 % of a processor, which limits a closed job but does not \
+             distort its times",
         ),
         (
             busy(Headroom::DelaysRequests),
@@ -412,20 +406,20 @@ fn of_calibration() -> Vec<Said> {
         (
             ceiling(0.005, 1, Headroom::Enough),
             PASS,
-            "1000 statements/s are less than 1 % of the most that a thread of the load generator \
-             made here when calibrated",
+            "1000 statements/s are less than 1 % of the calibrated maximum of a thread of the load \
+             generator",
         ),
         (
             ceiling(0.62, 2, Headroom::LimitsClosedJobs),
             PASS,
-            "1000 statements/s are 62 % of the most that 2 threads of the load generator made here \
-             when calibrated, which limits a closed job and does not falsify its times",
+            "1000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
+             generator, which limits a closed job but does not distort its times",
         ),
         (
             ceiling(0.62, 2, Headroom::DelaysRequests),
             SUSPECT,
-            "1000 statements/s are 62 % of the most that 2 threads of the load generator made here \
-             when calibrated: requests that come close together wait for each other there",
+            "1000 statements/s are 62 % of the calibrated maximum of 2 threads of the load \
+             generator: requests that arrive close together delay each other there",
         ),
         (
             floor(),
@@ -437,19 +431,19 @@ fn of_calibration() -> Vec<Said> {
             floor(),
             SUSPECT,
             "a statement that does nothing takes 25.0 µs here, 62 % of the service time of [read] \
-             at p50: most of that is the way to the database, and not its work",
+             at p50: most of that is the path to the database, not its work",
         ),
         (
             Finding::Clock(cost),
             PASS,
-            "reading the clock costs 25 ns and tells steps of 20 ns, at a service time of 1.5 µs \
-             at p50",
+            "reading the clock costs 25 ns and its resolution is 20 ns, at a service time of 1.5 \
+             µs at p50",
         ),
         (
             Finding::Clock(cost),
             SUSPECT,
-            "reading the clock costs 25 ns and tells steps of 20 ns, at a service time of 1.5 µs \
-             at p50: so short a time cannot be told from that of the clock",
+            "reading the clock costs 25 ns and its resolution is 20 ns, at a service time of 1.5 \
+             µs at p50: the clock is too coarse for such short times",
         ),
     ]
 }
@@ -484,8 +478,8 @@ fn of_machine() -> Vec<Said> {
             others(None),
             SUSPECT,
             "other programs used 0.30 of the 2.00 processors of the machine: `cc1plus` 0.22, `sh` \
-             0.075 (3 processes, most by pid 3), `a` 0.050 (pid 7): what they took was not \
-             measured",
+             0.075 (3 processes, most by pid 3), `a` 0.050 (pid 7): the benchmark could not use \
+             that capacity",
         ),
         (
             others(Some("db1")),
@@ -496,14 +490,14 @@ fn of_machine() -> Vec<Said> {
         (
             Finding::WallClock(WallClock::Steady),
             PASS,
-            "the wall clock went as the monotonic one did",
+            "the wall clock agreed with the monotonic clock",
         ),
         (
             set(-0.35),
             SUSPECT,
             "the wall clock was set back by 350 ms, 30 s after time zero, or the machine was \
-             suspended: response times are of another clock, but time stamps, statements with \
-             `now()` and a database that sees the step are not",
+             suspended: response times use another clock, but time stamps, statements with `now()` \
+             and a database that sees the step are affected",
         ),
         (
             frequency(),
@@ -515,7 +509,7 @@ fn of_machine() -> Vec<Said> {
             frequency(),
             SUSPECT,
             "the processors' mean frequency was 3000 MHz in the first third of the window and 2000 \
-             MHz in the middle: the same work took another time",
+             MHz in the middle: the same work took a different time",
         ),
     ]
 }
@@ -527,18 +521,18 @@ fn of_steady_state() -> Vec<Said> {
     let abrupt = MedianChange::Abrupt { job: read(), by: -0.05, at_s: 40.0 };
     vec![
         (Finding::Backlog(Backlog::Stable), PASS, "the backlog did not grow"),
-        (Finding::Backlog(Backlog::Immaterial), PASS, "the backlog grew by less than matters"),
+        (Finding::Backlog(Backlog::Immaterial), PASS, "the growth of the backlog is negligible"),
         (
             Finding::Backlog(Backlog::QueuesFull { jobs: jobs() }),
             SUSPECT,
-            "the offered load exceeds the capacity: the queue of [read], [write] was full, \
-             response times would say how long it may be, and are withheld",
+            "the offered load exceeds the capacity: the queue of [read], [write] was full; \
+             response times would only show its length limit and are withheld",
         ),
         (
             Finding::Backlog(Backlog::Grows { jobs: jobs() }),
             SUSPECT,
-            "the offered load exceeds the capacity for [read], [write]: response times would say \
-             how long the run was, and are withheld",
+            "the offered load exceeds the capacity for [read], [write]: response times would only \
+             show the length of the run and are withheld",
         ),
         (
             Finding::Backlog(Backlog::Unsent { jobs: jobs(), share: 0.05 }),
@@ -550,12 +544,13 @@ fn of_steady_state() -> Vec<Said> {
             Finding::WarmUp(WarmUp::TooShort),
             SUSPECT,
             "the run ended before the end of its warm-up could be found: the run is measured from \
-             its begin",
+             its beginning",
         ),
         (
             Finding::WarmUp(WarmUp::NoSteadyJob),
             SUSPECT,
-            "no job asked evenly from the begin to the end: the run is measured from its begin",
+            "no job sent requests evenly throughout the run: the run is measured from its \
+             beginning",
         ),
         (
             Finding::WarmUp(WarmUp::Overloaded),
@@ -571,19 +566,19 @@ fn of_steady_state() -> Vec<Said> {
         (
             Finding::WarmUp(WarmUp::SteadyAtOnce),
             PASS,
-            "the run was steady at once: the run is measured from its begin",
+            "the run was steady at once: the run is measured from its beginning",
         ),
         (
             Finding::WarmUp(WarmUp::Found { length }),
             PASS,
-            "the first 10s are less steady than the rest, and not measured",
+            "the first 10s are less steady than the rest and are excluded",
         ),
-        (Finding::Drift(MedianChange::None), PASS, "the median response time stayed what it was"),
+        (Finding::Drift(MedianChange::None), PASS, "the median response time did not change"),
         (
             Finding::Drift(gradual),
             SUSPECT,
-            "the median response time of [read] changed by +10.1 % from the begin of the window to \
-             its end",
+            "the median response time of [read] changed by +10.1 % from the beginning to the end \
+             of the window",
         ),
         (
             Finding::Step(abrupt),
@@ -593,7 +588,7 @@ fn of_steady_state() -> Vec<Said> {
         (
             Finding::Little(BusyClients { job: read(), busy: 7.216, clients: 8.0 }),
             SUSPECT,
-            "by their times and numbers, the requests of [read] kept 7.22 of 8 clients busy",
+            "Little's law gives 7.22 busy clients of [read]; 8 are configured",
         ),
     ]
 }
@@ -626,16 +621,12 @@ fn of_target() -> Vec<Said> {
             PASS,
             "the target accepted every connection",
         ),
-        (
-            Finding::Connections(Connections::AllOpen),
-            PASS,
-            "as many connections were open as were asked for",
-        ),
-        (missing(None), SUSPECT, "of the 4 connections of [read] 3.5 were open on average"),
+        (Finding::Connections(Connections::AllOpen), PASS, "all configured connections were open"),
+        (missing(None), SUSPECT, "3.5 of the 4 connections of [read] were open on average"),
         (
             missing(Some("28P01")),
             SUSPECT,
-            "of the 4 connections of [read] 3.5 were open on average; the target refused \
+            "3.5 of the 4 connections of [read] were open on average; the target refused \
              connections (28P01)",
         ),
         (Finding::Connections(limited), SUSPECT, "3 connections are the limit"),
@@ -666,38 +657,38 @@ fn of_server() -> Vec<Said> {
             Finding::Commits(Commits::Missing(compared)),
             Status::Invalid,
             "1 commits are missing: the server counted 60,006 commits; requests account for \
-             60,000, assay's own sessions for 7. The server or something before it answered and \
-             did nothing",
+             60,000, assay's own sessions for 7. The server, or a proxy before it, answered \
+             without executing them",
         ),
         (
             Finding::Commits(Commits::Excess(excess)),
             SUSPECT,
             "the server counted 70,000 statements; requests account for 60,000, assay's own \
-             sessions for 7: something else worked in this database, or statements do more than \
-             they say",
+             sessions for 7: other sessions used this database, or statements count more often \
+             than expected",
         ),
         (
             written(cycles(0.0, 0.0), 50e6, Coverage::FewCycles),
             PASS,
-            "no checkpoint began in the run, 0 of them before their time; 50.0 MB of log were \
-             written: a run of several cycles also pays for what this one left to be written back",
+            "no checkpoint began in the run, 0 of them ahead of schedule; 50.0 MB of log were \
+             written: a run of several cycles also includes the write-back that this one left for \
+             later",
         ),
         (
             written(cycles(1.0, 2.0), 50e6, Coverage::Representative),
             PASS,
-            "3 checkpoints began in the run, 2 of them before their time; 50.0 MB of log were \
+            "3 checkpoints began in the run, 2 of them ahead of schedule; 50.0 MB of log were \
              written",
         ),
         (
             written(cycles(1.0, 0.0), 1e5, Coverage::NothingToWrite),
             PASS,
-            "0.1 MB of log were written: the run wrote next to nothing that a checkpoint writes \
-             back",
+            "0.1 MB of log were written: the run wrote too little for checkpoints to matter",
         ),
         (
             written(Cycles::Turns(2.5), 250e6, Coverage::Representative),
             PASS,
-            "250.0 MB of log were written, 2.50 times the room that it has",
+            "250.0 MB of log were written, 2.50 times its capacity",
         ),
     ]
 }

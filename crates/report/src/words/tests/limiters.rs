@@ -112,14 +112,11 @@ fn of_runs() -> Vec<Said> {
     };
     vec![
         (F::Satisfied, "every open job was answered at the rate at which requests arrived"),
-        (
-            F::Inconclusive(I::LoadsOnly),
-            "no requests were made: what limited each load is told with it",
-        ),
+        (F::Inconclusive(I::LoadsOnly), "no requests were made: each load names its own limiter"),
         (F::Inconclusive(I::NoRequests), "there were no requests"),
         (
             F::Inconclusive(I::FailingRequests),
-            "a request that fails says nothing of what the target can do",
+            "failing requests do not show the capacity of the target",
         ),
         (F::Inconclusive(I::UnsentRequests), "some requests were never sent"),
         (
@@ -131,16 +128,16 @@ fn of_runs() -> Vec<Said> {
         (F::Inconclusive(I::NothingObserved), "nothing was observed meanwhile"),
         (
             full(Saturation::Program, true),
-            "another program asked what it wanted, and nothing that was observed is full",
+            "another program chose its own load, and no observed component is saturated",
         ),
         (
             full_beside(&["processors of the machine"]),
-            "another program asked what it wanted, and of what was observed only processors of the \
+            "another program chose its own load, and of what was observed only processors of the \
              machine (97 %) are full: requests were not found to wait for it",
         ),
         (
             full_beside(&["disk vda"]),
-            "another program asked what it wanted, and of what was observed only disk vda (97 %) \
+            "another program chose its own load, and of what was observed only disk vda (97 %) \
              is full: requests were not found to wait for it",
         ),
         (
@@ -150,31 +147,31 @@ fn of_runs() -> Vec<Said> {
         ),
         (
             full(Saturation::ClosedJob, true),
-            "a closed job takes what it can get, and nothing that was observed is full",
+            "a closed job sends as fast as it is answered, and no observed component is saturated",
         ),
         (
             full(Saturation::Load, true),
-            "a load takes what it can get, and nothing that was observed is full",
+            "a load sends as fast as it is answered, and no observed component is saturated",
         ),
         (
             asks(Asking::Clients, 1.0),
-            "one client asks one request at a time, which takes 1.60 ms, and nothing that was seen \
-             is full: 1000 requests per second keep 1.6 busy",
+            "one client sends one request at a time, which takes 1.60 ms, and no observed \
+             component is saturated: 1000 requests per second keep 1.6 busy",
         ),
         (
             asks(Asking::Clients, 2.0),
-            "2 clients ask one request at a time, which takes 1.60 ms, and nothing that was seen \
-             is full: 1000 requests per second keep 1.6 busy",
+            "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
+             is saturated: 1000 requests per second keep 1.6 busy",
         ),
         (
             asks(Asking::Writers, 1.0),
-            "one writer commits a batch at a time, which takes 1.60 ms, and nothing that was seen \
-             is full: 1000 batches per second keep 1.6 busy",
+            "one writer commits a batch at a time, which takes 1.60 ms, and no observed component \
+             is saturated: 1000 batches per second keep 1.6 busy",
         ),
         (
             asks(Asking::Writers, 4.0),
-            "4 writers commit a batch at a time, which takes 1.60 ms, and nothing that was seen is \
-             full: 1000 batches per second keep 1.6 busy",
+            "4 writers commit a batch at a time, which takes 1.60 ms, and no observed component is \
+             saturated: 1000 batches per second keep 1.6 busy",
         ),
     ]
 }
@@ -193,17 +190,17 @@ fn of_generator() -> Vec<Said> {
         ),
         (
             F::Connections(C::ClientsWithout { clients: 20.0, connections: 8.0, text: text() }),
-            "of 20 clients 8 ask anything: 8 connections are the limit",
+            "only 8 of 20 clients send requests: 8 connections are the limit",
         ),
         (
             F::Connections(C::Pool { in_flight: 16.0, sessions: 1.0 }),
-            "16 requests under way share 1 session of the database: a pool between the two keeps \
-             the others waiting",
+            "16 requests in flight share 1 session of the database: a connection pool in between \
+             keeps the others waiting",
         ),
         (
             F::Connections(C::Pool { in_flight: 16.0, sessions: 2.0 }),
-            "16 requests under way share 2 sessions of the database: a pool between the two keeps \
-             the others waiting",
+            "16 requests in flight share 2 sessions of the database: a connection pool in between \
+             keeps the others waiting",
         ),
         (
             F::Connections(C::PoolOfProgram {
@@ -214,7 +211,7 @@ fn of_generator() -> Vec<Said> {
                 active_share: Some(0.9),
             }),
             "24 connections of the program share 2.0 sessions of the database, which are at work \
-             for 90 % of the time: a pool between the two keeps the others waiting",
+             for 90 % of the time: a connection pool in between keeps the others waiting",
         ),
         (
             F::Connections(C::PoolOfProgram {
@@ -230,12 +227,12 @@ fn of_generator() -> Vec<Said> {
         (
             F::Generator(G::ThreadWaits { thread: thread(), ran: 0.5, waited: 0.45 }),
             "its thread lane-1 ran for 50 % of the window and waited for a processor for 45 %: \
-             something else had it",
+             something else used it",
         ),
         (
             full(FullThread::Ceiling(used), 0),
-            "1000 statements/s are 81 % of the most that 2 threads of the load generator made here \
-             when calibrated",
+            "1000 statements/s are 81 % of the calibrated maximum of 2 threads of the load \
+             generator",
         ),
         (
             full(processor, 1),
@@ -243,8 +240,7 @@ fn of_generator() -> Vec<Said> {
         ),
         (
             F::Generator(G::SlowFeed { clients: 8.0, idle_share: 0.8 }),
-            "its 8 clients have nothing to ask for 80 % of the time: what they read comes too \
-             slowly",
+            "its 8 clients are idle for 80 % of the time: their input arrives too slowly",
         ),
         (
             F::Generator(G::LoaderFull { ran: 0.95 }),
@@ -253,7 +249,7 @@ fn of_generator() -> Vec<Said> {
         (
             F::Generator(G::LoaderWaits { ran: 0.3, waited: 0.6 }),
             "the thread that makes and sends the rows ran for 30 % of the time and waited for a \
-             processor for 60 %: something else had it",
+             processor for 60 %: something else used it",
         ),
     ]
 }
@@ -272,7 +268,7 @@ fn of_program() -> Vec<Said> {
         (
             absent(false),
             "the program used a session of the database for 7 % of the time, and 0.85 processors: \
-             it does not ask more",
+             it sends no more requests",
         ),
         (
             F::Program(R::ThreadFull { share: 0.97 }),
@@ -289,13 +285,13 @@ fn of_program() -> Vec<Said> {
         ),
         (
             few(Some(0.000_31)),
-            "of 2.00 sessions of the database 0.50 are at work and 1.50 wait for the next request, \
-             which comes 0.31 ms after the last answer: no more are asked at once",
+            "0.50 of 2.00 sessions of the database are at work and 1.50 wait for the next request, \
+             which comes 0.31 ms after the last answer: the program has no more in flight",
         ),
         (
             few(None),
-            "of 2.00 sessions of the database 0.50 are at work and 1.50 wait for the next request: \
-             no more are asked at once",
+            "0.50 of 2.00 sessions of the database are at work and 1.50 wait for the next request: \
+             the program has no more in flight",
         ),
         (
             starved(Side::Server),
@@ -316,37 +312,37 @@ fn of_pauses() -> Vec<Said> {
     vec![
         (
             pauses(Pause::UnreadAnswers),
-            "of 1.00 sessions of the database 0.98 wait for the program to read its answers",
+            "0.98 of 1.00 sessions of the database wait for the program to read its answers",
         ),
         (
             pauses(Pause::AnswersOnTheWay),
-            "of 1.00 sessions of the database 0.98 have answers that wait for room on the way",
+            "0.98 of 1.00 sessions of the database have answers that are queued in the network",
         ),
         (
             pauses(Pause::RowsOnTheWay),
-            "of 1.00 sessions of the database 0.98 wait for rows that wait for room on the way",
+            "0.98 of 1.00 sessions of the database wait for rows that are queued in the network",
         ),
         (
             pauses(Pause::RoundTrip { pause_s: 0.01, round_trip_s: 0.005 }),
-            "of 1.00 sessions of the database 0.98 wait for the next request, which comes 10.0 ms \
+            "0.98 of 1.00 sessions of the database wait for the next request, which comes 10.0 ms \
              after the last answer: a round trip takes 5.00 ms",
         ),
         (
             nothing(Some("Client:ClientRead"), Sockets::Empty { share: 0.99 }),
-            "of 1.00 sessions of the database 0.98 wait within a statement for the program's rows \
-             (Client:ClientRead), and for 99 % of that time their sockets hold nothing, no request \
-             at the server and no answer at the program: the program does not ask more",
+            "0.98 of 1.00 sessions of the database wait within a statement for the program's rows \
+             (Client:ClientRead), and for 99 % of that time their sockets are empty, without a \
+             request at the server or an answer at the program: the program sends no more requests",
         ),
         (
             nothing(None, Sockets::Holding { requests: 0.2, answers: 0.1 }),
-            "of 1.00 sessions of the database 0.98 have nothing to do, while 0.20 requests wait in \
-             sockets of the server and 0.10 answers in those of the program: the program does not \
-             ask more",
+            "0.98 of 1.00 sessions of the database have nothing to do, while 0.20 requests wait in \
+             sockets of the server and 0.10 answers in those of the program: the program sends no \
+             more requests",
         ),
         (
             nothing(None, Sockets::Unseen),
-            "of 1.00 sessions of the database 0.98 have nothing to do: the program does not ask \
-             more",
+            "0.98 of 1.00 sessions of the database have nothing to do: the program sends no more \
+             requests",
         ),
     ]
 }
@@ -358,28 +354,28 @@ fn of_network() -> Vec<Said> {
     vec![
         (
             F::Network(N::Link { interface, bytes_per_s: 118e6, share: 0.944 }),
-            "interface eth0 carried 118 MB/s, 94 % of what its link can",
+            "interface eth0 carried 118 MB/s, 94 % of the capacity of its link",
         ),
         (
             F::Network(N::AnswersWait { in_flight: 1.6, waiting: 1.2 }),
-            "of 1.6 requests under way 1.2 have an answer that waits for room on the way",
+            "1.2 of 1.6 requests in flight have an answer that is queued in the network",
         ),
         (
             F::Network(N::AnswersQueue { mean_s: 0.000_9, least_s: 0.000_1 }),
-            "what the server sends takes 0.90 ms to be acknowledged, and 0.10 ms if nothing else \
-             is on the way: answers queue there",
+            "data of the server takes 0.90 ms to be acknowledged, and 0.10 ms on an idle path: \
+             answers are queued in the network",
         ),
         (trips(1.0), "a round trip takes 0.25 ms of the 1.60 ms of a request"),
         (trips(4.0), "4 round trips take 1.00 ms of the 1.60 ms of a request"),
         (
             F::Network(N::OnTheWay { in_flight: 1.6, missing: 1.2, service_s: 0.001_6 }),
-            "of 1.60 requests under way 1.20 are not with the database, whose sessions idle, and \
-             each takes 1.60 ms: they are on the way, or with a program that stands on it",
+            "1.20 of 1.60 requests in flight are not at the database, whose sessions are idle, and \
+             each takes 1.60 ms: they are in the network, or at a program in between",
         ),
         (
             F::Network(N::RowsWait { connections: 4.0, waiting: 3.2 }),
-            "of 4.00 connections that rows are written to 3.20 have some that wait for room on the \
-             way, and the database waits for them",
+            "3.20 of 4.00 connections that carry rows have rows that are queued in the network, \
+             and the database waits for them",
         ),
     ]
 }
@@ -391,8 +387,8 @@ fn of_processors() -> Vec<Said> {
     vec![
         (
             F::Processors(P::Throttled { side, throttled: 0.4, quota: 0.5, used: 0.45 }),
-            "the control group of the server was kept from running 0.40 s in every second: it may \
-             use 0.50 processors, and used 0.45",
+            "the control group of the server was throttled for 0.40 s in every second: it may use \
+             0.50 processors, and used 0.45",
         ),
         (
             full(false),
@@ -406,7 +402,7 @@ fn of_processors() -> Vec<Said> {
         ),
         (
             F::Processors(P::OneThread { share: 0.95, may_use: 2.0, used: 0.9 }),
-            "one of its threads used 95 % of a processor, while of 2.00 it used 0.90",
+            "one of its threads used 95 % of a processor, and all of them 0.90 of 2.00 processors",
         ),
     ]
 }
@@ -428,7 +424,7 @@ fn of_waits() -> Vec<Said> {
         (locks(None, None), "1.2 of 1.4 active sessions wait for locks (Lock:tuple)"),
         (
             F::Waits(W::Flush(sessions("IO:WALSync"))),
-            "1.2 of 1.4 active sessions wait until what they commit is safe (IO:WALSync)",
+            "1.2 of 1.4 active sessions wait for their commits to be flushed (IO:WALSync)",
         ),
         (
             F::Waits(W::Disk(sessions("IO:DataFileRead"))),
@@ -436,23 +432,23 @@ fn of_waits() -> Vec<Said> {
         ),
         (
             embedded(EmbeddedWait::Writer),
-            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait for the \
-             one that writes",
+            "1.50 of 2.00 requests in flight neither run nor wait for a processor: they wait for \
+             the writer",
         ),
         (
             embedded(EmbeddedWait::Flush),
-            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait until \
-             what it wrote is safe",
+            "1.50 of 2.00 requests in flight neither run nor wait for a processor: they wait for a \
+             flush",
         ),
         (
             embedded(EmbeddedWait::Disk),
-            "of 2.00 requests under way 1.50 neither run nor lack a processor: they wait for the \
-             disk",
+            "1.50 of 2.00 requests in flight neither run nor wait for a processor: they wait for \
+             the disk",
         ),
         (
             F::Memory(M::Group { lacked: 0.25, limit_bytes: 512e6 }),
-            "tasks of the control group of the server lacked memory for 25 % of the time: it may \
-             have 512 MB",
+            "tasks of the control group of the server lacked memory for 25 % of the time: its \
+             limit is 512 MB",
         ),
         (
             F::Memory(M::Host { lacked: 0.3, swapped_per_s: 12.0 }),
@@ -483,13 +479,13 @@ fn of_others() -> Vec<Said> {
     vec![
         (
             sessions(None),
-            "1.5 sessions of others were at work all the time, on 2.00 processors of the database, \
-             which are full",
+            "1.5 other sessions were always active, on 2.00 processors of the database, which are \
+             saturated",
         ),
         (
             sessions(Some(("vacuum: old", 0.9))),
-            "1.5 sessions of others were at work all the time, on 2.00 processors of the database, \
-             which are full; `vacuum: old` went on for 90 % of the window",
+            "1.5 other sessions were always active, on 2.00 processors of the database, which are \
+             saturated; `vacuum: old` ran for 90 % of the window",
         ),
         (
             F::Background(B::Named {
@@ -498,7 +494,7 @@ fn of_others() -> Vec<Said> {
                 cpu_share: 0.1,
                 bytes_share: 0.6,
             }),
-            "`checkpoint` went on for 80 % of the window; work in the background took 10 % of the \
+            "`checkpoint` ran for 80 % of the window; work in the background took 10 % of the \
              processor time of the database and 60 % of its bytes from and to disks",
         ),
         (
@@ -549,14 +545,15 @@ fn every_source_that_was_not_observed_has_a_name_and_a_reason() {
         (
             Unseen::CountersReset,
             "counters",
-            "they began anew in the window: the server, or its statistics, were reset",
+            "they were reset in the window: the server was restarted, or its statistics were \
+             cleared",
         ),
         (
             Unseen::Contradiction(contradiction),
             "sessions that seem to run",
             "the database shows 1.4 of 1.4 active sessions as running, and its processes used 0.2 \
-             processors and waited for 0.0: 1.2 sessions wait for something that has no name, or \
-             run on another host",
+             processors and waited for 0.0: 1.2 sessions wait for an unknown event or run on \
+             another host",
         ),
     ] {
         assert_eq!((source(&unseen), &*reason(&unseen)), (what, why));

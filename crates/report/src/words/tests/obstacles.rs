@@ -101,26 +101,26 @@ fn of_jobs() -> Vec<(Obstacle, &'static str)> {
         (J::AllOverloaded, "the offered load exceeds the capacity of every job"),
         (
             J::NoPoissonArrivals { per_s: 5.0, seconds: 10 },
-            "no job has Poisson arrivals at one rate, 5 per second or more, for 10 s",
+            "no job has Poisson arrivals at a constant rate of at least 5 per second for 10 s",
         ),
         (
             J::FewGaps { fewest: 100 },
-            "no job has Poisson arrivals at one rate of which 100 gaps were recorded",
+            "no job has 100 recorded gaps between Poisson arrivals at a constant rate",
         ),
         (J::NothingSent, "no request was sent"),
         (J::NothingRequested, "nothing was requested"),
         (J::NoService, "no job has a service time at a database"),
         (J::FewIntervals { fewest: 5 }, "requests arrive in fewer than 5 intervals"),
-        (J::GivenWarmUp, "its length was given, so it was not looked for"),
-        (J::IntermittentJobs, "jobs come and go"),
-        (J::VaryingRate, "the rate varies by intent"),
+        (J::GivenWarmUp, "the length of the warm-up is given, not detected"),
+        (J::IntermittentJobs, "some jobs are intermittent"),
+        (J::VaryingRate, "a job has a varying rate"),
         (
             J::FewRequests { requests: 30, parts: 10 },
             "no job that keeps up has 30 requests in each of 10 parts of the window",
         ),
         (
             J::NoBusyClients,
-            "no closed job has clients that do nothing but ask, and pause for a known time",
+            "no closed job has clients that only send requests and have a known mean think time",
         ),
         (J::NoExpectedRows, "no job says how many rows its statements return (`expect-rows`)"),
     ];
@@ -129,25 +129,26 @@ fn of_jobs() -> Vec<(Obstacle, &'static str)> {
 
 fn of_observation() -> Vec<(Obstacle, &'static str)> {
     let obstacles = [
-        (O::WatcherEnded, "the thread that would notice did not last"),
-        (O::Spinning, "with --spin a thread is busy whether it works or waits"),
+        (O::WatcherEnded, "the thread that detects stalls ended early"),
+        (O::Spinning, "with --spin, a thread is busy even while it waits"),
         (O::ThreadsUnreadable, "/proc/self/task/*/schedstat could not be read"),
-        (O::ThreadsReadOnce, "the run was too short: threads are looked at once a second"),
+        (O::ThreadsReadOnce, "the run was too short: threads are sampled once a second"),
         (O::ProcessorsUnreadable, "/proc/stat could not be read"),
         (
             O::SeveralTargetsHere,
-            "of several targets on this machine only the main one is told from other programs",
+            "several targets are on this machine, and only the main one can be distinguished from \
+             other programs",
         ),
         (
             O::DatabaseNotIdentified,
-            "the processes of the database could not be told from other programs",
+            "the processes of the database could not be distinguished from other programs",
         ),
         (
             O::ProgramsUnreadable,
             "the run was too short, or the processes of the machine could not be read",
         ),
-        (O::ClocksUnreadable, "the clocks could not be read side by side"),
-        (O::FrequencyUnknown, "the system does not tell the processors' frequency"),
+        (O::ClocksUnreadable, "the wall clock could not be compared with the monotonic clock"),
+        (O::FrequencyUnknown, "the system does not report the processors' frequency"),
         (O::FewReadings { fewest: 5 }, "a third of the window has fewer than 5 readings"),
     ];
     obstacles.map(|(obstacle, words)| (obstacle.into(), words)).into()
@@ -156,12 +157,9 @@ fn of_observation() -> Vec<(Obstacle, &'static str)> {
 fn of_calibration() -> Vec<(Obstacle, &'static str)> {
     let obstacles = [
         (C::NotCalibrated, "run `assay calibrate` once on this machine"),
-        (C::NoCalibratedRoute, "no job asks a database of a kind that is calibrated"),
-        (
-            C::NoCalibratedService,
-            "no job has a service time at a database of a kind that is calibrated",
-        ),
-        (C::ClockNotCalibrated, "the calibration says nothing of the clock"),
+        (C::NoCalibratedRoute, "no job uses a calibrated kind of database"),
+        (C::NoCalibratedService, "no job has a service time at a calibrated kind of database"),
+        (C::ClockNotCalibrated, "the calibration has no figures for the clock"),
     ];
     obstacles.map(|(obstacle, words)| (obstacle.into(), words)).into()
 }
@@ -174,34 +172,33 @@ fn of_counters() -> Vec<(Obstacle, &'static str)> {
         requests: [59_000.0, 60_000.0],
     };
     let obstacles = [
-        (S::ProgramsRun, "programs were run, and nobody knows what they asked"),
-        (S::SeveralTargets, "jobs ask several targets, which may be one server"),
+        (S::ProgramsRun, "the statements of the programs that were run are unknown"),
+        (S::SeveralTargets, "jobs use several targets, which may be the same server"),
         (
             S::AccountRefused("permission denied".to_owned()),
-            "the server's account could not be read: permission denied",
+            "the server's counters could not be read: permission denied",
         ),
-        (S::NoAccount, "there is no account of a server; SQLite and simulated servers keep none"),
-        (S::AccountNotRead, "the server's account was not read behind the run"),
-        (S::CutOff, "the run was cut off, and nobody knows what was open"),
+        (S::NoAccount, "there are no server counters; SQLite and simulated servers have none"),
+        (S::AccountNotRead, "the server's counters were not read after the run"),
+        (S::CutOff, "the run was cut off, and its open requests are unknown"),
         (
             S::CountersReset,
             "the server was started again, or its statistics were reset, while the run went on",
         ),
-        (S::NoKnownCounter, "the server counts nothing that is known here"),
-        (S::CounterStands, "the server's count does not grow"),
+        (S::NoKnownCounter, "the server has no supported counter"),
+        (S::CounterStands, "the server's counter does not increase"),
         (
             S::UnknownCommits { job: "read".to_owned(), word: "call".to_owned() },
-            "[read] has a statement (`call …`) of which nobody knows how often it commits",
+            "[read] has a statement (`call …`) whose commit count is unknown",
         ),
         (
             S::ParallelWorkers(compared),
             "the server counted 120,000 commits; requests account for 59,000 to 60,000, assay's \
-             own sessions for 9: processes that help with a statement count as commits as well, \
-             so that only commits that are missing would be noticed \
-             (`max_parallel_workers_per_gather = 0` lets all be counted)",
+             own sessions for 9: parallel workers count as commits too, and only missing commits \
+             would be noticed (`max_parallel_workers_per_gather = 0` allows an exact count)",
         ),
         (S::NoLogWritten, "the server does not show how much log it wrote"),
-        (S::CheckpointsUncounted, "the server does not count them"),
+        (S::CheckpointsUncounted, "the server does not count checkpoints"),
     ];
     obstacles.map(|(obstacle, words)| (obstacle.into(), words)).into()
 }
@@ -211,7 +208,10 @@ fn every_finding_has_a_sentence_if_its_check_is_not_possible() {
     let mut all = vec![
         (Obstacle::NoJob, "there is no job, so nothing was requested"),
         (Obstacle::VirtualTime, "time was simulated"),
-        (Obstacle::NothingObserved, "the record says nothing of what went on beside the requests"),
+        (
+            Obstacle::NothingObserved,
+            "the record has no observations of the machine or the database",
+        ),
     ];
     all.extend(of_jobs().into_iter().chain(of_observation()));
     all.extend(of_calibration().into_iter().chain(of_counters()));

@@ -11,7 +11,7 @@ fn every_warning_has_a_sentence_and_a_remedy() {
         (
             Quiet::NothingDue { first: Some(Nanos::from_secs(90)) },
             "nothing-due",
-            "made no request: its first was due 90 s after time zero, behind its end",
+            "made no request: its first was due 90 s after time zero, after the end of the job",
         ),
         (Quiet::NothingDue { first: None }, "nothing-due", "made no request in the whole run"),
         (
