@@ -189,7 +189,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
     for is_counterbalanced in [false, true] {
         let design = lab::experiment::design(&outline, is_counterbalanced);
         let results = read_results(path, &design, &outline.compared())?;
-        (1..outline.compared().len()).for_each(|arm| drop(results.changed_settings(arm)));
+        (1..outline.compared().len()).for_each(|arm| drop(results.undeclared(0, arm, &[])));
     }
     for row in &content.runs {
         answer_run(&Archive::open_run(path, row.run)?)?;

@@ -96,15 +96,18 @@ impl fmt::Display for RecordError {
             RecordErrorKind::CannotWrite => {
                 write!(f, "cannot continue to write the record `{path}`")
             }
-            RecordErrorKind::InUse => write!(
-                f,
-                "the record `{path}` is in use by another process: wait until that experiment has \
-                 ended, or end it"
-            ),
-            RecordErrorKind::Crashed => write!(
-                f,
-                "the recorder of `{path}` crashed; this is a bug in Assay, please report it"
-            ),
+            RecordErrorKind::InUse => {
+                write!(
+                    f,
+                    "`{path}` is in use by another process: wait until that has ended, or end it"
+                )
+            }
+            RecordErrorKind::Crashed => {
+                write!(
+                    f,
+                    "the recorder of `{path}` crashed; this is a bug in Assay, please report it"
+                )
+            }
             RecordErrorKind::CannotRemove => {
                 write!(f, "cannot remove the record `{path}`, which holds no requests")
             }
@@ -118,21 +121,13 @@ impl fmt::Display for RecordError {
             RecordErrorKind::CannotRead => {
                 write!(f, "cannot read `{path}`: name a record that you have the right to read")
             }
-            RecordErrorKind::NotARecord(found) => {
-                write!(
-                    f,
-                    "`{path}` is not a record of Assay: it is {found}; name a file that `assay \
-                     run` wrote"
-                )
-            }
+            RecordErrorKind::NotARecord(found) => write!(
+                f,
+                "`{path}` is not a record of Assay: it is {found}; name a file that `assay run` \
+                 wrote"
+            ),
             RecordErrorKind::Newer { version, assay } => {
-                let writer = assay.as_ref().map(|assay| format!(" by Assay {assay}"));
-                write!(
-                    f,
-                    "`{path}` was written{} in version {version} of the format, later than any \
-                     that this program knows: read it with that Assay or a later one",
-                    writer.unwrap_or_default()
-                )
+                f.write_str(&newer(&self.path, *version, assay.as_deref()))
             }
             RecordErrorKind::Experiment => write!(
                 f,
@@ -151,6 +146,15 @@ impl fmt::Display for RecordError {
             RecordErrorKind::Output => write!(f, "cannot write what was read from `{path}`"),
         }
     }
+}
+
+fn newer(path: &Path, version: i64, assay: Option<&str>) -> String {
+    let writer = assay.map(|assay| format!(" by Assay {assay}")).unwrap_or_default();
+    format!(
+        "`{}` was written{writer} in version {version} of the format, later than any that this \
+         program knows: read it with that Assay or a later one",
+        path.display()
+    )
 }
 
 impl Error for RecordError {

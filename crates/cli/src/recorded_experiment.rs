@@ -26,7 +26,7 @@ pub(crate) struct RecordedExperiment {
     pub(crate) names: Vec<String>,
     /// The results, without the comparisons that an undeclared difference decides.
     pub(crate) results: ExperimentResults,
-    /// Differences of each arm, from the first one and between its own rounds, that are not declared.
+    /// Undeclared differences of each arm: from the first arm, and between its own rounds.
     pub(crate) undeclared: Vec<UndeclaredDifference>,
     /// Facts about the experiment.
     content: ExperimentContent,

@@ -197,6 +197,7 @@ mod tests {
 
     /// Each turn of the script's loop takes a second, as on a busy machine.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "another process is watched")]
     fn patience_is_measured_in_seconds_and_not_in_turns() {
         let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-slow").expect("a folder");
         let slow = folder.path().join("sleep");

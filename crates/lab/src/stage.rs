@@ -116,7 +116,7 @@ impl Stage {
     /// # Errors
     /// The server cannot be reached, or rejects the statement.
     pub(crate) fn rows(&self, plan: &Plan, sql: &str) -> Result<Option<Table>, driver::Error> {
-        with_drivers!(self.drivers(plan, plan.seed), drivers => {
+        with_drivers!(self.drivers(plan, SimulatedRun::only(plan)), drivers => {
             let Some(driver) = drivers.main else { return Ok(None) };
             let rows = run_real(&rt::Options::default(), |rt| rows(driver, rt, sql));
             let system = |error: std::io::Error| driver::Error::disconnect(error.to_string());

@@ -24,8 +24,8 @@ mod words;
 
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use experiment::{
-    ArmView, ComparisonView, DifferenceView, ExperimentState, ExperimentView, FalseAlarms, ObjectionView,
-    RepeatedMetric, RepetitionView, RunView, SettingDifference, comparison_json,
+    ArmView, ComparisonView, DifferenceView, ExperimentState, ExperimentView, FalseAlarms,
+    ObjectionView, RepeatedMetric, RepetitionView, RunView, SettingDifference, comparison_json,
     comparison_markdown, comparison_text, experiment_json, experiment_markdown, experiment_text,
     two_runs,
 };

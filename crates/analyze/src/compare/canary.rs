@@ -5,8 +5,9 @@
 //! runs: then the change of a metric may be that of the machine.
 
 use super::change::ChangeInterval;
-use super::comparison::{ArmComparison, Comparison, CountedRun, Design};
+use super::comparison::{ArmComparison, Comparison, Design};
 use super::paired::{Pair, PairOrder, Paired};
+use super::sample::CountedRun;
 use crate::student::two_sided_p;
 use record::environment::CANARY;
 use workload::question::Scale;

@@ -111,19 +111,6 @@ pub struct Compared {
     pub conclusion: Conclusion,
 }
 
-/// Reason why a metric was not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotCompared {
-    /// A run does not have it.
-    Missing(Missing),
-    /// Its values have no change.
-    Incomparable(Incomparable),
-    /// The arms have other data without declaring it.
-    OtherData,
-    /// Commits survive in one arm only, without declaring it.
-    OtherDurability,
-}
-
 /// Compares the arms of an experiment over the first rounds, `pairs` of them. A round counts if
 /// every arm has a run in it.
 pub fn compare(design: &Design, runs: &[CountedRun<'_>], pairs: u32) -> Comparison {

@@ -29,6 +29,10 @@ pub enum NotCompared {
     Missing(Missing),
     /// Its values have no change.
     Incomparable(Incomparable),
+    /// The arms have other data without declaring it.
+    OtherData,
+    /// Commits survive in one arm only, without declaring it.
+    OtherDurability,
 }
 
 /// The runs of a baseline and of an arm.

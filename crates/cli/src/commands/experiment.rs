@@ -49,8 +49,8 @@ pub(crate) struct Executed {
     end: ExperimentEnd,
 }
 
-/// Runs an experiment, or continues an interrupted one; an exit status if a server or the disk ended
-/// it, which is printed.
+/// Runs an experiment, or continues an interrupted one. Returns an exit status if a server or the
+/// disk ended it, which is printed.
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,

@@ -306,7 +306,8 @@ impl<'a> Execution<'a> {
         verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
-    /// Runs `[teardown]` on every server with tables. A failure does not change the answer; it is reported.
+    /// Runs `[teardown]` on every server with tables. A failure does not change the answer; it is
+    /// reported.
     fn tear_down(&self) {
         for place in self.filled.iter().copied() {
             if self.order.experiment.arms[place].plan.teardown.is_empty() {
@@ -498,7 +499,8 @@ impl<'a> Execution<'a> {
     /// failed.
     fn after(&self, place: usize) -> Result<(), ExperimentError> {
         let arm = &self.order.experiment.arms[place];
-        let statements = self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
+        let statements =
+            self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
         let programs = self.command(place, Moment::After);
         statements.and(programs)
     }

@@ -3,9 +3,9 @@
 use analyze::compare::JudgedLimit;
 use serde_json::{Value, json};
 
+use super::comparison::SettingDifference;
 use super::comparison::{ComparisonView, ObjectionView};
 use super::repetition::RepetitionView;
-use super::comparison::SettingDifference;
 use super::{comparison_text, json, objection, sentence};
 
 /// Returns the document of a comparison.

@@ -198,7 +198,7 @@ mod tests {
             looks: Vec::new(),
             comparison: None,
             machine,
-            settings: Vec::new(),
+            undeclared: Vec::new(),
             false_alarms: None,
             repetition: None,
         }
