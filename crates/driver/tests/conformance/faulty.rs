@@ -104,16 +104,16 @@ pub(crate) fn planted_for(case: &str) -> Planted {
 }
 
 /// A fixture whose driver has a fault.
-pub(crate) struct Faulty<F> {
+pub(crate) struct FaultyFixture<F> {
     fixture: F,
     fault: Defect,
     open: Arc<AtomicUsize>,
 }
 
-impl<F> Faulty<F> {
+impl<F> FaultyFixture<F> {
     /// Plants a fault in a fixture's driver.
-    pub(crate) fn new(fixture: F, fault: Defect) -> Faulty<F> {
-        Faulty { fixture, fault, open: Arc::default() }
+    pub(crate) fn new(fixture: F, fault: Defect) -> FaultyFixture<F> {
+        FaultyFixture { fixture, fault, open: Arc::default() }
     }
 
     fn planted<D>(&self, driver: D) -> FaultyDriver<D> {
@@ -121,7 +121,7 @@ impl<F> Faulty<F> {
     }
 }
 
-impl<F: Fixture> Fixture for Faulty<F> {
+impl<F: Fixture> Fixture for FaultyFixture<F> {
     type Driver = FaultyDriver<F::Driver>;
 
     fn driver(&self) -> Self::Driver {
@@ -149,7 +149,7 @@ impl<F: Fixture> Fixture for Faulty<F> {
     }
 }
 
-impl<F: StoringFixture> StoringFixture for Faulty<F> {
+impl<F: StoringFixture> StoringFixture for FaultyFixture<F> {
     fn integer(&self) -> &'static str {
         self.fixture.integer()
     }

@@ -3,8 +3,8 @@
 mod mariadb;
 mod postgres;
 
-pub(crate) use mariadb::Maria;
-pub(crate) use postgres::Pg;
+pub(crate) use mariadb::MariadbFixture;
+pub(crate) use postgres::PostgresFixture;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,26 +17,26 @@ use testbed::{Kind, Server, shared, shared_with_tls};
 
 /// Transport of a connection to a server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Transport {
     Tcp,
     Socket,
     Tls,
 }
 
-impl Way {
+impl Transport {
     /// Returns the server for this transport.
     fn server(self, kind: Kind) -> &'static Server {
         match self {
-            Way::Tcp | Way::Socket => shared(kind),
-            Way::Tls => shared_with_tls(kind),
+            Transport::Tcp | Transport::Socket => shared(kind),
+            Transport::Tls => shared_with_tls(kind),
         }
     }
 
     /// Returns the URL of a server with this transport.
     fn to(self, server: &Server) -> Target {
         match self {
-            Way::Tcp | Way::Tls => server.url(),
-            Way::Socket => server.url_over_socket(),
+            Transport::Tcp | Transport::Tls => server.url(),
+            Transport::Socket => server.url_over_socket(),
         }
     }
 }
@@ -84,17 +84,17 @@ fn as_user(target: &Target, name: &str) -> Target {
 }
 
 /// A simulated server without contention.
-pub(crate) struct Sim(Simulated);
+pub(crate) struct SimulatedFixture(Simulated);
 
-impl Default for Sim {
-    fn default() -> Sim {
+impl Default for SimulatedFixture {
+    fn default() -> SimulatedFixture {
         let target = Target::parse("sim:mmc?servers=unlimited&service=50us").expect("a URL");
         let config = Config::from_options("mmc", &target.options).expect("options");
-        Sim(Simulated::new(config, Seed(1)))
+        SimulatedFixture(Simulated::new(config, Seed(1)))
     }
 }
 
-impl Fixture for Sim {
+impl Fixture for SimulatedFixture {
     type Driver = Simulated;
 
     fn driver(&self) -> Simulated {
@@ -134,7 +134,7 @@ impl Fixture for Sim {
 
 /// An SQLite database in a temporary file that is not flushed, because the speed of the disk does
 /// not matter here.
-pub(crate) struct Lite(Sqlite);
+pub(crate) struct SqliteFixture(Sqlite);
 
 /// Lock timeout of a writer that must outlast all others, however busy the machine is.
 pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
@@ -145,10 +145,10 @@ pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(2);
 /// Lock timeout of a writer that must be observed giving up.
 const IMPATIENT: Nanos = Nanos::from_millis(2);
 
-impl Lite {
+impl SqliteFixture {
     /// Creates a database with this journal mode and lock timeout.
-    pub(crate) fn new(journal: &str, patience: Nanos) -> Lite {
-        Lite(open(&Endpoint::Temporary, &format!("journal={journal}"), patience))
+    pub(crate) fn new(journal: &str, patience: Nanos) -> SqliteFixture {
+        SqliteFixture(open(&Endpoint::Temporary, &format!("journal={journal}"), patience))
     }
 }
 
@@ -158,7 +158,7 @@ fn open(endpoint: &Endpoint, journal: &str, patience: Nanos) -> Sqlite {
     Sqlite::open(&target).expect("a database")
 }
 
-impl Fixture for Lite {
+impl Fixture for SqliteFixture {
     type Driver = Sqlite;
 
     fn driver(&self) -> Sqlite {
@@ -203,7 +203,7 @@ impl Fixture for Lite {
     }
 }
 
-impl StoringFixture for Lite {
+impl StoringFixture for SqliteFixture {
     fn integer(&self) -> &'static str {
         "bigint"
     }
@@ -226,28 +226,32 @@ impl StoringFixture for Lite {
 }
 
 /// One kind of database in a run with targets of several kinds.
-pub(crate) enum OneOf {
-    Sim(Sim),
-    Lite(Lite),
+pub(crate) enum MixedFixture {
+    SimulatedFixture(SimulatedFixture),
+    SqliteFixture(SqliteFixture),
 }
 
-impl OneOf {
-    fn ask<T>(&self, sim: impl FnOnce(&Sim) -> T, lite: impl FnOnce(&Lite) -> T) -> T {
+impl MixedFixture {
+    fn ask<T>(
+        &self,
+        sim: impl FnOnce(&SimulatedFixture) -> T,
+        lite: impl FnOnce(&SqliteFixture) -> T,
+    ) -> T {
         match self {
-            OneOf::Sim(fixture) => sim(fixture),
-            OneOf::Lite(fixture) => lite(fixture),
+            MixedFixture::SimulatedFixture(fixture) => sim(fixture),
+            MixedFixture::SqliteFixture(fixture) => lite(fixture),
         }
     }
 
-    fn lite(&self) -> &Lite {
+    fn lite(&self) -> &SqliteFixture {
         match self {
-            OneOf::Lite(fixture) => fixture,
-            OneOf::Sim(_) => panic!("a simulated server keeps no data"),
+            MixedFixture::SqliteFixture(fixture) => fixture,
+            MixedFixture::SimulatedFixture(_) => panic!("a simulated server keeps no data"),
         }
     }
 }
 
-impl Fixture for OneOf {
+impl Fixture for MixedFixture {
     type Driver = Either<Simulated, Sqlite>;
 
     fn driver(&self) -> Self::Driver {
@@ -259,23 +263,23 @@ impl Fixture for OneOf {
     }
 
     fn rejected(&self) -> Refused {
-        self.ask(Sim::rejected, Lite::rejected)
+        self.ask(SimulatedFixture::rejected, SqliteFixture::rejected)
     }
 
     fn failing(&self) -> Refused {
-        self.ask(Sim::failing, Lite::failing)
+        self.ask(SimulatedFixture::failing, SqliteFixture::failing)
     }
 
     fn endless(&self) -> String {
-        self.ask(Sim::endless, Lite::endless)
+        self.ask(SimulatedFixture::endless, SqliteFixture::endless)
     }
 
     fn sever(&self) -> String {
-        self.ask(Sim::sever, Lite::sever)
+        self.ask(SimulatedFixture::sever, SqliteFixture::sever)
     }
 }
 
-impl StoringFixture for OneOf {
+impl StoringFixture for MixedFixture {
     fn integer(&self) -> &'static str {
         self.lite().integer()
     }

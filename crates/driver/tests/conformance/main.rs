@@ -29,7 +29,7 @@ macro_rules! finds_the_fault {
             #[test]
             fn $case() {
                 let planted = planted_for(stringify!($case));
-                let fixture = Faulty::new($fixture, planted.fault);
+                let fixture = FaultyFixture::new($fixture, planted.fault);
                 let verdict = in_real_time(&fixture, conformance::$case);
                 let finding = verdict.expect_err("the case does not see the fault").to_string();
                 assert!(finding.contains(planted.found), "another fault is found: {finding}");
@@ -40,89 +40,89 @@ macro_rules! finds_the_fault {
 
 mod simulated_in_real_time {
     use super::*;
-    use crate::fixtures::Sim;
-    conformance_cases!(passes in_real_time Sim::default());
+    use crate::fixtures::SimulatedFixture;
+    conformance_cases!(passes in_real_time SimulatedFixture::default());
 }
 
 mod simulated_in_virtual_time {
     use super::*;
-    use crate::fixtures::Sim;
-    conformance_cases!(passes in_virtual_time Sim::default());
+    use crate::fixtures::SimulatedFixture;
+    conformance_cases!(passes in_virtual_time SimulatedFixture::default());
 }
 
 mod sqlite_with_a_write_ahead_log {
     use super::*;
-    use crate::fixtures::{Lite, PATIENT};
-    conformance_cases!(passes in_real_time Lite::new("wal", PATIENT));
-    conformance_keeper_cases!(passes in_real_time Lite::new("wal", PATIENT));
+    use crate::fixtures::{PATIENT, SqliteFixture};
+    conformance_cases!(passes in_real_time SqliteFixture::new("wal", PATIENT));
+    conformance_keeper_cases!(passes in_real_time SqliteFixture::new("wal", PATIENT));
 }
 
 mod sqlite_with_a_rollback_journal {
     use super::*;
-    use crate::fixtures::{Lite, PATIENT};
-    conformance_cases!(passes in_real_time Lite::new("delete", PATIENT));
-    conformance_keeper_cases!(passes in_real_time Lite::new("delete", PATIENT));
+    use crate::fixtures::{PATIENT, SqliteFixture};
+    conformance_cases!(passes in_real_time SqliteFixture::new("delete", PATIENT));
+    conformance_keeper_cases!(passes in_real_time SqliteFixture::new("delete", PATIENT));
 }
 
 mod postgres_over_tcp {
     use super::*;
-    use crate::fixtures::{Pg, Way};
-    conformance_cases!(passes in_real_time Pg::new(Way::Tcp));
-    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Tcp));
+    use crate::fixtures::{PostgresFixture, Transport};
+    conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Tcp));
+    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Tcp));
 }
 
 mod postgres_over_a_socket {
     use super::*;
-    use crate::fixtures::{Pg, Way};
-    conformance_cases!(passes in_real_time Pg::new(Way::Socket));
-    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Socket));
+    use crate::fixtures::{PostgresFixture, Transport};
+    conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Socket));
+    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Socket));
 }
 
 mod postgres_over_tls {
     use super::*;
-    use crate::fixtures::{Pg, Way};
-    conformance_cases!(passes in_real_time Pg::new(Way::Tls));
-    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Tls));
+    use crate::fixtures::{PostgresFixture, Transport};
+    conformance_cases!(passes in_real_time PostgresFixture::new(Transport::Tls));
+    conformance_keeper_cases!(passes in_real_time PostgresFixture::new(Transport::Tls));
 }
 
 mod mariadb_over_tcp {
     use super::*;
-    use crate::fixtures::{Maria, Way};
-    conformance_cases!(passes in_real_time Maria::new(Way::Tcp));
-    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Tcp));
+    use crate::fixtures::{MariadbFixture, Transport};
+    conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Tcp));
+    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Tcp));
 }
 
 mod mariadb_over_a_socket {
     use super::*;
-    use crate::fixtures::{Maria, Way};
-    conformance_cases!(passes in_real_time Maria::new(Way::Socket));
-    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Socket));
+    use crate::fixtures::{MariadbFixture, Transport};
+    conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Socket));
+    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Socket));
 }
 
 mod mariadb_over_tls {
     use super::*;
-    use crate::fixtures::{Maria, Way};
-    conformance_cases!(passes in_real_time Maria::new(Way::Tls));
-    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Tls));
+    use crate::fixtures::{MariadbFixture, Transport};
+    conformance_cases!(passes in_real_time MariadbFixture::new(Transport::Tls));
+    conformance_keeper_cases!(passes in_real_time MariadbFixture::new(Transport::Tls));
 }
 
 mod either_kind_simulated {
     use super::*;
-    use crate::fixtures::{OneOf, Sim};
-    conformance_cases!(passes in_virtual_time OneOf::Sim(Sim::default()));
+    use crate::fixtures::{MixedFixture, SimulatedFixture};
+    conformance_cases!(passes in_virtual_time MixedFixture::SimulatedFixture(SimulatedFixture::default()));
 }
 
 mod either_kind_sqlite {
     use super::*;
-    use crate::fixtures::{Lite, OneOf, PATIENT};
-    conformance_cases!(passes in_real_time OneOf::Lite(Lite::new("wal", PATIENT)));
-    conformance_keeper_cases!(passes in_real_time OneOf::Lite(Lite::new("wal", PATIENT)));
+    use crate::fixtures::{MixedFixture, PATIENT, SqliteFixture};
+    conformance_cases!(passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT)));
+    conformance_keeper_cases!(passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT)));
 }
 
 mod planted_fault {
     use super::*;
-    use crate::faulty::{Faulty, planted_for};
-    use crate::fixtures::{LESS_PATIENT, Lite, Sim};
-    conformance_cases!(finds_the_fault Sim::default());
-    conformance_keeper_cases!(finds_the_fault Lite::new("wal", LESS_PATIENT));
+    use crate::faulty::{FaultyFixture, planted_for};
+    use crate::fixtures::{LESS_PATIENT, SimulatedFixture, SqliteFixture};
+    conformance_cases!(finds_the_fault SimulatedFixture::default());
+    conformance_keeper_cases!(finds_the_fault SqliteFixture::new("wal", LESS_PATIENT));
 }

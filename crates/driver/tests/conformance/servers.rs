@@ -18,7 +18,7 @@ use driver::conformance::{self, Fixture, Verdict, in_real_time};
 use driver::{Connection, Driver, conformance_cases, conformance_keeper_cases};
 use testbed::Rights;
 
-use crate::fixtures::{Maria, Pg};
+use crate::fixtures::{MariadbFixture, PostgresFixture};
 
 /// Runs each case with a fixture of its own.
 macro_rules! runs {
@@ -83,14 +83,14 @@ fn conformance_of(url: &str) -> Result<bool, String> {
     let mut tally = Tally::default();
     let version = match target.kind {
         TargetKind::Postgres => {
-            conformance_cases!(runs tally Pg::at(&target));
-            conformance_keeper_cases!(runs tally Pg::at(&target));
-            version_of(&Pg::at(&target))
+            conformance_cases!(runs tally PostgresFixture::at(&target));
+            conformance_keeper_cases!(runs tally PostgresFixture::at(&target));
+            version_of(&PostgresFixture::at(&target))
         }
         TargetKind::Mysql => {
-            conformance_cases!(runs tally Maria::at(&target));
-            conformance_keeper_cases!(runs tally Maria::at(&target));
-            version_of(&Maria::at(&target))
+            conformance_cases!(runs tally MariadbFixture::at(&target));
+            conformance_keeper_cases!(runs tally MariadbFixture::at(&target));
+            version_of(&MariadbFixture::at(&target))
         }
         _ => return Err(format!("the suite asks servers, and {url} is none")),
     };
