@@ -11,7 +11,7 @@ use archive::RecordError;
 use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
 use driver::{Driver, Null};
 use engine::{Options, Prepare, Stop};
-use observe::{DatabaseWatch, Scope, Whose};
+use observe::{DatabaseWatch, ObservedSessions, Scope};
 use record::environment::{COMMAND, COMMAND_ENDED};
 use record::{End, EndKind, Header, Pace, TargetText};
 use rt::run_real;
@@ -198,8 +198,8 @@ fn watch<D: Driver>(
     // A component that cannot be observed is noted as missing; the program does not wait for it.
     let watches = Watches::begin(zero, &scope, &plan.observe, &observations);
     let whose = match program.number() {
-        Some(_) => Whose::Program(scope),
-        None => Whose::AllClients,
+        Some(_) => ObservedSessions::Program(scope),
+        None => ObservedSessions::AllClients,
     };
     let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
     let database = database.and_then(|begin| begin(zero, &observations));

@@ -7,8 +7,8 @@ use base::{Nanos, Stamp, TargetKind};
 use driver::Driver;
 use observe::environment::network;
 use observe::{
-    Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, ServerLocation, Watch,
-    Whose,
+    Busiest, DatabaseWatch, Missing, ObservedSessions, RemoteHost, RemoteWatch, Sample, Scope,
+    ServerLocation, Watch,
 };
 use workload::{NamedTarget, Observe, Plan};
 
@@ -154,7 +154,7 @@ pub(crate) type Begin = Box<dyn Fn(Stamp, &ObservationSink) -> Option<DatabaseWa
 pub(crate) fn of_database<D: Driver>(
     plan: &Plan,
     main: Option<&D>,
-    whose: Whose,
+    whose: ObservedSessions,
     observations: &ObservationSink,
 ) -> Option<Begin> {
     let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();

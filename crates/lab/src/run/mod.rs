@@ -14,7 +14,7 @@ use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
 use base::Nanos;
 use driver::Driver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, node_entries};
-use observe::Whose;
+use observe::ObservedSessions;
 use record::Pace;
 use workload::{JobOrPart, Plan, Warmup};
 
@@ -179,7 +179,7 @@ fn recording_listener<D: Driver>(
     let Order { plan, options, .. } = order;
     let observations = ObservationSink::of(recorder);
     let main = drivers.main.as_ref();
-    let database = observation::of_database(plan, main, Whose::Ours, &observations);
+    let database = observation::of_database(plan, main, ObservedSessions::Ours, &observations);
     if !options.is_virtual {
         observation::note_other_targets(plan, &observations);
     }

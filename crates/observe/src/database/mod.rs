@@ -32,8 +32,8 @@ use mysql::Mysql;
 use postgres::Postgres;
 use session::{End, Patience, Session, Trouble};
 use sqlite::Sqlite;
+pub use tally::ObservedSessions;
 use tally::Tally;
-pub use tally::Whose;
 
 /// Mean time between two samples of the sessions.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -69,7 +69,7 @@ impl DatabaseWatch {
     pub fn begin<D: Driver>(
         zero: Stamp,
         driver: D,
-        whose: Whose,
+        whose: ObservedSessions,
         every: Nanos,
         tell: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<DatabaseWatch> {
@@ -196,12 +196,12 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         every: Nanos,
         rt: Rt,
         patience: Patience,
-        whose: Whose,
+        whose: ObservedSessions,
         tell: T,
     ) -> Watching<T> {
         let pairs = match &whose {
-            Whose::Program(scope) => Pairs::of(scope),
-            Whose::Ours | Whose::AllClients => None,
+            ObservedSessions::Program(scope) => Pairs::of(scope),
+            ObservedSessions::Ours | ObservedSessions::AllClients => None,
         };
         Watching {
             zero,

@@ -29,7 +29,7 @@ struct Counted {
 
 /// Sessions that are observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum ObservedSessions {
     /// Sessions of this load generator. Waits of others are not counted as its time.
     #[default]
     Ours,
@@ -43,7 +43,7 @@ pub enum Whose {
 /// Sums that only grow, across sessions of the observer too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    whose: Whose,
+    whose: ObservedSessions,
     /// True once a session was recognised as ours: a proxy in between may change the names of
     /// sessions, and then those of all clients are counted.
     knows_ours: bool,
@@ -148,7 +148,7 @@ impl SessionObservation {
 
 impl Tally {
     /// Creates a tally for these sessions.
-    pub(super) fn of(whose: Whose) -> Tally {
+    pub(super) fn of(whose: ObservedSessions) -> Tally {
         Tally { whose, ..Tally::default() }
     }
 
@@ -159,9 +159,9 @@ impl Tally {
         mut theirs: SessionObservation,
     ) {
         self.knows_ours |= match self.whose {
-            Whose::Ours => ours.sessions() > 0,
-            Whose::Program(_) => ours.turns.identified > 0,
-            Whose::AllClients => false,
+            ObservedSessions::Ours => ours.sessions() > 0,
+            ObservedSessions::Program(_) => ours.turns.identified > 0,
+            ObservedSessions::AllClients => false,
         };
         ours.others = theirs.waits.get(RUNNING).copied().unwrap_or_default();
         ours.background.append(&mut theirs.background);
@@ -220,7 +220,7 @@ impl Tally {
         for (metric, &count) in seen {
             self.add_sessions(metric, count);
         }
-        if matches!(self.whose, Whose::Program(_)) {
+        if matches!(self.whose, ObservedSessions::Program(_)) {
             self.add_turns(look.turns);
         }
         self.add_named(&Part::Waits, RUNNING, 0);
@@ -313,17 +313,17 @@ mod tests {
             assert_eq!(sums(tally, &Part::Background).len(), 1);
             [sessions["active"], sessions["idle"], sessions["others"], waits[RUNNING], lock]
         };
-        let mut run = Tally::of(Whose::Ours);
+        let mut run = Tally::of(ObservedSessions::Ours);
         run.add_looks(ours.clone(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
         // A sample without any of ours does not change that.
         run.add_looks(SessionObservation::default(), theirs.clone());
         assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
-        let mut watched = Tally::of(Whose::AllClients);
+        let mut watched = Tally::of(ObservedSessions::AllClients);
         watched.add_looks(ours, theirs.clone());
         assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
         // None was ever recognised as ours: their names have been changed.
-        let mut renamed = Tally::of(Whose::Ours);
+        let mut renamed = Tally::of(ObservedSessions::Ours);
         renamed.add_looks(SessionObservation::default(), theirs);
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
     }
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
-        let mut tally = Tally::of(Whose::Program(Scope::default()));
+        let mut tally = Tally::of(ObservedSessions::Program(Scope::default()));
         let theirs = SessionObservation { active: 3, ..SessionObservation::default() };
         let of = |tally: &Tally| sums(tally, &Part::Sessions)["active"];
         tally.add_looks(

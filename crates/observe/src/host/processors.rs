@@ -36,19 +36,19 @@ impl Ticks {
     /// Reads the ticks of all processors together; `None` where the system does not report them.
     pub fn read(root: &Root) -> Option<Ticks> {
         match Ticks::parse(&root.line("proc/stat")?)? {
-            (Whose::All, ticks) => Some(ticks),
-            (Whose::One(_), _) => None,
+            (ProcessorScope::All, ticks) => Some(ticks),
+            (ProcessorScope::One(_), _) => None,
         }
     }
 
     /// Parses the line `cpu  user nice system idle iowait irq softirq steal …` of `proc_stat(5)`;
     /// the line of a single processor has its number after `cpu`. The time of guests is included in
     /// `user`.
-    fn parse(line: &str) -> Option<(Whose, Ticks)> {
+    fn parse(line: &str) -> Option<(ProcessorScope, Ticks)> {
         let mut words = line.split_whitespace();
         let whose = match words.next()?.strip_prefix("cpu")? {
-            "" => Whose::All,
-            number => Whose::One(number.parse().ok()?),
+            "" => ProcessorScope::All,
+            number => ProcessorScope::One(number.parse().ok()?),
         };
         let numbers: Option<Vec<u64>> = words.take(8).map(|word| word.parse().ok()).collect();
         let [user, nice, system, idle, iowait, irq, softirq, stolen] = numbers?.try_into().ok()?;
@@ -82,7 +82,7 @@ impl Ticks {
 
 /// Scope of a line of `/proc/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
+enum ProcessorScope {
     /// All processors.
     All,
     /// The processor with this number.
@@ -104,7 +104,7 @@ impl Source for Processors {
         let Some(text) = root.text("proc/stat") else {
             return sample.missing("host processors", "/proc/stat cannot be read");
         };
-        let found: Vec<(Whose, Ticks)> = text
+        let found: Vec<(ProcessorScope, Ticks)> = text
             .lines()
             .take_while(|line| line.starts_with("cpu"))
             .filter_map(Ticks::parse)
@@ -126,13 +126,13 @@ impl Source for Processors {
 }
 
 /// Reports the times of one line.
-fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
+fn tell(whose: ProcessorScope, ticks: Ticks, sample: &mut Sample) {
     let part = match whose {
-        Whose::All => Part::Host,
-        Whose::One(number) => Part::Processor(number),
+        ProcessorScope::All => Part::Host,
+        ProcessorScope::One(number) => Part::Processor(number),
     };
     let metrics = match whose {
-        Whose::All => [
+        ProcessorScope::All => [
             host::PROCESSORS,
             host::USER,
             host::SYSTEM,
@@ -141,7 +141,7 @@ fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
             host::IOWAIT,
             host::SOFTIRQ,
         ],
-        Whose::One(_) => [
+        ProcessorScope::One(_) => [
             processor::TOTAL,
             processor::USER,
             processor::SYSTEM,

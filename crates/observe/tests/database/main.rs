@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::{Clock, Endpoint, Monotonic, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Table};
-use observe::{DatabaseWatch, Sample, Whose};
+use observe::{DatabaseWatch, ObservedSessions, Sample};
 use rt::{Options, Rt, run_real};
 
 /// Period of the observer's reports.
@@ -35,7 +35,7 @@ impl Told {
         let watch = DatabaseWatch::begin(
             Monotonic.now(),
             driver.clone(),
-            Whose::Ours,
+            ObservedSessions::Ours,
             EVERY,
             move |at, said| {
                 let _ = sender.send((at, said));
