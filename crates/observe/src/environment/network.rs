@@ -50,17 +50,18 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
     let Some(port) = usual_port(target.kind) else { return Vec::new() };
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
     let ways = match target.option("socket") {
-        Some(_) => vec![Way::SOCKET],
+        Some(_) => vec![MeasuredPath::SOCKET],
         None => {
             let begun = Monotonic.now();
             let limited = addresses.iter().take(MOST_SERVERS);
             limited.map(|address| way(address, port, begun + LONGEST_LOOK)).collect()
         }
     };
-    let list = |value: fn(&Way) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
+    let list =
+        |value: fn(&MeasuredPath) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
     vec![
         (NETWORK_PATH.to_owned(), list(|way| way.path.name().to_owned())),
-        (ROUND_TRIP.to_owned(), list(Way::round_trip)),
+        (ROUND_TRIP.to_owned(), list(MeasuredPath::round_trip)),
     ]
 }
 
@@ -91,14 +92,14 @@ fn usual_port(kind: TargetKind) -> Option<u16> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
+struct MeasuredPath {
     path: NetworkPath,
     /// Median of the connect times.
     connect: Option<Nanos>,
 }
 
-impl Way {
-    const SOCKET: Way = Way { path: NetworkPath::Socket, connect: None };
+impl MeasuredPath {
+    const SOCKET: MeasuredPath = MeasuredPath { path: NetworkPath::Socket, connect: None };
 
     fn round_trip(&self) -> String {
         match (self.path, self.connect) {
@@ -116,10 +117,10 @@ impl Way {
     }
 }
 
-fn way(address: &HostPort, usual_port: u16, until: base::Stamp) -> Way {
+fn way(address: &HostPort, usual_port: u16, until: base::Stamp) -> MeasuredPath {
     let (path, server) = path(address, address.port.unwrap_or(usual_port));
     let server = server.filter(|_| !path.is_here());
-    Way { path, connect: server.and_then(|server| connect_time(server, until)) }
+    MeasuredPath { path, connect: server.and_then(|server| connect_time(server, until)) }
 }
 
 /// Returns the path to a server, and the server's address if its name has one.
@@ -203,9 +204,10 @@ mod tests {
         assert!(connect_time(server, until).is_some_and(|time| time > Nanos::ZERO));
         drop(listener);
         assert_eq!(connect_time(server, until), None);
-        let unknown = Way { path: NetworkPath::RemoteV6, connect: None };
+        let unknown = MeasuredPath { path: NetworkPath::RemoteV6, connect: None };
         assert_eq!(unknown.round_trip(), UNKNOWN);
-        let known = Way { path: NetworkPath::RemoteV4, connect: Some(Nanos::from_micros(250)) };
+        let known =
+            MeasuredPath { path: NetworkPath::RemoteV4, connect: Some(Nanos::from_micros(250)) };
         assert_eq!(known.round_trip(), "250");
     }
 
