@@ -35,7 +35,7 @@ use rt::Rt;
 use self::child::{Patience, Script};
 use self::roll::ThreadCount;
 use self::watch::ProgramGuardian;
-use self::worker::{Answer, Mail, Order};
+use self::worker::{Answer, ConnectionMailbox, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, PreparedId, Table, Work};
 
@@ -73,7 +73,7 @@ impl Drop for Shared {
 
 /// A slot that runs one program at a time. Dropping it is the same as [`Connection::abandon`].
 pub struct ProgramConnection {
-    mail: Arc<Mail>,
+    mail: Arc<ConnectionMailbox>,
     /// Closing it tells the thread that waits for a program that its caller has gone.
     _line: PipeWriter,
     /// The thread; `None` once its end has been seen.
@@ -137,7 +137,7 @@ impl Programs {
     }
 
     fn start(&self) -> std::io::Result<ProgramConnection> {
-        let mail = Arc::new(Mail::new());
+        let mail = Arc::new(ConnectionMailbox::new());
         let (line, end) = std::io::pipe()?;
         let presence = self.shared.roll.enter();
         // Start the guardian now, not within the first request.

@@ -12,7 +12,7 @@ use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
 /// The mailbox that a task shares with the thread of its connection.
-pub(super) type Mail = Mailbox<Order, Answer>;
+pub(super) type ConnectionMailbox = Mailbox<Order, Answer>;
 
 /// An order to the thread.
 pub(super) enum Order {
@@ -32,7 +32,12 @@ pub(super) enum Answer {
 }
 
 /// Runs the thread until its caller has gone, which closes the other end of `line`.
-pub(super) fn live(folder: &Path, line: &PipeReader, watch: &ProgramGuardian, mail: &Mail) {
+pub(super) fn live(
+    folder: &Path,
+    line: &PipeReader,
+    watch: &ProgramGuardian,
+    mail: &ConnectionMailbox,
+) {
     let _end = End(mail);
     mail.answer(Answer::Ready);
     let mut worker = Worker { folder, line, watch, texts: Vec::new() };
@@ -42,7 +47,7 @@ pub(super) fn live(folder: &Path, line: &PipeReader, watch: &ProgramGuardian, ma
 }
 
 /// A guard that reports the end of the thread to the caller, even after a panic.
-struct End<'a>(&'a Mail);
+struct End<'a>(&'a ConnectionMailbox);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {

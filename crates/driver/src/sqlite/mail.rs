@@ -6,7 +6,7 @@ use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
 /// The mailbox that a task shares with the thread of its connection.
-pub(super) type Mail = Mailbox<Order, Answer>;
+pub(super) type ConnectionMailbox = Mailbox<Order, Answer>;
 
 /// An order to the thread.
 pub(super) enum Order {

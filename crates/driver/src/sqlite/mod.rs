@@ -61,7 +61,7 @@ use rusqlite::InterruptHandle;
 
 use self::counters::{Counted, Counters};
 use self::database_file::DatabaseFile;
-use self::mail::{Answer, Mail, Order};
+use self::mail::{Answer, ConnectionMailbox, Order};
 use self::options::Options;
 use self::thread::Creation;
 use crate::connection::insert_rows;
@@ -92,7 +92,7 @@ struct Shared {
 /// Dropping it is the same as [`Connection::abandon`].
 pub struct SqliteConnection {
     driver: Sqlite,
-    mail: Arc<Mail>,
+    mail: Arc<ConnectionMailbox>,
     /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,
     /// Handle that interrupts the running statement; set once the database is open.
@@ -172,7 +172,7 @@ impl Sqlite {
 
     /// Starts the thread of a connection, which opens the database.
     fn start(&self) -> Result<SqliteConnection, Error> {
-        let mail = Arc::new(Mail::new());
+        let mail = Arc::new(ConnectionMailbox::new());
         let body = {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
             let mail = Arc::clone(&mail);

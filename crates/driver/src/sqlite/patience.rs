@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Clock, Monotonic, Nanos};
 
-use super::mail::Mail;
+use super::mail::ConnectionMailbox;
 
 /// First pause before a lock is tried again; each pause is twice as long as the previous one.
 const FIRST_NAP: Nanos = Nanos::from_micros(50);
@@ -37,7 +37,7 @@ impl Waits {
 pub(super) fn install(
     connection: &mut rusqlite::Connection,
     limit: Nanos,
-    mail: &Arc<Mail>,
+    mail: &Arc<ConnectionMailbox>,
 ) -> rusqlite::Result<Waits> {
     let waits = Waits::default();
     let mut patience =
@@ -54,7 +54,7 @@ struct BusyHandler {
     /// Time waited for the current lock.
     waited: Nanos,
     waits: Waits,
-    mail: Arc<Mail>,
+    mail: Arc<ConnectionMailbox>,
 }
 
 impl BusyHandler {
@@ -93,7 +93,7 @@ mod tests {
             limit,
             waited: Nanos::ZERO,
             waits: Waits::default(),
-            mail: Arc::new(Mail::new()),
+            mail: Arc::new(ConnectionMailbox::new()),
         }
     }
 

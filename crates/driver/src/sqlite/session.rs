@@ -11,7 +11,7 @@ use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
 use super::counters::Counted;
 use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
-use super::mail::{Answer, Mail, Order};
+use super::mail::{Answer, ConnectionMailbox, Order};
 use super::options::SYNCHRONOUS;
 use super::patience::Waits;
 use crate::table::TableReader;
@@ -25,7 +25,7 @@ const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 pub(super) struct Session<'c> {
     connection: &'c Connection,
     path: &'c Path,
-    mail: &'c Mail,
+    mail: &'c ConnectionMailbox,
     waits: Waits,
     statements: Vec<Statement<'c>>,
     brackets: TransactionStatements<'c>,
@@ -46,7 +46,7 @@ impl<'c> Session<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         path: &'c Path,
-        mail: &'c Mail,
+        mail: &'c ConnectionMailbox,
         waits: Waits,
         counted: Counted,
     ) -> Result<Session<'c>, Error> {

@@ -291,7 +291,7 @@ fn a_dropped_connection_interrupts_its_statement() {
     let connection = SqliteConnection {
         driver: open("sqlite:").unwrap(),
         // A new mailbox is in the state of a working thread.
-        mail: Arc::new(Mail::new()),
+        mail: Arc::new(ConnectionMailbox::new()),
         thread: None,
         interrupt: Some(database.get_interrupt_handle()),
         placeholders: Vec::new(),
@@ -312,7 +312,7 @@ fn a_request_stops_between_its_statements_when_its_caller_goes() {
     let driver = open("sqlite:").unwrap();
     let database = rusqlite::Connection::open(driver.path()).unwrap();
     database.execute_batch("create table t (n)").unwrap();
-    let mail = Mail::new();
+    let mail = ConnectionMailbox::new();
     mail.hang_up();
     let waits = patience::Waits::default();
     let counted = Counted::new(&driver.shared.counters);
@@ -723,7 +723,7 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
 fn invariant_3_a_request_allocates_nothing() {
     let count = |requests: u32| {
         let driver = open("sqlite:?synchronous=off").unwrap();
-        let mail = Arc::new(Mail::new());
+        let mail = Arc::new(ConnectionMailbox::new());
         let connection = SqliteConnection {
             driver: driver.clone(),
             mail: Arc::clone(&mail),

@@ -9,14 +9,19 @@ use rusqlite::{Connection, OpenFlags};
 use super::confined;
 use super::counters::Counted;
 use super::faults::fault_at_connect;
-use super::mail::{Answer, Mail};
+use super::mail::{Answer, ConnectionMailbox};
 use super::options::{Options, Setting};
 use super::patience;
 use super::session::{Session, pragma};
 use crate::Error;
 
 /// Runs the thread until its caller has gone.
-pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) {
+pub(super) fn live(
+    path: &Path,
+    options: &Options,
+    mail: &Arc<ConnectionMailbox>,
+    counted: Counted,
+) {
     // Declared first and so dropped last: the caller learns of the end only when the database is
     // closed.
     let _end = End(mail);
@@ -26,7 +31,12 @@ pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Co
 }
 
 /// Opens the database and carries out orders; the only errors are those of opening.
-fn serve(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) -> Result<(), Error> {
+fn serve(
+    path: &Path,
+    options: &Options,
+    mail: &Arc<ConnectionMailbox>,
+    counted: Counted,
+) -> Result<(), Error> {
     let mut connection = open(path, Creation::Refused)?;
     let waits = patience::install(&mut connection, options.busy_timeout, mail)
         .map_err(|error| fault_at_connect(path, error))?;
@@ -43,7 +53,7 @@ fn serve(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) -> 
 }
 
 /// A guard that reports the end of the thread to the caller, even after a panic.
-struct End<'a>(&'a Mail);
+struct End<'a>(&'a ConnectionMailbox);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
