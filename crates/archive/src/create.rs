@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create, sql_cause};
+use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
 use crate::v1;
 
 /// The longest wait of a transaction for a reader of the record.
@@ -17,7 +17,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) fn create(
     path: &Path,
     version: i64,
-    fill: impl FnOnce(&Connection) -> Result<(), Trouble>,
+    fill: impl FnOnce(&Connection) -> Result<(), RowError>,
 ) -> Result<(PathBuf, Connection), RecordError> {
     let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
     let created = OpenOptions::new().write(true).create_new(true).open(&path);
@@ -37,15 +37,15 @@ pub(crate) fn create(
             let _ = fs::remove_file(&path);
             let error = RecordError::new(&path, RecordErrorKind::CannotCreate);
             Err(match trouble {
-                Trouble::Sql(cause) => error.because(sql_cause(cause)),
-                Trouble::Content(what) => error.because(what),
+                RowError::Sql(cause) => error.because(sql_cause(cause)),
+                RowError::Content(what) => error.because(what),
             })
         }
     }
 }
 
 /// Connects to a record for writing. A transaction is on the disk when it has ended.
-pub(crate) fn connect(path: &Path) -> Result<Connection, Trouble> {
+pub(crate) fn connect(path: &Path) -> Result<Connection, RowError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
@@ -56,9 +56,9 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Trouble> {
 }
 
 /// Attaches a record under a name.
-pub(crate) fn attach(to: &Connection, record: &Path, name: &str) -> Result<(), Trouble> {
+pub(crate) fn attach(to: &Connection, record: &Path, name: &str) -> Result<(), RowError> {
     let record = std::path::absolute(record).unwrap_or_else(|_| record.to_owned());
-    let record = record.to_str().ok_or_else(|| Trouble::content("its path is not UTF-8"))?;
+    let record = record.to_str().ok_or_else(|| RowError::content("its path is not UTF-8"))?;
     to.execute(&format!("attach database ?1 as {name}"), [record])?;
     Ok(())
 }

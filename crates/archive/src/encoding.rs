@@ -12,7 +12,7 @@
 use hdrhistogram::Histogram;
 use record::{HIGHEST, Kind, Scale, Times};
 
-use crate::error::Trouble;
+use crate::error::RowError;
 
 const COOKIE: u32 = 0x1c84_9313;
 const HEADER: usize = 40;
@@ -80,7 +80,7 @@ pub(crate) fn add_to(
     histogram: &mut Histogram<u64>,
     bytes: &[u8],
     kind: Kind,
-) -> Result<HistogramSummary, Trouble> {
+) -> Result<HistogramSummary, RowError> {
     let scale = Scale::of(kind);
     decode(bytes, kind, |place, count| {
         histogram.saturating_record_n(scale.bucket(place).lowest, count);
@@ -93,7 +93,7 @@ pub(crate) fn add_to_times(
     times: &mut Times,
     bytes: &[u8],
     kind: Kind,
-) -> Result<HistogramSummary, Trouble> {
+) -> Result<HistogramSummary, RowError> {
     decode(bytes, kind, |place, count| {
         let count =
             u32::try_from(count).map_err(|_| broken("counts more than there is room for"))?;
@@ -116,7 +116,7 @@ impl Sum {
     }
 
     /// Adds the histogram in `bytes`.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<HistogramSummary, Trouble> {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<HistogramSummary, RowError> {
         decode(bytes, self.kind, |place, count| {
             let counter = &mut self.counts[place];
             *counter = counter.saturating_add(count);
@@ -140,8 +140,8 @@ impl Sum {
 fn decode(
     bytes: &[u8],
     kind: Kind,
-    mut show: impl FnMut(usize, u64) -> Result<(), Trouble>,
-) -> Result<HistogramSummary, Trouble> {
+    mut show: impl FnMut(usize, u64) -> Result<(), RowError>,
+) -> Result<HistogramSummary, RowError> {
     let scale = Scale::of(kind);
     let places = scale.places();
     let mut numbers = Numbers { bytes: payload(bytes, kind)? };
@@ -165,7 +165,7 @@ fn decode(
 }
 
 /// Returns the bytes after the header, which must be the one of this kind.
-fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], Trouble> {
+fn payload(bytes: &[u8], kind: Kind) -> Result<&[u8], RowError> {
     let (start, payload) = bytes.split_at_checked(HEADER).ok_or_else(|| broken("is cut short"))?;
     let length = u32::try_from(payload.len()).map_err(|_| broken("is too long"))?;
     match start == header(kind, length) {
@@ -199,7 +199,7 @@ impl Number {
 
 impl Numbers<'_> {
     #[inline]
-    fn next(&mut self) -> Result<Option<Number>, Trouble> {
+    fn next(&mut self) -> Result<Option<Number>, RowError> {
         match self.bytes {
             [] => Ok(None),
             // Nearly all numbers have one byte.
@@ -211,7 +211,7 @@ impl Numbers<'_> {
         }
     }
 
-    fn next_long(&mut self) -> Result<Number, Trouble> {
+    fn next_long(&mut self) -> Result<Number, RowError> {
         let mut code = 0;
         for place in 0..9 {
             let (&byte, rest) = self.bytes.split_first().ok_or_else(|| broken("is cut short"))?;
@@ -226,8 +226,8 @@ impl Numbers<'_> {
     }
 }
 
-fn broken(how: &str) -> Trouble {
-    Trouble::content(format!("the histogram {how}"))
+fn broken(how: &str) -> RowError {
+    RowError::content(format!("the histogram {how}"))
 }
 
 #[cfg(test)]
@@ -243,7 +243,7 @@ mod tests {
         times
     }
 
-    fn read(kind: Kind, bytes: &[u8]) -> Result<(Histogram<u64>, HistogramSummary), Trouble> {
+    fn read(kind: Kind, bytes: &[u8]) -> Result<(Histogram<u64>, HistogramSummary), RowError> {
         let mut added = kind.histogram();
         let mut sum = Sum::new(kind);
         let held = add_to(&mut added, bytes, kind)?;

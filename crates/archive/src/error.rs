@@ -165,25 +165,25 @@ impl Error for RecordError {
 
 /// An error before it is known in which file.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum RowError {
     /// An error of SQLite.
     Sql(rusqlite::Error),
     /// A value that Assay never writes.
     Content(String),
 }
 
-impl Trouble {
-    pub(crate) fn content(what: impl Into<String>) -> Trouble {
-        Trouble::Content(what.into())
+impl RowError {
+    pub(crate) fn content(what: impl Into<String>) -> RowError {
+        RowError::Content(what.into())
     }
 
     /// Converts it to an error of a writer.
     pub(crate) fn into_write_error(self, path: &Path) -> RecordError {
         match self {
-            Trouble::Sql(error) => {
+            RowError::Sql(error) => {
                 RecordError::new(path, RecordErrorKind::CannotWrite).because(sql_cause(error))
             }
-            Trouble::Content(_) => self.into_read_error(path, ""),
+            RowError::Content(_) => self.into_read_error(path, ""),
         }
     }
 
@@ -192,9 +192,9 @@ impl Trouble {
     pub(crate) fn into_read_error(self, path: &Path, place: &str) -> RecordError {
         let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
         match self {
-            Trouble::Content(what) if place.is_empty() => damaged(what),
-            Trouble::Content(what) => damaged(format!("{place}: {what}")),
-            Trouble::Sql(error) => match error.sqlite_error_code() {
+            RowError::Content(what) if place.is_empty() => damaged(what),
+            RowError::Content(what) => damaged(format!("{place}: {what}")),
+            RowError::Sql(error) => match error.sqlite_error_code() {
                 Some(code) if is_about_surroundings(code) => {
                     RecordError::new(path, RecordErrorKind::CannotRead).because(sql_cause(error))
                 }
@@ -231,9 +231,9 @@ pub(crate) fn sql_cause(error: rusqlite::Error) -> Cause {
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
-    fn from(error: rusqlite::Error) -> Trouble {
-        Trouble::Sql(error)
+impl From<rusqlite::Error> for RowError {
+    fn from(error: rusqlite::Error) -> RowError {
+        RowError::Sql(error)
     }
 }
 

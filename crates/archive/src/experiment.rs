@@ -9,7 +9,7 @@ use record::InputFile;
 use rusqlite::Connection;
 
 use crate::create::{attach, connect, create};
-use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
+use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create};
 use crate::open::open_experiment;
 use crate::v2::{Figure, LookRow, NoteRow, RunRow, RunState};
 use crate::{v1, v2};
@@ -68,7 +68,7 @@ impl ExperimentContent {
     }
 }
 
-fn content(of: &Connection) -> Result<ExperimentContent, Trouble> {
+fn content(of: &Connection) -> Result<ExperimentContent, RowError> {
     let content = ExperimentContent {
         facts: v2::read_facts(of)?,
         files: v1::read_files(of)?,
@@ -85,18 +85,18 @@ const MOST: u32 = 100_000;
 
 /// Checks what every writer of runs keeps to: their numbers are consecutive, and one run at most
 /// counts for a place in a round.
-fn check_runs(runs: &[RunRow]) -> Result<(), Trouble> {
+fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
         let RunRow { run, round, position, attempt, .. } = *row;
         if run != expected {
-            return Err(Trouble::content(format!("run {run} follows run {}", expected - 1)));
+            return Err(RowError::content(format!("run {run} follows run {}", expected - 1)));
         }
         if [round, position, attempt].into_iter().any(|number| number > MOST) {
-            return Err(Trouble::content(format!("run {run} has no possible place in a round")));
+            return Err(RowError::content(format!("run {run} has no possible place in a round")));
         }
         if row.state == RunState::Counts && !counting.insert((round, position)) {
-            return Err(Trouble::content(format!("run {run} counts in the place of another run")));
+            return Err(RowError::content(format!("run {run} counts in the place of another run")));
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ impl ExperimentWriter {
         Ok(())
     }
 
-    fn merge(&mut self, row: &RunRow, figures: &[Figure], own: &Path) -> Result<(), Trouble> {
+    fn merge(&mut self, row: &RunRow, figures: &[Figure], own: &Path) -> Result<(), RowError> {
         attach(&self.connection, own, "own")?;
         let merged = self.in_transaction(|to| {
             v2::merge(to, "own", row.run)?;
@@ -218,15 +218,15 @@ impl ExperimentWriter {
 
     fn written(
         &mut self,
-        write: impl FnOnce(&Connection) -> Result<(), Trouble>,
+        write: impl FnOnce(&Connection) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {
         self.in_transaction(write).map_err(|trouble| trouble.into_write_error(&self.path))
     }
 
     fn in_transaction(
         &mut self,
-        write: impl FnOnce(&Connection) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        write: impl FnOnce(&Connection) -> Result<(), RowError>,
+    ) -> Result<(), RowError> {
         let transaction = self.connection.transaction()?;
         write(&transaction)?;
         Ok(transaction.commit()?)

@@ -9,7 +9,7 @@ use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use crate::error::{RecordError, RecordErrorKind, Trouble};
+use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::{v1, v2};
 
 /// The longest wait of a reader for a transaction of an active recorder.
@@ -60,7 +60,7 @@ pub(super) fn open_run(path: &Path, run: u32) -> Result<Opened, RecordError> {
     let opened = open_with_run(path, Some(run))?;
     let select = "select exists (select 1 from main.run where run = ?1)";
     let exists = opened.connection.query_row(select, [run], |row| row.get(0));
-    match exists.map_err(|error| Trouble::from(error).into_read_error(path, "table `run`"))? {
+    match exists.map_err(|error| RowError::from(error).into_read_error(path, "table `run`"))? {
         true => Ok(opened),
         false => Err(RecordError::new(path, RecordErrorKind::NoRun(run))),
     }
@@ -115,10 +115,10 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 
 /// Connects to a record; `run` is the run of an experiment that its tables show.
 fn connect(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
-    let error = |trouble: Trouble| trouble.into_read_error(path, "its first page");
+    let error = |trouble: RowError| trouble.into_read_error(path, "its first page");
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
         Ok(connection) => return Ok(Opened { connection, copy: None }),
-        Err(Trouble::Sql(cause)) if has_hot_journal(&cause) => {}
+        Err(RowError::Sql(cause)) if has_hot_journal(&cause) => {}
         Err(trouble) => return Err(error(trouble)),
     }
     // The writer was killed inside a transaction. The rollback changes the file or, if it is not
@@ -138,7 +138,7 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     Ok(Opened { connection, copy: Some(copy) })
 }
 
-fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, Trouble> {
+fn connect_to(path: &Path, access: OpenFlags, run: Option<u32>) -> Result<Connection, RowError> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
@@ -165,7 +165,7 @@ fn check_tables(
     connection: &Connection,
     statements: impl Iterator<Item = (&'static str, &'static str)>,
     optional: &[&str],
-) -> Result<(), Trouble> {
+) -> Result<(), RowError> {
     let mut select = connection.prepare("select sql from sqlite_schema where name = ?1")?;
     for (name, expected) in statements {
         let mut rows = select.query([name])?;
@@ -174,11 +174,11 @@ fn check_tables(
             None => optional.contains(&name),
         };
         if !is_ours {
-            return Err(Trouble::content(format!("`{name}` is not that of this version")));
+            return Err(RowError::content(format!("`{name}` is not that of this version")));
         }
     }
     let fault: String = connection.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
-    if fault == "ok" { Ok(()) } else { Err(Trouble::content(fault.replace('\n', " "))) }
+    if fault == "ok" { Ok(()) } else { Err(RowError::content(fault.replace('\n', " "))) }
 }
 
 /// A copy of a record in the temporary directory, removed after reading.

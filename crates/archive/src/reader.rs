@@ -14,7 +14,7 @@ use record::{
 use rusqlite::{Connection, Params, Row, params};
 
 use crate::encoding::{HistogramSummary, Sum, add_to};
-use crate::error::{RecordError, RecordErrorKind, Trouble};
+use crate::error::{RecordError, RecordErrorKind, RowError};
 use crate::open::{Opened, PrivateCopy, open, open_run};
 use crate::v1;
 
@@ -135,7 +135,7 @@ impl Archive {
 
     fn of(path: &Path, opened: Opened) -> Result<Archive, RecordError> {
         let Opened { connection, copy } = opened;
-        let damage = |trouble: Trouble| trouble.into_read_error(path, "table `meta`");
+        let damage = |trouble: RowError| trouble.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;
         if end.is_some() {
@@ -490,7 +490,7 @@ impl Archive {
         account: AccountId,
         kind: Kind,
         range: Range<Interval>,
-        mut visit: impl FnMut(&v1::HistogramRow<'_>) -> Result<(), Trouble>,
+        mut visit: impl FnMut(&v1::HistogramRow<'_>) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {
         let mut next = range.start;
         let mut walk = || {
@@ -503,7 +503,7 @@ impl Archive {
             }
             Ok(())
         };
-        walk().map_err(|trouble: Trouble| {
+        walk().map_err(|trouble: RowError| {
             let (job, kind) = (account.0, kind.name());
             let place = format!("table `histogram`, job {job}, {kind}, interval {next} or later");
             trouble.into_read_error(&self.path, &place)
@@ -515,7 +515,7 @@ impl Archive {
         table: &str,
         select: &str,
         parameters: impl Params,
-        read: impl Fn(&Row<'_>) -> Result<T, Trouble>,
+        read: impl Fn(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Vec<T>, RecordError> {
         let mut found = Vec::new();
         self.each(table, select, parameters, |row| {
@@ -530,7 +530,7 @@ impl Archive {
         table: &str,
         select: &str,
         parameters: impl Params,
-        mut visit: impl FnMut(&Row<'_>) -> Result<(), Trouble>,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {
         let mut visited = 0u64;
         let walk = || {
@@ -542,7 +542,7 @@ impl Archive {
             }
             Ok(())
         };
-        let walked: Result<(), Trouble> = walk();
+        let walked: Result<(), RowError> = walk();
         walked.map_err(|trouble| {
             let place = format!("table `{table}`, row {}", visited + 1);
             trouble.into_read_error(&self.path, &place)
@@ -551,10 +551,10 @@ impl Archive {
 }
 
 /// Checks that a histogram agrees with the summary in its row.
-fn compare(row: &v1::HistogramRow<'_>, held: HistogramSummary) -> Result<(), Trouble> {
+fn compare(row: &v1::HistogramRow<'_>, held: HistogramSummary) -> Result<(), RowError> {
     if held == row.held {
         Ok(())
     } else {
-        Err(Trouble::content(format!("the histogram holds {held:?} instead of {:?}", row.held)))
+        Err(RowError::content(format!("the histogram holds {held:?} instead of {:?}", row.held)))
     }
 }

@@ -12,7 +12,7 @@ use record::{
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::encoding::{Encoder, add_to_times};
-use crate::error::{RecordError, RecordErrorKind, Trouble, cannot_create, sql_cause};
+use crate::error::{RecordError, RecordErrorKind, RowError, cannot_create, sql_cause};
 use crate::v1;
 
 /// The longest wait of a transaction for a reader of the record. The lanes of a run with a few jobs
@@ -48,8 +48,8 @@ impl Writer {
         let begun = begin_file(&path, header).map_err(|trouble| {
             let unusable = RecordError::new(&path, RecordErrorKind::CannotCreate);
             match trouble {
-                Trouble::Sql(error) => unusable.because(sql_cause(error)),
-                Trouble::Content(what) => unusable.because(what),
+                RowError::Sql(error) => unusable.because(sql_cause(error)),
+                RowError::Content(what) => unusable.because(what),
             }
         });
         if begun.is_err() {
@@ -71,14 +71,14 @@ impl Writer {
     }
 
     /// Commits the current transaction.
-    pub(crate) fn commit(&mut self) -> Result<(), Trouble> {
+    pub(crate) fn commit(&mut self) -> Result<(), RowError> {
         if self.is_in_transaction() {
             self.connection.prepare_cached("commit")?.execute([])?;
         }
         Ok(())
     }
 
-    fn begin(&self) -> Result<&Connection, Trouble> {
+    fn begin(&self) -> Result<&Connection, RowError> {
         if !self.is_in_transaction() {
             self.connection.prepare_cached("begin immediate")?.execute([])?;
         }
@@ -91,7 +91,7 @@ impl Writer {
         account: AccountId,
         interval: Interval,
         second: &Second,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let Second { counts, ends, failures, gauge } = second;
         let to = self.begin()?;
         let row = v1::IntervalRow { interval, counts: *counts, ends: *ends, gauge: *gauge };
@@ -107,7 +107,7 @@ impl Writer {
         &self,
         account: AccountId,
         interval: Interval,
-    ) -> Result<Second, Trouble> {
+    ) -> Result<Second, RowError> {
         let only = params![account.0, interval, i64::from(interval) + 1];
         let mut second = Second::default();
         let mut select = self.connection.prepare_cached(v1::IntervalRow::SELECT)?;
@@ -131,7 +131,7 @@ impl Writer {
         account: AccountId,
         row: Interval,
         histograms: &Histograms,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         self.begin()?;
         for (kind, times) in histograms.iter().filter(|(_, times)| !times.is_empty()) {
             let (to, key) = (&self.connection, (account, kind, row));
@@ -146,7 +146,7 @@ impl Writer {
         account: AccountId,
         row: Interval,
         histograms: &mut Histograms,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let mut select = self.connection.prepare_cached(v1::HistogramRow::SELECT)?;
         let kinds: Vec<Kind> = histograms.iter().map(|(kind, _)| kind).collect();
         for kind in kinds {
@@ -161,17 +161,17 @@ impl Writer {
     }
 
     /// Adds an event.
-    pub(crate) fn add_event(&mut self, event: &Event) -> Result<(), Trouble> {
+    pub(crate) fn add_event(&mut self, event: &Event) -> Result<(), RowError> {
         v1::Event::write(self.begin()?, event)
     }
 
     /// Adds a sample of the load generator's resource usage.
-    pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), Trouble> {
+    pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), RowError> {
         v1::Client::write(self.begin()?, at, sample)
     }
 
     /// Adds observations at an instant.
-    pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), Trouble> {
+    pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), RowError> {
         self.begin()?;
         for Reading { series, value } in readings {
             let place = self.place_of(series)?;
@@ -186,7 +186,7 @@ impl Writer {
         table: &str,
         at: Nanos,
         readings: &[Reading],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         self.begin()?;
         for Reading { series, value } in readings {
             let place = self.place_of(series)?;
@@ -196,7 +196,7 @@ impl Writer {
     }
 
     /// Returns the number of a series, adding the series if it is new.
-    fn place_of(&mut self, series: &Series) -> Result<i64, Trouble> {
+    fn place_of(&mut self, series: &Series) -> Result<i64, RowError> {
         if let Some(known) = self.series.iter().position(|known| known == series) {
             return Ok(known as i64);
         }
@@ -207,12 +207,12 @@ impl Writer {
     }
 
     /// Writes a setting; a later value replaces an earlier one.
-    pub(crate) fn set_setting(&mut self, name: &str, value: &str) -> Result<(), Trouble> {
+    pub(crate) fn set_setting(&mut self, name: &str, value: &str) -> Result<(), RowError> {
         v1::Setting::write(self.begin()?, name, value)
     }
 
     /// Writes a file that was read before the run.
-    pub(crate) fn add_file(&mut self, file: &InputFile) -> Result<(), Trouble> {
+    pub(crate) fn add_file(&mut self, file: &InputFile) -> Result<(), RowError> {
         v1::write_file(self.begin()?, file)
     }
 
@@ -221,7 +221,7 @@ impl Writer {
         &mut self,
         load: &Load,
         client: Option<&ClientSample>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let to = self.begin()?;
         v1::LoadRow::write(to, load)?;
         let cpu = client.map(|client| (client.cpu_user, client.cpu_system));
@@ -230,12 +230,12 @@ impl Writer {
     }
 
     /// Writes the wall-clock time of time zero.
-    pub(crate) fn set_time_zero(&mut self, zero: WallTime) -> Result<(), Trouble> {
+    pub(crate) fn set_time_zero(&mut self, zero: WallTime) -> Result<(), RowError> {
         v1::write_time_zero(self.begin()?, zero)
     }
 
     /// Writes the result of the op-log.
-    pub(crate) fn set_op_log(&mut self, told: &OpLogReport) -> Result<(), Trouble> {
+    pub(crate) fn set_op_log(&mut self, told: &OpLogReport) -> Result<(), RowError> {
         v1::write_op_log(self.begin()?, told)
     }
 
@@ -246,7 +246,7 @@ impl Writer {
         end: &End,
         sums: &[(Counts, Ends)],
         events_dropped: u64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let to = self.begin()?;
         v1::write_end(to, end)?;
         v1::write_events_dropped(to, events_dropped)?;
@@ -255,7 +255,7 @@ impl Writer {
 
     /// Rolls back uncommitted data, and marks the record as that of a run that ended with the rows
     /// written so far.
-    pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), Trouble> {
+    pub(crate) fn seal_as_is(&mut self, end: &End) -> Result<(), RowError> {
         if self.is_in_transaction() {
             self.connection.execute_batch("rollback")?;
         }
@@ -272,7 +272,7 @@ impl Writer {
     }
 }
 
-fn begin_file(path: &Path, header: &Header) -> Result<Connection, Trouble> {
+fn begin_file(path: &Path, header: &Header) -> Result<Connection, RowError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;

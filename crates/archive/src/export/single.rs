@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 
 use crate::create::{attach, create};
-use crate::error::{RecordError, Trouble};
+use crate::error::{RecordError, RowError};
 use crate::reader::Archive;
 use crate::{v1, v2};
 
@@ -32,9 +32,9 @@ pub fn single_run(experiment: &Path, run: u32, to: &Path) -> Result<(), RecordEr
         v2::split(&transaction, WHOLE, run)?;
         Ok(transaction.commit()?)
     };
-    copy().map_err(|trouble: Trouble| {
+    copy().map_err(|error: RowError| {
         // A partial record could be mistaken for a complete one.
         let _ = fs::remove_file(&path);
-        trouble.into_write_error(&path)
+        error.into_write_error(&path)
     })
 }

@@ -12,7 +12,7 @@ use record::{
 };
 
 use super::cache::{Cache, Evicted};
-use crate::error::Trouble;
+use crate::error::RowError;
 use crate::writer::{Second, Writer};
 
 /// The number of seconds per job in memory, without their histograms.
@@ -69,7 +69,7 @@ impl RunSums {
     }
 
     /// Adds a cell and empties it.
-    pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), Trouble> {
+    pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), RowError> {
         let Cell { account, interval, ref mut tally } = *cell;
         let books = &mut self.accounts[account.index()];
         books.counts.merge(&tally.counts);
@@ -91,7 +91,7 @@ impl RunSums {
         account: AccountId,
         interval: Interval,
         histograms: &mut Histograms,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let row = self.grid.row(interval);
         if self.accounts[account.index()].last_row < Some(row) {
             let full = mem::replace(histograms, self.spare(account));
@@ -106,7 +106,7 @@ impl RunSums {
     pub(super) fn add_late<'a>(
         &mut self,
         batches: impl Iterator<Item = &'a LateBatch> + Clone,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         for (account, interval) in batches.clone().flat_map(LateBatch::arrivals) {
             self.accounts[account.index()].counts.arrivals += 1;
             self.second(account, interval)?.counts.arrivals += 1;
@@ -117,7 +117,7 @@ impl RunSums {
         requests.iter().try_for_each(|late| self.add_request(late))
     }
 
-    fn add_request(&mut self, late: &Late<'_>) -> Result<(), Trouble> {
+    fn add_request(&mut self, late: &Late<'_>) -> Result<(), RowError> {
         let Late { account, start, end, sample, statements } = *late;
         let row = self.grid.row(start);
         let overflows = self.row(account, row)?.record_request(sample, statements);
@@ -138,7 +138,7 @@ impl RunSums {
         &mut self,
         interval: Interval,
         gauges: Option<&[Gauge]>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         for place in 0..self.accounts.len() {
             let gauge = gauges.and_then(|gauges| gauges.get(place));
             self.second(AccountId(place as u16), interval)?.gauge = gauge.copied();
@@ -169,20 +169,20 @@ impl RunSums {
     }
 
     /// Writes every changed row and commits.
-    pub(super) fn save(&mut self) -> Result<(), Trouble> {
+    pub(super) fn save(&mut self) -> Result<(), RowError> {
         self.write()?;
         self.writer.commit()
     }
 
     /// Writes everything and marks the record as that of a completed run.
-    pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), Trouble> {
+    pub(super) fn seal(&mut self, end: &End, events_dropped: u64) -> Result<(), RowError> {
         self.write()?;
         let sums: Vec<_> = self.accounts.iter().map(|books| (books.counts, books.ends)).collect();
         self.writer.seal(end, &sums, events_dropped)?;
         self.writer.commit()
     }
 
-    fn write(&mut self) -> Result<(), Trouble> {
+    fn write(&mut self) -> Result<(), RowError> {
         let RunSums { seconds, rows, writer, .. } = self;
         for ((interval, account), second) in seconds.take_unsaved() {
             writer.save_second(account, interval, second)?;
@@ -193,7 +193,7 @@ impl RunSums {
         Ok(())
     }
 
-    fn second(&mut self, account: AccountId, interval: Interval) -> Result<&mut Second, Trouble> {
+    fn second(&mut self, account: AccountId, interval: Interval) -> Result<&mut Second, RowError> {
         let key = (interval, account);
         if self.seconds.peek(key).is_none() {
             let books = &mut self.accounts[account.index()];
@@ -212,7 +212,7 @@ impl RunSums {
         Ok(self.seconds.touch(key).expect("it was put there if it was not there"))
     }
 
-    fn row(&mut self, account: AccountId, row: Interval) -> Result<&mut Histograms, Trouble> {
+    fn row(&mut self, account: AccountId, row: Interval) -> Result<&mut Histograms, RowError> {
         let key = (row, account);
         if self.rows.peek(key).is_none() {
             let mut histograms = self.spare(account);
@@ -229,7 +229,7 @@ impl RunSums {
         account: AccountId,
         row: Interval,
         histograms: Histograms,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let books = &mut self.accounts[account.index()];
         books.last_row = books.last_row.max(Some(row));
         if let Some(evicted) = self.rows.insert((row, account), histograms) {

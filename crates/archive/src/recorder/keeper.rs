@@ -21,7 +21,7 @@ use super::books::RunSums;
 use super::live::LiveView;
 use super::outlet::{Health, Lane, Message, Note};
 use super::process;
-use crate::error::{RecordError, Trouble};
+use crate::error::{RecordError, RowError};
 use crate::writer::Writer;
 
 /// The longest time that data stay unsaved in real time if intervals are not completed: longer than
@@ -112,7 +112,7 @@ impl RecorderThread {
         self.run_end.is_some() && self.barrier.is_empty()
     }
 
-    fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), Trouble> {
+    fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), RowError> {
         while !self.is_over() {
             match self.next(receiver) {
                 Ok(message) => self.take(message)?,
@@ -135,7 +135,7 @@ impl RecorderThread {
         }
     }
 
-    fn take(&mut self, message: Message) -> Result<(), Trouble> {
+    fn take(&mut self, message: Message) -> Result<(), RowError> {
         if self.unsaved_since.is_none() {
             self.unsaved_since = Some(Monotonic.now());
         }
@@ -176,7 +176,7 @@ impl RecorderThread {
     }
 
     /// Processes the intervals that every lane has passed.
-    fn turn(&mut self) -> Result<(), Trouble> {
+    fn turn(&mut self) -> Result<(), RowError> {
         let mut last = None;
         while let Some(Complete { interval, gauges }) = self.barrier.next_complete() {
             self.books.set_gauges(interval, gauges.as_deref())?;
@@ -195,7 +195,7 @@ impl RecorderThread {
         self.save()
     }
 
-    fn save(&mut self) -> Result<(), Trouble> {
+    fn save(&mut self) -> Result<(), RowError> {
         self.add_late()?;
         self.books.save()?;
         self.saved = self.barrier.last_complete();
@@ -204,7 +204,7 @@ impl RecorderThread {
         Ok(())
     }
 
-    fn add_late(&mut self) -> Result<(), Trouble> {
+    fn add_late(&mut self) -> Result<(), RowError> {
         let batches = mem::take(&mut self.late);
         self.books.add_late(batches.iter().map(|(_, batch)| &**batch))?;
         for (lane, mut batch) in batches {
@@ -214,7 +214,7 @@ impl RecorderThread {
         Ok(())
     }
 
-    fn add_event(&mut self, event: Event) -> Result<(), Trouble> {
+    fn add_event(&mut self, event: Event) -> Result<(), RowError> {
         self.events += 1;
         if self.events > EVENTS {
             return Ok(());
@@ -224,7 +224,7 @@ impl RecorderThread {
         self.books.writer.add_event(&Event { at, account, kind, error, text })
     }
 
-    fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
+    fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), RowError> {
         let at = self.barrier.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
         let text = format!(
             "lane {} handed over faster than the record could be written: {lost} parts of it are \
@@ -240,7 +240,7 @@ impl RecorderThread {
         })
     }
 
-    fn take_note(&mut self, note: Note) -> Result<(), Trouble> {
+    fn take_note(&mut self, note: Note) -> Result<(), RowError> {
         let sample = self.sample();
         let writer = &mut self.books.writer;
         match note {
@@ -280,7 +280,7 @@ impl RecorderThread {
         let _ = self.lanes[lane.0 as usize].try_send(returned);
     }
 
-    fn close(&mut self) -> Result<(), Trouble> {
+    fn close(&mut self) -> Result<(), RowError> {
         self.turn()?;
         self.add_late()?;
         match self.run_end.clone().flatten() {

@@ -9,10 +9,10 @@ use rusqlite::{Connection, params};
 
 use super::jobs::{read_jobs, write_job};
 use super::schema::VERSION;
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// Writes the facts that are known before the run.
-pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
+pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), RowError> {
     let Header {
         assay,
         commit,
@@ -59,12 +59,12 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Troub
 }
 
 /// Writes the wall-clock time of time zero.
-pub(crate) fn write_time_zero(to: &Connection, zero: WallTime) -> Result<(), Trouble> {
+pub(crate) fn write_time_zero(to: &Connection, zero: WallTime) -> Result<(), RowError> {
     write_fact(to, "time_zero_ns", zero.0.into())
 }
 
 /// Writes the end of the run.
-pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), Trouble> {
+pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), RowError> {
     let End { at, kind, text } = end;
     write_fact(to, "ended", kind.name().to_owned().into())?;
     write_fact(to, "ended_at_ns", whole(*at).into())?;
@@ -72,18 +72,18 @@ pub(crate) fn write_end(to: &Connection, end: &End) -> Result<(), Trouble> {
 }
 
 /// Writes the number of events that were not recorded because there were too many.
-pub(crate) fn write_events_dropped(to: &Connection, number: u64) -> Result<(), Trouble> {
+pub(crate) fn write_events_dropped(to: &Connection, number: u64) -> Result<(), RowError> {
     write_fact(to, "events_dropped", i64::try_from(number).unwrap_or(i64::MAX).into())
 }
 
 /// Reads the number of events that were not recorded; 0 if the record does not say.
-pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
+pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, RowError> {
     let facts = Facts::read(from)?;
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
 }
 
 /// Writes the result of the op-log.
-pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), Trouble> {
+pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), RowError> {
     let OpLogReport { format, rows, dropped, failure } = told;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
     write_fact(to, "op_log_format", format.name().to_owned().into())?;
@@ -96,7 +96,7 @@ pub(crate) fn write_op_log(to: &Connection, told: &OpLogReport) -> Result<(), Tr
 }
 
 /// Reads the result of the op-log, if there was one.
-pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, Trouble> {
+pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, RowError> {
     let facts = Facts::read(from)?;
     if facts.get("op_log_rows").is_none() {
         return Ok(None);
@@ -115,13 +115,13 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogReport>, Trou
     }))
 }
 
-fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), Trouble> {
+fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), RowError> {
     to.prepare_cached("insert or replace into meta values (?, ?)")?.execute(params![key, value])?;
     Ok(())
 }
 
 /// Reads the facts that were known before the run, and its time zero if it was reached.
-pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>), Trouble> {
+pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>), RowError> {
     let facts = Facts::read(from)?;
     let pace = facts.text("pace")?;
     let pace = Pace::ALL.into_iter().find(|known| known.name() == pace);
@@ -148,7 +148,7 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
 }
 
 /// Reads the end of the run; `None` if it was killed.
-pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, Trouble> {
+pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, RowError> {
     let facts = Facts::read(from)?;
     if facts.get("ended").is_none() {
         return Ok(None);
@@ -166,7 +166,7 @@ pub(crate) fn read_end(from: &Connection) -> Result<Option<End>, Trouble> {
 struct Facts(BTreeMap<String, Value>);
 
 impl Facts {
-    fn read(from: &Connection) -> Result<Facts, Trouble> {
+    fn read(from: &Connection) -> Result<Facts, RowError> {
         let mut select = from.prepare("select key, value from meta")?;
         let facts = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Facts(facts.collect::<Result<_, _>>()?))
@@ -176,30 +176,30 @@ impl Facts {
         self.0.get(key)
     }
 
-    fn text(&self, key: &str) -> Result<String, Trouble> {
+    fn text(&self, key: &str) -> Result<String, RowError> {
         match self.get(key) {
             Some(Value::Text(text)) => Ok(text.clone()),
             Some(_) | None => Err(Facts::is_odd(key)),
         }
     }
 
-    fn integer(&self, key: &str) -> Result<i64, Trouble> {
+    fn integer(&self, key: &str) -> Result<i64, RowError> {
         match self.get(key) {
             Some(Value::Integer(integer)) => Ok(*integer),
             Some(_) | None => Err(Facts::is_odd(key)),
         }
     }
 
-    fn natural(&self, key: &str) -> Result<u64, Trouble> {
+    fn natural(&self, key: &str) -> Result<u64, RowError> {
         u64::try_from(self.integer(key)?).map_err(|_| Facts::is_odd(key))
     }
 
-    fn nanos(&self, key: &str) -> Result<Nanos, Trouble> {
+    fn nanos(&self, key: &str) -> Result<Nanos, RowError> {
         self.natural(key).map(Nanos)
     }
 
-    fn is_odd(key: &str) -> Trouble {
-        Trouble::content(format!("table `meta` has no `{key}` that a record has"))
+    fn is_odd(key: &str) -> RowError {
+        RowError::content(format!("table `meta` has no `{key}` that a record has"))
     }
 }
 

@@ -4,10 +4,10 @@ use record::InputFile;
 use rusqlite::{Connection, params};
 
 use super::rows::{integer, natural};
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// Writes a file; a later one with the same path replaces an earlier one.
-pub(crate) fn write_file(to: &Connection, file: &InputFile) -> Result<(), Trouble> {
+pub(crate) fn write_file(to: &Connection, file: &InputFile) -> Result<(), RowError> {
     let InputFile { path, bytes, sha256, text } = file;
     let sql = "insert or replace into file values (?, ?, ?, ?)";
     to.prepare_cached(sql)?.execute(params![path, integer(*bytes), sha256, text])?;
@@ -15,7 +15,7 @@ pub(crate) fn write_file(to: &Connection, file: &InputFile) -> Result<(), Troubl
 }
 
 /// Reads the files, sorted by path.
-pub(crate) fn read_files(from: &Connection) -> Result<Vec<InputFile>, Trouble> {
+pub(crate) fn read_files(from: &Connection) -> Result<Vec<InputFile>, RowError> {
     let mut select = from.prepare("select path, bytes, sha256, text from file order by path")?;
     let mut rows = select.query([])?;
     let mut files = Vec::new();

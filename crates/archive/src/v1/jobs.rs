@@ -5,14 +5,14 @@ use record::{AccountKind, JobHeader};
 use rusqlite::{Connection, params};
 
 use super::schema::is_missing;
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// The kinds of `account`.
 const PART: &str = "part";
 const NODE: &str = "node";
 
 /// Writes a job, a part of one, or a job at one server, and its statements.
-pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), Trouble> {
+pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<(), RowError> {
     let JobHeader { name, kind, model, arrival, offered_per_s, connections_asked, statements } =
         job;
     to.prepare_cached("insert into job values (?, ?, ?, ?, ?, ?)")?.execute(params![
@@ -31,7 +31,7 @@ pub(super) fn write_job(to: &Connection, place: i64, job: &JobHeader) -> Result<
     Ok(())
 }
 
-fn write_kind(to: &Connection, place: i64, kind: &AccountKind) -> Result<(), Trouble> {
+fn write_kind(to: &Connection, place: i64, kind: &AccountKind) -> Result<(), RowError> {
     let (kind, of, name) = match kind {
         AccountKind::Job => return Ok(()),
         AccountKind::Part { mix, section } => (PART, mix, section),
@@ -43,7 +43,7 @@ fn write_kind(to: &Connection, place: i64, kind: &AccountKind) -> Result<(), Tro
 }
 
 /// Reads the jobs, their parts, and the jobs at single servers.
-pub(super) fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, Trouble> {
+pub(super) fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, RowError> {
     let mut select = from.prepare(
         "select job, name, model, arrival, offered_per_s, connections_asked from job order by job",
     )?;
@@ -51,7 +51,7 @@ pub(super) fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, Trouble> {
     let mut jobs: Vec<JobHeader> = Vec::new();
     while let Some(row) = rows.next()? {
         if row.get::<_, i64>(0)? != jobs.len() as i64 {
-            return Err(Trouble::content(format!("table `job` has no job {}", jobs.len())));
+            return Err(RowError::content(format!("table `job` has no job {}", jobs.len())));
         }
         jobs.push(JobHeader {
             name: row.get(1)?,
@@ -71,7 +71,7 @@ pub(super) fn read_jobs(from: &Connection) -> Result<Vec<JobHeader>, Trouble> {
     Ok(jobs)
 }
 
-fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trouble> {
+fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), RowError> {
     let mut select = from.prepare("select job, place, text from statement order by job, place")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -80,7 +80,7 @@ fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trou
         let statements = statements.map(|job| &mut job.statements);
         let Some(statements) = statements.filter(|known| place == known.len() as i64 + 1) else {
             let odd = format!("table `statement` has statement {place} of job {job} out of order");
-            return Err(Trouble::content(odd));
+            return Err(RowError::content(odd));
         };
         statements.push(row.get(2)?);
     }
@@ -88,7 +88,7 @@ fn read_statements(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trou
 }
 
 /// Reads the kinds of the accounts that are no whole jobs.
-fn read_kinds(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trouble> {
+fn read_kinds(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), RowError> {
     let mut select = from.prepare("select job, kind, of_job, name from account order by job")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -97,17 +97,17 @@ fn read_kinds(from: &Connection, jobs: &mut [JobHeader]) -> Result<(), Trouble> 
         let kind = match kind.as_str() {
             PART => AccountKind::Part { mix: AccountId(of), section: name },
             NODE => AccountKind::Node { job: AccountId(of), address: name },
-            _ => return Err(Trouble::content(format!("there is no kind of account `{kind}`"))),
+            _ => return Err(RowError::content(format!("there is no kind of account `{kind}`"))),
         };
         let job = usize::try_from(place).ok().and_then(|place| jobs.get_mut(place));
-        let odd = || Trouble::content(format!("table `job` has no job {place} of `account`"));
+        let odd = || RowError::content(format!("table `job` has no job {place} of `account`"));
         job.ok_or_else(odd)?.kind = kind;
     }
     check_kinds(jobs)
 }
 
 /// Checks that parts follow their mix, and that jobs at single servers follow everything else.
-fn check_kinds(jobs: &[JobHeader]) -> Result<(), Trouble> {
+fn check_kinds(jobs: &[JobHeader]) -> Result<(), RowError> {
     let mut mix = None;
     let mut has_nodes = false;
     for (index, job) in jobs.iter().enumerate() {
@@ -124,7 +124,7 @@ fn check_kinds(jobs: &[JobHeader]) -> Result<(), Trouble> {
         };
         if !is_in_order {
             let odd = format!("table `account` has job {index} out of order");
-            return Err(Trouble::content(odd));
+            return Err(RowError::content(odd));
         }
     }
     Ok(())
@@ -132,7 +132,7 @@ fn check_kinds(jobs: &[JobHeader]) -> Result<(), Trouble> {
 
 /// Finds the kinds in a record without table `account`, whose names tell them: `MIX/SECTION` and
 /// `JOB@ADDRESS`.
-fn split_names(jobs: &mut [JobHeader]) -> Result<(), Trouble> {
+fn split_names(jobs: &mut [JobHeader]) -> Result<(), RowError> {
     for index in 0..jobs.len() {
         let (before, rest) = jobs.split_at_mut(index);
         let job = &mut rest[0];
@@ -154,12 +154,12 @@ fn part(before: &[JobHeader], name: &str) -> Option<AccountKind> {
 }
 
 /// Returns the kind of a job at one of several servers.
-fn node(before: &[JobHeader], name: &str) -> Result<AccountKind, Trouble> {
+fn node(before: &[JobHeader], name: &str) -> Result<AccountKind, RowError> {
     let parts = name.rsplit_once('@').and_then(|(job, address)| {
         let is_job = |known: &JobHeader| known.kind == AccountKind::Job && known.name == job;
         Some((before.iter().position(is_job)?, address.to_owned()))
     });
-    let odd = || Trouble::content(format!("table `job` has no job for `{name}`"));
+    let odd = || RowError::content(format!("table `job` has no job for `{name}`"));
     let (index, address) = parts.ok_or_else(odd)?;
     Ok(AccountKind::Node { job: AccountId(index as u16), address })
 }

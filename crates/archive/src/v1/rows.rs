@@ -8,7 +8,7 @@ use record::{
 use rusqlite::{Connection, Row, params};
 
 use crate::encoding::{Encoder, HistogramSummary};
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// The numeric columns of `interval`, in order.
 pub(crate) const SCALARS: [&str; 16] = [
@@ -50,7 +50,7 @@ impl IntervalRow {
         to: &Connection,
         account: AccountId,
         grid: &Grid,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         let IntervalRow { interval, counts, ends, gauge } = self;
         let (start, end) = (grid.start(*interval), grid.end(*interval));
         let scalars = scalars(counts, ends).map(integer);
@@ -76,7 +76,7 @@ impl IntervalRow {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<IntervalRow, Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<IntervalRow, RowError> {
         let mut scalars = [0; SCALARS.len()];
         for (place, scalar) in scalars.iter_mut().enumerate() {
             *scalar = natural(row, 1 + place)?;
@@ -182,7 +182,7 @@ impl HistogramRow<'_> {
         grid: &Grid,
         times: &Times,
         encoder: &mut Encoder,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         to.prepare_cached(
             "insert into histogram values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             on conflict do update set count = ?6, max_ns = ?7, v2 = ?8",
@@ -200,7 +200,7 @@ impl HistogramRow<'_> {
         Ok(())
     }
 
-    pub(crate) fn read<'a>(row: &'a Row<'_>) -> Result<HistogramRow<'a>, Trouble> {
+    pub(crate) fn read<'a>(row: &'a Row<'_>) -> Result<HistogramRow<'a>, RowError> {
         let bytes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
         let held = HistogramSummary { count: natural(row, 1)?, max: natural(row, 2)? };
         Ok(HistogramRow { interval: interval(row, 0)?, held, bytes })
@@ -225,7 +225,7 @@ impl Failure {
         to: &Connection,
         account: AccountId,
         interval: Interval,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         to.prepare_cached("insert or replace into failure values (?, ?, ?, ?, ?)")?.execute(
             params![
                 account.0,
@@ -238,7 +238,7 @@ impl Failure {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<Failure, Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<Failure, RowError> {
         let class = class(row, 0)?;
         Ok(Failure { class, code: Code::new(text(row, 1)?), count: natural(row, 2)? })
     }
@@ -251,7 +251,7 @@ impl Event {
     pub(crate) const SELECT: &str = "select event, at_s, job, kind, text from event order by event";
 
     /// Writes an event, and the error that it reports.
-    pub(crate) fn write(to: &Connection, event: &record::Event) -> Result<(), Trouble> {
+    pub(crate) fn write(to: &Connection, event: &record::Event) -> Result<(), RowError> {
         let record::Event { at, account, kind, error, text } = event;
         to.prepare_cached("insert into event (at_s, job, kind, text) values (?, ?, ?, ?)")?
             .execute(params![seconds(*at), account.map(|account| account.0), kind.name(), text])?;
@@ -262,10 +262,10 @@ impl Event {
     }
 
     /// Returns the number of an event, and the event without its error.
-    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::Event), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::Event), RowError> {
         let kind = text(row, 3)?;
         let kind = EventKind::from_name(kind)
-            .ok_or_else(|| Trouble::content(format!("unknown kind of event `{kind}`")))?;
+            .ok_or_else(|| RowError::content(format!("unknown kind of event `{kind}`")))?;
         let account = row.get::<_, Option<u16>>(2)?.map(AccountId);
         let (at, text) = (nanos(row, 1)?, text(row, 4)?.to_owned());
         Ok((row.get(0)?, record::Event { at, account, kind, error: None, text }))
@@ -278,7 +278,7 @@ pub(crate) struct EventError;
 impl EventError {
     pub(crate) const SELECT: &str = "select event, class, code from event_error order by event";
 
-    fn write(to: &Connection, event: i64, error: record::EventError) -> Result<(), Trouble> {
+    fn write(to: &Connection, event: i64, error: record::EventError) -> Result<(), RowError> {
         let record::EventError { class, code } = error;
         to.prepare_cached("insert into event_error values (?, ?, ?)")?.execute(params![
             event,
@@ -289,7 +289,7 @@ impl EventError {
     }
 
     /// Returns the number of an event, and its error.
-    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::EventError), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, record::EventError), RowError> {
         let (class, code) = (class(row, 1)?, Code::new(text(row, 2)?));
         Ok((row.get(0)?, record::EventError { class, code }))
     }
@@ -311,14 +311,14 @@ impl SeriesRow {
     pub(crate) const SELECT: &str =
         "select series, component, metric, unit from series order by component, metric";
 
-    pub(crate) fn write(to: &Connection, place: i64, series: &Series) -> Result<(), Trouble> {
+    pub(crate) fn write(to: &Connection, place: i64, series: &Series) -> Result<(), RowError> {
         let Series { component, metric, unit } = series;
         to.prepare_cached("insert into series values (?, ?, ?, ?)")?
             .execute(params![place, component, metric, unit])?;
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Series), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Series), RowError> {
         let text = |column| text(row, column).map(str::to_owned);
         let series = Series { component: text(1)?, metric: text(2)?, unit: text(3)? };
         Ok((row.get(0)?, series))
@@ -337,7 +337,7 @@ impl SampleRow {
         series: i64,
         at: Nanos,
         value: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         // Of two observations at one instant the later is kept.
         to.prepare_cached("insert or replace into sample values (?, ?, ?)")?.execute(params![
             series,
@@ -347,7 +347,7 @@ impl SampleRow {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, f64), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, f64), RowError> {
         Ok((nanos(row, 0)?, row.get(1)?))
     }
 }
@@ -365,14 +365,14 @@ impl LoadSampleRow {
         series: i64,
         at: Nanos,
         value: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), RowError> {
         to.prepare_cached("insert or replace into load_sample values (?, ?, ?, ?)")?
             .execute(params![table, series, seconds(at), value])?;
         Ok(())
     }
 
     /// Returns the number of the series, the instant and the value.
-    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Nanos, f64), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Nanos, f64), RowError> {
         Ok((row.get(0)?, nanos(row, 1)?, row.get(2)?))
     }
 }
@@ -385,7 +385,7 @@ impl Client {
         select at_s, cpu_user_s, cpu_system_s, rss_bytes, peak_rss_bytes, threads from client
         order by client";
 
-    pub(crate) fn write(to: &Connection, at: Nanos, sample: &ClientSample) -> Result<(), Trouble> {
+    pub(crate) fn write(to: &Connection, at: Nanos, sample: &ClientSample) -> Result<(), RowError> {
         let ClientSample { cpu_user, cpu_system, rss_bytes, peak_rss_bytes, threads } = sample;
         to.prepare_cached(
             "insert into client
@@ -403,7 +403,7 @@ impl Client {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, ClientSample), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, ClientSample), RowError> {
         let sample = ClientSample {
             cpu_user: nanos(row, 1)?,
             cpu_system: nanos(row, 2)?,
@@ -421,13 +421,13 @@ pub(crate) struct Setting;
 impl Setting {
     pub(crate) const SELECT: &str = "select name, value from setting order by name";
 
-    pub(crate) fn write(to: &Connection, name: &str, value: &str) -> Result<(), Trouble> {
+    pub(crate) fn write(to: &Connection, name: &str, value: &str) -> Result<(), RowError> {
         to.prepare_cached("insert or replace into setting values (?, ?)")?
             .execute([name, value])?;
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<(String, String), Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<(String, String), RowError> {
         Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()))
     }
 }
@@ -440,7 +440,7 @@ impl LoadRow {
         select table_name, started_ns, length_s, rows, bytes from load
         order by started_ns, table_name";
 
-    pub(crate) fn write(to: &Connection, load: &Load) -> Result<(), Trouble> {
+    pub(crate) fn write(to: &Connection, load: &Load) -> Result<(), RowError> {
         let Load { table, started, length, rows, bytes } = load;
         to.prepare_cached("insert or replace into load values (?, ?, ?, ?, ?)")?.execute(
             params![table, started.0, seconds(*length), integer(*rows), integer(*bytes)],
@@ -448,7 +448,7 @@ impl LoadRow {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<Load, Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<Load, RowError> {
         Ok(Load {
             table: text(row, 0)?.to_owned(),
             started: WallTime(row.get(1)?),
@@ -473,7 +473,7 @@ impl LoadProgressRow {
         select at_s, rows, bytes, cpu_user_s, cpu_system_s from load_progress
         where table_name = ?1 order by second";
 
-    pub(crate) fn write(&self, to: &Connection, table: &str) -> Result<(), Trouble> {
+    pub(crate) fn write(&self, to: &Connection, table: &str) -> Result<(), RowError> {
         let LoadProgressRow { at, rows, bytes, cpu } = self;
         to.prepare_cached("insert or replace into load_progress values (?, ?, ?, ?, ?, ?, ?)")?
             .execute(params![
@@ -488,7 +488,7 @@ impl LoadProgressRow {
         Ok(())
     }
 
-    pub(crate) fn read(row: &Row<'_>) -> Result<LoadProgressRow, Trouble> {
+    pub(crate) fn read(row: &Row<'_>) -> Result<LoadProgressRow, RowError> {
         let cpu = match row.get::<_, Option<f64>>(3)? {
             None => None,
             Some(_) => Some((nanos(row, 3)?, nanos(row, 4)?)),
@@ -511,40 +511,40 @@ fn seconds(span: Nanos) -> f64 {
     span.as_secs_f64()
 }
 
-pub(super) fn natural(row: &Row<'_>, column: usize) -> Result<u64, Trouble> {
+pub(super) fn natural(row: &Row<'_>, column: usize) -> Result<u64, RowError> {
     let number: i64 = row.get(column)?;
-    u64::try_from(number).map_err(|_| Trouble::content(format!("there is {number} in it")))
+    u64::try_from(number).map_err(|_| RowError::content(format!("there is {number} in it")))
 }
 
-fn optional(row: &Row<'_>, column: usize) -> Result<Option<u64>, Trouble> {
+fn optional(row: &Row<'_>, column: usize) -> Result<Option<u64>, RowError> {
     match row.get::<_, Option<i64>>(column)? {
         None => Ok(None),
         Some(_) => natural(row, column).map(Some),
     }
 }
 
-fn interval(row: &Row<'_>, column: usize) -> Result<Interval, Trouble> {
+fn interval(row: &Row<'_>, column: usize) -> Result<Interval, RowError> {
     let number = natural(row, column)?;
     Interval::try_from(number)
-        .map_err(|_| Trouble::content(format!("there is no interval {number}")))
+        .map_err(|_| RowError::content(format!("there is no interval {number}")))
 }
 
-fn nanos(row: &Row<'_>, column: usize) -> Result<Nanos, Trouble> {
+fn nanos(row: &Row<'_>, column: usize) -> Result<Nanos, RowError> {
     let seconds: f64 = row.get(column)?;
     // A double resolves nanoseconds for the first hundred days; rounding restores them.
     let nanos = (seconds * 1e9).round();
     if (0.0..1.8e19).contains(&nanos) {
         Ok(Nanos(nanos as u64))
     } else {
-        Err(Trouble::content(format!("{seconds} s is not a valid time")))
+        Err(RowError::content(format!("{seconds} s is not a valid time")))
     }
 }
 
-fn class(row: &Row<'_>, column: usize) -> Result<Class, Trouble> {
+fn class(row: &Row<'_>, column: usize) -> Result<Class, RowError> {
     let name = text(row, column)?;
-    Class::from_name(name).ok_or_else(|| Trouble::content(format!("unknown error class `{name}`")))
+    Class::from_name(name).ok_or_else(|| RowError::content(format!("unknown error class `{name}`")))
 }
 
-fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, Trouble> {
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a str, RowError> {
     Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
 }

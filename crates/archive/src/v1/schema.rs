@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// `PRAGMA application_id` of a record of any version: the letters `ASAY`.
 pub(crate) const APPLICATION: i64 = 0x4153_4159;
@@ -18,7 +18,7 @@ pub(crate) const OPTIONAL_TABLES: [&str; 6] =
     ["account", "event_error", "series", "sample", "file", "load_sample"];
 
 /// Returns true if a record is older than this table.
-pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {
+pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, RowError> {
     if !OPTIONAL_TABLES.contains(&table) {
         return Ok(false);
     }

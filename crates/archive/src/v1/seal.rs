@@ -6,7 +6,7 @@ use record::{Counts, Ends, MAX_ROWS};
 use rusqlite::{Connection, params};
 
 use super::rows::{SCALARS, integer, natural, scalars};
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// The tables whose rows are counted.
 const COUNTED: [&str; 13] = [
@@ -61,7 +61,7 @@ fn whole(high: u64, low: u64) -> u64 {
 }
 
 /// Returns the sums of the rows of `interval`. A job without rows is missing.
-pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
+pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, RowError> {
     let sums = SCALARS.map(sums_of).join(", ");
     let mut select = of.prepare(&format!("select job, {sums} from interval group by job"))?;
     let mut rows = select.query([])?;
@@ -77,7 +77,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
 }
 
 /// Writes the sums of `interval`, and the number of rows in each table.
-pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> {
+pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), RowError> {
     let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;
     for ((what, job), total) in sums.iter().chain(&count_rows(to)?) {
         insert.execute(params![what, job, integer(*total)])?;
@@ -86,7 +86,7 @@ pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> 
 }
 
 /// Compares the seal of a record with its rows. The record must have a seal.
-pub(crate) fn check_seal(of: &Connection) -> Result<(), Trouble> {
+pub(crate) fn check_seal(of: &Connection) -> Result<(), RowError> {
     let mut sealed = read_seal(of)?;
     let mut found = count_rows(of)?;
     found.extend(sums_on_disk(of)?);
@@ -98,7 +98,7 @@ pub(crate) fn check_seal(of: &Connection) -> Result<(), Trouble> {
         if sealed != found {
             let [sealed, found] = [sealed, found].map(Option::unwrap_or_default);
             let of_job = if *job == ALL_JOBS { String::new() } else { format!(" of job {job}") };
-            return Err(Trouble::content(format!(
+            return Err(RowError::content(format!(
                 "there were {sealed} {what}{of_job}, and there are {found}"
             )));
         }
@@ -106,7 +106,7 @@ pub(crate) fn check_seal(of: &Connection) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn read_seal(from: &Connection) -> Result<Totals, Trouble> {
+fn read_seal(from: &Connection) -> Result<Totals, RowError> {
     let mut select = from.prepare("select what, job, total from seal")?;
     let mut rows = select.query([])?;
     let mut totals = Totals::new();
@@ -116,7 +116,7 @@ fn read_seal(from: &Connection) -> Result<Totals, Trouble> {
     Ok(totals)
 }
 
-fn count_rows(of: &Connection) -> Result<Totals, Trouble> {
+fn count_rows(of: &Connection) -> Result<Totals, RowError> {
     let all = COUNTED.map(|table| (table, "-1", ""));
     let by_job = COUNTED_BY_JOB.map(|table| (table, "job", " group by job"));
     let mut totals = Totals::new();

@@ -4,7 +4,7 @@ use base::WallTime;
 use rusqlite::{Connection, params};
 
 use super::schema::{SHARED, rows_of_a_run, tables_of_a_run};
-use crate::error::Trouble;
+use crate::error::RowError;
 
 /// A run of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl RunState {
 }
 
 /// Copies the rows of a run from the attached record `from` of version 1.
-pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), Trouble> {
+pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
     for table in tables_of_a_run() {
         let sql = format!("insert into main.{table} select {run}, * from {from}.{table}");
         to.execute_batch(&sql)?;
@@ -97,7 +97,7 @@ pub(crate) fn merge(to: &Connection, from: &str, run: u32) -> Result<(), Trouble
 
 /// Copies the rows of a run from the attached record `from` of an experiment into the tables of
 /// version 1.
-pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), Trouble> {
+pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), RowError> {
     for table in tables_of_a_run().chain([SHARED]) {
         let rows = rows_of_a_run(to, from, table, run)?;
         to.execute_batch(&format!("insert into main.{table} {rows}"))?;
@@ -105,19 +105,19 @@ pub(crate) fn split(to: &Connection, from: &str, run: u32) -> Result<(), Trouble
     Ok(())
 }
 
-pub(crate) fn write_fact(to: &Connection, key: &str, value: &str) -> Result<(), Trouble> {
+pub(crate) fn write_fact(to: &Connection, key: &str, value: &str) -> Result<(), RowError> {
     let sql = "insert or replace into experiment values (?, ?)";
     to.prepare_cached(sql)?.execute([key, value])?;
     Ok(())
 }
 
-pub(crate) fn read_facts(from: &Connection) -> Result<Vec<(String, String)>, Trouble> {
+pub(crate) fn read_facts(from: &Connection) -> Result<Vec<(String, String)>, RowError> {
     let mut select = from.prepare("select key, value from experiment order by key")?;
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Result<(), Trouble> {
+pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Result<(), RowError> {
     let sql = "insert into run values (?, ?, ?, ?, null, 'compare', ?, ?, ?, ?, ?)";
     to.prepare_cached(sql)?.execute(params![
         row.run,
@@ -138,20 +138,20 @@ pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Re
 }
 
 /// Removes the row and the figures of a run; the rows that it has measured stay.
-pub(crate) fn remove_run(to: &Connection, run: u32) -> Result<(), Trouble> {
+pub(crate) fn remove_run(to: &Connection, run: u32) -> Result<(), RowError> {
     for table in ["run", "figure"] {
         to.execute(&format!("delete from {table} where run = ?"), [run])?;
     }
     Ok(())
 }
 
-pub(crate) fn write_state(to: &Connection, run: u32, state: RunState) -> Result<(), Trouble> {
+pub(crate) fn write_state(to: &Connection, run: u32, state: RunState) -> Result<(), RowError> {
     let sql = "update run set state = ?2 where run = ?1";
     to.prepare_cached(sql)?.execute(params![run, state.name()])?;
     Ok(())
 }
 
-pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, Trouble> {
+pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, RowError> {
     let mut select = from.prepare(
         "select run, round, position, arm, attempt, state, verdict, objections, seed from main.run \
          order by run",
@@ -161,7 +161,7 @@ pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, Trouble> {
     while let Some(row) = rows.next()? {
         let word: String = row.get(5)?;
         let state = RunState::from_name(&word)
-            .ok_or_else(|| Trouble::content(format!("unknown state `{word}` of a run")))?;
+            .ok_or_else(|| RowError::content(format!("unknown state `{word}` of a run")))?;
         let seed: i64 = row.get(8)?;
         runs.push(RunRow {
             run: row.get(0)?,
@@ -178,25 +178,25 @@ pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, Trouble> {
     Ok(runs)
 }
 
-pub(crate) fn write_look(to: &Connection, look: LookRow) -> Result<(), Trouble> {
+pub(crate) fn write_look(to: &Connection, look: LookRow) -> Result<(), RowError> {
     let sql = "insert into look values (?, ?)";
     to.prepare_cached(sql)?.execute(params![look.pairs, look.is_decided])?;
     Ok(())
 }
 
-pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, Trouble> {
+pub(crate) fn read_looks(from: &Connection) -> Result<Vec<LookRow>, RowError> {
     let mut select = from.prepare("select pairs, decided from look order by pairs")?;
     let row = |row: &rusqlite::Row<'_>| Ok(LookRow { pairs: row.get(0)?, is_decided: row.get(1)? });
     Ok(select.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn write_note(to: &Connection, at: WallTime, text: &str) -> Result<(), Trouble> {
+pub(crate) fn write_note(to: &Connection, at: WallTime, text: &str) -> Result<(), RowError> {
     let sql = "insert into note (at_ns, text) values (?, ?)";
     to.prepare_cached(sql)?.execute(params![at.0, text])?;
     Ok(())
 }
 
-pub(crate) fn read_notes(from: &Connection) -> Result<Vec<NoteRow>, Trouble> {
+pub(crate) fn read_notes(from: &Connection) -> Result<Vec<NoteRow>, RowError> {
     let mut select = from.prepare("select at_ns, text from note order by note")?;
     let row =
         |row: &rusqlite::Row<'_>| Ok(NoteRow { at: WallTime(row.get(0)?), text: row.get(1)? });

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::error::Trouble;
+use crate::error::RowError;
 use crate::v1;
 
 /// `PRAGMA user_version` of a record of this version.
@@ -32,7 +32,7 @@ pub(super) fn tables_of_a_run() -> impl Iterator<Item = &'static str> {
 
 /// Creates temporary views with the names of version 1 that show a single run. Until the
 /// connection ends, they hide the tables of the same names.
-pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), Trouble> {
+pub(crate) fn show_run(of: &Connection, run: u32) -> Result<(), RowError> {
     for (name, statement) in v1::statements() {
         let Some(view) = statement.strip_prefix("CREATE VIEW") else {
             let rows = rows_of_a_run(of, "main", name, run)?;
@@ -50,7 +50,7 @@ pub(super) fn rows_of_a_run(
     database: &str,
     table: &str,
     run: u32,
-) -> Result<String, Trouble> {
+) -> Result<String, RowError> {
     if table == SHARED {
         return Ok(format!("select * from {database}.{table}"));
     }
