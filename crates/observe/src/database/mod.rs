@@ -30,7 +30,7 @@ use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
-use session::{End, Patience, Session, Trouble};
+use session::{End, Patience, QueryFailure, Session};
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
 use tally::Tally;
@@ -125,7 +125,7 @@ impl DialectSampler {
         pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(sampler) => {
                 sampler.glance(session, pairs, tally, sample).await
@@ -142,7 +142,7 @@ impl DialectSampler {
         session: &mut Session<C>,
         tally: &mut Tally,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(sampler) => sampler.read(session, sample).await,
             DialectSampler::Mysql(sampler) => sampler.read(session, tally, sample).await,

@@ -19,7 +19,7 @@ use record::Part;
 use record::metric::{RUNNING, sessions};
 use record::statistic::{performance_schema, status};
 
-use super::session::{End, Question, Session, Trouble};
+use super::session::{End, Query, QueryFailure, Session};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
 use crate::environment::Root;
@@ -322,11 +322,11 @@ impl Mysql {
         pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         let Mysql { remedy, .. } = self;
-        let asked = Question { what: "locks", sql: self.transactions, remedy };
+        let asked = Query { what: "locks", sql: self.transactions, remedy };
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
-        let asked = Question { what: "sessions", sql: self.list, remedy };
+        let asked = Query { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
         let snapshot = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
         let transactions = self.read_transactions(&told);
@@ -340,7 +340,7 @@ impl Mysql {
             && transactions.values().any(|one| one.waits)
         {
             let remedy = SCHEMA_REMEDY;
-            let asked = Question { what: "tables of locks", sql, remedy };
+            let asked = Query { what: "tables of locks", sql, remedy };
             let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
             self.count_locks(&told, tally);
         }
@@ -447,9 +447,9 @@ impl Mysql {
         session: &mut Session<C>,
         tally: &mut Tally,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         sample.read(&Part::Sessions, sessions::MOST, self.most as f64);
-        let asked = Question { what: "statistics status", sql: &self.status, remedy: "" };
+        let asked = Query { what: "statistics status", sql: &self.status, remedy: "" };
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let variables = pairs(&told);
         for (name, value) in &variables {
@@ -463,7 +463,7 @@ impl Mysql {
         self.looks = 0;
         if self.has_waits {
             let remedy = SCHEMA_REMEDY;
-            let asked = Question { what: "statistics performance_schema", sql: WAITS, remedy };
+            let asked = Query { what: "statistics performance_schema", sql: WAITS, remedy };
             let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
             for row in &told.rows {
                 let event = text(row, 0);

@@ -14,7 +14,7 @@ use record::Part;
 use record::metric::{RUNNING, sessions};
 use record::statistic::{pg_stat_database, pg_stat_databases, pg_stat_progress_copy, pg_stat_wal};
 
-use super::session::{End, Question, Session, Trouble};
+use super::session::{End, Query, QueryFailure, Session};
 use super::tally::{SessionObservation, Tally, Turn};
 use super::text::{
     DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
@@ -201,10 +201,10 @@ impl Postgres {
         pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
         let sql = if pairs.is_some() { &self.activity_of_a_program } else { ACTIVITY };
-        let question = Question { what: "sessions", sql, remedy };
+        let question = Query { what: "sessions", sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
@@ -220,7 +220,7 @@ impl Postgres {
         let is_locked = has_lock(&look) || has_lock(&theirs);
         tally.add_looks(look, theirs);
         if is_locked {
-            let question = Question { what: "locks", sql: &self.locks, remedy };
+            let question = Query { what: "locks", sql: &self.locks, remedy };
             if let Some(locks) = session.ask_or_miss(question, sample).await? {
                 count_locks(&locks, tally);
             }
@@ -233,9 +233,9 @@ impl Postgres {
         &mut self,
         session: &mut Session<C>,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         let remedy = &self.remedy;
-        let question = |what, sql| Question { what, sql, remedy };
+        let question = |what, sql| Query { what, sql, remedy };
         let asked = question("statistics pg_stat_database", DATABASE);
         if let Some(table) = session.ask_or_miss(asked, sample).await? {
             read_wide(pg_stat_database::VIEW, &without(table, "datid"), sample);

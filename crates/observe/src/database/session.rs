@@ -27,7 +27,7 @@ const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(500);
 
 /// Reason why there is no answer.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum QueryFailure {
     /// The watch is over and the wait was ended.
     Over,
     /// The database refused this statement; it may answer others.
@@ -46,12 +46,12 @@ pub(super) enum End {
     Useless(String),
 }
 
-impl From<Trouble> for End {
-    fn from(trouble: Trouble) -> End {
+impl From<QueryFailure> for End {
+    fn from(trouble: QueryFailure) -> End {
         match trouble {
-            Trouble::Over => End::Over,
-            Trouble::Refused(error) => End::Useless(error.to_string()),
-            Trouble::Broken(why) => End::Broken(why),
+            QueryFailure::Over => End::Over,
+            QueryFailure::Refused(error) => End::Useless(error.to_string()),
+            QueryFailure::Broken(why) => End::Broken(why),
         }
     }
 }
@@ -91,7 +91,10 @@ impl Patience {
     }
 
     /// Waits for a future, within the time limit and only a little longer than the watch.
-    pub(super) async fn wait_for<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
+    pub(super) async fn wait_for<T>(
+        &self,
+        future: impl Future<Output = T>,
+    ) -> Result<T, QueryFailure> {
         let late = self.rt.now() + LONGEST_ANSWER;
         let (mut future, timer) = (pin!(future), self.rt.timer());
         loop {
@@ -101,10 +104,10 @@ impl Patience {
             }
             let now = self.rt.now();
             if self.end().is_some_and(|end| now >= end) {
-                return Err(Trouble::Over);
+                return Err(QueryFailure::Over);
             }
             if now >= late {
-                return Err(Trouble::Broken(format!("no answer within {LONGEST_ANSWER}")));
+                return Err(QueryFailure::Broken(format!("no answer within {LONGEST_ANSWER}")));
             }
         }
     }
@@ -122,7 +125,7 @@ pub(super) struct Session<C> {
 
 /// A query and its purpose.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'q> {
+pub(super) struct Query<'q> {
     /// Name that is reported as missing without an answer.
     pub(super) what: &'static str,
     /// The statement.
@@ -146,21 +149,21 @@ impl<C: Connection> Session<C> {
     }
 
     /// Runs one statement.
-    pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, Trouble> {
+    pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, QueryFailure> {
         self.is_answer_outstanding = true;
         let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
         self.is_answer_outstanding = false;
         match answer {
-            Ok(table) if table.is_cut => Err(Trouble::Refused(Error::new(
+            Ok(table) if table.is_cut => Err(QueryFailure::Refused(Error::new(
                 Class::Statement,
                 Code::RESULTS,
                 format!("the answer takes more than {} MiB", Table::LIMIT >> 20),
             ))),
             Ok(table) => Ok(table),
             Err(error) if error.class().ends_connection() => {
-                Err(Trouble::Broken(error.to_string()))
+                Err(QueryFailure::Broken(error.to_string()))
             }
-            Err(error) => Err(Trouble::Refused(error)),
+            Err(error) => Err(QueryFailure::Refused(error)),
         }
     }
 
@@ -168,20 +171,20 @@ impl<C: Connection> Session<C> {
     /// query is not repeated unless the refusal is temporary.
     pub(super) async fn ask_or_miss(
         &mut self,
-        question: Question<'_>,
+        question: Query<'_>,
         sample: &mut Sample,
-    ) -> Result<Option<Table>, Trouble> {
-        let Question { what, sql, remedy } = question;
+    ) -> Result<Option<Table>, QueryFailure> {
+        let Query { what, sql, remedy } = question;
         if self.refused.contains(what) {
             return Ok(None);
         }
         match self.ask(sql).await {
             Ok(table) => Ok(Some(table)),
-            Err(Trouble::Refused(error)) if is_passing(&error) => {
+            Err(QueryFailure::Refused(error)) if is_passing(&error) => {
                 sample.missing(what, format!("for a while: {error}"));
                 Ok(None)
             }
-            Err(Trouble::Refused(error)) => {
+            Err(QueryFailure::Refused(error)) => {
                 self.refused.insert(what);
                 let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
                 sample.missing(what, format!("{error}{remedy}"));
@@ -192,10 +195,10 @@ impl<C: Connection> Session<C> {
     }
 
     /// Runs a query that may be refused; a refusal is not reported.
-    pub(super) async fn ask_quietly(&mut self, sql: &str) -> Result<Option<Table>, Trouble> {
+    pub(super) async fn ask_quietly(&mut self, sql: &str) -> Result<Option<Table>, QueryFailure> {
         match self.ask(sql).await {
             Ok(table) => Ok(Some(table)),
-            Err(Trouble::Refused(_)) => Ok(None),
+            Err(QueryFailure::Refused(_)) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
@@ -236,7 +239,7 @@ mod tests {
             let begun = rt.now();
             patience.pause_until(begun + Nanos::from_secs(60)).await;
             let never = patience.wait_for(std::future::pending::<()>()).await;
-            assert!(matches!(never, Err(Trouble::Over)));
+            assert!(matches!(never, Err(QueryFailure::Over)));
             assert!(rt.now().since(begun) >= LAST_ANSWERS);
             assert!(matches!(patience.wait_for(async { 7 }).await, Ok(7)));
         });

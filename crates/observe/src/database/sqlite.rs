@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use driver::Connection;
 use record::Part;
 
-use super::session::{End, Question, Session, Trouble};
+use super::session::{End, Query, QueryFailure, Session};
 use super::text::{number, text};
 use crate::sample::Sample;
 
@@ -64,7 +64,7 @@ impl Sqlite {
         &self,
         session: &mut Session<C>,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         let mut tell = |metric, unit, value: u64| {
             sample.read_named(&Part::Statistics, metric, unit, value as f64);
         };
@@ -78,7 +78,7 @@ impl Sqlite {
         }
         // A log that does not exist is empty: no write since the last checkpoint.
         tell("wal_bytes", "bytes", self.bytes("-wal").unwrap_or_default());
-        let asked = Question { what: "statistics page_count", sql: PAGES, remedy: "" };
+        let asked = Query { what: "statistics page_count", sql: PAGES, remedy: "" };
         if let Some(told) = session.ask_or_miss(asked, sample).await?
             && let Some(row) = told.rows.first()
         {

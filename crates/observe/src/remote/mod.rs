@@ -27,7 +27,7 @@ use self::clock::{ClockExchange, Reference};
 pub use self::host::RemoteHost;
 use self::protocol::{Asked, RemoteMessage, VERSION, plain};
 pub use self::serve::{scope, serve};
-use self::ssh::{Connection, Event, SshExit, Trouble};
+use self::ssh::{Connection, Event, RemoteFailure, SshExit};
 use crate::sample::Sample;
 use crate::scope::Scope;
 
@@ -109,7 +109,7 @@ impl RemoteWatch {
         let thread = std::thread::Builder::new().name("watch-remote".to_owned());
         let thread = thread.spawn(move || {
             let opened = Connection::open(&program, &host, &scope, sender);
-            let opened = opened.map_err(Trouble::NotStarted);
+            let opened = opened.map_err(RemoteFailure::NotStarted);
             let (trouble, parting) = match opened {
                 Err(trouble) => (Some(trouble), SshExit::default()),
                 Ok(connection) => {
@@ -161,7 +161,7 @@ struct Conversation<'a, T> {
 
 impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Runs the conversation from the greeting to the last sample.
-    fn hold(&mut self) -> Result<(), Trouble> {
+    fn hold(&mut self) -> Result<(), RemoteFailure> {
         self.greet()?;
         let echo = self.compare_clocks()?;
         self.connection.ask(Asked::Begin);
@@ -169,24 +169,24 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         self.listen(echo)
     }
 
-    fn hear(&self, until: Stamp) -> Result<Incoming, Trouble> {
+    fn hear(&self, until: Stamp) -> Result<Incoming, RemoteFailure> {
         let wait = Duration::from_nanos(until.since(Monotonic.now()).0);
         match self.heard.recv_timeout(wait) {
             Ok(Event::Line(at, line)) => Ok(match RemoteMessage::parse(&line) {
                 Some(said) => Incoming::RemoteMessage(at, said),
                 None => Incoming::Other(plain(&String::from_utf8_lossy(&line))),
             }),
-            Ok(Event::TooLong) => Err(Trouble::Malformed("a line without an end".to_owned())),
+            Ok(Event::TooLong) => Err(RemoteFailure::Malformed("a line without an end".to_owned())),
             Ok(Event::Over) => Ok(Incoming::Over),
             Err(RecvTimeoutError::Timeout) => Ok(Incoming::Nothing),
             Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => {
-                Err(Trouble::Ended(Monotonic.now().since(self.zero)))
+                Err(RemoteFailure::Ended(Monotonic.now().since(self.zero)))
             }
         }
     }
 
     /// Waits for the remote program's greeting. Lines that the login writes before it are skipped.
-    fn greet(&mut self) -> Result<(), Trouble> {
+    fn greet(&mut self) -> Result<(), RemoteFailure> {
         let until = Monotonic.now() + self.patience.greeting;
         let mut noise = String::new();
         for _ in 0..MOST_NOISE {
@@ -196,20 +196,20 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                     RemoteMessage::Greeting { version: VERSION, .. },
                 )) => return Ok(()),
                 Ok(Incoming::RemoteMessage(_, RemoteMessage::Greeting { version, .. })) => {
-                    return Err(Trouble::Version(version));
+                    return Err(RemoteFailure::Version(version));
                 }
                 Ok(Incoming::RemoteMessage(..)) => {}
                 Ok(Incoming::Other(line)) => noise = line,
-                Ok(Incoming::Nothing) => return Err(Trouble::Silent(self.patience.greeting)),
-                Ok(Incoming::Over) => return Err(Trouble::TooLate),
-                Err(Trouble::Ended(_)) => return Err(Trouble::NotReached),
+                Ok(Incoming::Nothing) => return Err(RemoteFailure::Silent(self.patience.greeting)),
+                Ok(Incoming::Over) => return Err(RemoteFailure::TooLate),
+                Err(RemoteFailure::Ended(_)) => return Err(RemoteFailure::NotReached),
                 Err(trouble) => return Err(trouble),
             }
         }
-        Err(Trouble::NotAssay(noise))
+        Err(RemoteFailure::NotAssay(noise))
     }
 
-    fn compare_clocks(&mut self) -> Result<ClockExchange, Trouble> {
+    fn compare_clocks(&mut self) -> Result<ClockExchange, RemoteFailure> {
         let mut fastest = self.echo(0)?;
         for number in 1..CLOCK_REQUESTS {
             let echo = self.echo(number)?;
@@ -220,7 +220,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
         Ok(fastest)
     }
 
-    fn echo(&mut self, asked: u64) -> Result<ClockExchange, Trouble> {
+    fn echo(&mut self, asked: u64) -> Result<ClockExchange, RemoteFailure> {
         let sent = Monotonic.now();
         self.connection.ask(Asked::Ping(asked));
         match self.hear(sent + self.patience.greeting)? {
@@ -230,11 +230,11 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                 Ok(ClockExchange { sent, back, clock })
             }
             Incoming::RemoteMessage(..) => {
-                Err(Trouble::Malformed("an answer to nothing".to_owned()))
+                Err(RemoteFailure::Malformed("an answer to nothing".to_owned()))
             }
-            Incoming::Other(line) => Err(Trouble::Malformed(line)),
-            Incoming::Nothing => Err(Trouble::Silent(self.patience.greeting)),
-            Incoming::Over => Err(Trouble::TooLate),
+            Incoming::Other(line) => Err(RemoteFailure::Malformed(line)),
+            Incoming::Nothing => Err(RemoteFailure::Silent(self.patience.greeting)),
+            Incoming::Over => Err(RemoteFailure::TooLate),
         }
     }
 
@@ -255,7 +255,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     }
 
     /// Reports the samples until the watch is over.
-    fn listen(&mut self, mut echo: ClockExchange) -> Result<(), Trouble> {
+    fn listen(&mut self, mut echo: ClockExchange) -> Result<(), RemoteFailure> {
         let (mut asked, mut was_silent) =
             (Asking { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
         let (mut least, mut is_awaited) = (echo.delay(), false);
@@ -279,9 +279,9 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                     is_awaited = false;
                 }
                 Incoming::RemoteMessage(_, RemoteMessage::Greeting { .. }) => {
-                    return Err(Trouble::Malformed("another greeting".to_owned()));
+                    return Err(RemoteFailure::Malformed("another greeting".to_owned()));
                 }
-                Incoming::Other(line) => return Err(Trouble::Malformed(line)),
+                Incoming::Other(line) => return Err(RemoteFailure::Malformed(line)),
                 Incoming::Nothing if !was_silent => {
                     was_silent = true;
                     self.tell_silence();

@@ -199,7 +199,7 @@ fn end_of(mut errors: impl Read) -> String {
 
 /// Reason why another machine is not observed.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum RemoteFailure {
     /// There is no ssh, or it cannot be started.
     NotStarted(io::Error),
     /// It ended before the remote `assay` had greeted.
@@ -219,15 +219,15 @@ pub(super) enum Trouble {
 }
 
 /// Returns the reason why it is not observed, with a remedy.
-pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> String {
+pub(super) fn why(trouble: &RemoteFailure, host: &RemoteHost, parting: &SshExit) -> String {
     let name = &host.host;
     match trouble {
-        Trouble::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
+        RemoteFailure::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
             "`ssh` is not on the PATH of this machine: install openssh-client".to_owned()
         }
-        Trouble::NotStarted(error) => format!("ssh does not start: {error}"),
-        Trouble::NotReached => not_reached(host, parting),
-        Trouble::Ended(after) => {
+        RemoteFailure::NotStarted(error) => format!("ssh does not start: {error}"),
+        RemoteFailure::NotReached => not_reached(host, parting),
+        RemoteFailure::Ended(after) => {
             let seconds = after.as_secs_f64();
             let said = last_line(&parting.complaint).map_or_else(
                 || "the program there ended, or was killed".to_owned(),
@@ -235,7 +235,7 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> St
             );
             format!("the connection to {name} ended {seconds:.1} s into the run: {said}")
         }
-        Trouble::Silent(wait) => {
+        RemoteFailure::Silent(wait) => {
             let said = last_line(&parting.complaint);
             let said = said.map_or_else(String::new, |line| format!("; ssh said: {line}"));
             format!(
@@ -244,21 +244,21 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &SshExit) -> St
                 host.command
             )
         }
-        Trouble::NotAssay(line) => format!(
+        RemoteFailure::NotAssay(line) => format!(
             "the answer from {name} is not that of `{} observe`: `{line}`; the login there must \
              not write to stdout",
             host.command
         ),
-        Trouble::Version(version) => format!(
+        RemoteFailure::Version(version) => format!(
             "`{}` on {name} speaks version {version} of this protocol, and this one version {}: \
              install the same version there",
             host.command,
             super::protocol::VERSION
         ),
-        Trouble::Malformed(line) => {
+        RemoteFailure::Malformed(line) => {
             format!("{name} sent a line that is not a sample: `{line}`; earlier samples are kept")
         }
-        Trouble::TooLate => format!("the run ended before an answer of ssh to {name}"),
+        RemoteFailure::TooLate => format!("the run ended before an answer of ssh to {name}"),
     }
 }
 
@@ -340,7 +340,7 @@ mod tests {
     fn each_end_of_ssh_has_its_reason_and_its_remedy() {
         let check = |code: Option<i32>, complaint: &str, words: [&str; 2]| {
             let parting = SshExit { code, complaint: complaint.to_owned() };
-            let why = why(&Trouble::NotReached, &db1(), &parting);
+            let why = why(&RemoteFailure::NotReached, &db1(), &parting);
             assert!(words.iter().all(|word| why.contains(word)), "{why}");
             assert!(!why.contains('\u{1b}'), "{why:?}");
         };
@@ -363,7 +363,7 @@ mod tests {
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
         check(None, "", ["ended without a message", "db1"]);
         let closed = SshExit { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
-        let why = why(&Trouble::Ended(Nanos::ZERO), &db1(), &closed);
+        let why = why(&RemoteFailure::Ended(Nanos::ZERO), &db1(), &closed);
         assert!(why.ends_with("it said: Closed by db1"), "{why}");
     }
 
@@ -379,13 +379,15 @@ mod tests {
     #[test]
     fn other_problems_have_remedies() {
         let quiet = SshExit::default();
-        let told = |trouble: Trouble| why(&trouble, &db1(), &quiet);
+        let told = |trouble: RemoteFailure| why(&trouble, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
-        assert!(told(Trouble::NotStarted(none)).contains("openssh-client"));
-        assert!(told(Trouble::Version(2)).contains("version 2"));
-        assert!(told(Trouble::Ended(Nanos::from_millis(2_500))).contains("2.5 s into the run"));
-        assert!(told(Trouble::Silent(Nanos::from_secs(15))).contains("within 15s"));
-        assert!(told(Trouble::NotAssay("hello".to_owned())).contains("`hello`"));
+        assert!(told(RemoteFailure::NotStarted(none)).contains("openssh-client"));
+        assert!(told(RemoteFailure::Version(2)).contains("version 2"));
+        assert!(
+            told(RemoteFailure::Ended(Nanos::from_millis(2_500))).contains("2.5 s into the run")
+        );
+        assert!(told(RemoteFailure::Silent(Nanos::from_secs(15))).contains("within 15s"));
+        assert!(told(RemoteFailure::NotAssay("hello".to_owned())).contains("`hello`"));
     }
 
     #[test]
