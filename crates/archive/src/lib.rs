@@ -34,6 +34,6 @@ pub use reader::{
 pub use recorder::{LiveView, Notes, Recorder, RecorderOutlet};
 pub use spool::{
     FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
-    Unwritten, Written,
+    WriteFailure, Written,
 };
 pub use v2::{Figure, LookRow, NoteRow, RunRow, RunState};

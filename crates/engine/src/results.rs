@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use archive::{FileHealth, ResultsFile, ResultsHandle, Unwritten, Written};
+use archive::{FileHealth, ResultsFile, ResultsHandle, WriteFailure, Written};
 use base::{AccountId, Stamp};
 use record::Pace;
 use workload::{JobOrPart, Plan};
@@ -86,7 +86,7 @@ impl OneFile {
     fn finish(self, stop: &Stop) -> Option<FileFault> {
         let OneFile { account, section, path, file } = self;
         let Written { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
-        let Unwritten { at, cause } = failure?;
+        let WriteFailure { at, cause } = failure?;
         let line = lines + 1;
         let text = format!(
             "the results file `{path}` of [{section}] could not be written: {cause}, in line \

@@ -21,4 +21,4 @@ mod thread;
 
 pub use op_log::{Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan};
 pub use results::{ResultsFile, ResultsHandle};
-pub use sink::{FileHealth, Unwritten, Written};
+pub use sink::{FileHealth, WriteFailure, Written};

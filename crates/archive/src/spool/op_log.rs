@@ -18,7 +18,7 @@ use record::{
 };
 
 use super::csv::{field, natural};
-use super::sink::{FileHealth, Sink, Unwritten, create};
+use super::sink::{FileHealth, Sink, WriteFailure, create};
 use super::thread::{Block, Room, Spool, SpoolHandle};
 
 /// The number of rows in a block.
@@ -159,7 +159,8 @@ impl OpLog {
         let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
         let taken = counts.taken.load(Ordering::Relaxed);
         let dropped = counts.dropped.load(Ordering::Relaxed) + taken.saturating_sub(rows);
-        let said = |failure: Unwritten| format!("{} after {} bytes", failure.cause, written.bytes);
+        let said =
+            |failure: WriteFailure| format!("{} after {} bytes", failure.cause, written.bytes);
         OpLogReport { format: plan.format, rows, dropped, failure: written.failure.map(said) }
     }
 

@@ -35,12 +35,12 @@ pub struct Written {
     /// Number of complete lines written.
     pub lines: u64,
     /// Failure that prevented the rest from being written.
-    pub failure: Option<Unwritten>,
+    pub failure: Option<WriteFailure>,
 }
 
 /// The failure that ended the writing of a file.
 #[derive(Debug)]
-pub struct Unwritten {
+pub struct WriteFailure {
     /// Time of the failure by the machine's clock; `None` if it was noticed at the end.
     pub at: Option<Stamp>,
     /// Error of the operating system.
@@ -65,7 +65,7 @@ impl Progress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    fn with(&self, failure: Option<Unwritten>) -> Written {
+    fn with(&self, failure: Option<WriteFailure>) -> Written {
         Written { bytes: self.bytes(), lines: self.lines.load(Ordering::Relaxed), failure }
     }
 
@@ -73,13 +73,13 @@ impl Progress {
     pub(super) fn given_up(&self) -> Written {
         let words = "its reader did not accept the data in time";
         let cause = io::Error::new(ErrorKind::TimedOut, words);
-        self.with(Some(Unwritten { at: None, cause }))
+        self.with(Some(WriteFailure { at: None, cause }))
     }
 
     /// Returns the result for a file whose thread panicked.
     pub(super) fn crashed(&self) -> Written {
         let cause = io::Error::other("the thread that wrote it broke down");
-        self.with(Some(Unwritten { at: None, cause }))
+        self.with(Some(WriteFailure { at: None, cause }))
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Sink {
     file: Box<dyn Write + Send>,
     buffer: Vec<u8>,
     progress: Arc<Progress>,
-    failure: Option<Unwritten>,
+    failure: Option<WriteFailure>,
     health: FileHealth,
 }
 
@@ -146,7 +146,7 @@ impl Sink {
     }
 
     fn fail(&mut self, cause: io::Error) {
-        self.failure = Some(Unwritten { at: Some(Monotonic.now()), cause });
+        self.failure = Some(WriteFailure { at: Some(Monotonic.now()), cause });
         self.health.fail();
     }
 
