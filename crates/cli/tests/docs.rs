@@ -145,13 +145,13 @@ impl Drop for Folder {
 
 /// The result of a command.
 #[derive(Debug)]
-struct Ran {
+struct CommandResult {
     code: i32,
     stdout: String,
     stderr: String,
 }
 
-fn assay(folder: &Path, words: &[String]) -> Ran {
+fn assay(folder: &Path, words: &[String]) -> CommandResult {
     let output = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(words)
         .current_dir(folder)
@@ -160,7 +160,7 @@ fn assay(folder: &Path, words: &[String]) -> Ran {
         .output()
         .expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran {
+    CommandResult {
         code: output.status.code().unwrap_or(-1),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
@@ -368,7 +368,7 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
         false => ran.code != step.code,
     };
     if is_wrong {
-        let Ran { code, stdout, stderr } = ran;
+        let CommandResult { code, stdout, stderr } = ran;
         return vec![format!("{place} ends with exit code {code}:\n{stdout}{stderr}")];
     }
     if step.depends_on_the_machine() {
@@ -377,14 +377,14 @@ fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     let missing = step.shown.iter().filter(|block| !shows(&block.text, &ran));
     missing
         .map(|block| {
-            let Ran { stdout, stderr, .. } = &ran;
+            let CommandResult { stdout, stderr, .. } = &ran;
             format!("{place} does not print what line {} shows:\n{stdout}{stderr}", block.line)
         })
         .collect()
 }
 
 /// Returns true if a command printed a text, in which a line `…` matches any lines.
-fn shows(text: &str, ran: &Ran) -> bool {
+fn shows(text: &str, ran: &CommandResult) -> bool {
     let printed: Vec<&str> = ran.stderr.lines().chain(ran.stdout.lines()).collect();
     let mut from = 0;
     text.split("…\n").map(str::lines).map(Vec::from_iter).filter(|part| !part.is_empty()).all(

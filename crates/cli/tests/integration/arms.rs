@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, Ran};
+use crate::support::{Place, CommandResult};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\
@@ -22,7 +22,7 @@ fn place(workload: &str, arms: &str) -> Place {
     place
 }
 
-fn run(place: &Place, more: &[&str]) -> Ran {
+fn run(place: &Place, more: &[&str]) -> CommandResult {
     let line = ["run", "e.ini", "--out", "r.assay", "--allow-commands", "--quiet"];
     place.assay(&[&line[..], more].concat())
 }

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::disk::limited;
 use crate::example::assert_keeps_to;
-use crate::liar::{Asked, FaultyServer, Talk};
-use crate::support::{MM1, Place, Ran, check};
+use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
+use crate::support::{CommandResult, MM1, Place, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
 
-fn calibrate(place: &Place, options: &[&str]) -> Ran {
+fn calibrate(place: &Place, options: &[&str]) -> CommandResult {
     let mut args = vec!["calibrate", "--quick", "--quiet"];
     args.extend(options);
     place.assay(&args)
@@ -42,7 +42,7 @@ fn facts(place: &Place) -> Value {
     place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0).json()
 }
 
-fn run(place: &Place) -> Ran {
+fn run(place: &Place) -> CommandResult {
     place.write("w.ini", SHORT);
     let _ = fs::remove_file(place.at("r.assay"));
     place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"])
@@ -178,13 +178,14 @@ fn uncalibratable_target_is_refused() {
     calibrate(&other, &[]).refuses(&["nothing can be written into", "--no-store"]);
     let mut homeless = place.command(&["calibrate", "--quick"]);
     let homeless = homeless.env_remove("XDG_STATE_HOME").env_remove("HOME");
-    Ran::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
+    CommandResult::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
 }
 
 /// One server that sends nothing, one that prepares nothing and one that executes nothing.
 #[test]
 fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
-    let silent = |kind, part| FaultyServer::endless(Asked(kind, part), Talk::NoListener);
+    let silent =
+        |kind, part| FaultyServer::endless(MatchedMessage(kind, part), EndlessAnswer::NoListener);
     for (server, words) in [
         (FaultyServer::babbling(b""), "did not let anybody in within 300ms"),
         (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),
@@ -265,7 +266,8 @@ fn disk_without_a_place_for_the_file_is_refused() {
         ran.refuses(&[&format!("cannot create a file in `{folder}`: "), "name a folder"]);
     }
     let args = ["calibrate", "--disk", ".", "--quick", "--quiet"];
-    Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot write to a file in", "too large"]);
+    CommandResult::of(&mut limited(&place, 8, &args))
+        .refuses(&["cannot write to a file in", "too large"]);
     place.assay(&["calibrate", "sqlite:", "--disk", "."]).refuses(&["--disk"]);
     assert_eq!(place.names(), ["a-file"]);
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, Ran, Running, assert_balanced, job, number};
+use crate::support::{CommandResult, Place, Running, assert_balanced, job, number};
 
 const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
 
 /// Runs the only job of a workload without a database to its end; returns its folder too.
-fn run(keys: &str) -> (Place, Ran) {
+fn run(keys: &str) -> (Place, CommandResult) {
     let place = Place::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
     let ran = place.assay(&RUN);
     (place, ran)
@@ -147,7 +147,7 @@ fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
         command.env(name, "hunter2");
     }
     command.env("OTHER", "other");
-    Ran::of(&mut command);
+    CommandResult::of(&mut command);
     assert_eq!(fs::read_to_string(place.at("lab/seen")).unwrap(), ",other\n");
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, Ran};
+use crate::support::{Place, CommandResult};
 
 const READ: &str = "duration = 4s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -37,7 +37,7 @@ fn experiment(place: &Place, record: &str, service: &str, seed: &str) {
     place.assay(&[&line[..], &["--seed", seed]].concat()).expect(0);
 }
 
-fn first_line(ran: &Ran) -> &str {
+fn first_line(ran: &CommandResult) -> &str {
     ran.stdout.lines().next().unwrap_or_default()
 }
 

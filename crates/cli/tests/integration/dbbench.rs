@@ -7,10 +7,10 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, Ran, assert_balanced, job, number};
+use crate::support::{CommandResult, Place, assert_balanced, job, number};
 
 /// Runs a file to its end on `t.db`, with these flags.
-fn dbbench(place: &Place, flags: &[&str]) -> Ran {
+fn dbbench(place: &Place, flags: &[&str]) -> CommandResult {
     let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
     let ran = place.assay(&args.concat());
     // On a busy machine the verdict may be INVALID; the statements are the same.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Place, Ran, Running, check};
+use crate::support::{CommandResult, Place, Running, check};
 
 /// Returns the program with a limit on the size of files, in blocks of 512 bytes, which simulates a
 /// full disk.
@@ -23,7 +23,7 @@ fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
     );
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
-    let ran = Ran::of(&mut limited(&place, 40_000, &args)).expect(3);
+    let ran = CommandResult::of(&mut limited(&place, 40_000, &args)).expect(3);
     let words = "error: cannot continue to write the record `";
     assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
     assert!(ran.stderr.contains("help: what it holds so far can be read"), "{}", ran.stderr);
@@ -63,7 +63,7 @@ fn export_to_a_full_disk_fails_and_leaves_no_file() {
     let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
     place.virtually("sim:mm1", &[]).expect(0);
     let args = ["export", "r.assay", "--format", "json", "--out", "out.json"];
-    Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot write", "File too large"]);
+    CommandResult::of(&mut limited(&place, 8, &args)).refuses(&["cannot write", "File too large"]);
     assert_eq!(place.names(), ["r.assay", "w.ini"]);
 }
 
@@ -71,7 +71,8 @@ fn export_to_a_full_disk_fails_and_leaves_no_file() {
 fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
     let place = Place::with("duration = 1s\n[a]\nquery = select 1\n");
     let args = ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--out", "r.assay"];
-    let ran = Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot create the record `"]);
+    let ran =
+        CommandResult::of(&mut limited(&place, 8, &args)).refuses(&["cannot create the record `"]);
     assert!(ran.stderr.contains("r.assay"), "{}", ran.stderr);
     assert_eq!(place.names(), ["w.ini"]);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base::{Seed, Stream};
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, CommandResult};
 
 const WORKLOAD: &str =
     "url = sim:mm1?service=1ms\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
@@ -115,7 +115,7 @@ fn record_whose_question_cannot_be_read_has_no_answer() {
 }
 
 /// Checks that every reader ends with an error or with what it says of the intact record.
-fn is_refused_or_intact(place: &Place, what: &str, expected: &[Ran]) {
+fn is_refused_or_intact(place: &Place, what: &str, expected: &[CommandResult]) {
     let bytes = fs::read(place.at("d.assay")).unwrap();
     for (reader, expected) in READERS.iter().zip(expected) {
         // A reader may roll back, and a resumed experiment writes.
@@ -128,7 +128,7 @@ fn is_refused_or_intact(place: &Place, what: &str, expected: &[Ran]) {
     }
 }
 
-fn intact(place: &Place) -> Vec<Ran> {
+fn intact(place: &Place) -> Vec<CommandResult> {
     fs::copy(place.at("r.assay"), place.at("d.assay")).unwrap();
     READERS.iter().map(|reader| place.assay(reader)).collect()
 }

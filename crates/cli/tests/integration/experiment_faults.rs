@@ -7,7 +7,7 @@ use base::Nanos;
 use nix::sys::signal::Signal;
 
 use crate::disk::limited;
-use crate::support::{Place, Ran, number};
+use crate::support::{Place, CommandResult, number};
 
 /// A workload on a database file, with data.
 const LITE: &str = "\
@@ -50,7 +50,7 @@ const VIRTUAL: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
 const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
 
 #[track_caller]
-fn assert_says(ran: &Ran, words: &[&str]) {
+fn assert_says(ran: &CommandResult, words: &[&str]) {
     for word in words {
         assert!(ran.stderr.contains(word), "`{word}` is not in: {}", ran.stderr);
     }
@@ -59,7 +59,7 @@ fn assert_says(ran: &Ran, words: &[&str]) {
 /// Checks that an experiment in real time has ended with its own words. On a machine with other
 /// work its instrument may fail.
 #[track_caller]
-fn assert_answers(ran: &Ran) {
+fn assert_answers(ran: &CommandResult) {
     let is_answered = ran.stdout.contains("6 interleaved pairs");
     let is_lost = ran.stdout.contains("No answer: the load generator or the machine failed");
     assert!(is_answered || is_lost, "{} {}", ran.stdout, ran.stderr);
@@ -137,7 +137,7 @@ fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
 
 /// Interrupts an experiment when `is_there` is true, and checks that it ends soon, as interrupted.
 #[track_caller]
-fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> Ran {
+fn interrupted(place: &Place, line: &str, is_there: impl Fn(&Path) -> bool) -> CommandResult {
     let mut run = place.start(&RUN);
     run.says(line);
     while !is_there(place.path()) {
@@ -252,7 +252,7 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
     // In the middle of the experiment: an empty record is half as long.
     let blocks = u32::try_from(length * 3 / 4 / 512).unwrap();
-    let ran = Ran::of(&mut limited(&place, blocks, &VIRTUAL)).expect(3);
+    let ran = CommandResult::of(&mut limited(&place, blocks, &VIRTUAL)).expect(3);
     let words = ["cannot continue to write the record `", "continue with --resume r.assay"];
     assert_says(&ran, &words);
     let kept = number(&place.at("r.assay"), "select count(*) from run");

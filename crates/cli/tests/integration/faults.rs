@@ -10,7 +10,7 @@ use serde_json::Value;
 use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
 
 use crate::liar::{FaultyAnswer, FaultyServer};
-use crate::support::{Place, Ran, Running, assert_balanced, job, shown};
+use crate::support::{CommandResult, Place, Running, assert_balanced, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -53,7 +53,7 @@ impl Refused {
             _ => shared(self.kind).password().expose(),
         };
         let mut command = command(&place, &self.url, password, &["--quiet"]);
-        let ran = Ran::of(&mut command).expect(4);
+        let ran = CommandResult::of(&mut command).expect(4);
         for word in self.words.iter().copied().chain([self.address.as_str()]) {
             assert!(ran.stderr.contains(word), "{}: `{word}`: {}", self.url, ran.stderr);
         }
@@ -177,7 +177,7 @@ fn protocol_violation_costs_only_its_requests() {
         let place = Place::with(&format!("{READ}prepare = no\n"));
         let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
         let more = ["--duration", "2s", "--quiet"];
-        let ran = Ran::of(&mut command(&place, &url, PASSWORD, &more));
+        let ran = CommandResult::of(&mut command(&place, &url, PASSWORD, &more));
         assert!([0, 3].contains(&ran.code), "{said:?}: {} {}", ran.code, ran.stderr);
         only_lost(&place, &ran.json(), &[&liar.address(), words]);
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(PASSWORD), "{}", ran.stderr);
@@ -194,7 +194,12 @@ fn partial_answer_ends_with_the_timeout() {
             FaultyServer::start(kind, FaultyAnswer { bytes: bytes.to_vec(), hangs_up: false });
         let place = Place::with(&format!("{READ}prepare = no\ntimeout = 100ms\n"));
         let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
-        let ran = Ran::of(&mut command(&place, &url, PASSWORD, &["--duration", "2s", "--quiet"]));
+        let ran = CommandResult::of(&mut command(
+            &place,
+            &url,
+            PASSWORD,
+            &["--duration", "2s", "--quiet"],
+        ));
         let summary = ran.json();
         assert_balanced(&summary);
         let read = job(&summary, "read");
@@ -233,7 +238,8 @@ fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
         let server = Server::start(&Options::new(kind).set(setting.0, setting.1)).unwrap();
         let place = Place::with(LOCKS);
         let url = server.url().to_string();
-        let ran = Ran::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
+        let ran =
+            CommandResult::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
         assert!([0, 3].contains(&ran.code), "{kind:?}: {} {}", ran.code, ran.stderr);
         let summary = ran.json();
         assert_balanced(&summary);
@@ -279,7 +285,8 @@ fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
         server.sql(limit).unwrap();
         let place = Place::with(SLOW);
         let url = server.url().to_string();
-        let ran = Ran::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
+        let ran =
+            CommandResult::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
         assert!([0, 3].contains(&ran.code), "{kind:?}: {} {}", ran.code, ran.stderr);
         let summary = ran.json();
         assert_balanced(&summary);

@@ -9,7 +9,7 @@ use nix::unistd::mkfifo;
 use serde_json::Value;
 
 use crate::disk::limited;
-use crate::support::{MM1, Place, Ran, assert_balanced, check, job};
+use crate::support::{MM1, Place, CommandResult, assert_balanced, check, job};
 
 /// Values that need quoting or escaping, in a table that exists for one run.
 const TABLE: &str = "\
@@ -327,7 +327,7 @@ fn a_full_disk_ends_the_op_log_and_not_the_run() {
     let args = ["run", "w.ini", "--virtual", "--url", "sim:mmc?service=1ms&servers=64", "--out"];
     let args = [&args[..], &["r.assay", "--op-log", "ops.csv"]].concat();
     let mut command: Command = limited(&place, 2_000, &args);
-    let ran = Ran::of(&mut command).expect(0);
+    let ran = CommandResult::of(&mut command).expect(0);
     let ops = ops(&place, "ops.csv").len() as u64 - 1;
     let export = place.exported("r.assay");
     let told = &export["run"]["op_log"];

@@ -2,13 +2,13 @@
 
 use nix::sys::signal::Signal;
 
-use crate::liar::{Asked, FaultyServer, Talk};
-use crate::support::{Place, Ran, Running, assert_balanced, job};
+use crate::liar::{EndlessAnswer, FaultyServer, MatchedMessage};
+use crate::support::{CommandResult, Place, Running, assert_balanced, job};
 
-const FLOODS: [Talk; 2] = [Talk::Notices, Talk::Rows];
+const FLOODS: [EndlessAnswer; 2] = [EndlessAnswer::Notices, EndlessAnswer::Rows];
 
 /// The statement whose answer never ends.
-const ODD: Asked = Asked(b'Q', "odd");
+const ODD: MatchedMessage = MatchedMessage(b'Q', "odd");
 
 fn start(place: &Place, server: &FaultyServer) -> Running {
     let url = format!("postgres://ann@{}/shop", server.address());
@@ -16,7 +16,7 @@ fn start(place: &Place, server: &FaultyServer) -> Running {
 }
 
 /// Ends a run by a single signal once an endless answer has begun.
-fn interrupted(workload: &str, server: &FaultyServer) -> Ran {
+fn interrupted(workload: &str, server: &FaultyServer) -> CommandResult {
     let place = Place::with(workload);
     let run = start(&place, server);
     server.is_asked();
@@ -59,7 +59,7 @@ fn one_signal_ends_a_run_whose_answers_have_no_end() {
 #[test]
 fn one_signal_ends_a_load_whose_answer_has_no_end() {
     let load = "[load odd]\nrows = 10\ncolumns = id: row()\n[read]\nquery = select 1\n";
-    let server = FaultyServer::endless(Asked(b'Q', "copy odd"), Talk::Notices);
+    let server = FaultyServer::endless(MatchedMessage(b'Q', "copy odd"), EndlessAnswer::Notices);
     let summary = interrupted(load, &server).expect(130).json();
     assert_eq!(summary["run"]["ended"], "interrupted");
     assert_eq!(summary["loads"][0]["rows"], 0);
@@ -69,7 +69,7 @@ fn one_signal_ends_a_load_whose_answer_has_no_end() {
 fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
     let workload = "duration = 300ms\n[read]\nquery = select 1\nevery = 100ms\n\
                     [teardown]\nquery = drop table odd\nquery = drop table other\n";
-    for talk in [Talk::NoListener, Talk::Notices, Talk::Rows] {
+    for talk in [EndlessAnswer::NoListener, EndlessAnswer::Notices, EndlessAnswer::Rows] {
         let ran = interrupted(workload, &FaultyServer::endless(ODD, talk));
         // Everything was measured before.
         assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);

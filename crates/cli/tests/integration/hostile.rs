@@ -3,8 +3,8 @@
 
 use testbed::Kind;
 
-use crate::liar::{FaultyServer, Refuses};
-use crate::support::{Place, Ran};
+use crate::liar::{FaultyServer, RefusedRequest};
+use crate::support::{CommandResult, Place};
 
 /// A message that clears the screen, renames the window, changes colours and writing direction, and
 /// goes on with lines in this program's own form.
@@ -16,7 +16,7 @@ const SHOWN: &str = "no\u{fffd}[2J";
 
 /// Runs a command against a server that refuses one thing with [`WORDS`], and checks its output and
 /// files.
-fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
+fn check(kind: Kind, refuses: RefusedRequest, args: &[&str], workload: &str) {
     let server = FaultyServer::refusing(kind, refuses, WORDS);
     let place = Place::with(workload);
     let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
@@ -41,7 +41,7 @@ fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
 /// Checks that the output has no terminal control characters, and no line that begins like the
 /// program's own.
 #[track_caller]
-fn harmless(ran: &Ran, at: &str) {
+fn harmless(ran: &CommandResult, at: &str) {
     for text in [&ran.stdout, &ran.stderr] {
         // Lines of CSV tables end with both characters.
         let text = text.replace("\r\n", "\n");
@@ -65,15 +65,15 @@ const RUN: [&str; 6] = ["run", "w.ini", "--url", "URL", "--out", "r.assay"];
 fn server_text_in_a_run_cannot_act_on_the_terminal() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         for refuses in [
-            Refuses::Login,
-            Refuses::Statement("create table"),
-            Refuses::Statement("select 1"),
-            Refuses::Statement("drop table"),
+            RefusedRequest::Login,
+            RefusedRequest::Statement("create table"),
+            RefusedRequest::Statement("select 1"),
+            RefusedRequest::Statement("drop table"),
         ] {
             check(kind, refuses, &RUN, JOBS);
         }
-        check(kind, Refuses::Statement("insert into"), &RUN, LOADS);
-        check(kind, Refuses::Login, &[&RUN[..], &["--json", "--quiet"]].concat(), JOBS);
+        check(kind, RefusedRequest::Statement("insert into"), &RUN, LOADS);
+        check(kind, RefusedRequest::Login, &[&RUN[..], &["--json", "--quiet"]].concat(), JOBS);
     }
 }
 
@@ -82,16 +82,16 @@ fn server_text_in_other_commands_cannot_act_on_the_terminal() {
     for kind in [Kind::Postgres, Kind::Mariadb] {
         let driver = if kind == Kind::Postgres { "--driver=postgres" } else { "--driver=mysql" };
         let load = ["load", "w.ini", "--url", "URL", "--out", "r.assay"];
-        check(kind, Refuses::Statement("insert into"), &load, LOADS);
-        check(kind, Refuses::Login, &["doctor", "URL"], "");
-        check(kind, Refuses::Login, &["doctor", "URL", "--json"], "");
-        check(kind, Refuses::Login, &["calibrate", "URL", "--quick", "--no-store"], "");
+        check(kind, RefusedRequest::Statement("insert into"), &load, LOADS);
+        check(kind, RefusedRequest::Login, &["doctor", "URL"], "");
+        check(kind, RefusedRequest::Login, &["doctor", "URL", "--json"], "");
+        check(kind, RefusedRequest::Login, &["calibrate", "URL", "--quick", "--no-store"], "");
         let observe = ["observe", "URL", "--duration", "300ms", "--out", "r.assay"];
-        check(kind, Refuses::Login, &observe, "");
+        check(kind, RefusedRequest::Login, &observe, "");
         let dbbench = ["dbbench", driver, "--url", "URL", "w.ini"];
         check(
             kind,
-            Refuses::Statement("drop table"),
+            RefusedRequest::Statement("drop table"),
             &dbbench,
             "[a]\nquery=drop table t\ncount=1\n",
         );
@@ -115,5 +115,5 @@ fn names_in_files_and_records_cannot_act_on_the_terminal() {
     let csv = place.export("r.assay", "csv");
     assert!(csv.contains("\n'=a\\u{9b}31m\\u{202e},"), "{csv}");
     let stdout = std::fs::read_to_string(place.at("ops.csv")).unwrap();
-    harmless(&Ran { code: 0, stdout, stderr: String::new() }, "op-log");
+    harmless(&CommandResult { code: 0, stdout, stderr: String::new() }, "op-log");
 }

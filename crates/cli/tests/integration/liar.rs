@@ -21,7 +21,7 @@ pub(crate) struct FaultyAnswer {
 
 /// The request that a server refuses; it grants all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Refuses {
+pub(crate) enum RefusedRequest {
     /// Every login.
     Login,
     /// Statements that contain this text.
@@ -30,7 +30,7 @@ pub(crate) enum Refuses {
 
 /// A server's endless answer, until its client closes the connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Talk {
+pub(crate) enum EndlessAnswer {
     /// Nothing.
     NoListener,
     /// Notices, one after the other.
@@ -41,7 +41,7 @@ pub(crate) enum Talk {
 
 /// Messages of a PostgreSQL client that have this type and contain this text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked(pub(crate) u8, pub(crate) &'static str);
+pub(crate) struct MatchedMessage(pub(crate) u8, pub(crate) &'static str);
 
 /// One in this many answers is replaced.
 const EVERY: u64 = 40;
@@ -62,7 +62,11 @@ impl FaultyServer {
     }
 
     /// Starts a server that refuses something in these words.
-    pub(crate) fn refusing(kind: Kind, refuses: Refuses, words: &'static str) -> FaultyServer {
+    pub(crate) fn refusing(
+        kind: Kind,
+        refuses: RefusedRequest,
+        words: &'static str,
+    ) -> FaultyServer {
         FaultyServer::serving(move |stream, _| {
             let _ = match kind {
                 Kind::Postgres => refuse_in_postgres(stream, refuses, words),
@@ -81,7 +85,7 @@ impl FaultyServer {
     }
 
     /// Starts a PostgreSQL server whose answer to some messages never ends.
-    pub(crate) fn endless(asked: Asked, talk: Talk) -> FaultyServer {
+    pub(crate) fn endless(asked: MatchedMessage, talk: EndlessAnswer) -> FaultyServer {
         FaultyServer::serving(move |stream, answers| {
             let _ = talk_in_postgres(stream, asked, talk, answers);
         })
@@ -162,13 +166,17 @@ fn converse(
 
 /// Answers each message of PostgreSQL's protocol by its type, until the client closes the
 /// connection.
-fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
+fn refuse_in_postgres(
+    mut stream: TcpStream,
+    refuses: RefusedRequest,
+    words: &str,
+) -> std::io::Result<()> {
     let error = |severity: &str, state: &str| {
         let fields = format!("S{severity}\0V{severity}\0C{state}\0M{words}\0\0");
         message(b'E', fields.as_bytes())
     };
     first_packet(&mut stream)?;
-    if refuses == Refuses::Login {
+    if refuses == RefusedRequest::Login {
         return stream.write_all(&error("FATAL", "28P01"));
     }
     stream.write_all(WELCOME)?;
@@ -199,25 +207,27 @@ fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> s
 /// the connection.
 fn talk_in_postgres(
     mut stream: TcpStream,
-    asked: Asked,
-    talk: Talk,
+    asked: MatchedMessage,
+    talk: EndlessAnswer,
     answers: &AtomicU64,
 ) -> std::io::Result<()> {
     first_packet(&mut stream)?;
     stream.write_all(WELCOME)?;
     loop {
         let (kind, text) = next_message(&mut stream)?;
-        if kind == asked.0 && Refuses::Statement(asked.1).holds(&text) {
+        if kind == asked.0 && RefusedRequest::Statement(asked.1).holds(&text) {
             break;
         }
         stream.write_all(&granted(kind))?;
     }
     answers.fetch_add(1, Ordering::Relaxed);
     let (first, again) = match talk {
-        Talk::NoListener => return std::io::copy(&mut stream, &mut std::io::sink()).map(drop),
-        Talk::Notices => (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0")),
+        EndlessAnswer::NoListener => {
+            return std::io::copy(&mut stream, &mut std::io::sink()).map(drop);
+        }
+        EndlessAnswer::Notices => (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0")),
         // One column of the type text.
-        Talk::Rows => (
+        EndlessAnswer::Rows => (
             message(b'T', b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"),
             message(b'D', b"\0\x01\0\0\0\x011"),
         ),
@@ -274,7 +284,11 @@ fn message(kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// Answers each command of MySQL's protocol, until the client closes the connection.
-fn refuse_in_mysql(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
+fn refuse_in_mysql(
+    mut stream: TcpStream,
+    refuses: RefusedRequest,
+    words: &str,
+) -> std::io::Result<()> {
     let error = |sequence, code: u16, state: &str| {
         let [low, high] = code.to_le_bytes();
         let head = [&[0xff, low, high, b'#'][..], state.as_bytes()].concat();
@@ -282,7 +296,7 @@ fn refuse_in_mysql(mut stream: TcpStream, refuses: Refuses, words: &str) -> std:
     };
     stream.write_all(&greeting())?;
     command(&mut stream)?;
-    if refuses == Refuses::Login {
+    if refuses == RefusedRequest::Login {
         return stream.write_all(&error(2, 1045, "28000"));
     }
     stream.write_all(&done(2))?;
@@ -310,11 +324,11 @@ fn command(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     Ok(content)
 }
 
-impl Refuses {
+impl RefusedRequest {
     fn holds(self, asked: &[u8]) -> bool {
         match self {
-            Refuses::Login => false,
-            Refuses::Statement(part) => {
+            RefusedRequest::Login => false,
+            RefusedRequest::Statement(part) => {
                 let part = part.as_bytes();
                 asked.windows(part.len()).any(|text| text.eq_ignore_ascii_case(part))
             }

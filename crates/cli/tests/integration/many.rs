@@ -5,7 +5,7 @@ use std::process::Command;
 use testbed::Kind;
 use testbed::wire_server::{Simulation, WireServer};
 
-use crate::support::{Place, Ran, assert_balanced, job};
+use crate::support::{CommandResult, Place, assert_balanced, job};
 
 /// Returns a workload with this many clients.
 fn clients(count: u32) -> String {
@@ -14,7 +14,7 @@ fn clients(count: u32) -> String {
 
 /// Runs the program under a limit of open files, given as arguments of `ulimit`, against a server
 /// that answers at once.
-fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
+fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> CommandResult {
     let server = WireServer::start(Simulation::at_once(kind)).unwrap();
     let scheme = match kind {
         Kind::Postgres => "postgres",
@@ -25,12 +25,12 @@ fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]);
     command.arg(env!("CARGO_BIN_EXE_assay")).args(args).args(more);
-    Ran::of(place.holds(&mut command))
+    CommandResult::of(place.holds(&mut command))
 }
 
 /// Checks that all clients got a connection.
 #[track_caller]
-fn has_all(ran: &Ran, place: &Place, connections: u32) {
+fn has_all(ran: &CommandResult, place: &Place, connections: u32) {
     let summary = ran.json();
     assert_balanced(&summary);
     let read = job(&summary, "read");
@@ -87,6 +87,6 @@ fn simulated_target_needs_no_open_files() {
     command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
     command.args(["run", "w.ini", "--url", "sim:mmc?service=1ms&servers=unlimited", "--json"]);
     command.args(["--quiet", "--out", "r.assay"]);
-    let ran = Ran::of(place.holds(&mut command));
+    let ran = CommandResult::of(place.holds(&mut command));
     has_all(&ran, &place, 1_000);
 }

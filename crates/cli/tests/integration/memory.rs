@@ -2,17 +2,17 @@
 
 use std::process::Command;
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, CommandResult};
 
 const READ: &str = "duration = 300ms\n[a]\nquery = select 1\nrate = 100\n";
 
 /// Runs the program with this limit on its address space, in KiB.
-fn limited(place: &Place, kib: u32, args: &[&str]) -> Ran {
+fn limited(place: &Place, kib: u32, args: &[&str]) -> CommandResult {
     let mut command = Command::new("sh");
     let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
     place.holds(&mut command);
-    Ran::of(&mut command)
+    CommandResult::of(&mut command)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Ran, assert_balanced, job, number};
+use crate::support::{CommandResult, Place, assert_balanced, job, number};
 use crate::workloads::told;
 
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
@@ -25,7 +25,7 @@ fn changed(text: &str, words: &[(&str, &str)]) -> String {
 /// Checks the run of a study against its table: every completed insert made a row, and the
 /// clean-ups deleted loaded rows. Returns the numbers of inserts and clean-ups.
 #[track_caller]
-fn judge(place: &Place, ran: &Ran, summary: &Value) -> [u64; 2] {
+fn judge(place: &Place, ran: &CommandResult, summary: &Value) -> [u64; 2] {
     // On a busy machine the verdict may be INVALID; the statements are the same.
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     assert_balanced(summary);

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{Place, Ran};
+use crate::support::{CommandResult, Place};
 
 fn unseen(document: &Value) -> Vec<&str> {
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
@@ -89,7 +89,7 @@ fn database_is_not_queried_if_disabled() {
     let mut command =
         place.command(&["run", "w.ini", "--out", "r.assay", "--url", &server.url().to_string()]);
     command.env("ASSAY_PASSWORD", server.password().expose());
-    Ran::of(&mut command);
+    CommandResult::of(&mut command);
     let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
     let count = |component: &str| -> i64 {
         let sql = "select count(*) from series where component = ?";
@@ -115,7 +115,7 @@ fn load_reports_its_limiter() {
     let mut command =
         place.command(&["load", "w.ini", "--json", "--out", "r.assay", "--url", &url]);
     command.env("ASSAY_PASSWORD", server.password().expose());
-    let load = Ran::of(&mut command).expect(0).json()["loads"][0].clone();
+    let load = CommandResult::of(&mut command).expect(0).json()["loads"][0].clone();
     let s = |field: &str| load[field].as_f64().unwrap_or_else(|| panic!("{field}: {load:#}"));
     // One session works all the time; on a shared machine it may lack some of it.
     assert!(s("server_cpu_s") > 0.4 * s("length_s"), "{load:#}");

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{MM1, Place, Ran};
+use crate::support::{CommandResult, MM1, Place};
 
 const READ: &str = "duration = 30s\n[read]\nquery = select 1\nrate = 100\n";
 
@@ -71,7 +71,7 @@ fn closed_stdout_is_no_error() {
         // The reading end is closed before anything is written.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ran = Ran::of_to(place.command(args), writer.into()).expect(0);
+        let ran = CommandResult::of_to(place.command(args), writer.into()).expect(0);
         assert_eq!(ran.stderr, "", "{args:?}");
     }
     let mut head = place.command(&["export", "r.assay", "--format", "json"]);

@@ -2,7 +2,7 @@
 
 use testbed::{Kind, Options, Server};
 
-use crate::support::{Place, Ran, assert_balanced, job};
+use crate::support::{CommandResult, Place, assert_balanced, job};
 
 /// Three rows per transaction; the second violates a constraint in some.
 const PARTS: &str = "\
@@ -37,7 +37,7 @@ fn a_statement_that_fails_in_the_midst_of_a_pipeline_leaves_nothing_of_its_trans
         let url = server.url().to_string();
         let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
         let mut command = place.command(&args);
-        let ran = Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+        let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
         assert!([0, 3].contains(&ran.code), "{kind:?}: {} {}", ran.code, ran.stderr);
         let summary = ran.json();
         assert_balanced(&summary);

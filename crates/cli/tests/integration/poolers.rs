@@ -4,14 +4,14 @@ use base::{Clock, Monotonic, Nanos};
 use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{PATIENCE, Place, Ran, Running, assert_balanced, job, shown};
+use crate::support::{CommandResult, PATIENCE, Place, Running, assert_balanced, job, shown};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 
-fn run(place: &Place, server: &Server) -> Ran {
+fn run(place: &Place, server: &Server) -> CommandResult {
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
-    Ran::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
+    CommandResult::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
 fn start(place: &Place, server: &Server) -> Running {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, CommandResult};
 
 /// Most lines of Markdown.
 const MOST_LINES: usize = 40;
 
 /// Runs an experiment with two arms in virtual time; `more` are lines of the job.
-fn compared(more: &str, arm: &str, options: &[&str]) -> (Place, Ran) {
+fn compared(more: &str, arm: &str, options: &[&str]) -> (Place, CommandResult) {
     let place = Place::new();
     let workload = "url = sim:mm1?service=1ms\nduration = 10s\n[read]\nquery = select 1\n\
                     concurrency = 4\n";

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Place, Ran};
+use crate::support::{CommandResult, Place};
 
 /// A script that drops its options and the host, as ssh does, and runs the rest with a shell.
 const RUNS_IT_HERE: &str = "#!/bin/sh
@@ -28,11 +28,11 @@ fn place(workload: &str, ssh: &str) -> Place {
 }
 
 /// Runs the program with that `ssh` first in the path.
-fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Ran {
+fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> CommandResult {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = place.command(args);
     command.env("PATH", format!("{}:{path}", place.path().display()));
-    Ran::of(command.envs(environment.iter().copied()))
+    CommandResult::of(command.envs(environment.iter().copied()))
 }
 
 /// Returns the number of series of a component that have readings.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Ran, Running};
+use crate::support::{CommandResult, Place, Running};
 
 /// A workload with every kind of event: queues, errors, retries, timeouts, rejections.
 const LIVELY: &str = "\
@@ -34,7 +34,7 @@ const FORMATS: [&str; 3] = ["hlog", "csv", "json"];
 
 /// Checks that a run ended with an answer; it has too many errors to be valid.
 #[track_caller]
-fn answered(ran: Ran) {
+fn answered(ran: CommandResult) {
     ran.expect(3);
 }
 

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, Ran};
+use crate::support::{CommandResult, Place};
 
-fn selftest(options: &[&str]) -> Ran {
+fn selftest(options: &[&str]) -> CommandResult {
     let mut args = vec!["selftest", "--quiet"];
     args.extend(options);
     Place::new().assay(&args)

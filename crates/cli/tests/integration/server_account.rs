@@ -4,7 +4,7 @@
 use serde_json::Value;
 use testbed::{Kind, Options, Server, Via};
 
-use crate::support::{Place, Ran, Running, check, shown};
+use crate::support::{CommandResult, Place, Running, check, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -61,7 +61,7 @@ fn run_as(place: &Place, server: &Server, url: &str) -> Running {
     Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
-fn run(place: &Place, server: &Server) -> Ran {
+fn run(place: &Place, server: &Server) -> CommandResult {
     run_as(place, server, &server.url().to_string()).ends()
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::{assert_keeps_to, assert_valid};
-use crate::support::{Place, Ran, Running, assert_balanced, check, job, shown};
+use crate::support::{CommandResult, Place, Running, assert_balanced, check, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 
@@ -20,7 +20,7 @@ fn start(place: &Place, server: &Server, url: &str, more: &[&str]) -> Running {
     Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
-fn run(place: &Place, server: &Server, more: &[&str]) -> Ran {
+fn run(place: &Place, server: &Server, more: &[&str]) -> CommandResult {
     start(place, server, &url_of(server), more).ends()
 }
 
@@ -343,7 +343,7 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
         let place = Place::with(READ);
         let target = server.url();
         let mut command = place.command(&["run", "w.ini", "--url", &target.to_string()]);
-        let ran = Ran::of(command.env("ASSAY_PASSWORD", "hunter2")).expect(4);
+        let ran = CommandResult::of(command.env("ASSAY_PASSWORD", "hunter2")).expect(4);
         assert_eq!(place.names(), ["w.ini"], "no record is left: {}", ran.stderr);
         for word in ["`assay`", "ASSAY_PASSWORD", "127.0.0.1"] {
             assert!(ran.stderr.contains(word), "{kind:?}: {}", ran.stderr);
@@ -386,7 +386,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
             let mut command = place.command(&run);
             // The environment variable by which Unix programs use other files than the system's.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
-            Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()))
+            CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()))
         };
         let trusted = with(&files.authority);
         assert!([0, 3].contains(&trusted.code), "{kind:?}: {}", trusted.stderr);
@@ -424,7 +424,7 @@ fn every_method_of_loading_writes_the_same_rows() {
             let place = Place::with(&workload);
             let mut command = place.command(&["load", "w.ini", "--url", &url_of(&server)]);
             command.env("ASSAY_PASSWORD", server.password().expose());
-            Ran::of(&mut command).expect(0);
+            CommandResult::of(&mut command).expect(0);
             let found = server.sql(SUM).unwrap();
             server.sql("drop table accounts").unwrap();
             found
@@ -560,7 +560,7 @@ fn the_mixed_study_of_dbbench_runs_on_mariadb() {
     let mut command = place.command(&["dbbench", "--driver", "mysql", "--host", "127.0.0.1"]);
     let port = server.port().to_string();
     command.args(["--port", &port, "--username", "assay", "--database", "assay", "w.ini"]);
-    let ran = Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let record = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
     let summary = place.assay(&["report", &record, "--json"]).json();

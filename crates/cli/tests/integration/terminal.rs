@@ -8,12 +8,12 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{MM1, Place, Ran};
+use crate::support::{CommandResult, MM1, Place};
 
 /// The terminal output of a run, and its result.
 pub(crate) struct Shown {
     pub(crate) screen: String,
-    pub(crate) ran: Ran,
+    pub(crate) ran: CommandResult,
 }
 
 /// Runs a program whose stdout is a terminal with this many columns, and returns the output.
@@ -67,7 +67,7 @@ fn until_seen(command: &mut Command, words: &[&str]) -> Shown {
     let code = child.wait().unwrap().code().unwrap_or(-1);
     let screen = String::from_utf8(bytes).unwrap();
     let stdout = reader.join().unwrap();
-    Shown { ran: Ran { code, stdout, stderr: screen.clone() }, screen }
+    Shown { ran: CommandResult { code, stdout, stderr: screen.clone() }, screen }
 }
 
 const READ: &str = "duration = 1m\n[read]\nquery = select 1\nrate = 100\n";

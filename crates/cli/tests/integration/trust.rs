@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::support::{Place, Ran};
+use crate::support::{CommandResult, Place};
 
 /// Creates a folder `lab` with an untrusted `w.ini`, next to files that it must not touch.
 fn place(workload: &str) -> Place {
@@ -19,9 +19,9 @@ fn place(workload: &str) -> Place {
 }
 
 /// Runs the program in the folder `lab`.
-fn assay(place: &Place, args: &[&str]) -> Ran {
+fn assay(place: &Place, args: &[&str]) -> CommandResult {
     let mut command = place.command(args);
-    Ran::of(command.current_dir(place.at("lab")))
+    CommandResult::of(command.current_dir(place.at("lab")))
 }
 
 const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
@@ -200,7 +200,7 @@ fn ssh_gets_no_secret() {
     for name in ["ASSAY_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "AWS_SECRET_ACCESS_KEY"] {
         command.env(name, "hunter2");
     }
-    Ran::of(command.env("SSH_AUTH_SOCK", "/agent"));
+    CommandResult::of(command.env("SSH_AUTH_SOCK", "/agent"));
     let seen = fs::read_to_string(place.at("lab/seen")).unwrap();
     assert!(seen.contains("SSH_AUTH_SOCK=/agent") && !seen.contains("hunter2"), "{seen}");
 }
@@ -210,7 +210,7 @@ fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
     let place = place("url = postgres://ann@db.example/shop\n[a]\nquery = select 1\ncount = 1\n");
     let mut command = place.command(&RUN);
     command.current_dir(place.at("lab")).env("ASSAY_PASSWORD", "hunter2");
-    let ran = Ran::of(&mut command).expect(2);
+    let ran = CommandResult::of(&mut command).expect(2);
     for words in ["db.example", "ASSAY_PASSWORD", "--url", "--allow-files"] {
         assert!(ran.stderr.contains(words), "{ran:?}");
     }
@@ -232,7 +232,7 @@ fn server_that_the_file_names_is_not_given_the_password_of_a_file_for_any_host()
             place.write("lab/w.ini", workload);
             let mut command = place.command(&[&["check", "w.ini"], more].concat());
             command.env_remove("PGPASSFILE").env_remove("ASSAY_PASSWORD");
-            Ran::of(command.current_dir(place.at("lab")).env("HOME", place.path()))
+            CommandResult::of(command.current_dir(place.at("lab")).env("HOME", place.path()))
         };
         let url = format!("{scheme}://ann@db.invalid/shop");
         let main = |url: &str| format!("url = {url}\n{job}");
@@ -254,5 +254,5 @@ fn server_that_the_file_names_is_not_given_the_password_of_a_file_for_any_host()
     fs::set_permissions(place.at(".pgpass"), fs::Permissions::from_mode(0o600)).unwrap();
     let mut command = place.command(&["check", "w.ini"]);
     command.env_remove("PGPASSFILE").env("HOME", place.path()).current_dir(place.at("lab"));
-    Ran::of(&mut command).expect(0);
+    CommandResult::of(&mut command).expect(0);
 }

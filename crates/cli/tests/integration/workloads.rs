@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Ran, assert_balanced, check};
+use crate::support::{CommandResult, Place, assert_balanced, check};
 
 /// Options that shorten a run, by workload; the default is `--duration 1s`.
 const SHORTER: &[(&str, &str)] = &[
@@ -70,7 +70,7 @@ fn idle(summary: &Value) -> Vec<&str> {
 /// Checks the result of a run. In real time, a slow or busy machine may affect the verdict, which
 /// is no fault of the file.
 #[track_caller]
-fn judge(name: &str, told: &DocumentedCommand, ran: Ran) {
+fn judge(name: &str, told: &DocumentedCommand, ran: CommandResult) {
     let codes = if told.is_exact() { vec![told.code] } else { vec![told.code, 1, 3] };
     assert!(codes.contains(&ran.code), "{name}: {told:?} ends with {}: {}", ran.code, ran.stderr);
     assert!(!ran.stderr.contains("warning"), "{name}: {told:?}: {}", ran.stderr);

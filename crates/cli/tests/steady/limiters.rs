@@ -4,7 +4,7 @@
 use testbed::{Kind, Options, Server};
 
 use crate::alone;
-use crate::support::{Place, Ran, check};
+use crate::support::{CommandResult, Place, check};
 
 /// A `psql` that sends a statement and waits, repeatedly, in one session.
 const HOLDS_ITSELF_BACK: &str = "(i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo 'select 1;'; \
@@ -31,7 +31,7 @@ fn self_throttling_program_is_detected() {
     command.env("PGPASSWORD", server.password().expose()).env("PGHOST", "127.0.0.1");
     command.env("PGPORT", server.port().to_string()).env("PGUSER", "assay");
     command.env("PGDATABASE", "assay");
-    let document = Ran::of(&mut command).expect(0).json();
+    let document = CommandResult::of(&mut command).expect(0).json();
     let limiter = &document["limiter"];
     assert_eq!(limiter["component"], "generator-input", "{document:#}");
     assert!(limiter["because"].as_str().unwrap().contains("nothing to do"), "{limiter}");
@@ -66,7 +66,7 @@ fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
         command.env("PGPASSWORD", password).env("PGHOST", "127.0.0.1").env("PGUSER", "assay");
         command.env("PORT", server.port().to_string()).env("PGDATABASE", "assay");
         command.env("PGPORT", server.port().to_string());
-        let ran = Ran::of(&mut command).expect(0);
+        let ran = CommandResult::of(&mut command).expect(0);
         let document = ran.json();
         let limiter = &document["limiter"];
         assert_eq!(limiter["component"], "generator-input", "{document:#}");
@@ -107,7 +107,7 @@ fn a_hot_row_is_named_with_its_table() {
         let mut command =
             place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
         command.env("ASSAY_PASSWORD", server.password().expose());
-        let document = Ran::of(&mut command).json();
+        let document = CommandResult::of(&mut command).json();
         let limiter = &document["limiter"];
         assert_eq!(limiter["component"], "database-locks", "{limiter:#}");
         assert!(limiter["because"].as_str().unwrap().contains("hot_spot"), "{limiter:#}");

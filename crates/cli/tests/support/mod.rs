@@ -72,12 +72,12 @@ impl Place {
     }
 
     /// Runs the program to its end.
-    pub(crate) fn assay(&self, args: &[&str]) -> Ran {
-        Ran::of(&mut self.command(args))
+    pub(crate) fn assay(&self, args: &[&str]) -> CommandResult {
+        CommandResult::of(&mut self.command(args))
     }
 
     /// Runs `w.ini` in virtual time with `--json`, recorded in `r.assay`.
-    pub(crate) fn virtually(&self, url: &str, more: &[&str]) -> Ran {
+    pub(crate) fn virtually(&self, url: &str, more: &[&str]) -> CommandResult {
         let mut args = vec!["run", "w.ini", "--virtual", "--json", "--out", "r.assay"];
         args.extend(["--url", url]);
         args.extend(more);
@@ -104,24 +104,24 @@ impl Place {
 
 /// Exit code and output of a program that has ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandResult {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
-    pub(crate) fn of(command: &mut Command) -> Ran {
-        Ran::from(command.output().unwrap())
+impl CommandResult {
+    pub(crate) fn of(command: &mut Command) -> CommandResult {
+        CommandResult::from(command.output().unwrap())
     }
 
     /// Runs a program with this stdout.
-    pub(crate) fn of_to(mut command: Command, stdout: Stdio) -> Ran {
-        Ran::from(command.stdout(stdout).output().unwrap())
+    pub(crate) fn of_to(mut command: Command, stdout: Stdio) -> CommandResult {
+        CommandResult::from(command.stdout(stdout).output().unwrap())
     }
 
-    fn from(output: Output) -> Ran {
-        Ran {
+    fn from(output: Output) -> CommandResult {
+        CommandResult {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -136,7 +136,7 @@ impl Ran {
 
     /// Checks the exit code; on failure, prints the whole output.
     #[track_caller]
-    pub(crate) fn expect(self, code: i32) -> Ran {
+    pub(crate) fn expect(self, code: i32) -> CommandResult {
         assert_eq!(self.code, code, "stdout: {:.2000}\nstderr: {}", self.stdout, self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         self
@@ -144,7 +144,7 @@ impl Ran {
 
     /// Checks that the program refused with all of `words`, and printed nothing on stdout.
     #[track_caller]
-    pub(crate) fn refuses(self, words: &[&str]) -> Ran {
+    pub(crate) fn refuses(self, words: &[&str]) -> CommandResult {
         let ran = self.expect(2);
         assert_eq!(ran.stdout, "");
         for word in words {
@@ -241,7 +241,7 @@ impl Running {
 
     /// Waits for the end of the program.
     #[track_caller]
-    pub(crate) fn ends(mut self) -> Ran {
+    pub(crate) fn ends(mut self) -> CommandResult {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => {
@@ -255,7 +255,7 @@ impl Running {
         let status = self.child.wait().unwrap();
         let stdout = self.answer.take().unwrap().join().unwrap();
         let stderr = std::mem::take(&mut self.said);
-        Ran { code: status.code().unwrap_or(-1), stdout, stderr }
+        CommandResult { code: status.code().unwrap_or(-1), stdout, stderr }
     }
 }
 
