@@ -67,5 +67,5 @@ pub use slo::Judgement;
 pub use steps::Steps;
 pub use storage::StorageSize;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
-pub use surroundings::{Asked, Calibration, Figures, Place, Route, Surroundings};
+pub use surroundings::{Calibration, Figures, Place, Route, Surroundings, UsedTarget};
 pub use warmup::{Cut, WarmupEnd, end_of_warmup, keeps_its_level};

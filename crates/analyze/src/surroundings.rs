@@ -55,7 +55,7 @@ pub enum Place {
 
 /// A target that jobs use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct UsedTarget {
     /// Route to it, if that is calibrated.
     pub route: Option<Route>,
     /// Location of it.
@@ -66,9 +66,9 @@ pub struct Asked {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// Main target.
-    pub main: Asked,
+    pub main: UsedTarget,
     /// Named targets, in the plan's order.
-    pub named: Vec<Asked>,
+    pub named: Vec<UsedTarget>,
     /// Calibration of the load generator on this machine, if it was made before the run.
     pub calibration: Option<Calibration>,
 }
@@ -95,11 +95,11 @@ pub struct Figures {
 
 impl Surroundings {
     /// Returns the target of a job.
-    pub fn asked(&self, target: JobTarget) -> Asked {
+    pub fn asked(&self, target: JobTarget) -> UsedTarget {
         match target {
             JobTarget::Main => self.main,
             JobTarget::Named(id) => self.named.get(id.index()).copied().unwrap_or_default(),
-            JobTarget::Programs => Asked::default(),
+            JobTarget::Programs => UsedTarget::default(),
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
                     query = select 1\ntarget = copy\n";
         let (plan, diagnostics) = workload::plan(text, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let at = |place| Asked { route: None, place };
+        let at = |place| UsedTarget { route: None, place };
         let check = |main, copy, expected| {
             let surroundings =
                 Surroundings { main: at(main), named: vec![at(copy)], calibration: None };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analyze::{Asked, Place, Route, Surroundings};
+use analyze::{Place, Route, Surroundings, UsedTarget};
 use base::{Endpoint, Target, TargetKind};
 use observe::environment::{self, Root, network};
 use record::environment::{NETWORK, NETWORK_PATH, NetworkPath, UNKNOWN, known};
@@ -37,14 +37,15 @@ pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) 
         asked(&target.target, path.as_deref())
     });
     Surroundings {
-        main: main.map_or_else(Asked::default, |main| asked(&main, path(NETWORK_PATH).as_deref())),
+        main: main
+            .map_or_else(UsedTarget::default, |main| asked(&main, path(NETWORK_PATH).as_deref())),
         named: named.collect(),
         calibration: facts::read(settings),
     }
 }
 
 /// Returns route and place of a target; `path` is the network path to its servers, if known.
-fn asked(target: &Target, path: Option<&str>) -> Asked {
+fn asked(target: &Target, path: Option<&str>) -> UsedTarget {
     let of_servers = || path.map_or(Place::Unknown, place_of);
     let named = |name: &str| target.endpoint == Endpoint::Named(name.to_owned());
     let (route, place) = match target.kind {
@@ -55,7 +56,7 @@ fn asked(target: &Target, path: Option<&str>) -> Asked {
         TargetKind::Testbed if named("postgres") => (Some(Route::Postgres), Place::ThisHost),
         TargetKind::Testbed => (Some(Route::Mysql), Place::ThisHost),
     };
-    Asked { route, place }
+    UsedTarget { route, place }
 }
 
 /// Returns the place of servers from the paths to them; one on this host is enough for `ThisHost`.
@@ -111,7 +112,7 @@ mod tests {
     fn target_location_follows_url_and_network_path() {
         let check = |url: &str, path: Option<&str>, route: Option<Route>, place: Place| {
             let found = asked(&Target::parse(url).unwrap(), path);
-            assert_eq!(found, Asked { route, place }, "{url} {path:?}");
+            assert_eq!(found, UsedTarget { route, place }, "{url} {path:?}");
         };
         check("sqlite:a.db", None, Some(Route::Sqlite), Place::Inside);
         check("sim:null", None, Some(Route::Null), Place::Unknown);

@@ -85,7 +85,7 @@ pub enum Saturation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Concurrency {
     /// Kind of the clients.
-    pub asking: Asking,
+    pub asking: Requesters,
     /// Number of clients.
     pub clients: f64,
     /// Mean service time, in seconds.
@@ -98,7 +98,7 @@ pub struct Concurrency {
 
 /// The clients of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub enum Requesters {
     /// Clients of jobs, with one request at a time.
     Clients,
     /// Writers of a load, with one batch at a time.

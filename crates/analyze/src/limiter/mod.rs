@@ -31,7 +31,7 @@ mod waits;
 use crate::checks::input::CheckInput;
 use crate::phases::SideEffects;
 use demand::{Closed, Demand, LoadSource};
-use finding::{Asking, Concurrency, Inconclusive, LimiterFinding, Saturation, Unseen};
+use finding::{Concurrency, Inconclusive, LimiterFinding, Requesters, Saturation, Unseen};
 use input::LimiterInput;
 use signals::Signals;
 
@@ -178,8 +178,8 @@ impl LimiterInput<'_, '_> {
             return None;
         }
         let asking = match self.demand.by {
-            LoadSource::Load => Asking::Writers,
-            LoadSource::Jobs | LoadSource::Program => Asking::Clients,
+            LoadSource::Load => Requesters::Writers,
+            LoadSource::Jobs | LoadSource::Program => Requesters::Clients,
         };
         let finding = Concurrency { asking, clients, service_s, per_s, in_flight };
         let finding = LimiterFinding::Concurrency(finding);

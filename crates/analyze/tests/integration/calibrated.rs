@@ -4,7 +4,9 @@ use analyze::finding::{
     CalibrationObstacle, CeilingUse, Headroom, ProcessorWait, Third, WallClock,
 };
 use analyze::limiting::{FullThread, GeneratorLimit, LimiterFinding};
-use analyze::{Asked, Check, Component, Evidence, Finding, Obstacle, Place, Status, summarize};
+use analyze::{
+    Check, Component, Evidence, Finding, Obstacle, Place, Status, UsedTarget, summarize,
+};
 use base::{Nanos, StatementId};
 use record::Kind;
 
@@ -128,7 +130,7 @@ fn missing_calibration_names_the_command() {
 #[test]
 fn uncalibrated_figures_are_not_judged() {
     let mut evidence = steady(OPEN);
-    evidence.surroundings.main = Asked::default();
+    evidence.surroundings.main = UsedTarget::default();
     for name in ["ceiling", "floor"] {
         only(name, Status::NotPossible, &evidence);
     }

@@ -1,10 +1,10 @@
 //! The limiter of the load of a table: evidence for each component, made by hand.
 
 use analyze::limiting::{
-    Asking, EmbeddedWait, GeneratorLimit, Inconclusive, LimiterFinding as F, NetworkLimit,
-    ProcessorLimit, Saturation, Waits,
+    EmbeddedWait, GeneratorLimit, Inconclusive, LimiterFinding as F, NetworkLimit, ProcessorLimit,
+    Requesters, Saturation, Waits,
 };
-use analyze::{Asked, Component, Evidence, LoadEvidence, Route, Suspect, summarize};
+use analyze::{Component, Evidence, LoadEvidence, Route, Suspect, UsedTarget, summarize};
 use base::Nanos;
 
 use crate::support::{is_explained, near, nothing, replace_readings};
@@ -101,13 +101,13 @@ fn waiting_writers_limit_the_load_if_nothing_is_saturated() {
     names!(
         &loading(),
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Asking::Writers && it.clients == 4.0
+        F::Concurrency(it) if it.asking == Requesters::Writers && it.clients == 4.0
     );
     // If all rows are one batch, the other writers have nothing to do.
     let all_at_once = LOADED.replace("writers = 4", "writers = 4\nbatch = 1000000");
     names(&loading_as(&all_at_once), Component::Concurrency, |finding| match finding {
         F::Concurrency(it) => {
-            it.asking == Asking::Writers
+            it.asking == Requesters::Writers
                 && it.clients == 1.0
                 && near(it.service_s, 8.3)
                 && near(it.per_s, 0.1205)
@@ -224,7 +224,7 @@ fn row_generation_is_not_network_time() {
 #[test]
 fn embedded_database_is_limited_by_flushes() {
     let mut evidence = loading();
-    let sqlite = Asked { route: Some(Route::Sqlite), ..Asked::default() };
+    let sqlite = UsedTarget { route: Some(Route::Sqlite), ..UsedTarget::default() };
     evidence.surroundings.main = sqlite;
     evidence.loads[0].observed.retain(|it| ["generator", "server"].contains(&&*it.component));
     hold(&mut evidence, "server", "busiest", 0.1);

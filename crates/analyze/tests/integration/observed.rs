@@ -1,10 +1,10 @@
 //! The limiter of a run by observations: evidence for each component, made by hand.
 
 use analyze::limiting::{
-    Asking, BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
-    LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Unseen, Waits,
+    BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
+    LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, Unseen, Waits,
 };
-use analyze::{Asked, Component, Evidence, Place, Route, Surroundings, summarize};
+use analyze::{Component, Evidence, Place, Route, Surroundings, UsedTarget, summarize};
 use base::Nanos;
 use record::Side;
 
@@ -85,7 +85,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     names!(
         &watched(),
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Asking::Clients && it.clients == 2.0
+        F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
     );
     // If the processes of a database are not seen, its sessions show if they run.
     let mut far = watched();
@@ -96,7 +96,7 @@ fn waiting_clients_limit_the_job_if_nothing_is_saturated() {
     names!(
         &far,
         Component::Concurrency,
-        F::Concurrency(it) if it.asking == Asking::Clients && it.clients == 2.0
+        F::Concurrency(it) if it.asking == Requesters::Clients && it.clients == 2.0
     );
     // The process that accepts the connections is idle while sessions run: it is only a tunnel.
     let mut tunnel = watched();
@@ -493,7 +493,7 @@ fn throttled_cgroup_ranks_before_its_symptoms() {
 
 /// Adds the sockets of a database on another machine; each request takes 1.6 ms.
 fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
-    let elsewhere = Asked { route: Some(Route::Postgres), place: Place::Elsewhere };
+    let elsewhere = UsedTarget { route: Some(Route::Postgres), place: Place::Elsewhere };
     evidence.surroundings = Surroundings { main: elsewhere, ..Surroundings::default() };
     hold(evidence, "sockets generator", "round-trip", round_trip_ms / 1e3);
     hold(evidence, "sockets generator", "round-trip-least", least_ms / 1e3);
@@ -779,7 +779,7 @@ fn memory_shortage_in_a_cgroup_limits() {
 
 fn embedded(workload: &str, cpu: f64) -> Evidence {
     let mut evidence = steady(workload);
-    let sqlite = Asked { route: Some(Route::Sqlite), place: Place::Inside };
+    let sqlite = UsedTarget { route: Some(Route::Sqlite), place: Place::Inside };
     evidence.surroundings = Surroundings { main: sqlite, ..Surroundings::default() };
     plant(&mut evidence, "server", "user", cpu);
     plant(&mut evidence, "server", "system", 0.05);

@@ -1,8 +1,9 @@
 //! Runs without a database: faultless evidence in which a test can plant one fault.
 
 use analyze::{
-    Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
-    Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd, summarize,
+    Account, Calibration, Check, ClientSample, Distribution, Evidence, Figures, JobEvidence,
+    Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, UsedTarget, WarmupEnd,
+    summarize,
 };
 use base::{AccountId, Nanos, StatementId};
 use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, Kind};
@@ -101,7 +102,7 @@ fn idle(seconds: u64) -> Vec<Observed> {
 fn calibrated() -> Surroundings {
     let figures = Figures { service_p50_ns: Some(25e3), per_s: Some(50_000.0) };
     Surroundings {
-        main: Asked { route: Some(Route::Postgres), place: Place::ThisHost },
+        main: UsedTarget { route: Some(Route::Postgres), place: Place::ThisHost },
         named: Vec::new(),
         calibration: Some(Calibration {
             clock_cost_ns: Some(25.0),

@@ -1,7 +1,7 @@
 //! Checks of the observations beside the requests, with planted faults.
 
 use analyze::finding::{ObservationObstacle, Stalls};
-use analyze::{Asked, Evidence, Finding, Obstacle, Place, Status};
+use analyze::{Evidence, Finding, Obstacle, Place, Status, UsedTarget};
 use base::Nanos;
 
 use crate::support::{OPEN, check, grow, near, only, replace_readings, stand_still, steady};
@@ -130,7 +130,8 @@ fn other_programs_are_not_judged_if_the_database_is_unidentified() {
     let copy = format!("{OPEN}target = copy\n[target copy]\nurl = sim:mm1\n");
     let mut beside = crowded("", 0.3);
     beside.plan = steady(&copy).plan;
-    beside.surroundings.named = vec![Asked { place: Place::ThisHost, ..Asked::default() }];
+    beside.surroundings.named =
+        vec![UsedTarget { place: Place::ThisHost, ..UsedTarget::default() }];
     only("other-programs", Status::NotPossible, &beside);
 }
 

@@ -1,9 +1,9 @@
 //! Sentences about the findings of the limiter.
 
 use analyze::limiting::{
-    Asking, BackgroundWork, Concurrency, ConnectionLimit, EmbeddedWait, FullThread, GeneratorLimit,
+    BackgroundWork, Concurrency, ConnectionLimit, EmbeddedWait, FullThread, GeneratorLimit,
     Inconclusive, LimiterFinding, MemoryLimit, NetworkLimit, Pause, ProcessorLimit, ProgramLimit,
-    Saturation, Sockets, WaitingSessions, Waits,
+    Requesters, Saturation, Sockets, WaitingSessions, Waits,
 };
 use record::Side;
 
@@ -83,14 +83,16 @@ fn saturation(why: Saturation) -> &'static str {
 fn concurrency(finding: Concurrency) -> String {
     let Concurrency { asking, clients, service_s, per_s, in_flight } = finding;
     let (who, what) = match asking {
-        Asking::Writers if clients == 1.0 => {
+        Requesters::Writers if clients == 1.0 => {
             ("one writer commits a batch at a time".to_owned(), "batches")
         }
-        Asking::Writers => (format!("{clients} writers commit a batch at a time"), "batches"),
-        Asking::Clients if clients == 1.0 => {
+        Requesters::Writers => (format!("{clients} writers commit a batch at a time"), "batches"),
+        Requesters::Clients if clients == 1.0 => {
             ("one client sends one request at a time".to_owned(), "requests")
         }
-        Asking::Clients => (format!("{clients} clients send one request at a time"), "requests"),
+        Requesters::Clients => {
+            (format!("{clients} clients send one request at a time"), "requests")
+        }
     };
     format!(
         "{who}, which takes {} ms, and no observed component is saturated: {} {what} per second \

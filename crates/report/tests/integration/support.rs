@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use analyze::{
-    Asked, Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
-    Surroundings,
+    Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
+    Surroundings, UsedTarget,
 };
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
 use hdrhistogram::Histogram;
@@ -124,7 +124,7 @@ impl Case {
 
     /// Sets the location of the database; its route is not calibrated.
     pub(crate) fn at(mut self, place: Place) -> Case {
-        self.evidence.surroundings.main = Asked { route: None, place };
+        self.evidence.surroundings.main = UsedTarget { route: None, place };
         self
     }
 
@@ -228,7 +228,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
 
 /// Returns a machine that was never calibrated, with SQLite in the generator's process.
 fn beside_sqlite() -> Surroundings {
-    let main = Asked { route: Some(Route::Sqlite), place: Place::Inside };
+    let main = UsedTarget { route: Some(Route::Sqlite), place: Place::Inside };
     Surroundings { main, named: Vec::new(), calibration: None }
 }
 

@@ -2,10 +2,10 @@
 
 use analyze::finding::{CeilingUse, Headroom};
 use analyze::limiting::{
-    Asking, BackgroundWork as B, Concurrency, ConnectionLimit as C, Contradiction, EmbeddedWait,
+    BackgroundWork as B, Concurrency, ConnectionLimit as C, Contradiction, EmbeddedWait,
     FullThread, GeneratorLimit as G, Inconclusive as I, LimiterFinding as F, MemoryLimit as M,
-    NetworkLimit as N, Pause, ProcessorLimit as P, ProgramLimit as R, Saturation, Sockets, Unseen,
-    WaitingSessions, Waits as W,
+    NetworkLimit as N, Pause, ProcessorLimit as P, ProgramLimit as R, Requesters, Saturation,
+    Sockets, Unseen, WaitingSessions, Waits as W,
 };
 use analyze::{OtherProgram, OtherPrograms};
 use record::{Component, Side};
@@ -21,8 +21,8 @@ fn place(finding: &F) -> usize {
         F::Satisfied => 0,
         F::Inconclusive(reason) => 1 + place_of_inconclusive(*reason),
         F::NothingFull { why, .. } => 9 + place_of_saturation(*why),
-        F::Concurrency(Concurrency { asking: Asking::Clients, .. }) => 13,
-        F::Concurrency(Concurrency { asking: Asking::Writers, .. }) => 14,
+        F::Concurrency(Concurrency { asking: Requesters::Clients, .. }) => 13,
+        F::Concurrency(Concurrency { asking: Requesters::Writers, .. }) => 14,
         F::Connections(C::RequestsWait { .. }) => 15,
         F::Connections(C::ClientsWithout { .. }) => 16,
         F::Connections(C::Pool { .. }) => 17,
@@ -154,22 +154,22 @@ fn of_runs() -> Vec<Said> {
             "a load sends as fast as it is answered, and no observed component is saturated",
         ),
         (
-            asks(Asking::Clients, 1.0),
+            asks(Requesters::Clients, 1.0),
             "one client sends one request at a time, which takes 1.60 ms, and no observed \
              component is saturated: 1000 requests per second keep 1.6 busy",
         ),
         (
-            asks(Asking::Clients, 2.0),
+            asks(Requesters::Clients, 2.0),
             "2 clients send one request at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1000 requests per second keep 1.6 busy",
         ),
         (
-            asks(Asking::Writers, 1.0),
+            asks(Requesters::Writers, 1.0),
             "one writer commits a batch at a time, which takes 1.60 ms, and no observed component \
              is saturated: 1000 batches per second keep 1.6 busy",
         ),
         (
-            asks(Asking::Writers, 4.0),
+            asks(Requesters::Writers, 4.0),
             "4 writers commit a batch at a time, which takes 1.60 ms, and no observed component is \
              saturated: 1000 batches per second keep 1.6 busy",
         ),
