@@ -25,7 +25,7 @@ use record::{Component, Part};
 
 use self::clock::{ClockExchange, Reference};
 pub use self::host::RemoteHost;
-use self::protocol::{Asked, RemoteMessage, VERSION, plain};
+use self::protocol::{RemoteMessage, RemoteRequest, VERSION, plain};
 pub use self::serve::{scope, serve};
 use self::ssh::{Connection, Event, RemoteFailure, SshExit};
 use crate::sample::Sample;
@@ -164,7 +164,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     fn hold(&mut self) -> Result<(), RemoteFailure> {
         self.greet()?;
         let echo = self.compare_clocks()?;
-        self.connection.ask(Asked::Begin);
+        self.connection.ask(RemoteRequest::Begin);
         self.tell_offset(echo);
         self.listen(echo)
     }
@@ -222,7 +222,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 
     fn echo(&mut self, asked: u64) -> Result<ClockExchange, RemoteFailure> {
         let sent = Monotonic.now();
-        self.connection.ask(Asked::Ping(asked));
+        self.connection.ask(RemoteRequest::Ping(asked));
         match self.hear(sent + self.patience.greeting)? {
             Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock })
                 if number == asked =>
@@ -257,16 +257,16 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
     /// Reports the samples until the watch is over.
     fn listen(&mut self, mut echo: ClockExchange) -> Result<(), RemoteFailure> {
         let (mut asked, mut was_silent) =
-            (Asking { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
+            (ClockRequest { number: CLOCK_REQUESTS, sent: Monotonic.now() }, false);
         let (mut least, mut is_awaited) = (echo.delay(), false);
         loop {
             match self.hear(Monotonic.now() + self.patience.silence)? {
                 Incoming::RemoteMessage(at, RemoteMessage::Sample { at: there, sample }) => {
                     self.pass_on(echo.stamp(there, self.zero, at), sample);
                     if at.since(asked.sent) >= CLOCK_PERIOD {
-                        asked = Asking { number: asked.number + 1, sent: Monotonic.now() };
+                        asked = ClockRequest { number: asked.number + 1, sent: Monotonic.now() };
                         is_awaited = true;
-                        self.connection.ask(Asked::Ping(asked.number));
+                        self.connection.ask(RemoteRequest::Ping(asked.number));
                     }
                 }
                 Incoming::RemoteMessage(back, RemoteMessage::Pong { number, clock }) => {
@@ -338,7 +338,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
 }
 
 /// Last request to the remote clock.
-struct Asking {
+struct ClockRequest {
     number: u64,
     sent: Stamp,
 }

@@ -31,28 +31,28 @@ const LONGEST_TEXT: usize = 200;
 
 /// A request to the other machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RemoteRequest {
     /// Asks for the time; the number identifies the request.
     Ping(u64),
     /// Starts sampling.
     Begin,
 }
 
-impl Asked {
+impl RemoteRequest {
     /// Returns the request as a line, with its line feed.
     pub(super) fn line(self) -> String {
         match self {
-            Asked::Ping(number) => format!("ping {number}\n"),
-            Asked::Begin => "begin\n".to_owned(),
+            RemoteRequest::Ping(number) => format!("ping {number}\n"),
+            RemoteRequest::Begin => "begin\n".to_owned(),
         }
     }
 
     /// Parses a line; `None` if it is not a request.
-    pub(super) fn parse(line: &[u8]) -> Option<Asked> {
+    pub(super) fn parse(line: &[u8]) -> Option<RemoteRequest> {
         let text = std::str::from_utf8(line).ok()?.trim();
         match text.strip_prefix("ping ") {
-            Some(number) => Some(Asked::Ping(number.parse().ok()?)),
-            None => (text == "begin").then_some(Asked::Begin),
+            Some(number) => Some(RemoteRequest::Ping(number.parse().ok()?)),
+            None => (text == "begin").then_some(RemoteRequest::Begin),
         }
     }
 }
@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn remote_messages_round_trip() {
-        for asked in [Asked::Ping(0), Asked::Ping(u64::MAX), Asked::Begin] {
-            assert_eq!(Asked::parse(asked.line().as_bytes()), Some(asked));
+        for asked in [RemoteRequest::Ping(0), RemoteRequest::Ping(u64::MAX), RemoteRequest::Begin] {
+            assert_eq!(RemoteRequest::parse(asked.line().as_bytes()), Some(asked));
         }
         let host = "db1".to_owned();
         let greets = RemoteMessage::Greeting { version: VERSION, host };
@@ -210,9 +210,9 @@ mod tests {
             assert_eq!(RemoteMessage::parse(line.as_bytes()), None, "{line}");
         }
         for line in ["", "ping", "ping x", "ping -1", "pong 1 1", "begin now"] {
-            assert_eq!(Asked::parse(line.as_bytes()), None, "{line}");
+            assert_eq!(RemoteRequest::parse(line.as_bytes()), None, "{line}");
         }
-        assert_eq!((RemoteMessage::parse(b"\xff"), Asked::parse(b"\xff")), (None, None));
+        assert_eq!((RemoteMessage::parse(b"\xff"), RemoteRequest::parse(b"\xff")), (None, None));
     }
 
     #[test]
@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn lines_of_any_bytes_are_read_or_refused() {
-        let lines = [greeting("db1", 1), pong(3, 4), sample(5, &seen()), Asked::Ping(6).line()];
+        let lines =
+            [greeting("db1", 1), pong(3, 4), sample(5, &seen()), RemoteRequest::Ping(6).line()];
         for number in 0..4_000 {
             let mut draw = Stream::new(Seed(7), "remote", "mutation").draw(number);
             let mut line = lines[number as usize % lines.len()].clone().into_bytes();
@@ -254,7 +255,7 @@ mod tests {
                 };
                 assert!(read.readings.iter().all(is_known), "{read:?}");
             }
-            let _ = Asked::parse(&line);
+            let _ = RemoteRequest::parse(&line);
         }
     }
 }

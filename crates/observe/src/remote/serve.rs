@@ -8,7 +8,7 @@ use record::metric::generator;
 use record::{Component, Part, Reading, Side};
 
 use super::clock::Reference;
-use super::protocol::{self, Asked};
+use super::protocol::{self, RemoteRequest};
 use crate::environment::Root;
 use crate::sample::Sample;
 use crate::scope::{Scope, ServerLocation};
@@ -46,11 +46,11 @@ pub fn serve(
             watch.into_iter().for_each(Watch::end);
             return Ok(());
         }
-        match Asked::parse(&line) {
-            Some(Asked::Ping(number)) => {
+        match RemoteRequest::parse(&line) {
+            Some(RemoteRequest::Ping(number)) => {
                 say(&output, &protocol::pong(number, clock.counted_on()))?;
             }
-            Some(Asked::Begin) if watch.is_none() => {
+            Some(RemoteRequest::Begin) if watch.is_none() => {
                 let output = Arc::clone(&output);
                 watch = Some(Watch::begin(Monotonic.now(), scope.clone(), move |_, sample| {
                     let sample = of_the_machine(sample);
@@ -58,7 +58,7 @@ pub fn serve(
                     let _ = say(&output, &protocol::sample(clock.counted_on(), &sample));
                 })?);
             }
-            Some(Asked::Begin) | None => {}
+            Some(RemoteRequest::Begin) | None => {}
         }
     }
 }

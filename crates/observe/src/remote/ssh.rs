@@ -14,7 +14,7 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos, Stamp};
 
 use super::host::RemoteHost;
-use super::protocol::{Asked, LONGEST_LINE, plain};
+use super::protocol::{LONGEST_LINE, RemoteRequest, plain};
 use crate::scope::{Scope, ServerLocation};
 
 /// Options of ssh in addition to the user's configuration: it never prompts, opens no port, and
@@ -142,7 +142,7 @@ impl Connection {
     }
 
     /// Sends a request. If the program is gone, the end of its output shows it.
-    pub(super) fn ask(&mut self, asked: Asked) {
+    pub(super) fn ask(&mut self, asked: RemoteRequest) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(asked.line().as_bytes());
         }
