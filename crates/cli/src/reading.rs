@@ -43,7 +43,7 @@ pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile
 }
 
 /// A file that asks for one run or for an experiment.
-pub(crate) enum Asked {
+pub(crate) enum AnyFile {
     /// A workload file.
     Workload(Box<WorkloadFile>),
     /// An experiment file.
@@ -54,15 +54,15 @@ pub(crate) enum Asked {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<Asked, Complaint> {
+pub(crate) fn read_any(args: &FileArgs, reading: Reading<'_>) -> Result<AnyFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let (source, path, overrides) = read_source(args)?;
     if workload::question::is_experiment(&source.text) {
         let file = experiment_file::read(args, source, path, &overrides, reading.is_virtual)?;
-        return Ok(Asked::Experiment(Box::new(file)));
+        return Ok(AnyFile::Experiment(Box::new(file)));
     }
     let file = workload(args, source, path, &overrides, reading)?;
-    Ok(Asked::Workload(Box::new(file)))
+    Ok(AnyFile::Workload(Box::new(file)))
 }
 
 /// Checks the text of a workload file and its target.

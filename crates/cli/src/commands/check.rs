@@ -8,12 +8,12 @@ use crate::args::CheckArgs;
 use crate::commands::answer::print;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::reading::{self, Asked, Reading};
+use crate::reading::{self, AnyFile, Reading};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
     let text = match reading::read_any(&args.file, Reading::default())? {
-        Asked::Workload(file) => file.plan.to_text(),
-        Asked::Experiment(file) => file.experiment.to_text(),
+        AnyFile::Workload(file) => file.plan.to_text(),
+        AnyFile::Experiment(file) => file.experiment.to_text(),
     };
     // A terminal gets printable text; a file gets the plan unchanged.
     match std::io::stdout().is_terminal() {

@@ -17,7 +17,7 @@ use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::outputs::{self, Outputs};
-use crate::reading::{self, Asked, Reading};
+use crate::reading::{self, AnyFile, Reading};
 use crate::workload_file::WorkloadFile;
 use crate::{read_files, signals, trust};
 
@@ -31,12 +31,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     };
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
     match reading::read_any(&args.file, reading)? {
-        Asked::Workload(_) if args.resume.is_some() => {
+        AnyFile::Workload(_) if args.resume.is_some() => {
             let sentence = "only experiments can be resumed, and this is a workload file";
             Err(Complaint::new(sentence).help("leave out --resume"))
         }
-        Asked::Workload(file) => run_file(args, *file, run_mode),
-        Asked::Experiment(file) => experiment::run(args, &file),
+        AnyFile::Workload(file) => run_file(args, *file, run_mode),
+        AnyFile::Experiment(file) => experiment::run(args, &file),
     }
 }
 
