@@ -36,7 +36,7 @@ struct LateRequest {
 
 /// A request with a late answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Late<'a> {
+pub struct LateAnswer<'a> {
     /// The account.
     pub account: AccountId,
     /// The interval of its intended start.
@@ -67,8 +67,8 @@ impl LateBatch {
         self.arrivals.push((account, interval));
     }
 
-    pub(crate) fn push(&mut self, late: &Late<'_>) {
-        let Late { account, start, end, sample, statements } = *late;
+    pub(crate) fn push(&mut self, late: &LateAnswer<'_>) {
+        let LateAnswer { account, start, end, sample, statements } = *late;
         let sample = *sample;
         self.requests.push(LateRequest {
             account,
@@ -102,13 +102,13 @@ impl LateBatch {
     }
 
     /// Returns the late requests.
-    pub fn requests(&self) -> impl Iterator<Item = Late<'_>> {
+    pub fn requests(&self) -> impl Iterator<Item = LateAnswer<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
             let LateRequest { account, start, end, sample, statements } = late;
             let (statements, tail) = rest.split_at(*statements);
             rest = tail;
-            Late { account: *account, start: *start, end: *end, sample, statements }
+            LateAnswer { account: *account, start: *start, end: *end, sample, statements }
         })
     }
 }

@@ -8,7 +8,7 @@ use base::{AccountId, Nanos, Stamp};
 
 use crate::balance::Outcome;
 use crate::delivery::{
-    Cell, Delivery, Event, EventError, EventKind, Gauge, Late, LateBatch, Outlet, Returned,
+    Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
 use crate::grid::{Grid, Interval};
 use crate::kind::Kind;
@@ -259,7 +259,7 @@ impl<O: Outlet> Ledger<O> {
             tally.record_start(sample, statements);
             tally.record_end(sample);
         } else {
-            self.late.push(&Late { account, start, end, sample, statements });
+            self.late.push(&LateAnswer { account, start, end, sample, statements });
             self.hand_over_late_if_full();
         }
     }

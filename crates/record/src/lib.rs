@@ -34,7 +34,7 @@ mod totals;
 pub use balance::{Balance, Counts, Ends, Failure, MAX_ROWS, Outcome};
 pub use component::{Component, LANE_PREFIX, Part, Side};
 pub use delivery::{
-    Cell, Delivery, Event, EventError, EventKind, Gauge, Late, LateBatch, Outlet, Returned,
+    Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
 };
 pub use facts::{
     AccountKind, ClientSample, End, EndKind, Header, INSERT_REASON_PREFIX, JobHeader, Load, Pace,
