@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::{AccountId, Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{Counts, EndKind, Ends, Event, Kind, Metric, Part};
+use record::{Counts, EndCounts, EndKind, Event, Kind, Metric, Part};
 use workload::{JobId, Plan};
 
 use crate::account::Account;
@@ -98,7 +98,7 @@ pub struct Step {
     /// Counts by intended start.
     pub counts: Counts,
     /// Counts by end.
-    pub ends: Ends,
+    pub ends: EndCounts,
     /// Largest number of open connections at the end of an interval, if all lanes reported it.
     pub connections: Option<u64>,
 }
@@ -218,8 +218,8 @@ impl JobEvidence {
     }
 
     /// Returns the sum of the counts by end over a range of steps.
-    pub fn ends(&self, range: Range<usize>) -> Ends {
-        let mut sum = Ends::default();
+    pub fn ends(&self, range: Range<usize>) -> EndCounts {
+        let mut sum = EndCounts::default();
         self.range(range).for_each(|step| sum.merge(&step.ends));
         sum
     }

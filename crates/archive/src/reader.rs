@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use base::{AccountId, Class, Code, Nanos, StatementId, WallTime};
 use hdrhistogram::Histogram;
 use record::{
-    ClientSample, Counts, End, Ends, Event, EventError, EventKind, Gauge, Grid, Header, InputFile,
-    Interval, Kind, Load, OpLogReport, RunFacts, Series,
+    ClientSample, Counts, End, EndCounts, Event, EventError, EventKind, Gauge, Grid, Header,
+    InputFile, Interval, Kind, Load, OpLogReport, RunFacts, Series,
 };
 use rusqlite::{Connection, Params, Row, params};
 
@@ -40,7 +40,7 @@ pub struct IntervalCounts {
     /// Counters by intended start.
     pub counts: Counts,
     /// Counters by end.
-    pub ends: Ends,
+    pub ends: EndCounts,
     /// State at the end of the interval, if every lane reported it.
     pub gauge: Option<Gauge>,
 }

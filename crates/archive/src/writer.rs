@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base::{AccountId, Nanos, WallTime};
 use record::{
-    ClientSample, Counts, End, Ends, Event, Failures, Gauge, Grid, Header, Histograms, InputFile,
-    Interval, Kind, Load, OpLogReport, Reading, Series,
+    ClientSample, Counts, End, EndCounts, Event, Failures, Gauge, Grid, Header, Histograms,
+    InputFile, Interval, Kind, Load, OpLogReport, Reading, Series,
 };
 use rusqlite::{Connection, OpenFlags, params};
 
@@ -23,7 +23,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Second {
     pub(crate) counts: Counts,
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndCounts,
     pub(crate) failures: Failures,
     pub(crate) gauge: Option<Gauge>,
 }
@@ -244,7 +244,7 @@ impl Writer {
     pub(crate) fn seal(
         &mut self,
         end: &End,
-        sums: &[(Counts, Ends)],
+        sums: &[(Counts, EndCounts)],
         events_dropped: u64,
     ) -> Result<(), RowError> {
         let to = self.begin()?;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{AccountId, Class, Code, Nanos, Stamp};
-use record::{Ending, EventKind, Failure, Ledger, Outcome, Outlet};
+use record::{EventKind, Failure, Ledger, Outcome, Outlet, RequestEnd};
 
 use crate::client_handle::{ClientHandle, DueRequest, Instruction};
 use crate::feed::{self, Feeds, Input};
@@ -117,7 +117,7 @@ impl Gate {
         self.settings.holds_back && self.waiting.len() >= self.settings.limit
     }
 
-    /// Ends the schedule at `end`: arrivals due then or later are dropped.
+    /// EndCounts the schedule at `end`: arrivals due then or later are dropped.
     pub(crate) fn end_at(&mut self, end: Stamp) {
         self.end = self.end.min(end);
         let is_late = |arrival: &Arrival| self.settings.zero + arrival.at >= self.end;
@@ -276,7 +276,7 @@ impl Gate {
             let text = format!("{} requests wait", self.settings.limit);
             ledger.event(now, Some(self.settings.job), EventKind::QueueFull, text);
         }
-        ledger.settle(due.request, Ending::without_sending(Outcome::Rejected, now));
+        ledger.settle(due.request, RequestEnd::without_sending(Outcome::Rejected, now));
     }
 
     /// Takes the request that has waited longest.
@@ -343,7 +343,7 @@ impl Gate {
         ledger: &mut Ledger<impl Outlet>,
     ) {
         for due in self.waiting.drain(..) {
-            ledger.settle(due.request, Ending::without_sending(outcome, now));
+            ledger.settle(due.request, RequestEnd::without_sending(outcome, now));
         }
     }
 }

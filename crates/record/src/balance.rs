@@ -160,7 +160,7 @@ impl Counts {
 
 /// The counters of one job in one interval, by the end of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends {
+pub struct EndCounts {
     /// Requests that were answered without an error.
     pub completed: u64,
     /// Requests that ended in an error.
@@ -169,10 +169,10 @@ pub struct Ends {
     pub rows: u64,
 }
 
-impl Ends {
+impl EndCounts {
     /// Adds the ends of another interval or another lane.
-    pub fn merge(&mut self, other: &Ends) {
-        let Ends { completed, errors, rows } = other;
+    pub fn merge(&mut self, other: &EndCounts) {
+        let EndCounts { completed, errors, rows } = other;
         self.completed += completed;
         self.errors += errors;
         self.rows = sum_of_rows(self.rows, *rows);

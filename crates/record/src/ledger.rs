@@ -60,7 +60,7 @@ pub struct Settled(());
 
 /// The end of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending<'a> {
+pub struct RequestEnd<'a> {
     /// Its outcome.
     pub outcome: Outcome,
     /// A and S, if the first byte was sent.
@@ -84,10 +84,10 @@ pub struct Dispatch {
     pub sent: Stamp,
 }
 
-impl Ending<'_> {
+impl RequestEnd<'_> {
     /// Creates the end of a request that was never sent.
-    pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
-        Ending {
+    pub fn without_sending(outcome: Outcome, done: Stamp) -> RequestEnd<'static> {
+        RequestEnd {
             outcome,
             sent: None,
             done,
@@ -214,9 +214,9 @@ impl<O: Outlet> Ledger<O> {
 
     /// Settles a request that has ended.
     #[inline]
-    pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
+    pub fn settle(&mut self, request: Request, ending: RequestEnd<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
-        let Ending { outcome, sent, done, effort, statements, node } = ending;
+        let RequestEnd { outcome, sent, done, effort, statements, node } = ending;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
             intended,
@@ -405,7 +405,7 @@ mod tests {
         let service = [Nanos::from_millis(done - intended)];
         let Settled(()) = ledger.settle(
             request,
-            Ending {
+            RequestEnd {
                 outcome: Outcome::Completed,
                 sent: Some(dispatch),
                 done: at(done),
@@ -473,7 +473,7 @@ mod tests {
             let request = ledger.arrive(JOB, number, at, at);
             assert_eq!((request.number(), request.intended()), (number, at));
             let Settled(()) =
-                ledger.settle(request, Ending::without_sending(outcome, at + Nanos(9)));
+                ledger.settle(request, RequestEnd::without_sending(outcome, at + Nanos(9)));
         }
         ledger.finish();
         let totals = outlet.totals();

@@ -31,7 +31,7 @@ mod tally;
 mod times;
 mod totals;
 
-pub use balance::{Balance, Counts, Ends, Failure, MAX_ROWS, Outcome};
+pub use balance::{Balance, Counts, EndCounts, Failure, MAX_ROWS, Outcome};
 pub use component::{Component, LANE_PREFIX, Part, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventError, EventKind, Gauge, LateAnswer, LateBatch, Outlet, Returned,
@@ -44,7 +44,7 @@ pub use grid::{Grid, Interval};
 pub use histogram::Histograms;
 pub use input_file::{InputFile, LONGEST_KEPT_TEXT};
 pub use kind::{HIGHEST, Kind};
-pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
+pub use ledger::{Dispatch, Ledger, Request, RequestEnd, Settled};
 pub use life::Life;
 pub use live::{Busy, Live, LiveJob};
 pub use metric::{Metric, MetricKind};

@@ -2,7 +2,7 @@
 
 use base::{Class, Code, Nanos, StatementId};
 
-use crate::balance::{Counts, Ends, Failure, Outcome, sum_of_rows};
+use crate::balance::{Counts, EndCounts, Failure, Outcome, sum_of_rows};
 use crate::histogram::Histograms;
 use crate::kind::Kind;
 use crate::life::Life;
@@ -41,7 +41,7 @@ pub struct Tally {
     /// Counters by intended start.
     pub counts: Counts,
     /// Counters by end.
-    pub ends: Ends,
+    pub ends: EndCounts,
     /// Errors by intended start, class and code.
     pub failures: Failures,
     /// Histograms by intended start.
@@ -53,7 +53,7 @@ impl Tally {
     pub fn new(statements: u16) -> Tally {
         Tally {
             counts: Counts::default(),
-            ends: Ends::default(),
+            ends: EndCounts::default(),
             failures: Failures::default(),
             histograms: Histograms::new(statements),
         }
@@ -86,7 +86,7 @@ impl Tally {
     pub fn is_empty(&self) -> bool {
         // A gap can be the only thing recorded in an interval.
         self.counts == Counts::default()
-            && self.ends == Ends::default()
+            && self.ends == EndCounts::default()
             && self.histograms.are_empty()
     }
 
@@ -94,7 +94,7 @@ impl Tally {
     pub fn reset(&mut self) {
         let Tally { counts, ends, failures, histograms } = self;
         *counts = Counts::default();
-        *ends = Ends::default();
+        *ends = EndCounts::default();
         failures.0.clear();
         histograms.reset();
     }
@@ -120,7 +120,7 @@ impl Counts {
     }
 }
 
-impl Ends {
+impl EndCounts {
     /// Counts a request in the interval of its end.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
@@ -292,7 +292,7 @@ mod tests {
         }
         assert_eq!(merged.counts, whole.counts);
         assert_eq!(merged.counts.balance, Balance::of(1, 2, 1, 1));
-        assert_eq!(merged.ends, Ends { completed: 1, errors: 2, rows: 2 });
+        assert_eq!(merged.ends, EndCounts { completed: 1, errors: 2, rows: 2 });
         assert_eq!(merged.failures, whole.failures);
         assert_eq!(recorded(&merged), recorded(&whole));
         merged.reset();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use base::AccountId;
 
-use crate::balance::{Counts, Ends};
+use crate::balance::{Counts, EndCounts};
 use crate::delivery::{Delivery, Event, LateBatch, Outlet, Returned};
 use crate::grid::{Grid, Interval};
 use crate::tally::Tally;
@@ -22,7 +22,7 @@ pub struct Totals {
 #[derive(Clone, Debug)]
 pub struct AccountTotals {
     /// Counters of each interval.
-    pub intervals: Vec<(Counts, Ends)>,
+    pub intervals: Vec<(Counts, EndCounts)>,
     /// Requests of the window, by intended start (ends: by end).
     pub window: Tally,
 }
@@ -88,7 +88,7 @@ impl Totals {
         }
     }
 
-    fn interval(&mut self, account: AccountId, interval: Interval) -> &mut (Counts, Ends) {
+    fn interval(&mut self, account: AccountId, interval: Interval) -> &mut (Counts, EndCounts) {
         let intervals = &mut self.accounts[account.index()].intervals;
         let needed = interval as usize + 1;
         if intervals.len() < needed {

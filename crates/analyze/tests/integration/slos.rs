@@ -1,7 +1,7 @@
 //! SLOs of a job: every metric, both comparisons, at both sides of the bound.
 
 use analyze::{Evidence, Judgement, summarize};
-use record::{Balance, Counts, Ends, Kind};
+use record::{Balance, Counts, EndCounts, Kind};
 use workload::{Metric, Statistic};
 
 use crate::support::{OPEN, PER_S, answer_only, answered, end_at, nothing, steady, turn_bad};
@@ -131,6 +131,6 @@ fn surplus_accepted_errors_do_not_offset_other_failures() {
         accepted_errors: 3,
         ..Counts::default()
     };
-    evidence.jobs[0].steps[20].ends = Ends { completed: 7, errors: 1, rows: 0 };
+    evidence.jobs[0].steps[20].ends = EndCounts { completed: 7, errors: 1, rows: 0 };
     assert_eq!(judge(&evidence).value, Some(0.2));
 }

@@ -6,7 +6,7 @@ use analyze::{
     summarize,
 };
 use base::{AccountId, Nanos, StatementId};
-use record::{Balance, Counts, EndKind, Ends, Event, EventKind, Grid, Kind};
+use record::{Balance, Counts, EndCounts, EndKind, Event, EventKind, Grid, Kind};
 use workload::Overrides;
 
 /// An open job with 1,000 requests per second for a minute, of which 50 s are measured.
@@ -148,7 +148,7 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
     evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
-/// Ends a run at this time.
+/// EndCounts a run at this time.
 pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
     let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
     evidence.steps = Steps::new(grid, at, evidence.plan.probe);
@@ -179,7 +179,7 @@ pub(crate) fn answered(requests: u64) -> Step {
             balance: Balance::of(requests, 0, 0, 0),
             ..Counts::default()
         },
-        ends: Ends { completed: requests, errors: 0, rows: requests },
+        ends: EndCounts { completed: requests, errors: 0, rows: requests },
         connections: Some(4),
     }
 }

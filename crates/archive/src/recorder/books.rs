@@ -7,7 +7,7 @@ use std::mem;
 
 use base::AccountId;
 use record::{
-    Cell, Counts, End, Ends, Gauge, Grid, Header, Histograms, Interval, Kind, Late, LateBatch,
+    Cell, Counts, End, EndCounts, Gauge, Grid, Header, Histograms, Interval, Kind, Late, LateBatch,
     Live, LiveJob,
 };
 
@@ -40,7 +40,7 @@ struct AccountSums {
     last_second: Option<Interval>,
     last_row: Option<Interval>,
     counts: Counts,
-    ends: Ends,
+    ends: EndCounts,
     /// Empty histograms for reuse, at most [`SPARES`].
     spares: Vec<Histograms>,
 }
@@ -55,7 +55,7 @@ impl RunSums {
                 last_second: None,
                 last_row: None,
                 counts: Counts::default(),
-                ends: Ends::default(),
+                ends: EndCounts::default(),
                 spares: Vec::new(),
             })
             .collect();

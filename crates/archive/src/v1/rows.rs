@@ -2,7 +2,7 @@
 
 use base::{AccountId, Class, Code, Nanos, WallTime};
 use record::{
-    Balance, ClientSample, Counts, Ends, EventKind, Gauge, Grid, Interval, Kind, Load, Series,
+    Balance, ClientSample, Counts, EndCounts, EventKind, Gauge, Grid, Interval, Kind, Load, Series,
     Times,
 };
 use rusqlite::{Connection, Row, params};
@@ -34,7 +34,7 @@ pub(crate) const SCALARS: [&str; 16] = [
 pub(crate) struct IntervalRow {
     pub(crate) interval: Interval,
     pub(crate) counts: Counts,
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndCounts,
     pub(crate) gauge: Option<Gauge>,
 }
 
@@ -95,7 +95,7 @@ impl IntervalRow {
 }
 
 /// Returns the numbers in the order of [`SCALARS`].
-pub(crate) fn scalars(counts: &Counts, ends: &Ends) -> [u64; SCALARS.len()] {
+pub(crate) fn scalars(counts: &Counts, ends: &EndCounts) -> [u64; SCALARS.len()] {
     let Counts {
         arrivals,
         balance,
@@ -108,7 +108,7 @@ pub(crate) fn scalars(counts: &Counts, ends: &Ends) -> [u64; SCALARS.len()] {
         busy_waits,
         overflows,
     } = *counts;
-    let Ends { completed: ended_completed, errors: ended_errors, rows: ended_rows } = *ends;
+    let EndCounts { completed: ended_completed, errors: ended_errors, rows: ended_rows } = *ends;
     [
         arrivals,
         balance.completed(),
@@ -129,7 +129,7 @@ pub(crate) fn scalars(counts: &Counts, ends: &Ends) -> [u64; SCALARS.len()] {
     ]
 }
 
-fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, Ends) {
+fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, EndCounts) {
     let [
         arrivals,
         completed,
@@ -160,7 +160,7 @@ fn counts_and_ends(scalars: [u64; SCALARS.len()]) -> (Counts, Ends) {
         busy_waits,
         overflows,
     };
-    (counts, Ends { completed: ended_completed, errors: ended_errors, rows: ended_rows })
+    (counts, EndCounts { completed: ended_completed, errors: ended_errors, rows: ended_rows })
 }
 
 /// A row of `histogram`, its bytes borrowed from SQLite.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Counts, Ends, MAX_ROWS};
+use record::{Counts, EndCounts, MAX_ROWS};
 use rusqlite::{Connection, params};
 
 use super::rows::{SCALARS, integer, natural, scalars};
@@ -35,7 +35,7 @@ const ALL_JOBS: i64 = -1;
 pub(crate) type Totals = BTreeMap<(String, i64), u64>;
 
 /// Returns the sums of `interval` for the counts of each job.
-pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
+pub(crate) fn sums(of_jobs: &[(Counts, EndCounts)]) -> Totals {
     let of_jobs = of_jobs.iter().zip(0..).flat_map(|((counts, ends), job)| {
         let scalars = SCALARS.into_iter().zip(scalars(counts, ends));
         scalars.map(move |(what, total)| ((what.to_owned(), job), total))

@@ -5,8 +5,8 @@ use base::{AccountId, Class, Code, Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
-    Cell, Delivery, Dispatch, Ending, Event, EventError, EventKind, Kind, Load, MemoryOutlet,
-    Outcome, Outlet, Pace, Reading, RequestWork, Returned, Totals,
+    Cell, Delivery, Dispatch, Event, EventError, EventKind, Kind, Load, MemoryOutlet, Outcome,
+    Outlet, Pace, Reading, RequestEnd, RequestWork, Returned, Totals,
 };
 
 use crate::support::{
@@ -90,7 +90,7 @@ fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
     for (second, rows) in (3..).zip(rows) {
         let at = ZERO + Nanos::from_secs(second);
         let request = lane.arrive(WRITE, second, at, at);
-        let ending = Ending {
+        let ending = RequestEnd {
             outcome: Outcome::Completed,
             sent: Some(Dispatch { assigned: at, sent: at }),
             done: at + Nanos(1_000),

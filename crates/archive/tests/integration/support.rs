@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use archive::{Archive, LiveView, Recorder, RecorderOutlet};
 use base::{AccountId, Class, Code, Draw, Nanos, Seed, Stamp, Stream, Target, WallTime};
 use record::{
-    AccountKind, Dispatch, End, EndKind, Ending, Failure, Gauge, Header, JobHeader, Ledger,
-    Outcome, Outlet, Pace, Request, RequestWork, TargetText,
+    AccountKind, Dispatch, End, EndKind, Failure, Gauge, Header, JobHeader, Ledger, Outcome,
+    Outlet, Pace, Request, RequestEnd, RequestWork, TargetText,
 };
 
 pub(crate) const READ: AccountId = AccountId(0);
@@ -233,7 +233,7 @@ impl UnderWay {
             let is_sent = !matches!(outcome, Outcome::Rejected | Outcome::Unsent);
             let ending = if is_sent {
                 let dispatch = Dispatch { assigned: request.noticed(), sent };
-                Ending {
+                RequestEnd {
                     outcome,
                     sent: Some(dispatch),
                     done,
@@ -242,7 +242,7 @@ impl UnderWay {
                     node: None,
                 }
             } else {
-                Ending::without_sending(outcome, done)
+                RequestEnd::without_sending(outcome, done)
             };
             let _ = lanes[lane].settle(request, ending);
         }

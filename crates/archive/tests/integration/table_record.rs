@@ -5,8 +5,8 @@ use std::path::Path;
 use archive::{Archive, Recorder, RecorderOutlet};
 use base::{AccountId, Class, Code, Nanos, Stamp, WallTime};
 use record::{
-    Dispatch, End, EndKind, Ending, EventKind, Failure, Gauge, Header, Ledger, Load, Outcome, Pace,
-    Request, RequestWork,
+    Dispatch, End, EndKind, EventKind, Failure, Gauge, Header, Ledger, Load, Outcome, Pace,
+    Request, RequestEnd, RequestWork,
 };
 
 use crate::support::{self, READ, WRITE, job};
@@ -117,8 +117,8 @@ fn settle(
     let _ = ledger.settle(
         request,
         match outcome {
-            Outcome::Rejected | Outcome::Unsent => Ending::without_sending(outcome, done),
-            Outcome::Completed | Outcome::Failed(_) => Ending {
+            Outcome::Rejected | Outcome::Unsent => RequestEnd::without_sending(outcome, done),
+            Outcome::Completed | Outcome::Failed(_) => RequestEnd {
                 outcome,
                 sent: Some(dispatch),
                 done,

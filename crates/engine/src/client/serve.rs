@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use base::{AccountId, Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
-use record::{Ending, MAX_ROWS, Outcome, Request, UNANSWERED};
+use record::{MAX_ROWS, Outcome, Request, RequestEnd, UNANSWERED};
 use rt::{unless_fired, yield_now};
 use workload::Flow;
 use workload::feed::Group;
@@ -192,7 +192,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Settles a request for which the run ended before there was a connection.
     fn give_up(&self, request: Request) {
-        let ending = Ending::without_sending(Outcome::Unsent, self.lane.rt.now());
+        let ending = RequestEnd::without_sending(Outcome::Unsent, self.lane.rt.now());
         self.lane.ledger.borrow_mut().settle(request, ending);
     }
 
@@ -238,7 +238,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
         let node = sent.and_then(|_| self.node_account());
-        let ending = Ending { outcome, sent, done, effort: progress.effort, statements, node };
+        let ending = RequestEnd { outcome, sent, done, effort: progress.effort, statements, node };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.job_state.in_flight.set(self.job_state.in_flight.get() - 1);
         self.lane.rt.tick(done);
@@ -463,7 +463,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
-    /// Ends the client and closes its connection.
+    /// EndCounts the client and closes its connection.
     async fn leave(mut self) {
         self.job_state.clients.left(self.status());
         let connection = self.connection.take();

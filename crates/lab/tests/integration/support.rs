@@ -7,8 +7,8 @@ use analyze::{Evidence, Finding, Summary, summarize};
 use archive::{Archive, Recorder, RecorderOutlet};
 use base::{AccountId, Nanos, Seed, Stamp, Target, WallTime};
 use record::{
-    AccountKind, Dispatch, End, EndKind, Ending, Gauge, Header, JobHeader, Ledger, Outcome, Pace,
-    Request, RequestWork,
+    AccountKind, Dispatch, End, EndKind, Gauge, Header, JobHeader, Ledger, Outcome, Pace, Request,
+    RequestEnd, RequestWork,
 };
 use workload::{Overrides, Plan};
 
@@ -109,7 +109,7 @@ impl Run {
     pub(crate) fn answer(&mut self, lane: usize, request: Request, ms: u64) {
         let (sent, done) = (request.noticed(), ZERO + Nanos::from_millis(ms));
         let dispatch = Dispatch { assigned: sent, sent };
-        let ending = Ending {
+        let ending = RequestEnd {
             outcome: Outcome::Completed,
             sent: Some(dispatch),
             done,

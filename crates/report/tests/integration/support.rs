@@ -9,7 +9,7 @@ use analyze::{
 };
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
 use hdrhistogram::Histogram;
-use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
+use record::{Balance, Counts, End, EndCounts, EndKind, Grid, Kind};
 use report::{About, Page, Style, View};
 use workload::{Overrides, Plan};
 
@@ -307,7 +307,7 @@ fn step(traffic: Traffic) -> Step {
             bytes_received: 97 * served_per_s,
             ..Counts::default()
         },
-        ends: Ends { completed: served_per_s, errors: 0, rows: served_per_s },
+        ends: EndCounts { completed: served_per_s, errors: 0, rows: served_per_s },
         connections: Some(connections),
     }
 }
