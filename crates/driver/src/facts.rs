@@ -8,7 +8,7 @@
 use base::printable;
 
 use crate::Table;
-use crate::known::UNKNOWN;
+use crate::server_facts::UNKNOWN;
 
 /// Prefix of the names of facts about a server.
 pub const DATABASE: &str = "database.";

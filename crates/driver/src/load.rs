@@ -100,18 +100,18 @@ pub trait Batches {
 }
 
 /// Batches whose first batch has begun without having returned a row.
-pub(crate) struct Begun<'a, B> {
+pub(crate) struct StartedBatches<'a, B> {
     batches: &'a mut B,
     is_first: bool,
 }
 
-impl<'a, B: Batches> Begun<'a, B> {
-    pub(crate) fn new(batches: &'a mut B) -> Begun<'a, B> {
-        Begun { batches, is_first: true }
+impl<'a, B: Batches> StartedBatches<'a, B> {
+    pub(crate) fn new(batches: &'a mut B) -> StartedBatches<'a, B> {
+        StartedBatches { batches, is_first: true }
     }
 }
 
-impl<B: Batches> Batches for Begun<'_, B> {
+impl<B: Batches> Batches for StartedBatches<'_, B> {
     fn next_batch(&mut self) -> bool {
         std::mem::take(&mut self.is_first) || self.batches.next_batch()
     }

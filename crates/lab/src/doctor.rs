@@ -24,7 +24,7 @@ const SLEEPS: usize = 300;
 
 /// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Examined {
+pub struct Examination {
     /// The facts found.
     pub surroundings: Surroundings,
     /// The judgement of these facts.
@@ -35,7 +35,7 @@ pub struct Examined {
 ///
 /// # Errors
 /// No driver can be created for the target, or it cannot be reached.
-pub fn examine(target: Option<&Target>) -> Result<Examined, OpenError> {
+pub fn examine(target: Option<&Target>) -> Result<Examination, OpenError> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
@@ -45,7 +45,7 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, OpenError> {
     let server = target.map(look_at).transpose()?;
     let surroundings = Surroundings { host, processors, timer, server };
     let diagnosis = judge(&surroundings);
-    Ok(Examined { surroundings, diagnosis })
+    Ok(Examination { surroundings, diagnosis })
 }
 
 /// Connects to a server and reads its settings; changes nothing there.

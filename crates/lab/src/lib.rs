@@ -28,7 +28,7 @@ mod target;
 mod unread_plan;
 
 pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
-pub use doctor::{Examined, examine};
+pub use doctor::{Examination, examine};
 pub use error::Error;
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};
 pub use memory::TooFewAddresses;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use wire_mysql::{Command, Execute, ReplyKind};
 
 use super::answer::FullReply;
-use super::login::Kill;
+use super::login::KillRequest;
 use super::session::{MysqlConnection, Statement};
 use super::{faults, script, settings};
 use crate::account::Count;
-use crate::known::Known;
+use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Reply, Table, Work};
 
@@ -96,7 +96,7 @@ impl Connection for MysqlConnection {
         let told = site.service.in_time(&rt, place, TELLING, asked).await;
         let (found, tls_status) = told.unwrap_or_default();
         let tls = self.shared.site.service.options.tls_to(self.line.channel.address());
-        settings::list(&Known {
+        settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
             settings: found.as_ref(),
@@ -123,7 +123,7 @@ impl Connection for MysqlConnection {
             let (site, place, thread_id) =
                 (Arc::clone(&self.shared.site), self.place, self.thread_id);
             let peer = self.line.channel.peer();
-            self.shared.cancels.send(Kill { site, place, peer, thread_id });
+            self.shared.cancels.send(KillRequest { site, place, peer, thread_id });
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::MysqlConnection;
 use crate::facts::{DATABASE, MOST_TABLES, NONE, columns, settings, tables, told};
-use crate::known::UNKNOWN;
+use crate::server_facts::UNKNOWN;
 use crate::service::TELLING;
 use crate::{Connection, Table};
 

@@ -18,14 +18,14 @@ const AHEAD: usize = 4;
 
 /// The files that the server may request during the running statement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grant<'a> {
+pub(super) struct AllowedFiles<'a> {
     /// The statement's text; empty if it loads no file.
     pub(super) statement: &'a str,
     /// The files that a statement may name.
     pub(super) files: &'a Files,
 }
 
-impl Grant<'_> {
+impl AllowedFiles<'_> {
     /// Opens the file that the server requests, if the statement names it.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use super::answer::FullReply;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
 use crate::connection::insert_rows;
-use crate::load::{Begun, InsertWords, PIECE, no_method};
+use crate::load::{InsertWords, PIECE, StartedBatches, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets that encode ASCII characters as ASCII bytes.
@@ -63,7 +63,7 @@ impl MysqlConnection {
             (Method::Auto, true) => match self.load_data(into, batches).await {
                 Err(error) if faults::forbids_files(&error) && !self.has_sent_rows => {
                     batches.falls_back(&error);
-                    self.insert(into, &mut Begun::new(batches)).await
+                    self.insert(into, &mut StartedBatches::new(batches)).await
                 }
                 ended => ended,
             },

@@ -32,7 +32,7 @@ const CAPABILITIES: Capabilities =
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) site: Arc<Site>,
-    pub(super) cancels: CancelService<Kill>,
+    pub(super) cancels: CancelService<KillRequest>,
 }
 
 /// Connects to the address at index `place`, or to `peer` if given, and begins a session. `silence`
@@ -176,7 +176,7 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
 /// A request to kill a session, whatever it is doing. Killing only the statement would not be
 /// enough: a server that has not begun it yet would drop the request.
 #[derive(Debug)]
-pub(super) struct Kill {
+pub(super) struct KillRequest {
     pub(super) site: Arc<Site>,
     pub(super) place: usize,
     /// The host of the session; `None` on a Unix domain socket.
@@ -184,9 +184,9 @@ pub(super) struct Kill {
     pub(super) thread_id: u32,
 }
 
-impl Cancellation for Kill {
+impl Cancellation for KillRequest {
     async fn send(self, rt: &Rt) {
-        let Kill { site, place, peer, thread_id } = self;
+        let KillRequest { site, place, peer, thread_id } = self;
         let kill = async {
             let (mut channel, _) =
                 log_in(rt, &site, place, peer, &AwaitedGreeting::default()).await?;

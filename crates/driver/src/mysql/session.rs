@@ -14,7 +14,7 @@ use wire_mysql::{
 
 use super::answer::{Answer, Columns, Ended, FullReply, Outcome};
 use super::faults;
-use super::file::Grant;
+use super::file::AllowedFiles;
 use super::login::Shared;
 use super::site::Site;
 use crate::account::OwnTraffic;
@@ -70,7 +70,7 @@ impl Statement {
 pub(super) struct Running<'a> {
     line: &'a mut Line,
     columns: &'a mut Columns,
-    grant: Grant<'a>,
+    grant: AllowedFiles<'a>,
 }
 
 /// The connection to the server, with its expected replies.
@@ -102,7 +102,7 @@ impl Line {
     async fn exchange<S: Ended>(
         &mut self,
         sink: &mut S,
-        grant: Grant<'_>,
+        grant: AllowedFiles<'_>,
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
         loop {
@@ -177,7 +177,7 @@ impl Line {
         &mut self,
         sequence: u8,
         outcome: &mut Outcome,
-        grant: Grant<'_>,
+        grant: AllowedFiles<'_>,
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let wanted = outcome.file.take().unwrap_or_default();
@@ -274,7 +274,7 @@ impl MysqlConnection {
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
         let MysqlConnection { shared, line, statements, columns, is_autocommit_off, .. } = self;
-        let grant = |statement| Grant { statement, files: &shared.site.files };
+        let grant = |statement| AllowedFiles { statement, files: &shared.site.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
@@ -385,7 +385,7 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<(Stamp, FullReply), Error> {
         let site = Arc::clone(&self.shared.site);
-        let grant = Grant { statement: text, files: &site.files };
+        let grant = AllowedFiles { statement: text, files: &site.files };
         let mut whole = FullReply::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
         self.note(whole.outcome.status);

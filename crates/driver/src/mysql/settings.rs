@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::known::{Known, UNKNOWN, told, value};
+use crate::server_facts::{ServerFacts, UNKNOWN, told, value};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.
@@ -69,7 +69,7 @@ pub(super) fn tls_query() -> String {
 }
 
 /// Returns the settings by name, with the server's version first.
-pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
+pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
     let isolation = ISOLATION.into_iter().find_map(|name| value(known.settings, name, EMPTY));
     let setting = |name: &str| told(known.settings, name, EMPTY);
     let durability = DURABILITY.map(|name| format!("{name}={}", setting(name))).join(" ");
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_unknown() {
-        let known = Known { version: "8.0.36", tls: "off", settings: None, tls_status: None };
+        let known = ServerFacts { version: "8.0.36", tls: "off", settings: None, tls_status: None };
         let settings = list(&known);
         assert_eq!(settings[2], ("isolation".to_owned(), "unknown".to_owned()));
         assert!(settings.contains(&("sql_mode".to_owned(), "unknown".to_owned())));

@@ -8,7 +8,7 @@ use super::login::Cancel;
 use super::session::{PostgresConnection, Statement};
 use super::{faults, settings};
 use crate::account::Count;
-use crate::known::Known;
+use crate::server_facts::ServerFacts;
 use crate::service::{ANSWERING, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, PreparedId, Table, Work};
 
@@ -94,7 +94,7 @@ impl Connection for PostgresConnection {
         let told = shared.service.in_time(&rt, place, TELLING, asked).await;
         let (found, tls_status) = told.unwrap_or_default();
         let tls = self.shared.service.options.tls_to(self.channel.address());
-        settings::list(&Known {
+        settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
             settings: found.as_ref(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::PostgresConnection;
 use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables};
-use crate::known::UNKNOWN;
+use crate::server_facts::UNKNOWN;
 use crate::service::TELLING;
 use crate::{Connection, Table};
 

@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::known::{Known, told};
+use crate::server_facts::{ServerFacts, told};
 
 /// Settings about isolation, durability, memory and background work, in order of output.
 const NAMES: [&str; 24] = [
@@ -47,8 +47,8 @@ pub(super) fn tls_query() -> &'static str {
 }
 
 /// Returns the settings by name, with the server's version first.
-pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
-    let Known { version, tls, settings, tls_status } = known;
+pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
+    let ServerFacts { version, tls, settings, tls_status } = known;
     let value = |name: &str| told(*settings, name, EMPTY);
     let durability = ["fsync", "synchronous_commit", "full_page_writes"]
         .map(|name| format!("{name}={}", value(name)))

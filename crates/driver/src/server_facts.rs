@@ -6,7 +6,7 @@ use crate::table::Table;
 pub(crate) const UNKNOWN: &str = "unknown";
 
 /// Facts about a server, as received from it.
-pub(crate) struct Known<'a> {
+pub(crate) struct ServerFacts<'a> {
     /// The version, unchanged.
     pub(crate) version: &'a str,
     /// The word for the TLS mode.
