@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base::{Diagnostic, Dialect, Seed};
 
-use super::known::Known;
+use super::known::ParameterUses;
 use super::overrides::Overrides;
 use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
@@ -43,7 +43,7 @@ pub(super) struct Checker<'f> {
     /// The CSV files that supply values.
     pub(super) tables: Tables<'f>,
     /// Uses of parameters, from which the secret ones are determined.
-    pub(super) secrets: Known,
+    pub(super) secrets: ParameterUses,
     /// The plan that will run, if this check makes the plan that is shown.
     pub(super) live: Option<&'f Plan>,
 }

@@ -16,7 +16,7 @@ pub(super) struct Use {
 
 /// Uses of parameters, recorded while a file is checked, from which the secret ones are determined.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ParameterUses {
     /// The names that each parameter refers to.
     params: BTreeMap<String, Vec<String>>,
     /// The texts of the parameters as written.
@@ -27,7 +27,7 @@ pub(super) struct Known {
     shown: BTreeSet<String>,
 }
 
-impl Known {
+impl ParameterUses {
     /// Records a parameter.
     pub(super) fn param(&mut self, name: &str, text: &str, uses: Vec<String>) {
         if !passwords_in(text).is_empty() {

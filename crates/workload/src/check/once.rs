@@ -8,7 +8,7 @@ use super::applied;
 use super::checker::Checker;
 use super::job::Membership;
 use super::kind::Kind;
-use super::known::Known;
+use super::known::ParameterUses;
 use super::overrides::Overrides;
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
@@ -52,7 +52,7 @@ pub(super) fn check_as_given(
         traced: 0,
         points: Points::NoTable,
         tables: Tables::new(folder),
-        secrets: Known::default(),
+        secrets: ParameterUses::default(),
         live,
     };
     let plan = checker.plan();
