@@ -57,7 +57,7 @@ pub use pacer::{Arrival, Pacer};
 pub use prepare::Prepare;
 pub use results::FileFault;
 pub use rt::processors;
-pub use rules::{Honest, Rules};
+pub use rules::{Rules, StandardRules};
 pub use run::{Finished, run, run_by};
 pub use share::Share;
 pub use stop::Stop;

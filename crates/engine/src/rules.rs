@@ -1,7 +1,7 @@
 //! The rules of honest measurement, as a type.
 //!
 //! Each item is a point at which load generators are known to go wrong. The engine follows
-//! [`Honest`]; the self-test runs the same engine under other rules to show that the oracles of
+//! [`StandardRules`]; the self-test runs the same engine under other rules to show that the oracles of
 //! queueing theory detect every such fault.
 
 use record::{Dispatch, Request};
@@ -30,6 +30,6 @@ pub trait Rules: 'static {
 
 /// The rules that the engine follows: all of the above.
 #[derive(Clone, Copy, Debug)]
-pub struct Honest;
+pub struct StandardRules;
 
-impl Rules for Honest {}
+impl Rules for StandardRules {}

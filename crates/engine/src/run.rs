@@ -21,7 +21,7 @@ use crate::panics::catch_panic;
 use crate::parts::Parts;
 use crate::prepare::Prepare;
 use crate::results::{FileFault, Results};
-use crate::rules::{Honest, Rules};
+use crate::rules::{Rules, StandardRules};
 use crate::run_context::RunContext;
 use crate::server_statistics;
 use crate::stop::Stop;
@@ -71,7 +71,7 @@ pub fn run<D: Driver>(
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<Finished, Failed> {
-    run_by::<D, Honest>(plan, drivers, options, outlet, stop, listener)
+    run_by::<D, StandardRules>(plan, drivers, options, outlet, stop, listener)
 }
 
 /// Does the same as [`run`] under rules other than the honest ones, for tests that plant a fault.

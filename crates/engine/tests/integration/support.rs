@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use base::{AccountId, Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
-use engine::{Drivers, Finished, Honest, LaneOutlet, NoListener, Options, Rules, Stop, run_by};
+use engine::{
+    Drivers, Finished, LaneOutlet, NoListener, Options, Rules, StandardRules, Stop, run_by,
+};
 use record::{Grid, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
@@ -107,7 +109,7 @@ pub(crate) fn virtually(threads: u16) -> Options {
 /// Runs a plan against a simulated server by the honest rules and returns its record.
 pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
     let server = Simulated::new(config.clone(), plan.seed);
-    run_on::<_, Honest>(plan, server, &virtually(1), &Stop::default())
+    run_on::<_, StandardRules>(plan, server, &virtually(1), &Stop::default())
 }
 
 /// Runs a plan against its main target.

@@ -29,7 +29,7 @@ mod tests;
 mod twins;
 mod wire;
 
-use engine::Honest;
+use engine::StandardRules;
 
 pub use depth::Depth;
 pub use finding::{Allowed, Finding, Scatter};
@@ -42,16 +42,16 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for oracle in &oracles::ORACLES {
         tell(oracle.name);
-        findings.extend(oracle.findings::<Honest>(depth));
+        findings.extend(oracle.findings::<StandardRules>(depth));
     }
     for stall in stall::STALLS {
         tell(stall.name);
-        findings.extend(stall.findings::<Honest>());
+        findings.extend(stall.findings::<StandardRules>());
     }
     tell(scaling::NAME);
-    findings.extend(scaling::findings::<Honest>());
+    findings.extend(scaling::findings::<StandardRules>());
     tell("backlog");
-    findings.extend(stall::backlog::<Honest>());
+    findings.extend(stall::backlog::<StandardRules>());
     findings
 }
 

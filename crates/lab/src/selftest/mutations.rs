@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use base::{Nanos, Rate, Seed, Stream};
-use engine::Honest;
+use engine::StandardRules;
 use workload::shape::Recorded;
 use workload::{Pacing, Plan, Schedule};
 
@@ -66,12 +66,12 @@ const BEHIND_MS: u64 = 15;
 pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "recording from the actual send",
-        honest: |_| HALF_BUSY.findings::<Honest>(),
+        honest: |_| HALF_BUSY.findings::<StandardRules>(),
         faulty: |_| HALF_BUSY.findings::<FromTheActualSend>(),
     },
     Fault {
         name: "skipping missed ticks",
-        honest: |_| HALF_BUSY.findings::<Honest>(),
+        honest: |_| HALF_BUSY.findings::<StandardRules>(),
         faulty: |_| HALF_BUSY.findings::<SkippingMissedTicks>(),
     },
     Fault {
@@ -81,33 +81,33 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
     Fault {
         name: "dropping timeouts",
-        honest: |depth| TIMEOUTS.findings::<Honest>(depth),
+        honest: |depth| TIMEOUTS.findings::<StandardRules>(depth),
         faulty: |depth| TIMEOUTS.findings::<DroppingTimeouts>(depth),
     },
     Fault {
         name: "emptying the queue when the warm-up ends",
-        honest: |_| backlog::<Honest>(),
+        honest: |_| backlog::<StandardRules>(),
         faulty: |_| backlog::<EmptyingTheQueue>(),
     },
     Fault {
         name: "restarting the schedule when far behind",
-        honest: |depth| FOUR_WORKERS.findings::<Honest>(depth),
+        honest: |depth| FOUR_WORKERS.findings::<StandardRules>(depth),
         faulty: |depth| FOUR_WORKERS.findings::<BeginningAnewBehind<BEHIND_MS>>(depth),
     },
     Fault {
         name: "arrivals at the ticks of a 1 ms timer",
-        honest: |depth| CONSTANT_SERVER.findings::<Honest>(depth),
-        faulty: |depth| CONSTANT_SERVER.findings_of::<Honest>(depth, at_ticks),
+        honest: |depth| CONSTANT_SERVER.findings::<StandardRules>(depth),
+        faulty: |depth| CONSTANT_SERVER.findings_of::<StandardRules>(depth, at_ticks),
     },
     Fault {
         name: "stamps of a 1 ms clock",
-        honest: |depth| ONE_SERVER.findings::<Honest>(depth),
+        honest: |depth| ONE_SERVER.findings::<StandardRules>(depth),
         faulty: |depth| ONE_SERVER.findings::<ByACoarseClock>(depth),
     },
     Fault {
         name: "a rate 2 % too low",
-        honest: |depth| ONE_SERVER.findings::<Honest>(depth),
-        faulty: |depth| ONE_SERVER.findings_of::<Honest>(depth, slower),
+        honest: |depth| ONE_SERVER.findings::<StandardRules>(depth),
+        faulty: |depth| ONE_SERVER.findings_of::<StandardRules>(depth, slower),
     },
     Fault {
         name: "one lost request",

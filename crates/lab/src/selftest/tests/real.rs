@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use base::{Nanos, Stamp};
 use driver::Simulated;
-use engine::{Honest, Rules};
+use engine::{Rules, StandardRules};
 use record::{Dispatch, Kind, Request};
 use sim::closed_form::{ClosedForm, Stall};
 use workload::Plan;
@@ -39,7 +39,7 @@ impl Twins {
 
     fn virtually(&self, seeds: Range<u64>) -> PooledRuns {
         let config = server(self.server);
-        let run = |seed| simulate::<Honest>(&self.plan(seed), &config);
+        let run = |seed| simulate::<StandardRules>(&self.plan(seed), &config);
         PooledRuns::of(&seeds.map(run).collect::<Vec<_>>())
     }
 
@@ -120,9 +120,9 @@ impl Rules for FromTheSecondBefore {
 #[test]
 fn poisson_arrivals_at_one_exponential_server_in_real_time() {
     let [honest, too_early, patient, dropping] = side_by_side([
-        &|| ONE_SERVER.differences::<Honest>(),
+        &|| ONE_SERVER.differences::<StandardRules>(),
         &|| ONE_SERVER.differences::<FromTheSecondBefore>(),
-        &|| WITH_TIMEOUTS.differences::<Honest>(),
+        &|| WITH_TIMEOUTS.differences::<StandardRules>(),
         &|| WITH_TIMEOUTS.differences::<DroppingTimeouts>(),
     ]);
     assert_eq!(honest, []);
@@ -152,11 +152,14 @@ const ONE_WORKER: Twins = Twins {
 #[test]
 fn even_arrivals_for_one_worker_in_real_time() {
     let [honest, omitting, skipping, instant] = side_by_side([
-        &|| ONE_WORKER.differences::<Honest>(),
+        &|| ONE_WORKER.differences::<StandardRules>(),
         &|| ONE_WORKER.differences::<FromTheActualSend>(),
         &|| ONE_WORKER.differences::<SkippingMissedTicks>(),
         // A driver that does not wait for the answer.
-        &|| ONE_WORKER.differences_against::<Honest>("sim:md1?service=10us&servers=unlimited"),
+        &|| {
+            ONE_WORKER
+                .differences_against::<StandardRules>("sim:md1?service=10us&servers=unlimited")
+        },
     ]);
     assert_eq!(honest, []);
     assert!(omitting.iter().any(|found| is_too_short(found, Kind::Response)), "{omitting:#?}");
@@ -187,7 +190,7 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
         // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
-    let [honest, omitting] = side_by_side([&|| STALLED.differences::<Honest>(), &|| {
+    let [honest, omitting] = side_by_side([&|| STALLED.differences::<StandardRules>(), &|| {
         STALLED.differences::<FromTheActualSend>()
     }]);
     assert_eq!(honest, []);
