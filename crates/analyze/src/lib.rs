@@ -57,7 +57,7 @@ pub use limiter::{Component, Limiter, SHORTEST_LOAD, Seen, Suspect};
 pub use observed::{Growth, Observed};
 pub use other_programs::{OtherProgram, OtherPrograms};
 pub use phases::{
-    Change, Figure, MOST_DISTURBANCES, PhaseFigures, PhaseSummary, SideEffects, StepOfJob,
+    Change, Figure, JobStep, MOST_DISTURBANCES, PhaseFigures, PhaseSummary, SideEffects,
     disturbances,
 };
 pub use program::{ProgramSummary, RequestsUnseen};

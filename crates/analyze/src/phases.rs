@@ -107,7 +107,7 @@ pub struct Change {
 
 /// A step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepOfJob {
+pub struct JobStep {
     /// The job or part.
     pub job: AccountId,
     /// Index of the step.
@@ -126,7 +126,7 @@ pub struct StepOfJob {
 /// # Errors The first error that `read` returns.
 pub fn disturbances<E>(
     evidence: &Evidence,
-    mut read: impl FnMut(StepOfJob) -> Result<Histogram<u64>, E>,
+    mut read: impl FnMut(JobStep) -> Result<Histogram<u64>, E>,
 ) -> Result<Vec<Disturbance>, E> {
     let accounts = evidence.accounts();
     let candidates = accounts.clone().filter(|account| is_intermittent(&evidence.plan, *account));
@@ -137,7 +137,7 @@ pub fn disturbances<E>(
     for job in accounts {
         let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
         let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
-        add_responses(phases, &evidence.jobs[job.index()], |step| read(StepOfJob { job, step }))?;
+        add_responses(phases, &evidence.jobs[job.index()], |step| read(JobStep { job, step }))?;
     }
     Ok(disturbances)
 }

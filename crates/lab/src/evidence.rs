@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use analyze::{
-    ClientSample, Cut, Distribution, Evidence, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
-    Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
+    ClientSample, Cut, Distribution, Evidence, JobEvidence, JobStep, LoadEvidence, LoadPoint,
+    NodeEvidence, Observed, ROWS, Step, Steps, WarmupEnd, keeps_its_level,
 };
 use archive::{Archive, IntervalCounts, RecordError, SeriesReadings};
 use base::{AccountId, Nanos};
@@ -106,7 +106,7 @@ pub(crate) fn evidence_after(
             }
         }
     }
-    evidence.disturbances = analyze::disturbances(&evidence, |StepOfJob { job, step }| {
+    evidence.disturbances = analyze::disturbances(&evidence, |JobStep { job, step }| {
         responses[job.index()].of(evidence.steps.intervals(step..step + 1))
     })?;
     Ok(evidence)

@@ -30,7 +30,7 @@ pub struct Config {
     /// Time from the start of one stall to the next.
     pub stall_every: Nanos,
     /// Slowdown of services in the course of a run.
-    pub slowing: Slowing,
+    pub slowing: Slowdown,
     /// Variation of the speed from run to run.
     pub variation: Variation,
     /// Fraction of requests that end in an error, after their service.
@@ -49,7 +49,7 @@ pub struct Config {
 
 /// Slowdown of services, at once or gradually.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Slowing {
+pub struct Slowdown {
     /// Growth of the service time at the end, as a fraction of itself.
     pub by: f64,
     /// Start of the slowdown, counted from time zero.
@@ -58,7 +58,7 @@ pub struct Slowing {
     pub over: Nanos,
 }
 
-impl Slowing {
+impl Slowdown {
     /// Returns the factor for a service that arrives at the given time since time zero.
     pub(crate) fn factor(&self, since_zero: Nanos) -> f64 {
         let into = since_zero.saturating_sub(self.from);
@@ -236,7 +236,7 @@ impl Config {
             max_connections: None,
             stall: Nanos::ZERO,
             stall_every: Nanos::from_secs(10),
-            slowing: Slowing::default(),
+            slowing: Slowdown::default(),
             variation: Variation::default(),
             errors: 0.0,
             error_code: Code::new("40001"),
@@ -281,7 +281,7 @@ impl Config {
         if config.stall >= config.stall_every {
             return Err(options.error("stall", "is not shorter than `stall-every`"));
         }
-        config.slowing = Slowing {
+        config.slowing = Slowdown {
             by: options.fraction("slower")?,
             from: options.duration("slower-from", Nanos::ZERO)?,
             over: options.duration("slower-over", Nanos::ZERO)?,

@@ -12,6 +12,6 @@ mod server;
 mod stalls;
 mod variation;
 
-pub use config::{Config, ConfigError, Service, Slowing};
+pub use config::{Config, ConfigError, Service, Slowdown};
 pub use server::{Answer, AnswerKind, Hints, Refusal, Server, Session};
 pub use variation::Variation;

@@ -280,7 +280,7 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Slowing;
+    use crate::Slowdown;
     use crate::variation::Variation;
 
     const MS: u64 = 1_000_000;
@@ -382,10 +382,10 @@ mod tests {
             server.arrive(session, now, &Hints::default()).at.since(now).0 / 1_000
         };
         let (by, from) = (0.5, Nanos::from_secs(10));
-        let at_once = Slowing { by, from, over: Nanos::ZERO };
+        let at_once = Slowdown { by, from, over: Nanos::ZERO };
         let took = [0, 9, 10, 99].map(|at_s| took_us(at_once, at_s));
         assert_eq!(took, [1_000, 1_000, 1_500, 1_500]);
-        let slowly = Slowing { by, from, over: Nanos::from_secs(20) };
+        let slowly = Slowdown { by, from, over: Nanos::from_secs(20) };
         let took = [9, 10, 20, 30, 99].map(|at_s| took_us(slowly, at_s));
         assert_eq!(took, [1_000, 1_000, 1_250, 1_500, 1_500]);
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use analyze::limiting::{BackgroundWork, LimiterFinding};
 use analyze::{
-    Change, Component, Evidence, Figure, PhaseName, SideEffects, Step, StepOfJob, disturbances,
+    Change, Component, Evidence, Figure, JobStep, PhaseName, SideEffects, Step, disturbances,
     summarize,
 };
 use base::{Seed, Stream};
@@ -78,7 +78,7 @@ impl Run {
     }
 
     fn evidence(mut self) -> Evidence {
-        let read = |StepOfJob { job, step }: StepOfJob| {
+        let read = |JobStep { job, step }: JobStep| {
             let times = self.times[job.index()].get(step).cloned();
             Ok::<_, Infallible>(times.unwrap_or_else(|| Kind::Response.histogram()))
         };
@@ -368,7 +368,7 @@ fn number_of_reported_side_effects_is_limited() {
 #[test]
 fn a_record_that_cannot_be_read_is_an_error() {
     let Run { evidence, .. } = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
-    let read = |StepOfJob { job, step }| match step {
+    let read = |JobStep { job, step }| match step {
         50 => Err("damaged"),
         _ => {
             assert_eq!(job, base::AccountId(0), "the job itself is not read");

@@ -16,7 +16,7 @@ use super::losing;
 use super::merging::{self, Merging};
 use super::oracles::{CONSTANT_SERVER, FOUR_WORKERS, ONE_SERVER, TIMEOUTS};
 use super::rules::{
-    BeginningAnewBehind, ByACoarseClock, DroppingTimeouts, EmptyingTheQueue, FromTheActualSend,
+    ByACoarseClock, DroppingTimeouts, EmptyingTheQueue, FromTheActualSend, RestartingTheSchedule,
     SkippingMissedTicks,
 };
 use super::stall::{HALF_BUSY, backlog};
@@ -92,7 +92,7 @@ pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "restarting the schedule when far behind",
         honest: |depth| FOUR_WORKERS.findings::<StandardRules>(depth),
-        faulty: |depth| FOUR_WORKERS.findings::<BeginningAnewBehind<BEHIND_MS>>(depth),
+        faulty: |depth| FOUR_WORKERS.findings::<RestartingTheSchedule<BEHIND_MS>>(depth),
     },
     Fault {
         name: "arrivals at the ticks of a 1 ms timer",

@@ -38,9 +38,9 @@ impl Rules for EmptyingTheQueue {
 }
 
 /// Restarts the schedule when too far behind, as if the requests had been due later.
-pub(super) struct BeginningAnewBehind<const MILLIS: u64>;
+pub(super) struct RestartingTheSchedule<const MILLIS: u64>;
 
-impl<const MILLIS: u64> Rules for BeginningAnewBehind<MILLIS> {
+impl<const MILLIS: u64> Rules for RestartingTheSchedule<MILLIS> {
     fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
         match dispatch {
             Some(dispatch)

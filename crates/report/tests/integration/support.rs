@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use analyze::{
-    Distribution, Evidence, JobEvidence, Observed, Place, Route, Step, StepOfJob, Steps,
+    Distribution, Evidence, JobEvidence, JobStep, Observed, Place, Route, Step, Steps,
     Surroundings, UsedTarget,
 };
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
@@ -99,7 +99,7 @@ impl Case {
 
     /// Returns the run as it is reported.
     pub(crate) fn view(mut self) -> View {
-        let read = |StepOfJob { job, step }: StepOfJob| {
+        let read = |JobStep { job, step }: JobStep| {
             let times = self.times[job.index()].iter().find(|(at, _)| *at == step);
             Ok::<_, Infallible>(
                 times.map_or_else(|| Kind::Response.histogram(), |(_, h)| h.clone()),
