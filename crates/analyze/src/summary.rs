@@ -11,7 +11,7 @@ use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::finding::Unseen;
-use crate::limiter::{self, Limiter, Seen, Suspect};
+use crate::limiter::{self, Limiter, ObservedComponents, Suspect};
 use crate::observed::Growth;
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
@@ -92,7 +92,7 @@ pub struct LoadSummary {
     /// Limiter of the load.
     pub limiter: Suspect,
     /// Observations of each component during the load.
-    pub seen: Seen,
+    pub seen: ObservedComponents,
     /// Sources that could not be observed during the load.
     pub unseen: Vec<Unseen>,
     /// Reason why its rows were inserted although the server has a faster method, with the remedy.

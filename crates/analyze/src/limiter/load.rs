@@ -13,7 +13,7 @@ use super::demand::{Demand, LoadSource};
 use super::finding::{GeneratorLimit, Inconclusive, LimiterFinding, NetworkLimit, Saturation};
 use super::generator::{FULL, KEPT_WAITING};
 use super::input::LimiterInput;
-use super::seen::Seen;
+use super::seen::ObservedComponents;
 use super::signals::Signals;
 use super::suspect::Suspect;
 use crate::checks::input::CheckInput;
@@ -56,7 +56,7 @@ pub(crate) fn name_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Su
 }
 
 /// Returns the observations of each component while a table was filled.
-pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> Seen {
+pub(crate) fn seen_of_load(findings: &CheckInput<'_>, load: &LoadEvidence) -> ObservedComponents {
     let demand = Demand::of_load(&findings.evidence.plan, load);
     LimiterInput { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
 }

@@ -39,7 +39,7 @@ pub use component::Component;
 pub use load::SHORTEST_LOAD;
 pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
 pub(crate) use others::{other_programs, sees_database};
-pub use seen::Seen;
+pub use seen::ObservedComponents;
 pub use suspect::Suspect;
 
 /// The limiter of a run.
@@ -54,7 +54,7 @@ pub struct Limiter {
     /// Everything that was found to hinder the requests, the limiter first.
     pub ranked: Vec<Suspect>,
     /// Observations of each component, whatever the limiter is.
-    pub seen: Seen,
+    pub seen: ObservedComponents,
     /// Sources that could not be observed, or not in full.
     pub unseen: Vec<Unseen>,
 }

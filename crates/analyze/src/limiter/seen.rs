@@ -15,7 +15,7 @@ const WORTH_A_WORD: f64 = 0.05;
 
 /// Observations of the components, as means over the window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct ObservedComponents {
     /// Used fraction of each component, 0 to 1, by its name.
     pub utilisations: Vec<(String, f64)>,
     /// Waits of the database's active sessions with the mean number of sessions, the largest first.
@@ -28,12 +28,12 @@ pub struct Seen {
 
 impl LimiterInput<'_, '_> {
     /// Returns the observations of each component.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> ObservedComponents {
         let mut waits = self.all_waits();
         waits.retain(|(_, sessions)| *sessions >= WORTH_A_WORD);
         waits.truncate(WAITS);
         let others = self.signals.other_programs().into_iter();
-        Seen {
+        ObservedComponents {
             utilisations: self.utilisations(),
             waits,
             programs: others.flat_map(|others| others.programs).collect(),

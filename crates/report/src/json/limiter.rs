@@ -1,6 +1,6 @@
 //! The limiter and the observations of each component in `assay.summary/1`.
 
-use analyze::{OtherProgram, Seen};
+use analyze::{ObservedComponents, OtherProgram};
 use serde::Serialize;
 
 use super::finite::finite;
@@ -81,7 +81,7 @@ impl SuspectOf {
 }
 
 impl SeenOf {
-    pub(super) fn of(seen: &Seen) -> SeenOf {
+    pub(super) fn of(seen: &ObservedComponents) -> SeenOf {
         SeenOf {
             utilisations: numbers(&seen.utilisations),
             waits: numbers(&seen.waits),

@@ -1,7 +1,7 @@
 //! The limiter with its evidence, the other suspects, and the sources that were not observed.
 
 use analyze::limiting::Unseen;
-use analyze::{Component, Limiter, Seen, Suspect};
+use analyze::{Component, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
 use crate::number::percent;
@@ -30,7 +30,7 @@ pub struct LimiterSection {
     /// All suspects, the likeliest first.
     pub ranked: Vec<SuspectRow>,
     /// Observations of each component.
-    pub seen: Seen,
+    pub seen: ObservedComponents,
     /// Sources that could not be observed.
     pub unseen: Vec<UnseenSource>,
     /// Answer in words: the limiter, its relief, other suspects, and missing sources.
@@ -137,7 +137,7 @@ pub(super) fn is_always_reported(view: &View, what: &str) -> bool {
 
 /// Returns the observations of each component, for an unknown limiter: utilisations, waits and
 /// other programs, each in a note if there are any.
-pub(super) fn observations(seen: &Seen) -> impl Iterator<Item = Remark> {
+pub(super) fn observations(seen: &ObservedComponents) -> impl Iterator<Item = Remark> {
     let utilisations = seen.utilisations.iter();
     let utilisations = utilisations.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
     let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {sessions:.1}"));
