@@ -5,7 +5,7 @@ use base::Nanos;
 use super::level::Expected;
 use super::rate::Shape;
 use super::sine::SinePosition;
-use super::stretch::Stretch;
+use super::stretch::RateSegment;
 
 /// The inverse of a shape's cumulative rate, for numbers that never decrease. An evaluation costs a
 /// few operations, allocates nothing, and continues from the previous one.
@@ -19,7 +19,7 @@ pub struct Inverse {
 #[derive(Clone, Debug)]
 enum Place {
     /// A position in a linear part of a shape.
-    Stretch(Part),
+    RateSegment(Part),
     /// A position in a period of a sine.
     SinePosition(SinePosition),
 }
@@ -28,7 +28,7 @@ enum Place {
 #[derive(Clone, Debug)]
 struct Part {
     number: usize,
-    stretch: Stretch,
+    stretch: RateSegment,
     /// Arrivals expected by its beginning.
     before: Expected,
     /// Arrivals expected by its end.
@@ -44,7 +44,7 @@ impl Inverse {
             }
             Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
                 let first = shape.stretch(0).expect("a shape has a beginning");
-                Place::Stretch(Part::new(0, first, Expected::default()))
+                Place::RateSegment(Part::new(0, first, Expected::default()))
             }
         };
         Inverse { shape: shape.clone(), place, last: Nanos::ZERO }
@@ -55,7 +55,7 @@ impl Inverse {
     #[inline]
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {
-            Place::Stretch(part) => part.at(&self.shape, arrivals)?,
+            Place::RateSegment(part) => part.at(&self.shape, arrivals)?,
             Place::SinePosition(wave) => wave.at(arrivals),
         };
         // Rounding of doubles must not reverse the order of instants.
@@ -65,7 +65,7 @@ impl Inverse {
 }
 
 impl Part {
-    fn new(number: usize, stretch: Stretch, before: Expected) -> Part {
+    fn new(number: usize, stretch: RateSegment, before: Expected) -> Part {
         Part { number, stretch, before, after: before + stretch.all() }
     }
 

@@ -8,7 +8,7 @@ use base::Nanos;
 
 use super::level::{Expected, Level, in_decimal};
 use super::sine::SinePosition;
-use super::stretch::Stretch;
+use super::stretch::RateSegment;
 
 /// A rate that varies with the time since its job's start.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,32 +102,32 @@ impl Shape {
     }
 
     /// Returns the linear parts of a shape other than a sine, from its start on.
-    fn stretches(&self) -> impl Iterator<Item = Stretch> + '_ {
+    fn stretches(&self) -> impl Iterator<Item = RateSegment> + '_ {
         (0..).map_while(|number| self.stretch(number))
     }
 
     /// Returns one of the linear parts; the last one never ends.
-    pub(super) fn stretch(&self, number: usize) -> Option<Stretch> {
+    pub(super) fn stretch(&self, number: usize) -> Option<RateSegment> {
         match self {
             Shape::Sine { .. } => None,
             Shape::Ramp { from, to, span } => match number {
-                0 => Some(Stretch { start: Nanos::ZERO, length: *span, from: *from, to: *to }),
-                1 => Some(Stretch::constant(*span, None, *to)),
+                0 => Some(RateSegment { start: Nanos::ZERO, length: *span, from: *from, to: *to }),
+                1 => Some(RateSegment::constant(*span, None, *to)),
                 _ => None,
             },
             Shape::Steps { levels, span } => {
                 let level = *levels.get(number)?;
                 let start = *span * number as u64;
                 let next = (number + 1 < levels.len()).then(|| start + *span);
-                Some(Stretch::constant(start, next, level))
+                Some(RateSegment::constant(start, next, level))
             }
             Shape::Trace(rows) => {
                 let next = rows.get(number).map(|(at, _)| *at);
                 match number.checked_sub(1) {
-                    None => Some(Stretch::constant(Nanos::ZERO, next, Level::ZERO)),
+                    None => Some(RateSegment::constant(Nanos::ZERO, next, Level::ZERO)),
                     Some(row) => {
                         let (start, level) = *rows.get(row)?;
-                        Some(Stretch::constant(start, next, level))
+                        Some(RateSegment::constant(start, next, level))
                     }
                 }
             }

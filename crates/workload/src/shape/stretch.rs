@@ -6,7 +6,7 @@ use super::level::{Expected, Level};
 
 /// A constant or linear part of a rate. A linear one has an end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
+pub(super) struct RateSegment {
     /// Beginning, since the job's start.
     pub(super) start: Nanos,
     /// Length.
@@ -17,11 +17,11 @@ pub(super) struct Stretch {
     pub(super) to: Level,
 }
 
-impl Stretch {
+impl RateSegment {
     /// Creates a constant rate until the beginning of the next part, or without end.
-    pub(super) fn constant(start: Nanos, next: Option<Nanos>, level: Level) -> Stretch {
+    pub(super) fn constant(start: Nanos, next: Option<Nanos>, level: Level) -> RateSegment {
         let length = next.unwrap_or(Nanos::MAX).saturating_sub(start);
-        Stretch { start, length, from: level, to: level }
+        RateSegment { start, length, from: level, to: level }
     }
 
     /// Returns its end, since the job's start.
@@ -63,7 +63,7 @@ impl Stretch {
     }
 
     /// Returns the time after its beginning by which `arrivals` are expected, which are at most
-    /// [`Stretch::all`].
+    /// [`RateSegment::all`].
     #[inline]
     pub(super) fn reaches(&self, arrivals: Expected) -> Nanos {
         if arrivals.0 == 0 {
