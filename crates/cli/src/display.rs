@@ -29,7 +29,7 @@ pub(crate) struct Display {
 
 /// The form in which progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum ProgressStyle {
     Nothing,
     /// A table on a terminal, lines elsewhere.
     WhatFits,
@@ -39,25 +39,25 @@ pub(crate) enum Shown {
 
 impl Display {
     /// Creates the display of a run.
-    pub(crate) fn new(shown: Shown, order: &Order) -> Display {
+    pub(crate) fn new(shown: ProgressStyle, order: &Order) -> Display {
         Display::of(shown, State::of(order))
     }
 
     /// Creates the display of a run that only fills tables.
-    pub(crate) fn of_load(shown: Shown, order: &Order) -> Display {
+    pub(crate) fn of_load(shown: ProgressStyle, order: &Order) -> Display {
         Display::of(shown, State { jobs: Vec::new(), ..State::of(order) })
     }
 
-    fn of(shown: Shown, state: State) -> Display {
+    fn of(shown: ProgressStyle, state: State) -> Display {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let painter = match shown {
-            Shown::Nothing => None,
-            Shown::WhatFits if stderr::is_terminal() => {
+            ProgressStyle::Nothing => None,
+            ProgressStyle::WhatFits if stderr::is_terminal() => {
                 shared.lock().is_painted = true;
                 Some(terminal::start(Arc::clone(&shared)))
             }
-            Shown::WhatFits => Some(plain::start(Arc::clone(&shared))),
-            Shown::Lines(reports) => {
+            ProgressStyle::WhatFits => Some(plain::start(Arc::clone(&shared))),
+            ProgressStyle::Lines(reports) => {
                 shared.lock().reports = reports;
                 Some(plain::start(Arc::clone(&shared)))
             }

@@ -13,14 +13,14 @@ use base::closest;
 pub(crate) struct Flag {
     /// Its name, without dashes.
     pub(crate) name: &'static str,
-    pub(crate) takes: Takes,
+    pub(crate) takes: FlagArgument,
     /// Its description in the program's help.
     pub(crate) help: &'static str,
 }
 
 /// The argument of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum FlagArgument {
     /// Nothing, or `=true` or `=false`.
     Switch,
     /// A value, by this name in the help.
@@ -63,9 +63,11 @@ pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Parsed
             return Err(no_such_flag(flags, name));
         };
         let value = match (flag.takes, value) {
-            (Takes::Switch, value) => switch(name, value.as_deref().unwrap_or("true"))?.to_string(),
-            (Takes::Value(_), Some(value)) => value,
-            (Takes::Value(what), None) => following(name, what, words.next())?,
+            (FlagArgument::Switch, value) => {
+                switch(name, value.as_deref().unwrap_or("true"))?.to_string()
+            }
+            (FlagArgument::Value(_), Some(value)) => value,
+            (FlagArgument::Value(what), None) => following(name, what, words.next())?,
         };
         typed.flags.push((flag.name, value));
     }
@@ -117,8 +119,8 @@ mod tests {
     use super::*;
 
     const FLAGS: &[Flag] = &[
-        Flag { name: "host", takes: Takes::Value("HOST"), help: "" },
-        Flag { name: "stats", takes: Takes::Switch, help: "" },
+        Flag { name: "host", takes: FlagArgument::Value("HOST"), help: "" },
+        Flag { name: "stats", takes: FlagArgument::Switch, help: "" },
     ];
 
     /// Flags with their values, and the words after them.

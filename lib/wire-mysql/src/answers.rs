@@ -24,7 +24,7 @@ pub struct Answers<'o> {
 
 impl<'o> Answers<'o> {
     /// Begins a reply with the sequence number after that of the command's last packet:
-    /// [`Taken::sequence`](crate::Taken).
+    /// [`NextPayload::sequence`](crate::Taken).
     pub fn new(out: &'o mut Vec<u8>, agreed: Negotiated, sequence: u8) -> Answers<'o> {
         Answers { out, agreed, sequence }
     }

@@ -95,7 +95,7 @@ fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
 
 /// The result of [`Payloads::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken<'a> {
+pub struct NextPayload<'a> {
     /// Number of bytes consumed.
     pub used: usize,
     /// Sequence number of the next packet, from either side: that of the reply.
@@ -132,7 +132,7 @@ impl Payloads {
     ///
     /// # Errors
     /// `Sequence`, or `TooLong` for more than [`MAX_JOINED`].
-    pub fn next<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Taken<'a>, WireError> {
+    pub fn next<'a>(&'a mut self, bytes: &'a [u8]) -> Result<NextPayload<'a>, WireError> {
         let mut used = 0_usize;
         if !self.is_joining {
             self.joined.clear();
@@ -140,13 +140,13 @@ impl Payloads {
         loop {
             let given = bytes.get(used..).unwrap_or_default();
             let Some((header, payload, _)) = whole(given) else {
-                return Ok(Taken { used, sequence: self.sequence, payload: None });
+                return Ok(NextPayload { used, sequence: self.sequence, payload: None });
             };
             check_sequence(self.sequence, header).map_err(|error| error.behind(used))?;
             self.sequence = self.sequence.wrapping_add(1);
             used = used.saturating_add(HEADER).saturating_add(payload.len());
             if !header.continues_in_next() && !self.is_joining {
-                return Ok(Taken { used, sequence: self.sequence, payload: Some(payload) });
+                return Ok(NextPayload { used, sequence: self.sequence, payload: Some(payload) });
             }
             if self.joined.len().saturating_add(payload.len()) > MAX_JOINED {
                 return Err(fault(ErrorKind::TooLong, used, "packets of one payload"));
@@ -154,7 +154,11 @@ impl Payloads {
             self.joined.extend_from_slice(payload);
             self.is_joining = header.continues_in_next();
             if !self.is_joining {
-                return Ok(Taken { used, sequence: self.sequence, payload: Some(&self.joined) });
+                return Ok(NextPayload {
+                    used,
+                    sequence: self.sequence,
+                    payload: Some(&self.joined),
+                });
             }
         }
     }
@@ -227,9 +231,12 @@ mod tests {
     fn an_unfinished_packet_uses_nothing() {
         let mut payloads = Payloads::new();
         for bytes in [&b""[..], b"\x02\0\0", b"\x02\0\0\0a"] {
-            assert_eq!(payloads.next(bytes), Ok(Taken { used: 0, sequence: 0, payload: None }));
+            assert_eq!(
+                payloads.next(bytes),
+                Ok(NextPayload { used: 0, sequence: 0, payload: None })
+            );
         }
-        let whole = Taken { used: 6, sequence: 1, payload: Some(&b"ab"[..]) };
+        let whole = NextPayload { used: 6, sequence: 1, payload: Some(&b"ab"[..]) };
         assert_eq!(payloads.next(b"\x02\0\0\0abc"), Ok(whole));
     }
 

@@ -75,7 +75,7 @@ pub use execute::{
     StatementId,
 };
 pub use file::{FILE_PACKET, file_data, file_end};
-pub use frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, Payloads, Taken, packet};
+pub use frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, NextPayload, Payloads, packet};
 pub use handshake::{
     Attribute, AuthMoreData, AuthSwitchRequest, ClientHello, Handshake, HandshakeResponse, Nonce,
     SslRequest,

@@ -6,7 +6,7 @@ use crate::answer::{ERR, ErrPacket, OK, OkPacket, Status};
 use crate::auth::{AuthState, Channel, Method, Password, Proof, ServerKey};
 use crate::capabilities::{Capabilities, Negotiated, REQUIRED};
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{self, Payloads, Taken};
+use crate::frame::{self, NextPayload, Payloads};
 use crate::handshake::{
     AUTH_MORE, AUTH_SWITCH, Attribute, AuthMoreData, AuthSwitchRequest, Handshake,
     HandshakeResponse, SslRequest,
@@ -150,7 +150,7 @@ impl<'a> Login<'a> {
         let mut payloads = std::mem::take(&mut self.payloads);
         loop {
             let given = bytes.get(at..).unwrap_or_default();
-            let Taken { used, sequence, payload } =
+            let NextPayload { used, sequence, payload } =
                 payloads.next(given).map_err(|error| error.behind(at))?;
             let end = at.saturating_add(used);
             let Some(payload) = payload else {

@@ -18,18 +18,18 @@ use crate::commands::answer::print;
 use crate::commands::order::quoted;
 use crate::commands::run::{self, RunMode};
 use crate::complain::Complaint;
-use crate::display::{Reports, Shown};
+use crate::display::{ProgressStyle, Reports};
 use crate::exit::Exit;
 use crate::go_drivers::{self, Translated};
-use crate::go_flags::{self, Flag, Takes};
+use crate::go_flags::{self, Flag, FlagArgument};
 use crate::workload_file::file_name;
 
 const fn value(name: &'static str, what: &'static str, help: &'static str) -> Flag {
-    Flag { name, takes: Takes::Value(what), help }
+    Flag { name, takes: FlagArgument::Value(what), help }
 }
 
 const fn switch(name: &'static str, help: &'static str) -> Flag {
-    Flag { name, takes: Takes::Switch, help }
+    Flag { name, takes: FlagArgument::Switch, help }
 }
 
 /// The default and shortest interval between two reports.
@@ -123,8 +123,8 @@ fn help() -> String {
         .to_owned();
     for flag in FLAGS {
         let name = match flag.takes {
-            Takes::Switch => format!("--{}", flag.name),
-            Takes::Value(what) => format!("--{} {what}", flag.name),
+            FlagArgument::Switch => format!("--{}", flag.name),
+            FlagArgument::Value(what) => format!("--{} {what}", flag.name),
         };
         text.push_str(&format!("  {name:<32} {}\n", flag.help));
     }
@@ -329,8 +329,8 @@ impl FlagOptions {
         }
     }
 
-    fn shown(&self) -> Shown {
-        Shown::Lines(match self.reports {
+    fn shown(&self) -> ProgressStyle {
+        ProgressStyle::Lines(match self.reports {
             false => Reports::Never,
             true => Reports::Each(self.seconds()),
         })
@@ -581,11 +581,20 @@ mod tests {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             FlagOptions::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
         };
-        assert_eq!(shown(""), Shown::Lines(Reports::Each(1)));
-        assert_eq!(shown("--intermediate-stats=f"), Shown::Lines(Reports::Never));
-        assert_eq!(shown("--intermediate-stats-interval 1m"), Shown::Lines(Reports::Each(60)));
-        assert_eq!(shown("--intermediate-stats-interval 1ms"), Shown::Lines(Reports::Each(1)));
-        assert_eq!(shown("--intermediate-stats-interval +1.5s"), Shown::Lines(Reports::Each(2)));
+        assert_eq!(shown(""), ProgressStyle::Lines(Reports::Each(1)));
+        assert_eq!(shown("--intermediate-stats=f"), ProgressStyle::Lines(Reports::Never));
+        assert_eq!(
+            shown("--intermediate-stats-interval 1m"),
+            ProgressStyle::Lines(Reports::Each(60))
+        );
+        assert_eq!(
+            shown("--intermediate-stats-interval 1ms"),
+            ProgressStyle::Lines(Reports::Each(1))
+        );
+        assert_eq!(
+            shown("--intermediate-stats-interval +1.5s"),
+            ProgressStyle::Lines(Reports::Each(2))
+        );
     }
 
     #[test]

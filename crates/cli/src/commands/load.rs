@@ -11,7 +11,7 @@ use crate::commands::remedy::SkipsLoads;
 use crate::commands::run::conclude;
 use crate::commands::{answer, order};
 use crate::complain::Complaint;
-use crate::display::{Display, Shown};
+use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
 use crate::reading::{self, Reading};
 use crate::{read_files, signals, trust};
@@ -34,7 +34,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let order = Order { inputs: read_files::of_workload(&file)?, ..order };
-    let shown = if args.quiet { Shown::Nothing } else { Shown::WhatFits };
+    let shown = if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits };
     let display = Arc::new(Display::of_load(shown, &order));
     let shown = Arc::clone(&display);
     let listening = signals::listen(stop, move |ending| shown.say(ending));

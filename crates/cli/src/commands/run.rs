@@ -14,7 +14,7 @@ use crate::commands::order;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, calibrate, experiment};
 use crate::complain::Complaint;
-use crate::display::{Display, Shown};
+use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
 use crate::outputs::{self, Outputs};
 use crate::reading::{self, AnyFile, Reading};
@@ -23,7 +23,7 @@ use crate::{read_files, signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let run_mode = RunMode {
-        shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
+        shown: if args.quiet { ProgressStyle::Nothing } else { ProgressStyle::WhatFits },
         op_log: args.op_log.as_deref().map(op_log),
         command: Box::new(|plan| command(args, plan)),
         needs_jobs: true,
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
 /// The differences between the commands that run a workload file.
 pub(crate) struct RunMode<'a> {
     /// The display of the run's progress.
-    pub(crate) shown: Shown,
+    pub(crate) shown: ProgressStyle,
     /// A file with one row per request.
     pub(crate) op_log: Option<OpLogPlan>,
     /// Returns the command line for the record; the plan says which values are secret.
