@@ -30,7 +30,7 @@ use crate::sample::{ReportedMissing, Sample};
 use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
-use session::{End, Patience, QueryFailure, Session};
+use session::{BoundedWait, End, QueryFailure, Session};
 use sqlite::Sqlite;
 pub use tally::ObservedSessions;
 use tally::Tally;
@@ -77,7 +77,7 @@ impl DatabaseWatch {
         let until = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| async move {
-                let patience = Patience::new(rt.clone(), until);
+                let patience = BoundedWait::new(rt.clone(), until);
                 Watching::new(zero, every, rt, patience, whose, tell).watch(&driver).await;
             });
             // Without a timer nothing is reported, and the judgement finds that it has no data.
@@ -174,7 +174,7 @@ struct Watching<T> {
     zero: Stamp,
     every: Nanos,
     rt: Rt,
-    patience: Patience,
+    patience: BoundedWait,
     tell: T,
     tally: Tally,
     /// Connections of an observed program.
@@ -195,7 +195,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         zero: Stamp,
         every: Nanos,
         rt: Rt,
-        patience: Patience,
+        patience: BoundedWait,
         whose: ObservedSessions,
         tell: T,
     ) -> Watching<T> {

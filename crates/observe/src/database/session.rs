@@ -58,16 +58,16 @@ impl From<QueryFailure> for End {
 
 /// Bounded waiting that also ends with the watch.
 #[derive(Clone)]
-pub(super) struct Patience {
+pub(super) struct BoundedWait {
     rt: Rt,
     is_over: Arc<AtomicBool>,
     /// Deadline for the last answers, once the watch is known to be over.
     last: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
 }
 
-impl Patience {
-    pub(super) fn new(rt: Rt, is_over: Arc<AtomicBool>) -> Patience {
-        Patience { rt, is_over, last: std::rc::Rc::default() }
+impl BoundedWait {
+    pub(super) fn new(rt: Rt, is_over: Arc<AtomicBool>) -> BoundedWait {
+        BoundedWait { rt, is_over, last: std::rc::Rc::default() }
     }
 
     /// Returns true if the watch is over.
@@ -116,7 +116,7 @@ impl Patience {
 /// A session with the database, and the queries that it refuses.
 pub(super) struct Session<C> {
     connection: C,
-    patience: Patience,
+    patience: BoundedWait,
     /// Queries that were refused in this session.
     refused: BTreeSet<&'static str>,
     /// True if an answer is outstanding.
@@ -144,7 +144,7 @@ fn is_passing(error: &Error) -> bool {
 }
 
 impl<C: Connection> Session<C> {
-    pub(super) fn new(connection: C, patience: Patience) -> Session<C> {
+    pub(super) fn new(connection: C, patience: BoundedWait) -> Session<C> {
         Session { connection, patience, refused: BTreeSet::new(), is_answer_outstanding: false }
     }
 
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn waiting_ends_soon_after_the_observation() {
         in_real_time(async |rt| {
-            let patience = Patience::new(rt.clone(), Arc::new(AtomicBool::new(true)));
+            let patience = BoundedWait::new(rt.clone(), Arc::new(AtomicBool::new(true)));
             let begun = rt.now();
             patience.pause_until(begun + Nanos::from_secs(60)).await;
             let never = patience.wait_for(std::future::pending::<()>()).await;

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
-use super::process::{Detail, Process, Seen};
+use super::process::{Detail, Process, ProcessSample};
 use super::thread::Since;
 use super::units::{TICK, ids};
-use super::used::{Pair, Used};
+use super::used::{Pair, ResourceUse};
 
 /// Most threads that are read one by one: each is one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;
@@ -30,11 +30,11 @@ const AT_ONCE: usize = 192;
 pub(super) struct Group {
     processes: BTreeMap<u32, Process>,
     /// Use of all of them, including those that have ended.
-    pub(super) used: Used,
+    pub(super) used: ResourceUse,
     /// Use of the threads that belong to the other side.
-    pub(super) apart: Used,
+    pub(super) apart: ResourceUse,
     /// Use of the processes that do background work, by kind.
-    pub(super) roles: BTreeMap<&'static str, Used>,
+    pub(super) roles: BTreeMap<&'static str, ResourceUse>,
     /// Processor time of the observing threads, in nanoseconds.
     pub(super) observing: u64,
     reaped: Reaped,
@@ -43,7 +43,7 @@ pub(super) struct Group {
 
 /// State of a group at one sample, apart from the sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct GroupSample {
     /// Number of processes.
     pub(super) processes: usize,
     /// Number of threads.
@@ -83,11 +83,15 @@ impl Group {
     }
 
     /// Samples all processes. Threads whose names begin with `apart` belong to the other side.
-    pub(super) fn look(&mut self, files: &mut Files<'_>, apart: Option<&'static str>) -> Moment {
+    pub(super) fn look(
+        &mut self,
+        files: &mut Files<'_>,
+        apart: Option<&'static str>,
+    ) -> GroupSample {
         self.turn = self.turn.wrapping_add(1);
         let detail = self.detail(apart);
         let due = self.due(detail);
-        let mut moment = Moment::default();
+        let mut moment = GroupSample::default();
         let (mut busiest, mut has_threads, mut place) = (Pair::default(), false, 0);
         let (mut reaped, mut gone) = (Pair::default(), 0_u64);
         self.note_parents();
@@ -98,7 +102,7 @@ impl Group {
                 self.processes.remove(&number);
                 continue;
             };
-            let Seen { used, apart, observing, .. } = seen;
+            let ProcessSample { used, apart, observing, .. } = seen;
             self.used += used;
             self.apart += apart;
             self.observing = self.observing.saturating_add(observing);
@@ -147,10 +151,10 @@ impl Group {
     fn count_reaped(&mut self, reaped: Pair, gone: u64) {
         let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
         let Pair(user, system) = reaped.divide(new);
-        self.used += Used { user, system, ..Used::default() };
+        self.used += ResourceUse { user, system, ..ResourceUse::default() };
     }
 
-    fn describe(&self, moment: &mut Moment) {
+    fn describe(&self, moment: &mut GroupSample) {
         let mut lists = BTreeSet::new();
         for process in self.processes.values() {
             moment.threads += process.stat.threads as usize;

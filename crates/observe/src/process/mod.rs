@@ -30,12 +30,12 @@ use record::{Metric, Part, Side};
 use self::census::ProcessTree;
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
-use self::group::{Group, Moment};
+use self::group::{Group, GroupSample};
 pub(crate) use self::holder::Holder;
 use self::others::{Others, Sides};
 use self::thread::Since;
 use self::units::ids;
-use self::used::{Pair, Used};
+use self::used::{Pair, ResourceUse};
 use crate::cgroup::Cgroup;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
@@ -281,7 +281,7 @@ impl Processes {
 /// Values reported for one side.
 struct Told {
     side: Side,
-    used: Used,
+    used: ResourceUse,
     /// Time since the last sample, in seconds.
     since_s: Option<f64>,
 }
@@ -291,7 +291,7 @@ impl Told {
         sample.read(&Part::Processes(self.side), metric, value);
     }
 
-    fn tell(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
+    fn tell(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
         self.read(sample, processes::PROCESSES, moment.processes as f64);
         self.read(sample, processes::THREADS, moment.threads as f64);
         let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
@@ -303,7 +303,7 @@ impl Told {
         self.tell_processors(files, moment, sample);
     }
 
-    fn tell_processors(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
+    fn tell_processors(&self, files: &Files<'_>, moment: &GroupSample, sample: &mut Sample) {
         match processors(files.root, &moment.allowed) {
             0 => {}
             count => self.read(sample, processes::PROCESSORS, count as f64),
@@ -312,7 +312,7 @@ impl Told {
 
     /// The time waited for a processor is known only if threads are read.
     fn tell_used(&self, has_threads: bool, sample: &mut Sample) {
-        let Used { user, system, waited, voluntary, involuntary, .. } = self.used;
+        let ResourceUse { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, processes::USER, seconds(user));
         self.read(sample, processes::SYSTEM, seconds(system));
         if has_threads {

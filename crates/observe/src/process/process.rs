@@ -10,7 +10,7 @@ use super::roles;
 use super::stat::Stat;
 use super::thread::{Id, Since, Thread, read_allowed, share};
 use super::units::{TICK, io};
-use super::used::{Pair, Used};
+use super::used::{Pair, ResourceUse};
 
 /// Samples after which the list of threads is read again although their number is the same.
 const LIST_EVERY: u32 = 8;
@@ -46,11 +46,11 @@ impl Detail {
 
 /// Observation of a process at one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct ProcessSample {
     /// Use since the last sample, without the threads that are reported apart.
-    pub(super) used: Used,
+    pub(super) used: ResourceUse,
     /// Use of the threads that are reported apart.
-    pub(super) apart: Used,
+    pub(super) apart: ResourceUse,
     /// Ticks in the two modes of children that ended since the last sample.
     pub(super) reaped: Pair,
     /// Run time of its busiest thread, and of the busiest one reported apart, in nanoseconds.
@@ -135,7 +135,7 @@ impl Process {
         files: &mut Files<'_>,
         place: &mut usize,
         detail: Detail,
-    ) -> Option<Seen> {
+    ) -> Option<ProcessSample> {
         let from = *place;
         if let Some(seen) = self.look_briefly(files, place, detail) {
             return Some(seen);
@@ -151,7 +151,7 @@ impl Process {
         files: &mut Files<'_>,
         place: &mut usize,
         detail: Detail,
-    ) -> Option<Seen> {
+    ) -> Option<ProcessSample> {
         let Stat { threads, user, system, .. } = self.stat;
         let is_simple = self.threads.len() == 1 && threads == 1 && !self.is_parent;
         let is_known = self.looks >= NAMING && detail.threads && detail.apart.is_none();
@@ -160,7 +160,7 @@ impl Process {
         if !is_simple || !is_known || is_due || self.role.is_some() {
             return None;
         }
-        let mut seen = Seen::default();
+        let mut seen = ProcessSample::default();
         let ran = self.look_at_threads(files, place, detail, &mut seen);
         if !seen.has_threads {
             return None;
@@ -177,17 +177,17 @@ impl Process {
         files: &mut Files<'_>,
         place: &mut usize,
         detail: Detail,
-    ) -> Option<Seen> {
+    ) -> Option<ProcessSample> {
         let now = read_stat(files, self.number).filter(|now| now.started == self.stat.started)?;
         let before = std::mem::replace(&mut self.stat, now);
         self.looks = self.looks.wrapping_add(1);
         if self.looks < NAMING {
             self.role = roles::read(files, self.number);
         }
-        let mut seen = Seen {
+        let mut seen = ProcessSample {
             reaped: Pair(now.reaped_user, now.reaped_system)
                 .since(Pair(before.reaped_user, before.reaped_system)),
-            ..Seen::default()
+            ..ProcessSample::default()
         };
         let was_alone = self.threads.len() == 1 && before.threads <= 1 && now.threads <= 1;
         self.choose_threads(files, detail);
@@ -252,7 +252,7 @@ impl Process {
         files: &mut Files<'_>,
         place: &mut usize,
         detail: Detail,
-        seen: &mut Seen,
+        seen: &mut ProcessSample,
     ) -> u64 {
         let mut all_ran = 0;
         for thread in self.threads.values_mut() {
@@ -277,7 +277,7 @@ impl Process {
         all_ran
     }
 
-    fn look_at_io(&mut self, files: &mut Files<'_>, seen: &mut Seen) {
+    fn look_at_io(&mut self, files: &mut Files<'_>, seen: &mut ProcessSample) {
         let Some(now) = read_io(files, self.number) else { return };
         let Pair(read, written) = now.since(self.io.unwrap_or(now));
         self.io = Some(now);

@@ -5,7 +5,7 @@
 use super::files::Files;
 use super::stat::Stat;
 use super::units::{TICK, io};
-use super::used::{Pair, Used};
+use super::used::{Pair, ResourceUse};
 
 /// Id of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +131,7 @@ impl Thread {
     }
 
     /// Returns its own use, for a thread that is reported apart from its process.
-    pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: Turn) -> Used {
+    pub(super) fn apart(&mut self, files: &mut Files<'_>, turn: Turn) -> ResourceUse {
         let Id { process, thread } = self.id;
         let stat = files.read(format_args!("proc/{process}/task/{thread}/stat"));
         let stat = stat.and_then(|line| Stat::parse(&line)).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Thread {
         self.apart = Some((ticks, bytes));
         let Pair(user, system) = share(ticks, ticks_before).divide(turn.times.ran);
         let Pair(read, written) = bytes.since(bytes_before);
-        Used {
+        ResourceUse {
             user,
             system,
             waited: turn.times.waited,

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 /// Resources used. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct ResourceUse {
     /// Processor time in user mode.
     pub(super) user: u64,
     /// Processor time in the kernel.
@@ -23,8 +23,8 @@ pub(super) struct Used {
     pub(super) involuntary: u64,
 }
 
-impl AddAssign for Used {
-    fn add_assign(&mut self, other: Used) {
+impl AddAssign for ResourceUse {
+    fn add_assign(&mut self, other: ResourceUse) {
         let add = |sum: &mut u64, part: u64| *sum = sum.saturating_add(part);
         add(&mut self.user, other.user);
         add(&mut self.system, other.system);

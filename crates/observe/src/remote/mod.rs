@@ -54,7 +54,7 @@ const FAR_APART_S: f64 = 1.0;
 
 /// Limits of waiting.
 #[derive(Clone, Copy, Debug)]
-struct Patience {
+struct BoundedWait {
     /// Longest time until the remote program's greeting, and until each answer of its clock.
     greeting: Nanos,
     /// Longest time without a sample before that is reported.
@@ -63,9 +63,9 @@ struct Patience {
     farewell: Nanos,
 }
 
-impl Patience {
-    fn with(every: Nanos) -> Patience {
-        Patience {
+impl BoundedWait {
+    fn with(every: Nanos) -> BoundedWait {
+        BoundedWait {
             greeting: Nanos::from_secs(15),
             silence: (every * 3).max(Nanos::from_secs(5)),
             farewell: Nanos::from_secs(2),
@@ -92,7 +92,7 @@ impl RemoteWatch {
         scope: Scope,
         tell: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
-        let patience = Patience::with(scope.every);
+        let patience = BoundedWait::with(scope.every);
         RemoteWatch::begin_by(OsStr::new(SSH), zero, host, scope, patience, tell)
     }
 
@@ -101,7 +101,7 @@ impl RemoteWatch {
         zero: Stamp,
         host: RemoteHost,
         scope: Scope,
-        patience: Patience,
+        patience: BoundedWait,
         tell: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<RemoteWatch> {
         let (events, heard) = sync_channel(QUEUE);
@@ -153,7 +153,7 @@ enum Incoming {
 struct Conversation<'a, T> {
     zero: Stamp,
     name: &'a str,
-    patience: Patience,
+    patience: BoundedWait,
     connection: Connection,
     heard: Receiver<Event>,
     tell: &'a T,

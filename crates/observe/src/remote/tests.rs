@@ -36,7 +36,7 @@ struct Standing {
 }
 
 /// Starts a watch with a stand-in that runs this script.
-fn stand_in(script: &str, patience: Patience) -> Standing {
+fn stand_in(script: &str, patience: BoundedWait) -> Standing {
     let folder = tempfile::tempdir().unwrap();
     let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
     std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
@@ -53,9 +53,9 @@ fn stand_in(script: &str, patience: Patience) -> Standing {
 }
 
 /// Returns limits that are much longer than the tests take.
-fn patience() -> Patience {
+fn patience() -> BoundedWait {
     let long = Nanos::from_secs(60);
-    Patience { greeting: long, silence: long, farewell: long }
+    BoundedWait { greeting: long, silence: long, farewell: long }
 }
 
 impl Standing {
@@ -158,11 +158,11 @@ fn observer_that_sends_garbage_is_dropped() {
 #[test]
 fn hanging_observer_is_given_up() {
     let short = Nanos::from_millis(50);
-    let mut before = stand_in("cat >/dev/null\n", Patience { greeting: short, ..patience() });
+    let mut before = stand_in("cat >/dev/null\n", BoundedWait { greeting: short, ..patience() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
     before.end();
     // One that hangs later is waited for, and ended with the run.
-    let later = Patience { silence: short, farewell: short, ..patience() };
+    let later = BoundedWait { silence: short, farewell: short, ..patience() };
     let mut standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
     let silent = standing.told.iter().flat_map(|(_, sample)| sample.missing);
     let silent = silent.into_iter().find(|missing| missing.what == "db1").unwrap();

@@ -44,7 +44,7 @@ struct End {
     sum: Growing,
     round_trip_least: Option<u32>,
     /// State at the last sample.
-    now: Moment,
+    now: GroupSample,
 }
 
 /// Counters of an open connection.
@@ -73,7 +73,7 @@ struct Growing {
 
 /// State of one side's connections at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Moment {
+struct GroupSample {
     connections: usize,
     receive_queue: u64,
     send_queue: u64,
@@ -86,7 +86,7 @@ struct Moment {
     round_trips: Vec<u32>,
 }
 
-impl Moment {
+impl GroupSample {
     fn add(&mut self, receive_queue: u32, send_queue: u32) {
         self.connections += 1;
         self.receive_queue += u64::from(receive_queue);
@@ -134,7 +134,7 @@ impl Growing {
 impl End {
     /// Starts a sample, and returns the counters of the last one.
     fn begin(&mut self) -> HashMap<[u8; 40], Known> {
-        self.now = Moment { awaiting: Some(0), ..Moment::default() };
+        self.now = GroupSample { awaiting: Some(0), ..GroupSample::default() };
         std::mem::take(&mut self.known)
     }
 
