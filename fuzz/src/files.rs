@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, Source, Target};
 use lab::experiment::{ExperimentError, read_results};
-use report::{About, Page, Style, View};
+use report::{RunDetails, Page, Style, View};
 use workload::feed::{self, Format};
 use workload::question::Outline;
 use workload::{Arrival, NoFiles, Overrides, Rates};
@@ -200,7 +200,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
 fn answer_run(archive: &Archive) -> Result<(), archive::RecordError> {
     let evidence = lab::evidence(archive)?;
     let view = View {
-        about: About::of(archive.facts()?),
+        about: RunDetails::of(archive.facts()?),
         summary: analyze::summarize(&evidence),
         evidence,
     };

@@ -11,10 +11,10 @@ use crate::feed::Input;
 /// A handle to a client: the slot for its instructions and the timers that end its waits.
 pub(crate) struct ClientHandle {
     pub(crate) instructions: Slot<Instruction>,
-    /// EndCounts a pause between two requests.
+    /// Ends a pause between two requests.
     pause: Timer,
     pause_ends: Cell<Stamp>,
-    /// EndCounts a request, or an attempt to connect, that takes too long.
+    /// Ends a request, or an attempt to connect, that takes too long.
     pub(crate) expiry: Timer,
     expires: Cell<Stamp>,
 }
@@ -39,7 +39,7 @@ impl ClientHandle {
         self.pause_ends.set(Stamp::NEVER);
     }
 
-    /// EndCounts the present pause at `at`, unless it ends earlier.
+    /// Ends the present pause at `at`, unless it ends earlier.
     pub(crate) fn end_pause_by(&self, at: Stamp) {
         if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
             self.pause_ends.set(at);

@@ -117,7 +117,7 @@ impl Gate {
         self.settings.holds_back && self.waiting.len() >= self.settings.limit
     }
 
-    /// EndCounts the schedule at `end`: arrivals due then or later are dropped.
+    /// Ends the schedule at `end`: arrivals due then or later are dropped.
     pub(crate) fn end_at(&mut self, end: Stamp) {
         self.end = self.end.min(end);
         let is_late = |arrival: &Arrival| self.settings.zero + arrival.at >= self.end;

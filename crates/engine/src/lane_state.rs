@@ -144,7 +144,7 @@ impl<D: Driver, R> LaneState<D, R> {
         }
     }
 
-    /// EndCounts the run if a file of a job cannot be read to its end.
+    /// Ends the run if a file of a job cannot be read to its end.
     pub(crate) fn check_files(&self, job_state: &JobState) {
         let failure = match &job_state.gate {
             Some(gate) => gate.borrow_mut().take_failure(),
@@ -171,7 +171,7 @@ impl<D: Driver, R> LaneState<D, R> {
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.account), kind, text);
     }
 
-    /// EndCounts the run because a results file accepts no more rows.
+    /// Ends the run because a results file accepts no more rows.
     pub(crate) fn note_stalled_file(&self) {
         self.context.files.fail();
     }

@@ -129,12 +129,12 @@ impl Watches {
         Watches { here: here.ok(), there: there.collect() }
     }
 
-    /// EndCounts the observation of this machine; samples up to now are in the record's queue.
+    /// Ends the observation of this machine; samples up to now are in the record's queue.
     pub(crate) fn end_here(&mut self) {
         self.here.take().into_iter().for_each(Watch::end);
     }
 
-    /// EndCounts the observation of all machines, which may have to wait for a remote one.
+    /// Ends the observation of all machines, which may have to wait for a remote one.
     pub(crate) fn end(mut self) {
         self.end_here();
         RemoteWatch::end_all(self.there);

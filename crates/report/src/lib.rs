@@ -34,5 +34,5 @@ pub use junit::junit;
 pub use markdown::{MOST_LINES, markdown};
 pub use page::{Environment, Page};
 pub use text::{Style, diagnosis, environment, text};
-pub use view::{About, View};
+pub use view::{RunDetails, View};
 pub use words::{remedy, remedy_of};

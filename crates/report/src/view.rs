@@ -14,7 +14,7 @@ use crate::words;
 #[derive(Clone, Debug)]
 pub struct View {
     /// Facts about the run: workload, target, time and end.
-    pub about: About,
+    pub about: RunDetails,
     /// Verdict and numbers.
     pub summary: Summary,
     /// Evidence that they were derived from.
@@ -23,7 +23,7 @@ pub struct View {
 
 impl View {
     /// Creates the view of a run: judges and summarizes the evidence.
-    pub fn new(about: About, evidence: Evidence) -> View {
+    pub fn new(about: RunDetails, evidence: Evidence) -> View {
         View { about, summary: analyze::summarize(&evidence), evidence }
     }
 
@@ -71,7 +71,7 @@ impl View {
 
 /// Facts about a run besides its numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct About {
+pub struct RunDetails {
     /// Path of the record.
     pub record: PathBuf,
     /// Main target in words, without its password; empty if no job used it.
@@ -102,11 +102,11 @@ pub struct About {
     pub settings: Vec<(String, String)>,
 }
 
-impl About {
+impl RunDetails {
     /// Returns the facts of a record, as they are reported.
-    pub fn of(facts: RunFacts) -> About {
+    pub fn of(facts: RunFacts) -> RunDetails {
         let RunFacts { record, header, end, op_log, settings } = facts;
-        About {
+        RunDetails {
             record,
             target: header.target.to_string(),
             workload: header.workload,

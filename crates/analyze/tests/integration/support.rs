@@ -148,7 +148,7 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
     evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
-/// EndCounts a run at this time.
+/// Ends a run at this time.
 pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
     let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
     evidence.steps = Steps::new(grid, at, evidence.plan.probe);

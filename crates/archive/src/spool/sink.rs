@@ -120,7 +120,7 @@ impl Sink {
         &mut self.buffer
     }
 
-    /// EndCounts a line.
+    /// Ends a line.
     pub(super) fn line(&mut self) {
         self.buffer.push(b'\n');
         if self.buffer.len() >= BUFFER {

@@ -8,7 +8,7 @@ use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
 use record::EndKind;
-use report::{About, Environment, Page, Style, TestSuite, View};
+use report::{Environment, Page, RunDetails, Style, TestSuite, View};
 use serde_json::Value;
 
 use crate::args::AnswerArgs;
@@ -78,7 +78,7 @@ pub(crate) fn of_record(
 
 /// Prints the environment in which a record was made, without judging it.
 pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
-    let about = open(path, run).and_then(|archive| archive.facts()).map(About::of);
+    let about = open(path, run).and_then(|archive| archive.facts()).map(RunDetails::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     let environment = Environment::of(&about);
     match json {
@@ -177,7 +177,7 @@ fn view(path: &Path, run: Option<u32>, end: Option<EndKind>) -> Result<View, Rec
         Some(run) => lab::experiment::evidence_of_run(path, run)?,
         None => lab::evidence_of_run(&archive, end)?,
     };
-    Ok(View::new(About::of(archive.facts()?), evidence))
+    Ok(View::new(RunDetails::of(archive.facts()?), evidence))
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.

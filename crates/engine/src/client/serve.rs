@@ -463,7 +463,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
     }
 
-    /// EndCounts the client and closes its connection.
+    /// Ends the client and closes its connection.
     async fn leave(mut self) {
         self.job_state.clients.left(self.status());
         let connection = self.connection.take();

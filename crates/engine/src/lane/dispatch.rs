@@ -60,7 +60,7 @@ impl<D: Driver, R: Rules> LaneState<D, R> {
         }
     }
 
-    /// EndCounts the run if a queue is full whose job has `on-queue-full = stop`.
+    /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
     fn check_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_asked() {
             self.stop.ask(EndKind::QueueFull);

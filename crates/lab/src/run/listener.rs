@@ -91,7 +91,7 @@ impl RecordingListener {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    /// EndCounts all observers, the slowest last; those that end first no longer sample idle components.
+    /// Ends all observers, the slowest last; those that end first no longer sample idle components.
     pub(super) fn end_watches(&self) {
         let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(Watches::end_here);

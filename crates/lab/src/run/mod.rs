@@ -85,7 +85,7 @@ pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error
     run(order, listener, |_| {})
 }
 
-/// EndCounts a plan without jobs at time zero, because nothing in it takes time.
+/// Ends a plan without jobs at time zero, because nothing in it takes time.
 fn measure_nothing_without_jobs(plan: &mut Plan) {
     if plan.jobs.is_empty() {
         plan.warmup = Warmup::default();

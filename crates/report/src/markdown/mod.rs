@@ -57,7 +57,7 @@ impl Document {
         }
     }
 
-    /// EndCounts the document with a collapsed table, of as many rows as there is room for.
+    /// Ends the document with a collapsed table, of as many rows as there is room for.
     pub(crate) fn with_table(mut self, title: &str, table: &Table) -> String {
         self.gap();
         let room = MOST_LINES.saturating_sub(self.lines.len() + FRAME);

@@ -3,7 +3,7 @@
 use record::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
 use super::remark::Remark;
-use crate::view::About;
+use crate::view::RunDetails;
 
 /// Settings and facts of a record: the run, the machine, the load generator's overhead on it, the
 /// network, and each server.
@@ -28,7 +28,7 @@ pub struct Subject {
 
 impl Environment {
     /// Returns the environment of a run.
-    pub fn of(about: &About) -> Environment {
+    pub fn of(about: &RunDetails) -> Environment {
         let facts = [about.told(), about.settings.clone()].concat();
         let subject = |(heading, belongs): (String, Group<'_>)| {
             let its = facts.iter().filter(|(name, _)| group(name) == belongs);

@@ -10,7 +10,7 @@ use super::quantity::Quantity;
 use super::remark::{Line, Remark};
 use crate::number::seconds;
 use crate::number::{bytes, count, percent, time};
-use crate::view::{About, View};
+use crate::view::{RunDetails, View};
 use crate::words;
 
 /// Maximum number of listed events; the record has all.
@@ -23,7 +23,7 @@ const SETTINGS: usize = 24;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSection {
     /// Workload, target, time and end.
-    pub about: About,
+    pub about: RunDetails,
     /// Named targets.
     pub targets: Vec<NamedTarget>,
     /// True if a database is on the generator's machine; `None` if there is none, or its location
@@ -203,7 +203,7 @@ fn resources(view: &View) -> Vec<Line> {
 }
 
 /// Returns the commands that show more of the record.
-fn commands(about: &About) -> Vec<String> {
+fn commands(about: &RunDetails) -> Vec<String> {
     let record = quoted(&about.record.to_string_lossy());
     let mut commands = vec![format!("assay report {record}")];
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
@@ -223,7 +223,7 @@ fn settings(settings: &[&(String, String)]) -> String {
 }
 
 /// Returns all settings except the reasons of loads, which are written beside these.
-fn settings_of_servers(about: &About) -> impl Iterator<Item = &(String, String)> {
+fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
     about.settings.iter().filter(|(name, _)| !name.starts_with(INSERT_REASON_PREFIX))
 }
 

@@ -221,7 +221,7 @@ impl Canvas {
         }
     }
 
-    /// EndCounts the line, without blanks before its end.
+    /// Ends the line, without blanks before its end.
     fn end(&mut self) {
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');

@@ -10,7 +10,7 @@ use analyze::{
 use base::{AccountId, Nanos, Seed, StatementId, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndCounts, EndKind, Grid, Kind};
-use report::{About, Page, Style, View};
+use report::{Page, RunDetails, Style, View};
 use workload::{Overrides, Plan};
 
 /// Returns the text of a run.
@@ -25,7 +25,7 @@ pub(crate) fn json(view: &View) -> serde_json::Value {
 
 /// A run under construction.
 pub(crate) struct Case {
-    pub(crate) about: About,
+    pub(crate) about: RunDetails,
     pub(crate) evidence: Evidence,
     /// Response times of each job in each step of the window that it served.
     times: Vec<Vec<(usize, Histogram<u64>)>>,
@@ -232,8 +232,8 @@ fn beside_sqlite() -> Surroundings {
     Surroundings { main, named: Vec::new(), calibration: None }
 }
 
-fn about(ended: End) -> About {
-    About {
+fn about(ended: End) -> RunDetails {
+    RunDetails {
         record: PathBuf::from("run-20261121T201502Z.assay"),
         target: "sqlite:shop.db".to_owned(),
         workload: "shop.ini".to_owned(),
