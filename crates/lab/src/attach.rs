@@ -19,7 +19,7 @@ use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
 use crate::error::Error;
-use crate::observation::{self, MISSING, ObservationSink, Warn, Watches};
+use crate::observation::{self, MISSING, MissingListener, ObservationSink, Watches};
 use crate::record_place::RecordPlace;
 use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
@@ -230,7 +230,7 @@ fn wait(program: &mut Program, stop: &Stop, until: Option<Stamp>) -> io::Result<
 }
 
 /// Returns a callback that warns of each missing component once, if it is worth a warning.
-fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> Warn {
+fn warn_once(warn: Box<dyn Fn(&str) + Send + Sync>) -> MissingListener {
     let told = Mutex::new(BTreeSet::new());
     Arc::new(move |what, why| {
         let text = warning(what, why);

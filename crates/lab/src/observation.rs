@@ -54,11 +54,11 @@ pub(crate) struct ObservationSink {
     /// observation began.
     load: Option<(Arc<str>, Nanos)>,
     /// A callback for components that cannot be observed.
-    warn: Option<Warn>,
+    warn: Option<MissingListener>,
 }
 
 /// A callback that receives a component that cannot be observed, and the reason.
-pub(crate) type Warn = Arc<dyn Fn(&str, &str) + Send + Sync>;
+pub(crate) type MissingListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 impl ObservationSink {
     pub(crate) fn of(recorder: &Recorder) -> ObservationSink {
@@ -76,7 +76,7 @@ impl ObservationSink {
     }
 
     /// Returns a sink that also reports missing components at once.
-    pub(crate) fn warning(self, warn: Warn) -> ObservationSink {
+    pub(crate) fn warning(self, warn: MissingListener) -> ObservationSink {
         ObservationSink { warn: Some(warn), ..self }
     }
 

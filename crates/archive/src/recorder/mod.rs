@@ -33,7 +33,7 @@ use record::{End, Event, Header, InputFile, Load, OpLogReport, Pace, Reading};
 use crate::error::{RecordError, RecordErrorKind};
 use crate::writer::Writer;
 use keeper::RecorderThread;
-use outlet::{Health, Lane, Message, Note, Room};
+use outlet::{Health, Lane, Message, Note, PendingLimits};
 
 /// The number of messages that may be pending for the recorder. In real time a lane keeps messages
 /// that find no room. In virtual time it waits, and the number bounds the memory of a run: with few
@@ -46,7 +46,7 @@ const CHANNEL_IN_VIRTUAL: usize = 4;
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,
-    room: Room,
+    room: PendingLimits,
     sender: SyncSender<Message>,
     health: Arc<Health>,
     lanes: AtomicU32,
@@ -87,7 +87,7 @@ impl Recorder {
                 RecordError::new(&path, RecordErrorKind::CannotCreate).because(error)
             })?;
         let (pace, lanes) = (header.pace, AtomicU32::new(0));
-        let room = Room::new(pace, header.jobs.len());
+        let room = PendingLimits::new(pace, header.jobs.len());
         Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
     }
 

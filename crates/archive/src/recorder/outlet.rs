@@ -23,20 +23,20 @@ const RETURNS_PER_JOB: usize = 2;
 
 /// The limits of pending data between a lane and the recorder.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct PendingLimits {
     backlog: usize,
     returns: usize,
 }
 
-impl Room {
+impl PendingLimits {
     /// Returns the limits for a run with this many jobs. In virtual time a lane has no backlog and
     /// waits.
-    pub(super) fn new(pace: Pace, jobs: usize) -> Room {
+    pub(super) fn new(pace: Pace, jobs: usize) -> PendingLimits {
         let backlog = match pace {
             Pace::Real => BACKLOG.max(jobs * BACKLOG_PER_JOB),
             Pace::Virtual => 0,
         };
-        Room { backlog, returns: RETURNS.max(jobs * RETURNS_PER_JOB) }
+        PendingLimits { backlog, returns: RETURNS.max(jobs * RETURNS_PER_JOB) }
     }
 }
 
@@ -97,7 +97,7 @@ pub struct RecorderOutlet {
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
-    room: Room,
+    room: PendingLimits,
     lost: u64,
     health: Arc<Health>,
 }
@@ -106,7 +106,7 @@ impl RecorderOutlet {
     pub(super) fn open(
         lane: Lane,
         pace: Pace,
-        room: Room,
+        room: PendingLimits,
         sender: SyncSender<Message>,
         health: Arc<Health>,
     ) -> RecorderOutlet {
@@ -185,7 +185,7 @@ mod tests {
         for jobs in [1, 2_000] {
             let (sender, receiver) = sync_channel(4);
             let health = Arc::new(Health::default());
-            let room = Room::new(Pace::Real, jobs);
+            let room = PendingLimits::new(Pace::Real, jobs);
             let mut outlet =
                 RecorderOutlet::open(Lane(0), Pace::Real, room, sender, Arc::clone(&health));
             let gauges = || Delivery::Gauges { lane: 0, interval: 0, gauges: Vec::new() };

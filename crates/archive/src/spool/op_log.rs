@@ -19,7 +19,7 @@ use record::{
 
 use super::csv::{field, natural};
 use super::sink::{FileHealth, Sink, WriteFailure, create};
-use super::thread::{Block, Room, Spool, SpoolHandle};
+use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
 /// The number of rows in a block.
 pub(super) const ROWS: usize = 1_024;
@@ -132,7 +132,7 @@ impl OpLog {
             counts.header.store(1, Ordering::Relaxed);
         }
         let mut pen = RowFormatter::new(plan.format, accounts, Arc::clone(&counts));
-        let room = Room { blocks: BLOCKS, weight: usize::MAX };
+        let room = PendingLimits { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
         let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
         Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })

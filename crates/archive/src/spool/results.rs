@@ -12,11 +12,11 @@ use record::Pace;
 
 use super::csv;
 use super::sink::{FileHealth, Sink, Written, create};
-use super::thread::{Block, Room, Spool, SpoolHandle};
+use super::thread::{Block, PendingLimits, Spool, SpoolHandle};
 
 /// The limits of pending data for a file: the rows of some requests, and few answers that are very
 /// large.
-pub(super) const ROOM: Room = Room { blocks: 64, weight: 8 << 20 };
+pub(super) const ROOM: PendingLimits = PendingLimits { blocks: 64, weight: 8 << 20 };
 
 /// A results file in the process of writing.
 pub struct ResultsFile {

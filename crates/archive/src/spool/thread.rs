@@ -26,7 +26,7 @@ pub(crate) trait Block: Send + 'static {
 
 /// The limits of pending data for a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct PendingLimits {
     /// Number of empty blocks at the beginning, besides those of producers.
     pub(crate) blocks: usize,
     /// Number of pending bytes above which no further block is accepted.
@@ -82,7 +82,7 @@ impl<B: Block> Spool<B> {
     /// producer's handle too.
     pub(crate) fn start(
         sink: Sink,
-        room: Room,
+        room: PendingLimits,
         make: impl FnMut() -> B,
         append: impl FnMut(&B, &mut Sink) + Send + 'static,
     ) -> io::Result<(Spool<B>, SpoolHandle<B>)> {

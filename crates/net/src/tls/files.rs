@@ -18,11 +18,11 @@ pub struct Identity {
 }
 
 /// A certificate with those that lead to its authority, and its key.
-pub(super) type Chain = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+pub(super) type ChainAndKey = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Identity {
     /// Reads both files.
-    pub(super) fn read(&self) -> Result<Chain, Error> {
+    pub(super) fn read(&self) -> Result<ChainAndKey, Error> {
         let chain = PemFile { path: &self.certificate, option: "tls-cert" }.certificates()?;
         let file = PemFile { path: &self.key, option: "tls-key" };
         let key = PrivateKeyDer::from_pem_file(file.path).map_err(|error| {

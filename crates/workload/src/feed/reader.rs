@@ -57,7 +57,7 @@ pub enum More {
 }
 
 /// A test for a text in a dialect that is more than one statement.
-pub(super) type HoldsSeveral = fn(&str, Dialect) -> bool;
+pub(super) type IsMultiStatement = fn(&str, Dialect) -> bool;
 
 /// A reader of records.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub struct Reader<R> {
     from: R,
     format: Format,
     /// Dialect of a log's statements, and the test for more than one, if these are checked.
-    pub(super) statements: Option<(Dialect, HoldsSeveral)>,
+    pub(super) statements: Option<(Dialect, IsMultiStatement)>,
     buffer: Vec<u8>,
     /// The unparsed part of the buffer.
     start: usize,
