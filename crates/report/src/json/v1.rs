@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Bounds, Change, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
-    JobSummary, Judgement, LoadPoint, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
-    SideEffects, StatementSummary,
+    Bounds, Change, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure, Judgement,
+    LoadPoint, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile, SideEffects,
+    StatementSummary,
 };
-use record::OpLogReport;
+use record::{Kind, OpLogReport};
 use serde::Serialize;
 use workload::{Metric, NamedTarget};
 
@@ -378,10 +378,11 @@ impl Job {
         let job = &section.summary;
         let counts = &job.counts;
         let balance = &counts.balance;
-        let unless_withheld = |times| match job.exceeds_capacity {
+        let times = |kind, times| match section.is_withheld(kind) {
             true => Times::withheld(times),
             false => Times::of(times),
         };
+        let is_withheld = section.is_withheld(Kind::Response);
         Job {
             name: job.name.clone(),
             target: section.target.clone(),
@@ -406,15 +407,15 @@ impl Job {
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
             warnings: section.warning.iter().map(WarningOf::of).collect(),
             connections: job.connections,
-            response_ms: unless_withheld(&job.response),
-            estimates: QuantileOf::all(job),
-            service_ms: Times::of(&job.service),
-            wait_ms: unless_withheld(&job.wait),
-            send_lag_ms: Times::of(&job.send_lag),
-            error_ms: unless_withheld(&job.error),
+            response_ms: times(Kind::Response, &job.response),
+            estimates: QuantileOf::all(section),
+            service_ms: times(Kind::Service, &job.service),
+            wait_ms: times(Kind::Wait, &job.wait),
+            send_lag_ms: times(Kind::SendLag, &job.send_lag),
+            error_ms: times(Kind::Error, &job.error),
             statements: job.statements.iter().map(Statement::of).collect(),
-            nodes: job.nodes.iter().map(|n| Node::of(n, job.exceeds_capacity)).collect(),
-            probes: job.probes.iter().map(|p| ProbeOf::of(p, job.exceeds_capacity)).collect(),
+            nodes: job.nodes.iter().map(|n| Node::of(n, is_withheld)).collect(),
+            probes: job.probes.iter().map(|p| ProbeOf::of(p, is_withheld)).collect(),
             slo: job.slos.iter().map(Slo::of).collect(),
         }
     }
@@ -462,11 +463,12 @@ impl Times {
 
 impl QuantileOf {
     /// Returns the quantiles with an interval, unless they are withheld.
-    fn all(job: &JobSummary) -> Vec<QuantileOf> {
-        if job.exceeds_capacity {
+    fn all(section: &JobSection) -> Vec<QuantileOf> {
+        if section.is_withheld(Kind::Response) {
             return Vec::new();
         }
-        let estimates = Quantile::ALL.into_iter().zip(job.estimates.quantiles_ns);
+        let estimates = section.summary.estimates.quantiles_ns;
+        let estimates = Quantile::ALL.into_iter().zip(estimates);
         let estimates = estimates.filter_map(|(quantile, estimate)| {
             let Estimate { value, effective_samples, .. } = estimate?;
             let Bounds { low, high, .. } = estimate?.ci95()?;

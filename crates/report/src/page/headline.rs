@@ -1,10 +1,11 @@
 //! The headline: how the run ended, the answer of each job, and what its reader must know first.
 
-use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary, RequestsUnseen};
+use analyze::{JobSummary, Judgement, LoadSummary, ProgramSummary};
 use base::units::grouped;
-use record::EndKind;
+use record::{EndKind, Kind};
 use workload::{Job, JobOrPart, Metric, Pacing, Plan};
 
+use super::job::is_withheld;
 use super::load;
 use super::remark::{Line, Remark, Tone};
 use crate::number::{bytes, count, percent, rate, seconds, span, time};
@@ -88,7 +89,8 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
         Some(format!("{what} {}/s", bytes(value?.max(0.0) as u64)))
     };
     let of_program = [
-        per_s("requests", program.requests_per_s).or_else(|| program.requests_unseen.map(unseen)),
+        per_s("requests", program.requests_per_s)
+            .or_else(|| program.requests_unseen.map(words::unseen_requests)),
         in_bytes("sent", program.sent_bytes_per_s),
         in_bytes("received", program.received_bytes_per_s),
     ];
@@ -106,18 +108,6 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
     (!both.is_empty()).then(|| both.join("; "))
 }
 
-/// Returns the reason why the requests of an observed program are unknown.
-fn unseen(why: RequestsUnseen) -> String {
-    let why = match why {
-        RequestsUnseen::UnixSocket => "the kernel counts none over a Unix socket",
-        RequestsUnseen::NoConnection => {
-            "the program has no TCP connection to the server of the URL or to a pooler of it"
-        }
-        RequestsUnseen::NotCounted => "its connections were not seen, or not counted",
-    };
-    format!("requests unknown ({why})")
-}
-
 /// Returns the SLOs that were missed, with their jobs.
 fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
     let jobs = view.summary.jobs.iter();
@@ -127,7 +117,7 @@ fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
 /// Formats an SLO and the number that was compared with it.
 pub(crate) fn judged(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
-        let why = match job.exceeds_capacity {
+        let why = match is_withheld(job, Kind::Response) {
             true => WITHHELD,
             false => "there is no number to judge",
         };
@@ -241,7 +231,7 @@ fn failures(job: &JobSummary) -> String {
 /// Formats the response time in a few words.
 fn times(job: &JobSummary) -> String {
     let response = &job.response;
-    if job.exceeds_capacity {
+    if is_withheld(job, Kind::Response) {
         return format!("response {WITHHELD}");
     }
     let p50 = response.quantile_ns("p50").map(|p50| time(p50 as f64));

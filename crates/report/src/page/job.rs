@@ -96,7 +96,22 @@ pub struct Warning {
     pub remedy: &'static str,
 }
 
+/// Returns true if times of this kind are withheld: beyond the capacity, those that include the wait
+/// only show the length of the run.
+pub(super) fn is_withheld(job: &JobSummary, kind: Kind) -> bool {
+    job.exceeds_capacity
+        && match kind {
+            Kind::Response | Kind::Wait | Kind::Error => true,
+            Kind::Service | Kind::SendLag | Kind::Gap | Kind::Statement(_) => false,
+        }
+}
+
 impl JobSection {
+    /// Returns true if times of this kind are withheld, because they would mislead.
+    pub fn is_withheld(&self, kind: Kind) -> bool {
+        is_withheld(&self.summary, kind)
+    }
+
     /// Returns the section of the job or part with an account.
     pub(super) fn of(view: &View, account: AccountId) -> JobSection {
         let job = &view.summary.jobs[account.index()];
@@ -258,19 +273,19 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 fn times(job: &JobSummary) -> Table {
     let mut table = Table::new(titles_of_times()).with_optional_columns(&SPARE);
     let rows = [
-        ("response", &job.response, job.exceeds_capacity),
-        ("service", &job.service, false),
-        ("wait", &job.wait, job.exceeds_capacity),
-        ("send lag", &job.send_lag, false),
-        ("error", &job.error, job.exceeds_capacity),
+        ("response", Kind::Response, &job.response),
+        ("service", Kind::Service, &job.service),
+        ("wait", Kind::Wait, &job.wait),
+        ("send lag", Kind::SendLag, &job.send_lag),
+        ("error", Kind::Error, &job.error),
     ];
-    for (name, times, is_withheld) in rows.into_iter().filter(|(_, times, _)| times.count > 0) {
+    for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
         let head = [Cell::from(name), Quantity::Count(times.count).into()];
-        match is_withheld {
+        match is_withheld(job, kind) {
             true => table.row_with_note(head, WITHHELD_HERE),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
-        if name == "response" && !is_withheld {
+        if kind == Kind::Response && !is_withheld(job, kind) {
             add_intervals(&mut table, job);
         }
     }
@@ -279,11 +294,11 @@ fn times(job: &JobSummary) -> Table {
 
 /// Returns the explanations of the table of times, the general ones beside the first job alone.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
-    let few = remark_on_few(&job.response).filter(|_| !job.exceeds_capacity);
+    let few = remark_on_few(&job.response).filter(|_| !is_withheld(job, Kind::Response));
     let notes = [
         is_first.then(|| MEANING.to_owned()),
         (is_first && has_intervals(job)).then(|| INTERVALS.to_owned()),
-        job.exceeds_capacity.then(|| WITHHELD.to_owned()),
+        is_withheld(job, Kind::Response).then(|| WITHHELD.to_owned()),
         remark_on_aged(job),
         few,
     ];
@@ -314,7 +329,7 @@ fn notes_on_service(job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
 /// Returns true if a number of a job has an interval that is shown.
 fn has_intervals(job: &JobSummary) -> bool {
     let quantiles = job.estimates.quantiles_ns.iter().flatten();
-    !job.exceeds_capacity && quantiles.filter_map(Estimate::ci95).next().is_some()
+    !is_withheld(job, Kind::Response) && quantiles.filter_map(Estimate::ci95).next().is_some()
 }
 
 /// Adds two rows with the ends of the intervals of the response times, if there are any.
@@ -450,7 +465,7 @@ fn servers(job: &JobSummary) -> Table {
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
         .with_optional_columns(&["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
-        let quantiles = match job.exceeds_capacity {
+        let quantiles = match is_withheld(job, Kind::Response) {
             true => SHOWN.map(|_| Cell::Missing),
             false => shown(&node.response),
         };
@@ -521,7 +536,7 @@ fn course(job: &JobSummary) -> Table {
             Quantity::Rate(*throughput_per_s),
         ];
         let head = head.map(Cell::from);
-        if job.exceeds_capacity {
+        if is_withheld(job, Kind::Response) {
             table.row_with_note(head, WITHHELD_HERE);
         } else if response.count == 0 {
             table.row_with_note(head, NONE);
@@ -537,6 +552,6 @@ fn course(job: &JobSummary) -> Table {
 
 fn histogram(view: &View, account: AccountId) -> Vec<Bin> {
     let histogram = view.evidence.jobs[account.index()].histogram(Kind::Response);
-    let is_withheld = view.summary.jobs[account.index()].exceeds_capacity;
-    histogram.filter(|_| !is_withheld).map(bins).unwrap_or_default()
+    let job = &view.summary.jobs[account.index()];
+    histogram.filter(|_| !is_withheld(job, Kind::Response)).map(bins).unwrap_or_default()
 }

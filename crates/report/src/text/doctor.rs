@@ -2,7 +2,6 @@
 
 use analyze::doctor::{Diagnosis, Finding, NotPossible};
 
-use crate::number::count;
 use crate::page::{Line, Tone};
 use crate::text::canvas::{Canvas, Style};
 use crate::words::doctor;
@@ -10,10 +9,12 @@ use crate::words::doctor;
 /// Formats the problems that would spoil a run, and the checks that were not possible.
 pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     let mut canvas = Canvas::new(*style);
-    match diagnosis.findings.len() {
-        0 => canvas.sentence(Tone::Good, "nothing would spoil a run", ""),
-        n => canvas.sentence(Tone::Doubtful, &count(n as u64, "thing"), " here would spoil a run"),
-    }
+    let tone = match diagnosis.findings.is_empty() {
+        true => Tone::Good,
+        false => Tone::Doubtful,
+    };
+    let (lead, rest) = doctor::answer(diagnosis);
+    canvas.sentence(tone, &lead, rest);
     for Finding { check, problem } in &diagnosis.findings {
         canvas.gap();
         let text = format!("{}: {}", doctor::problem(problem), doctor::importance(problem));
@@ -22,7 +23,7 @@ pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     }
     if !diagnosis.not_possible.is_empty() {
         canvas.gap();
-        canvas.heading("Not possible here");
+        canvas.heading(doctor::NOT_POSSIBLE);
         let line = |NotPossible { check, missing }: &NotPossible| {
             Line::new(*check, doctor::not_possible(*missing))
         };
@@ -30,7 +31,7 @@ pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     }
     if !diagnosis.passed.is_empty() {
         canvas.gap();
-        canvas.lines(0, &[Line::new("in order", diagnosis.passed.join(", "))]);
+        canvas.lines(0, &[Line::new(doctor::PASSED, diagnosis.passed.join(", "))]);
     }
     canvas.into_text()
 }

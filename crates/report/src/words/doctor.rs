@@ -2,7 +2,25 @@
 
 use std::borrow::Cow;
 
-use analyze::doctor::{BufferSetting, DurableSetting, MissingFact, Problem, SleepCondition};
+use analyze::doctor::{
+    BufferSetting, Diagnosis, DurableSetting, MissingFact, Problem, SleepCondition,
+};
+
+use crate::number::count;
+
+/// Heading of the checks that were not possible.
+pub(crate) const NOT_POSSIBLE: &str = "Not possible here";
+
+/// Label of the checks that found no problem.
+pub(crate) const PASSED: &str = "in order";
+
+/// Returns the result of all checks: the part of the sentence that stands out, and the rest.
+pub(crate) fn answer(diagnosis: &Diagnosis) -> (Cow<'static, str>, &'static str) {
+    match diagnosis.findings.len() {
+        0 => (Cow::Borrowed("nothing would spoil a run"), ""),
+        n => (Cow::Owned(count(n as u64, "thing")), " here would spoil a run"),
+    }
+}
 
 /// Returns the problem in words.
 pub(crate) fn problem(problem: &Problem) -> String {

@@ -23,4 +23,4 @@ pub(crate) use limiter::because;
 pub(crate) use programs::other_program;
 pub(crate) use quiet::{remedy_of_warning, warning};
 pub use remedy::{remedy, remedy_of};
-pub(crate) use unseen::{reason, source};
+pub(crate) use unseen::{reason, source, unseen_requests};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use analyze::RequestsUnseen;
 use analyze::limiting::{Contradiction, Unseen};
 
 /// Returns the name of a source.
@@ -29,4 +30,16 @@ pub(crate) fn reason(unseen: &Unseen) -> Cow<'_, str> {
             ))
         }
     }
+}
+
+/// Returns the sentence about an observed program whose requests are unknown, with the reason.
+pub(crate) fn unseen_requests(why: RequestsUnseen) -> String {
+    let why = match why {
+        RequestsUnseen::UnixSocket => "the kernel counts none over a Unix socket",
+        RequestsUnseen::NoConnection => {
+            "the program has no TCP connection to the server of the URL or to a pooler of it"
+        }
+        RequestsUnseen::NotCounted => "its connections were not seen, or not counted",
+    };
+    format!("requests unknown ({why})")
 }
