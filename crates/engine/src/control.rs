@@ -282,12 +282,12 @@ impl<D: Driver> Control<'_, D> {
     }
 
     async fn connect(&self) -> Result<D::Connection, Failed> {
-        self.driver().connect(self.rt).await.map_err(Failed::Unreachable)
+        self.driver().connect(self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
     }
 
     /// Connects for the first time, to every server of the target.
     async fn reach(&self) -> Result<D::Connection, Failed> {
-        reach(self.driver(), self.rt).await.map_err(Failed::Unreachable)
+        reach(self.driver(), self.rt).await.map_err(|error| Failed::Unreachable(error.into()))
     }
 
     /// Runs the statements at `places` in order, until the user ends the run.

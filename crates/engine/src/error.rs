@@ -10,8 +10,8 @@ use workload::{FixedStatement, Job, Load, Requests, ScriptLine, Statement};
 /// A run that ended before anything was measured.
 #[derive(Debug)]
 pub enum Failed {
-    /// The target could not be reached, or refused the login.
-    Unreachable(Error),
+    /// A target could not be reached, or refused the login.
+    Unreachable(Unreachable),
     /// The database rejected a statement of the workload file.
     Statement {
         /// The statement.
@@ -102,15 +102,41 @@ impl fmt::Display for Location {
     }
 }
 
+/// An error that made a target unreachable.
+#[derive(Clone, Debug)]
+pub struct Unreachable {
+    /// Name of the target; `None` for the main target.
+    pub target: Option<String>,
+    /// The error.
+    pub error: Error,
+}
+
+impl From<Error> for Unreachable {
+    fn from(error: Error) -> Unreachable {
+        Unreachable { target: None, error }
+    }
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            None => self.error.fmt(f),
+            Some(name) => write!(f, "[target {name}]: {}", self.error),
+        }
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
 impl Failed {
     /// Returns the failure that an error on a control connection means: an unreachable target or a
     /// wrong statement.
     pub(crate) fn in_control(place: Location, error: Error) -> Failed {
         match error.class() {
-            _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),
+            _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error.into()),
             Class::Timeout => {
                 let message = format!("[{}]: {}", place.section, error.message());
-                Failed::Unreachable(Error::new(error.class(), error.code(), message))
+                Failed::Unreachable(Error::new(error.class(), error.code(), message).into())
             }
             _ => Failed::Statement { place, error },
         }
@@ -152,7 +178,8 @@ impl fmt::Display for Failed {
 impl std::error::Error for Failed {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Failed::Unreachable(error) | Failed::Statement { error, .. } => Some(error),
+            Failed::Unreachable(unreachable) => Some(unreachable),
+            Failed::Statement { error, .. } => Some(error),
             Failed::Unsupported { .. } | Failed::Panicked(_) => None,
             Failed::File { error, .. } | Failed::System(error) => Some(error),
             Failed::Deadlock(error) => Some(error),

@@ -44,7 +44,7 @@ mod stop;
 mod targets;
 mod waits;
 
-pub use error::{Failed, Location, internal_error};
+pub use error::{Failed, Location, Unreachable, internal_error};
 pub use events::{Listener, NoListener, RunEvent};
 pub use feed::FileRemark;
 pub use lane_state::LaneOutlet;

@@ -95,7 +95,7 @@ pub(crate) async fn fill<D: Driver>(
     }
     let is_short = shared.committed.get() < load.rows && !context.stop.is_asked();
     if let Some(error) = shared.refused.take().filter(|_| is_short) {
-        return Err(Failed::Unreachable(error));
+        return Err(Failed::Unreachable(error.into()));
     }
     Ok(Loaded {
         table: load.table.clone(),

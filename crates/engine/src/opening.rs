@@ -274,7 +274,7 @@ impl<D: Driver> Opened<D> {
             plan.job(*job).name(),
             share.lanes
         );
-        Some(Failed::Unreachable(Error::new(error.class(), error.code(), message)))
+        Some(Failed::Unreachable(Error::new(error.class(), error.code(), message).into()))
     }
 
     /// Closes connections that are not needed, to leave none on the target.

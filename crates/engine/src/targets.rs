@@ -3,7 +3,7 @@
 use driver::Error;
 use workload::{JobTarget, Plan, TargetId};
 
-use crate::error::Failed;
+use crate::error::{Failed, Unreachable};
 
 /// One value for each target that a plan uses.
 #[derive(Clone, Debug)]
@@ -77,13 +77,8 @@ pub(crate) fn target_phrase(plan: &Plan, target: JobTarget) -> String {
     }
 }
 
-/// Returns the failure of an unreachable target; a named target's name is put before the error.
+/// Returns the failure of an unreachable target.
 pub(crate) fn unreachable(plan: &Plan, target: JobTarget, error: Error) -> Failed {
-    Failed::Unreachable(match plan.name_of(target) {
-        None => error,
-        Some(name) => {
-            let message = format!("[target {name}]: {}", error.message());
-            Error::new(error.class(), error.code(), message)
-        }
-    })
+    let target = plan.name_of(target).map(str::to_owned);
+    Failed::Unreachable(Unreachable { target, error })
 }

@@ -66,7 +66,9 @@ fn look_at(target: &Target) -> Result<Server, OpenError> {
     let settings = settings.map_err(|error| {
         driver::Error::new(Class::Disconnect, Code::new("system"), error.to_string())
     });
-    let settings = settings.and_then(|settings| settings).map_err(OpenError::Unreachable)?;
+    let settings = settings
+        .and_then(|settings| settings)
+        .map_err(|error| OpenError::Unreachable(error.into()))?;
     Ok(Server { network, settings })
 }
 

@@ -35,6 +35,6 @@ pub use memory::TooFewAddresses;
 pub use observe::remote;
 pub use open_files::TooManyFiles;
 pub use record_place::RecordPlace;
-pub use run::{Done, Order, load, run, run_on};
+pub use run::{Done, MissingTarget, Order, load, run, run_on};
 pub use stage::{OpenError, Stage};
 pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};

@@ -9,7 +9,7 @@ use driver::{
     Connection, Driver, Either, Login, Mysql, Null, Postgres, Programs, RejectedCommand, Simulated,
     Sqlite, Table,
 };
-use engine::{Drivers, Failed, Location, Options, PerTarget};
+use engine::{Drivers, Failed, Location, Options, PerTarget, Unreachable};
 use rt::{Rt, run_real};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
@@ -32,7 +32,7 @@ pub struct Stage {
 #[derive(Debug)]
 pub enum OpenError {
     /// A database that cannot be opened.
-    Unreachable(driver::Error),
+    Unreachable(Unreachable),
     /// A plan or a URL that asks for something impossible.
     Refused(Error),
 }
@@ -49,7 +49,7 @@ impl fmt::Display for OpenError {
 impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            OpenError::Unreachable(error) => error.source(),
+            OpenError::Unreachable(unreachable) => unreachable.source(),
             OpenError::Refused(error) => error.source(),
         }
     }
@@ -256,9 +256,8 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
 /// Adds the name of a target to the reason why it cannot be opened.
 fn named(error: OpenError, name: &str) -> OpenError {
     match error {
-        OpenError::Unreachable(error) => {
-            let message = format!("[target {name}]: {}", error.message());
-            OpenError::Unreachable(driver::Error::new(error.class(), error.code(), message))
+        OpenError::Unreachable(unreachable) => {
+            OpenError::Unreachable(Unreachable { target: Some(name.to_owned()), ..unreachable })
         }
         OpenError::Refused(Error::Target(problem)) => problem.of(name).into(),
         OpenError::Refused(error) => OpenError::Refused(error),
@@ -305,7 +304,7 @@ fn open(
 
 fn open_error(error: driver::Error) -> OpenError {
     match error.class() {
-        Class::Disconnect => OpenError::Unreachable(error),
+        Class::Disconnect => OpenError::Unreachable(error.into()),
         _ => TargetProblem::Database(error).into(),
     }
 }

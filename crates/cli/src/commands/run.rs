@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::OpLogPlan;
 use engine::Stop;
-use lab::{Done, Order};
+use lab::{Done, MissingTarget, Order};
 use record::OpFormat;
 use workload::Plan;
 
@@ -101,16 +101,13 @@ fn run_file(
 /// For a target that was never reached, only the error is printed and the record is removed, as it
 /// holds nothing else. With `--json` the record is kept and the document printed.
 pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint> {
-    if let Some(reason) = &done.unreachable {
-        unreachable(reason).print();
-        if !args.json {
+    if let Some(missing) = &done.missing_target {
+        no_target(missing).print();
+        if !missing.was_reached && !args.json {
             // A record that cannot be removed only repeats the message.
             let _ = done.discard();
             return Ok(Exit::Unreachable);
         }
-    }
-    if let Some(reason) = &done.lost {
-        Complaint::new(format!("the target was lost before the jobs began: {reason}")).print();
     }
     if let Some(words) = &done.panic {
         let help = "the record holds what was measured up to then; please report this with it";
@@ -126,13 +123,14 @@ fn op_log(path: &Path) -> OpLogPlan {
     OpLogPlan { path: path.to_owned(), format: OpFormat::Csv }
 }
 
-/// Returns the complaint about an unreachable target; the driver's reason includes the remedy.
-fn unreachable(reason: &str) -> Complaint {
-    if reason.starts_with("[target ") {
-        let sentence = format!("a target could not be reached: {reason}");
-        return Complaint::new(sentence).help("correct the `url` of that section of the file");
+/// Returns the complaint about a missing target; the driver's reason includes the remedy.
+fn no_target(MissingTarget { name, was_reached, reason }: &MissingTarget) -> Complaint {
+    match (was_reached, name) {
+        (true, _) => Complaint::new(format!("the target was lost before the jobs began: {reason}")),
+        (false, None) => Complaint::new(format!("the target could not be reached: {reason}")),
+        (false, Some(_)) => Complaint::new(format!("a target could not be reached: {reason}"))
+            .help("correct the `url` of that section of the file"),
     }
-    Complaint::new(format!("the target could not be reached: {reason}"))
 }
 
 /// Returns the command line for the record, without the paths of record and op-log, which do not

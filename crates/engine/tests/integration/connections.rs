@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp, StatementId};
 use driver::{Connection, Driver, Error, Null, PreparedId, Simulated, Table, Work};
-use engine::{Drivers, Failed, LaneOutlet, NoListener, StandardRules, Stop, run};
+use engine::{Drivers, Failed, LaneOutlet, NoListener, StandardRules, Stop, Unreachable, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -160,7 +160,9 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     };
     let tables = loaded(2).unwrap();
     assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));
-    let Err(Failed::Unreachable(error)) = loaded(1) else { panic!("nobody could write") };
+    let Err(Failed::Unreachable(Unreachable { error, .. })) = loaded(1) else {
+        panic!("nobody could write")
+    };
     assert_eq!(error.class(), Class::TooManyConnections);
 }
 

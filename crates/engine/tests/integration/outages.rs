@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use base::{Clock, Dialect, Nanos, Seed, Stamp};
 use driver::{Connection, Driver, Error, PreparedId, Simulated, Table, Work};
 use engine::{
-    Drivers, Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, StandardRules, Stop, run,
+    Drivers, Failed, Finished, LaneOutlet, Listener, NoListener, RunEvent, StandardRules, Stop,
+    Unreachable, run,
 };
 use record::{EndKind, EventKind, Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -149,7 +150,7 @@ const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwri
 #[test]
 fn stalled_load_is_given_up() {
     let failed = run_against_silence(LOAD, &Stop::default(), Arc::new(NoListener)).unwrap_err();
-    let Failed::Unreachable(error) = failed else { panic!("{failed}") };
+    let Failed::Unreachable(Unreachable { error, .. }) = failed else { panic!("{failed}") };
     let expected = "[load t]: nothing was answered within `stall-timeout = 30s`: 0 of 3000 rows \
                     are committed, and the database takes no more";
     assert_eq!(error.message(), expected);

@@ -159,8 +159,8 @@ impl<'a> CalibrationRunner<'a> {
         let record = self.folder.path().join(format!("{number}.assay"));
         let order = self.order(target, clients, window, record);
         let done = run(order, Arc::new(NoListener), |_| {}).map_err(Problem::Run)?;
-        if let Some(reason) = done.unreachable.or(done.lost) {
-            return Err(Problem::Unreachable(reason));
+        if let Some(missing) = done.missing_target {
+            return Err(Problem::Unreachable(missing.reason));
         }
         match done.end {
             EndKind::Completed => {}

@@ -379,11 +379,11 @@ impl<'a> Execution<'a> {
         let heard = Arc::clone(&failures) as Arc<dyn Listener>;
         let done = run_on(self.servers.stage(place), order, heard, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
-        let unreachable = done.unreachable.clone().or_else(|| done.lost.clone());
+        let missing = done.missing_target.clone();
         let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
         done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
-        match unreachable {
-            Some(reason) => Err(ExperimentError::of(arm, Problem::Unreachable(reason))),
+        match missing {
+            Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
             None => Ok(Aside {
                 loads: loads?.into_iter().map(|report| report.load).collect(),
                 failures: failures.take(),
@@ -593,9 +593,8 @@ impl<'a> Execution<'a> {
         let stage = self.servers.stage(place);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
-        let problem = match (done.unreachable.take().or(done.lost.take()), done.record_error.take())
-        {
-            (Some(reason), _) => Problem::Unreachable(reason),
+        let problem = match (done.missing_target.take(), done.record_error.take()) {
+            (Some(missing), _) => Problem::Unreachable(missing.reason),
             (None, Some(error)) => Problem::Record(error),
             (None, None) => return Ok(done),
         };

@@ -15,10 +15,8 @@ use crate::error::Error;
 pub struct Done {
     /// The reason why it ended.
     pub end: EndKind,
-    /// The reason why the target was never reached, if so; the record then holds nothing else.
-    pub unreachable: Option<String>,
-    /// The reason why the target was lost before anything was measured, if it had been reached.
-    pub lost: Option<String>,
+    /// The target without which nothing was measured, if so.
+    pub missing_target: Option<MissingTarget>,
     /// The path of the record.
     pub record: PathBuf,
     /// The error that cut the record short, if there was one.
@@ -27,6 +25,17 @@ pub struct Done {
     pub op_log_loss: Option<String>,
     /// The message of the panic that ended the run, if one did.
     pub panic: Option<String>,
+}
+
+/// A target whose failure prevented a run from measuring anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingTarget {
+    /// Name of the target; `None` for the main target.
+    pub name: Option<String>,
+    /// True if it was reached and then lost; otherwise the record holds nothing but the reason.
+    pub was_reached: bool,
+    /// Reason, with the name of a named target, without secrets.
+    pub reason: String,
 }
 
 impl Done {
@@ -84,7 +93,7 @@ pub(super) fn conclude(
     finished: Result<Finished, Failed>,
     was_reached: bool,
 ) -> Result<Done, Error> {
-    let (mut unreachable, mut lost, mut panic) = (None, None, None);
+    let (mut missing_target, mut panic) = (None, None);
     let secrets = plan.secrets();
     let end = match finished {
         Ok(finished) => {
@@ -92,13 +101,11 @@ pub(super) fn conclude(
             panic.clone_from(&finished.panic);
             end_of(plan, &finished)
         }
-        Err(Failed::Unreachable(error)) => {
+        Err(Failed::Unreachable(unreachable)) => {
             // The server's message may quote a statement with its password.
-            let text = secrets.hide(&error.to_string());
-            match was_reached {
-                true => lost = Some(text.clone()),
-                false => unreachable = Some(text.clone()),
-            }
+            let reason = secrets.hide(&unreachable.to_string());
+            let text = reason.clone();
+            missing_target = Some(MissingTarget { name: unreachable.target, was_reached, reason });
             End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
         }
         Err(failed) => {
@@ -110,7 +117,7 @@ pub(super) fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, lost, record, record_error, op_log_loss: None, panic })
+    Ok(Done { end, missing_target, record, record_error, op_log_loss: None, panic })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use archive::{LiveView, Logged, OpLog, OpLogError, Recorder};
 use base::Nanos;
 use driver::Driver;
-use engine::{Drivers, Failed, LaneOutlet, Listener, node_entries};
+use engine::{Drivers, Failed, LaneOutlet, Listener, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
 use workload::{JobOrPart, Plan, Warmup};
 
-pub use done::Done;
+pub use done::{Done, MissingTarget};
 pub use order::Order;
 
 use crate::calibrate::facts::facts_of;
@@ -49,7 +49,7 @@ pub fn run(
 ) -> Result<Done, Error> {
     match Stage::open(&order.plan, &order.target, &order.options) {
         Ok(stage) => run_on(&stage, order, listener, watch),
-        Err(OpenError::Unreachable(error)) => record_unreachable(order, error, watch),
+        Err(OpenError::Unreachable(unreachable)) => record_unreachable(order, unreachable, watch),
         Err(OpenError::Refused(error)) => Err(error),
     }
 }
@@ -145,17 +145,15 @@ fn record<D: Driver>(
 /// Records that a target cannot be opened.
 fn record_unreachable(
     mut order: Order,
-    error: driver::Error,
+    unreachable: Unreachable,
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
     measure_nothing_without_jobs(&mut order.plan);
     // The nodes behind an unreached target are unknown, and nothing was sent to them.
     let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
-    let secrets = order.plan.secrets();
-    recorder.notes().hide(secrets.clone());
-    let error = driver::Error::new(error.class(), error.code(), secrets.hide(error.message()));
+    recorder.notes().hide(order.plan.secrets());
     watch(recorder.live());
-    conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
+    conclude(&order.plan, recorder, Err(Failed::Unreachable(unreachable)), false)
 }
 
 /// Reads the facts of the environment, unless time is simulated.
