@@ -53,7 +53,9 @@ pub use evidence::{
 pub use finding::{Finding, Obstacle};
 pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::finding as limiting;
-pub use limiter::{Component, Limiter, ObservedComponents, SHORTEST_LOAD, Suspect};
+pub use limiter::{
+    Component, EvidenceKind, EvidenceNumber, Limiter, ObservedComponents, SHORTEST_LOAD, Suspect,
+};
 pub use observed::{Growth, Observed};
 pub use other_programs::{OtherProgram, OtherPrograms};
 pub use phases::{

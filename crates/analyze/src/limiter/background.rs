@@ -5,6 +5,7 @@ use record::{Metric, Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::{BackgroundWork, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -58,9 +59,9 @@ impl LimiterInput<'_, '_> {
             work: work.map(|(name, share)| (name.to_owned(), share)),
         });
         let suspect = Suspect::new(Component::BackgroundTask, share, finding)
-            .with("sessions_of_others_active", others)
-            .with("processors", may)
-            .with("wanted_processors", wants * may);
+            .with(EvidenceKind::SessionsOfOthersActive, others)
+            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::WantedProcessors, wants * may);
         Some(suspect)
     }
 
@@ -91,9 +92,9 @@ impl LimiterInput<'_, '_> {
             bytes_share: takes_bytes,
         });
         let suspect = Suspect::new(Component::BackgroundTask, share, finding)
-            .with("background_cpu_share", takes_cpu)
-            .with("background_bytes_share", takes_bytes)
-            .with("share_of_window", share);
+            .with(EvidenceKind::BackgroundCpuShare, takes_cpu)
+            .with(EvidenceKind::BackgroundBytesShare, takes_bytes)
+            .with(EvidenceKind::ShareOfWindow, share);
         is_it.then_some(suspect)
     }
 
@@ -147,9 +148,9 @@ impl LimiterInput<'_, '_> {
                 without_per_s: change.from,
             });
             let suspect = Suspect::new(Component::BackgroundTask, share, finding)
-                .with("throughput_with_it_per_s", change.to)
-                .with("throughput_without_it_per_s", change.from)
-                .with("share_of_window", share);
+                .with(EvidenceKind::ThroughputWithItPerS, change.to)
+                .with(EvidenceKind::ThroughputWithoutItPerS, change.from)
+                .with(EvidenceKind::ShareOfWindow, share);
             Some(suspect)
         })
     }

@@ -7,6 +7,7 @@ use workload::Reconnect;
 
 use super::component::Component;
 use super::demand::{LoadSource, clients};
+use super::evidence::EvidenceKind;
 use super::finding::{ConnectionLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -95,9 +96,9 @@ impl LimiterInput<'_, '_> {
         let finding = ConnectionLimit::RequestsWait { text: event.text.clone() };
         let finding = LimiterFinding::Connections(finding);
         let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), finding)
-            .with_any("offered_per_s", self.findings.offered_per_s(account))
-            .with("waiting_share_of_response_time", waited / all.max(1.0));
-        Some(suspect.with_any("connections", self.most_connections(account)))
+            .with_any(EvidenceKind::OfferedPerS, self.findings.offered_per_s(account))
+            .with(EvidenceKind::WaitingShareOfResponseTime, waited / all.max(1.0));
+        Some(suspect.with_any(EvidenceKind::Connections, self.most_connections(account)))
     }
 
     /// Returns a suspect if clients never got a connection and send nothing.
@@ -111,8 +112,8 @@ impl LimiterInput<'_, '_> {
             let finding = ConnectionLimit::ClientsWithout { clients, connections, text };
             let finding = LimiterFinding::Connections(finding);
             let suspect = Suspect::new(Component::Connections, without, finding)
-                .with("clients", clients)
-                .with("connections", connections);
+                .with(EvidenceKind::Clients, clients)
+                .with(EvidenceKind::Connections, connections);
             (without > 0.0).then_some(suspect)
         })
     }
@@ -141,9 +142,9 @@ impl LimiterInput<'_, '_> {
         }
         let finding = LimiterFinding::Connections(ConnectionLimit::Pool { in_flight, sessions });
         let suspect = Suspect::new(Component::Connections, share, finding)
-            .with("requests_in_flight", in_flight)
-            .with("sessions", sessions)
-            .with("sessions_active", active);
+            .with(EvidenceKind::RequestsInFlight, in_flight)
+            .with(EvidenceKind::Sessions, sessions)
+            .with(EvidenceKind::SessionsActive, active);
         Some(suspect)
     }
 
@@ -163,11 +164,11 @@ impl LimiterInput<'_, '_> {
         let finding = LimiterFinding::Connections(finding);
         let share = 1.0 - sessions / awaiting.unwrap_or(connections);
         let suspect = Suspect::new(Component::Connections, share, finding)
-            .with("connections", connections)
-            .with_any("connections_that_wait_for_answers", awaiting)
-            .with("sessions", sessions)
-            .with_any("sessions_active", self.active())
-            .with_any("requests_per_s", self.requests_of_a_program_per_s());
+            .with(EvidenceKind::Connections, connections)
+            .with_any(EvidenceKind::ConnectionsThatWaitForAnswers, awaiting)
+            .with(EvidenceKind::Sessions, sessions)
+            .with_any(EvidenceKind::SessionsActive, self.active())
+            .with_any(EvidenceKind::RequestsPerS, self.requests_of_a_program_per_s());
         Some(suspect)
     }
 

@@ -5,6 +5,7 @@ use record::{Metric, Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, MemoryLimit, WaitingSessions, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -76,10 +77,10 @@ impl LimiterInput<'_, '_> {
             statement: statements.first().map(|(text, _)| (*text).to_owned()),
         });
         let suspect = Suspect::new(Component::DatabaseLocks, share, finding)
-            .with("sessions_that_wait_for_locks", waiting)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::SessionsThatWaitForLocks, waiting)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         let suspect = tables.iter().take(3).fold(suspect, |suspect, (name, mean)| {
-            suspect.with(&format!("sessions_that_wait_for_{name}"), *mean)
+            suspect.with(EvidenceKind::SessionsThatWaitFor((*name).to_owned()), *mean)
         });
         (share >= WAIT_DECIDES).then_some(suspect)
     }
@@ -94,8 +95,8 @@ impl LimiterInput<'_, '_> {
         let share = self.share_of_requests(waiting);
         let finding = LimiterFinding::Waits(Waits::Flush(self.waiting_sessions(waiting, event)));
         let suspect = Suspect::new(Component::DatabaseFlush, share, finding)
-            .with("sessions_that_wait_for_flushes", waiting)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::SessionsThatWaitForFlushes, waiting)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         let suspect = self.with_busiest_disk(suspect);
         (share >= WAIT_DECIDES).then_some(suspect)
     }
@@ -105,8 +106,8 @@ impl LimiterInput<'_, '_> {
         let share = self.share_of_requests(waiting);
         let finding = LimiterFinding::Waits(Waits::Disk(self.waiting_sessions(waiting, event)));
         let suspect = Suspect::new(Component::DatabaseDisk, share, finding)
-            .with("sessions_that_wait_for_disks", waiting)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::SessionsThatWaitForDisks, waiting)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         let suspect = self.with_busiest_disk(suspect);
         (share >= WAIT_DECIDES).then_some(suspect)
     }
@@ -127,11 +128,14 @@ impl LimiterInput<'_, '_> {
         let operations = sum([disk::READS, disk::WRITES]);
         let took = operations.filter(|operations| *operations > 0.0).zip(sum(TIMES));
         suspect
-            .with("busiest_disk_share", busy)
-            .with_any("its_bytes_per_s", sum([disk::READ_BYTES, disk::WRITTEN_BYTES]))
-            .with_any("its_operations_per_s", operations)
-            .with_any("its_ms_per_operation", took.map(|(operations, s)| s / operations * 1e3))
-            .with_any("its_flushes_per_s", self.signals.rate(disk, disk::FLUSHES))
+            .with(EvidenceKind::BusiestDiskShare, busy)
+            .with_any(EvidenceKind::ItsBytesPerS, sum([disk::READ_BYTES, disk::WRITTEN_BYTES]))
+            .with_any(EvidenceKind::ItsOperationsPerS, operations)
+            .with_any(
+                EvidenceKind::ItsMsPerOperation,
+                took.map(|(operations, s)| s / operations * 1e3),
+            )
+            .with_any(EvidenceKind::ItsFlushesPerS, self.signals.rate(disk, disk::FLUSHES))
     }
 
     /// Returns true if the host of the database is observed; another host's disks and memory say
@@ -153,9 +157,9 @@ impl LimiterInput<'_, '_> {
         let limit = self.signals.mean(&group, cgroup::MEMORY_LIMIT)?;
         let finding = LimiterFinding::Memory(MemoryLimit::Group { lacked, limit_bytes: limit });
         let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)
-            .with("group_pressure_memory_share", lacked)
-            .with("group_memory_limit_bytes", limit)
-            .with_any("group_memory_bytes", self.signals.mean(&group, cgroup::MEMORY));
+            .with(EvidenceKind::GroupPressureMemoryShare, lacked)
+            .with(EvidenceKind::GroupMemoryLimitBytes, limit)
+            .with_any(EvidenceKind::GroupMemoryBytes, self.signals.mean(&group, cgroup::MEMORY));
         (lacked >= MEMORY_LACKED).then_some(suspect)
     }
 
@@ -171,9 +175,9 @@ impl LimiterInput<'_, '_> {
             .unwrap_or(0.0);
         let finding = LimiterFinding::Memory(MemoryLimit::Host { lacked, swapped_per_s: swapped });
         let suspect = Suspect::new(Component::DatabaseMemory, lacked, finding)
-            .with("pressure_memory_share", lacked)
-            .with("swapped_in_pages_per_s", swapped)
-            .with("major_faults_per_s", faults);
+            .with(EvidenceKind::PressureMemoryShare, lacked)
+            .with(EvidenceKind::SwappedInPagesPerS, swapped)
+            .with(EvidenceKind::MajorFaultsPerS, faults);
         (lacked >= MEMORY_LACKED).then_some(suspect)
     }
 }

@@ -6,6 +6,7 @@ use workload::{JobTarget, Piece};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::{EmbeddedWait, LimiterFinding, Waits};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -42,8 +43,8 @@ impl LimiterInput<'_, '_> {
         };
         let finding = LimiterFinding::Waits(Waits::Embedded { in_flight, still, wait });
         let suspect = Suspect::new(component, share, finding)
-            .with("requests_in_flight", in_flight)
-            .with("requests_that_stand_still", still);
+            .with(EvidenceKind::RequestsInFlight, in_flight)
+            .with(EvidenceKind::RequestsThatStandStill, still);
         Some(self.with_busiest_disk(suspect))
     }
 

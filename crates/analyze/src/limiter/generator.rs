@@ -5,6 +5,7 @@ use record::{Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::{FullThread, GeneratorLimit, LimiterFinding};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -74,7 +75,11 @@ impl LimiterInput<'_, '_> {
             waited: lane.waited,
         });
         let suspect = Suspect::new(Component::GeneratorCpu, wanted, finding);
-        Some(suspect.with("ran_share", lane.ran).with("waited_share", lane.waited))
+        Some(
+            suspect
+                .with(EvidenceKind::RanShare, lane.ran)
+                .with(EvidenceKind::WaitedShare, lane.waited),
+        )
     }
 
     /// Returns a suspect if a thread runs all the time, also in an overloaded open job.
@@ -106,8 +111,8 @@ impl LimiterInput<'_, '_> {
             idle_share: idle,
         });
         let suspect = Suspect::new(Component::GeneratorInput, idle, finding)
-            .with("clients", demand.fed_clients)
-            .with("requests_in_flight", demand.fed_in_flight);
+            .with(EvidenceKind::Clients, demand.fed_clients)
+            .with(EvidenceKind::RequestsInFlight, demand.fed_in_flight);
         (idle >= STARVED).then_some(suspect)
     }
 }

@@ -10,6 +10,7 @@ use record::{Part, Side};
 
 use super::component::Component;
 use super::demand::{Demand, LoadSource};
+use super::evidence::EvidenceKind;
 use super::finding::{GeneratorLimit, Inconclusive, LimiterFinding, NetworkLimit, Saturation};
 use super::generator::{FULL, KEPT_WAITING};
 use super::input::LimiterInput;
@@ -94,14 +95,14 @@ impl LimiterInput<'_, '_> {
         if ran >= LOADS_FULLY {
             let finding = LimiterFinding::Generator(GeneratorLimit::LoaderFull { ran });
             let suspect = Suspect::new(Component::GeneratorThread, ran, finding);
-            return Some(suspect.with("share_of_processor", ran));
+            return Some(suspect.with(EvidenceKind::ShareOfProcessor, ran));
         }
         if waited < KEPT_WAITING || ran + waited < FULL || self.processors().is_some() {
             return None;
         }
         let finding = LimiterFinding::Generator(GeneratorLimit::LoaderWaits { ran, waited });
         let suspect = Suspect::new(Component::GeneratorCpu, ran + waited, finding);
-        Some(suspect.with("ran_share", ran).with("waited_share", waited))
+        Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
     /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
@@ -130,10 +131,10 @@ impl LimiterInput<'_, '_> {
         let finding = NetworkLimit::RowsWait { connections: writers, waiting };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkBandwidth, waiting / writers, finding)
-            .with("connections_with_unsent_rows", waiting)
-            .with_any("connections_with_unread_rows", unread)
-            .with_any("sessions_at_work", at_work);
+            .with(EvidenceKind::ConnectionsWithUnsentRows, waiting)
+            .with_any(EvidenceKind::ConnectionsWithUnreadRows, unread)
+            .with_any(EvidenceKind::SessionsAtWork, at_work);
         let sent_again = self.signals.rate(&sockets, sockets::RETRANSMITS);
-        Some(suspect.with_any("segments_sent_again_per_s", sent_again))
+        Some(suspect.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 }

@@ -15,6 +15,7 @@ mod connections;
 mod database;
 mod demand;
 mod embedded;
+mod evidence;
 pub mod finding;
 mod generator;
 mod input;
@@ -36,6 +37,7 @@ use input::LimiterInput;
 use signals::Signals;
 
 pub use component::Component;
+pub use evidence::{EvidenceKind, EvidenceNumber};
 pub use load::SHORTEST_LOAD;
 pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
 pub(crate) use others::{other_programs, sees_database};
@@ -49,8 +51,8 @@ pub struct Limiter {
     pub component: Component,
     /// Facts behind it.
     pub finding: LimiterFinding,
-    /// Numbers behind it: names and values.
-    pub evidence: Vec<(String, f64)>,
+    /// Numbers behind it.
+    pub evidence: Vec<EvidenceNumber>,
     /// Everything that was found to hinder the requests, the limiter first.
     pub ranked: Vec<Suspect>,
     /// Observations of each component, whatever the limiter is.
@@ -131,8 +133,8 @@ impl LimiterInput<'_, '_> {
         let jobs = self.findings.whole_jobs();
         let offered: f64 = jobs.filter_map(|account| self.findings.offered_per_s(account)).sum();
         Suspect::new(Component::NotSaturated, 1.0, LimiterFinding::Satisfied)
-            .with("offered_per_s", offered)
-            .with("answered_per_s", self.findings.ended_per_s())
+            .with(EvidenceKind::OfferedPerS, offered)
+            .with(EvidenceKind::AnsweredPerS, self.findings.ended_per_s())
     }
 
     fn unknown(&self, why: Saturation) -> Suspect {
@@ -184,12 +186,12 @@ impl LimiterInput<'_, '_> {
         let finding = Concurrency { asking, clients, service_s, per_s, in_flight };
         let finding = LimiterFinding::Concurrency(finding);
         let suspect = Suspect::new(Component::Concurrency, 1.0, finding)
-            .with("clients", clients)
-            .with("requests_in_flight", in_flight)
-            .with("service_ms", service_s * 1e3)
-            .with("requests_per_s", per_s)
-            .with("generator_busiest_share", self.generator_share()?)
-            .with_any("database_cpu_share", self.database_share());
+            .with(EvidenceKind::Clients, clients)
+            .with(EvidenceKind::RequestsInFlight, in_flight)
+            .with(EvidenceKind::ServiceMs, service_s * 1e3)
+            .with(EvidenceKind::RequestsPerS, per_s)
+            .with(EvidenceKind::GeneratorBusiestShare, self.generator_share()?)
+            .with_any(EvidenceKind::DatabaseCpuShare, self.database_share());
         Some(suspect)
     }
 }

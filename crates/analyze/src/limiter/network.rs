@@ -4,6 +4,7 @@ use record::metric::{interface, sockets};
 use record::{Part, Side};
 
 use super::component::Component;
+use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, NetworkLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -109,8 +110,8 @@ impl LimiterInput<'_, '_> {
         let finding = NetworkLimit::Link { interface: part.clone(), bytes_per_s: rate, share };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
-            .with("bytes_per_s", rate)
-            .with("link_bytes_per_s", speed);
+            .with(EvidenceKind::BytesPerS, rate)
+            .with(EvidenceKind::LinkBytesPerS, speed);
         // A speed that is exceeded is wrong: tunnels report made-up speeds.
         (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(suspect)
     }
@@ -129,7 +130,7 @@ impl LimiterInput<'_, '_> {
         let found =
             narrow.or_else(|| self.round_trip_delay()).or_else(|| self.hidden_network_delay())?;
         let sent_again = self.signals.rate(&Part::Sockets(Side::Server), sockets::RETRANSMITS);
-        Some(found.with_any("segments_sent_again_per_s", sent_again))
+        Some(found.with_any(EvidenceKind::SegmentsSentAgainPerS, sent_again))
     }
 
     /// Returns a suspect if answers wait for bandwidth.
@@ -149,11 +150,11 @@ impl LimiterInput<'_, '_> {
             NetworkLimit::AnswersWait { in_flight: self.demand.in_flight, waiting: sending };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
-            .with("requests_in_flight", self.demand.in_flight)
-            .with("answers_that_wait_to_be_sent", sending)
-            .with("service_ms", self.demand.service_s * 1e3);
+            .with(EvidenceKind::RequestsInFlight, self.demand.in_flight)
+            .with(EvidenceKind::AnswersThatWaitToBeSent, sending)
+            .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
         let queue = self.signals.mean(&server, sockets::SEND_QUEUE);
-        Some(suspect.with_any("bytes_that_wait_to_be_sent", queue))
+        Some(suspect.with_any(EvidenceKind::BytesThatWaitToBeSent, queue))
     }
 
     /// Returns a suspect if answers wait in a queue of the network, which no socket shows. The
@@ -176,9 +177,9 @@ impl LimiterInput<'_, '_> {
         let finding = NetworkLimit::AnswersQueue { mean_s: mean, least_s: least };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkBandwidth, share, finding)
-            .with("server_round_trip_ms", mean * 1e3)
-            .with("server_round_trip_least_ms", least * 1e3)
-            .with("service_ms", self.demand.service_s * 1e3);
+            .with(EvidenceKind::ServerRoundTripMs, mean * 1e3)
+            .with(EvidenceKind::ServerRoundTripLeastMs, least * 1e3)
+            .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
         Some(suspect)
     }
 
@@ -195,10 +196,10 @@ impl LimiterInput<'_, '_> {
         let finding = NetworkLimit::RoundTrips { trips, round_trip_s: least, service_s };
         let finding = LimiterFinding::Network(finding);
         let suspect = Suspect::new(Component::NetworkLatency, share, finding)
-            .with("round_trip_least_ms", least * 1e3)
-            .with("statements_per_request", trips)
-            .with("service_ms", service_s * 1e3);
-        Some(suspect.with_any("sessions_active", self.active()))
+            .with(EvidenceKind::RoundTripLeastMs, least * 1e3)
+            .with(EvidenceKind::StatementsPerRequest, trips)
+            .with(EvidenceKind::ServiceMs, service_s * 1e3);
+        Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
     /// Returns a suspect if requests are neither in the database, which has an idle session for
@@ -229,11 +230,11 @@ impl LimiterInput<'_, '_> {
             false => Component::NetworkLatency,
         };
         let suspect = Suspect::new(component, share, finding)
-            .with("requests_in_flight", self.demand.in_flight)
-            .with("bytes_of_an_answer", self.demand.received_bytes)
-            .with("sessions_idle", idle)
-            .with_any("sessions_active", self.active())
-            .with("service_ms", self.demand.service_s * 1e3);
+            .with(EvidenceKind::RequestsInFlight, self.demand.in_flight)
+            .with(EvidenceKind::BytesOfAnAnswer, self.demand.received_bytes)
+            .with(EvidenceKind::SessionsIdle, idle)
+            .with_any(EvidenceKind::SessionsActive, self.active())
+            .with(EvidenceKind::ServiceMs, self.demand.service_s * 1e3);
         Some(suspect)
     }
 

@@ -5,6 +5,7 @@ use record::{Component as Observed, Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::LimiterFinding;
 use super::input::LimiterInput;
 use super::processors::CPU_FULL;
@@ -100,13 +101,13 @@ impl LimiterInput<'_, '_> {
         }
         let finding = LimiterFinding::OtherPrograms(others.clone());
         let suspect = Suspect::new(Component::OtherPrograms, others.share(), finding)
-            .with("processors_of_other_programs", others.used)
-            .with("processors", others.processors)
-            .with_any("busy_processors_share", self.busy_share());
+            .with(EvidenceKind::ProcessorsOfOtherPrograms, others.used)
+            .with(EvidenceKind::Processors, others.processors)
+            .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(others.largest().iter().fold(
             suspect,
             |suspect, OtherProgram { name, processors, .. }| {
-                suspect.with(&format!("processors_of_{name}"), *processors)
+                suspect.with(EvidenceKind::ProcessorsOf(name.clone()), *processors)
             },
         ))
     }

@@ -5,6 +5,7 @@ use record::{Part, Side};
 
 use super::component::Component;
 use super::demand::LoadSource;
+use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, ProcessorLimit};
 use super::input::LimiterInput;
 use super::suspect::Suspect;
@@ -103,9 +104,9 @@ impl LimiterInput<'_, '_> {
         let finding = ProcessorLimit::Throttled { side, throttled, quota, used };
         let finding = LimiterFinding::Processors(finding);
         let suspect = Suspect::new(Component::Cgroup, share, finding)
-            .with("throttled_s_per_s", throttled)
-            .with("quota_processors", quota)
-            .with("used_processors", used);
+            .with(EvidenceKind::ThrottledSPerS, throttled)
+            .with(EvidenceKind::QuotaProcessors, quota)
+            .with(EvidenceKind::UsedProcessors, used);
         Some(suspect)
     }
 
@@ -138,11 +139,11 @@ impl LimiterInput<'_, '_> {
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
         let component = self.or_proxy(Component::DatabaseCpu);
         let suspect = Suspect::new(component, share, finding)
-            .with("used_processors", used)
-            .with("processors", may)
-            .with("wanted_processors", wants * may)
-            .with_any("busy_processors_share", busy)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::UsedProcessors, used)
+            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::WantedProcessors, wants * may)
+            .with_any(EvidenceKind::BusyProcessorsShare, busy)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
     }
 
@@ -179,11 +180,11 @@ impl LimiterInput<'_, '_> {
             is_starved: true,
         });
         let suspect = Suspect::new(Component::DatabaseCpu, share, finding)
-            .with("used_processors", used)
-            .with("processors", may)
-            .with("wanted_processors", used + waited)
-            .with_any("busy_processors_share", self.busy_share());
-        Some(suspect.with_any("sessions_active", self.active()))
+            .with(EvidenceKind::UsedProcessors, used)
+            .with(EvidenceKind::Processors, may)
+            .with(EvidenceKind::WantedProcessors, used + waited)
+            .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
+        Some(suspect.with_any(EvidenceKind::SessionsActive, self.active()))
     }
 
     /// Returns the busy fraction of all processors of the database's host.
@@ -218,10 +219,10 @@ impl LimiterInput<'_, '_> {
         let finding = LimiterFinding::Processors(finding);
         let component = self.or_proxy(Component::DatabaseSingleCore);
         let suspect = Suspect::new(component, busiest, finding)
-            .with("busiest_thread_share", busiest)
-            .with("used_processors", used)
-            .with("processors", may)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::BusiestThreadShare, busiest)
+            .with(EvidenceKind::UsedProcessors, used)
+            .with(EvidenceKind::Processors, may)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
     }
 

@@ -10,6 +10,7 @@ use record::statistic::{pg_stat_databases, status};
 use record::{Part, Side};
 
 use super::component::Component;
+use super::evidence::EvidenceKind;
 use super::finding::{LimiterFinding, Pause, ProgramLimit, Sockets};
 use super::generator::{FULL, KEPT_WAITING};
 use super::input::LimiterInput;
@@ -111,8 +112,9 @@ impl LimiterInput<'_, '_> {
             if is_busy { Component::GeneratorThread } else { Component::GeneratorInput };
         let finding = ProgramLimit::Absent { sessions, processors: ran, is_busy };
         let finding = LimiterFinding::Program(finding);
-        let suspect = Suspect::new(component, absent, finding).with("sessions", sessions);
-        Some(suspect.with("ran_share", ran))
+        let suspect =
+            Suspect::new(component, absent, finding).with(EvidenceKind::Sessions, sessions);
+        Some(suspect.with(EvidenceKind::RanShare, ran))
     }
 
     /// Returns the mean number of the program's sessions; `None` if not all of them can be seen.
@@ -131,7 +133,7 @@ impl LimiterInput<'_, '_> {
         let share = self.generator_share().filter(|share| *share >= FULL)?;
         let finding = LimiterFinding::Program(ProgramLimit::ThreadFull { share });
         let suspect = Suspect::new(Component::GeneratorThread, share, finding);
-        Some(suspect.with("share_of_processor", share))
+        Some(suspect.with(EvidenceKind::ShareOfProcessor, share))
     }
 
     /// Returns the waiting and the running time of the program's threads, in processors.
@@ -154,7 +156,7 @@ impl LimiterInput<'_, '_> {
         }
         let finding = LimiterFinding::Program(ProgramLimit::Waits { ran, waited });
         let suspect = Suspect::new(Component::GeneratorCpu, share, finding);
-        Some(suspect.with("ran_share", ran).with("waited_share", waited))
+        Some(suspect.with(EvidenceKind::RanShare, ran).with(EvidenceKind::WaitedShare, waited))
     }
 
     /// Returns a suspect if the program does not ask for more: the database's sessions wait for it,
@@ -169,7 +171,7 @@ impl LimiterInput<'_, '_> {
         });
         let limited = self.signals.rate(&Part::Sockets(Side::Server), sockets::RECEIVER_LIMITED);
         let suspect = Suspect::new(component, sessions.share(), finding)
-            .with("server_sockets_limited_by_receiver", limited.unwrap_or(0.0));
+            .with(EvidenceKind::ServerSocketsLimitedByReceiver, limited.unwrap_or(0.0));
         Some(sessions.with_evidence(suspect))
     }
 
@@ -253,9 +255,9 @@ impl LimiterInput<'_, '_> {
             waiting: (sessions.idle + sessions.receiving) / sessions.all,
         });
         let suspect = Suspect::new(Component::DatabaseSingleCore, share, finding)
-            .with("used_processors", ran)
-            .with("processors", may)
-            .with_any("sessions_active", self.active());
+            .with(EvidenceKind::UsedProcessors, ran)
+            .with(EvidenceKind::Processors, may)
+            .with_any(EvidenceKind::SessionsActive, self.active());
         Some(suspect)
     }
 
@@ -294,8 +296,8 @@ impl LimiterInput<'_, '_> {
         };
         let finding = LimiterFinding::Program(ProgramLimit::Starved { side, waited: lacked });
         let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), finding)
-            .with("waited_share", lacked)
-            .with_any("busy_processors_share", self.busy_share());
+            .with(EvidenceKind::WaitedShare, lacked)
+            .with_any(EvidenceKind::BusyProcessorsShare, self.busy_share());
         Some(sessions.with_evidence(suspect))
     }
 
@@ -435,17 +437,17 @@ impl ProgramSessions {
 
     fn with_evidence(&self, suspect: Suspect) -> Suspect {
         suspect
-            .with("sessions", self.all)
-            .with("sessions_idle", self.idle)
-            .with("sessions_receiving", self.receiving)
-            .with("sessions_that_wait_to_send", self.sending)
-            .with_any("sessions_in_a_pause", self.paused)
-            .with_any("sessions_with_empty_sockets", self.nothing_waits)
-            .with_any("sessions_with_unread_requests", self.unread_request)
-            .with_any("sessions_with_unread_answers", self.unread_answer)
-            .with_any("server_sockets_with_unread_requests", self.unread_by_server)
-            .with_any("program_sockets_with_unread_answers", self.unread_by_program)
-            .with_any("requests_per_s", self.requests_per_s)
-            .with("round_trip_least_ms", self.round_trip_s * 1e3)
+            .with(EvidenceKind::Sessions, self.all)
+            .with(EvidenceKind::SessionsIdle, self.idle)
+            .with(EvidenceKind::SessionsReceiving, self.receiving)
+            .with(EvidenceKind::SessionsThatWaitToSend, self.sending)
+            .with_any(EvidenceKind::SessionsInAPause, self.paused)
+            .with_any(EvidenceKind::SessionsWithEmptySockets, self.nothing_waits)
+            .with_any(EvidenceKind::SessionsWithUnreadRequests, self.unread_request)
+            .with_any(EvidenceKind::SessionsWithUnreadAnswers, self.unread_answer)
+            .with_any(EvidenceKind::ServerSocketsWithUnreadRequests, self.unread_by_server)
+            .with_any(EvidenceKind::ProgramSocketsWithUnreadAnswers, self.unread_by_program)
+            .with_any(EvidenceKind::RequestsPerS, self.requests_per_s)
+            .with(EvidenceKind::RoundTripLeastMs, self.round_trip_s * 1e3)
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::component::Component;
+use super::evidence::{EvidenceKind, EvidenceNumber};
 use super::finding::LimiterFinding;
 
 /// A component that takes the time of requests, or has no more to give.
@@ -15,8 +16,8 @@ pub struct Suspect {
     pub share: f64,
     /// Facts behind the suspicion.
     pub finding: LimiterFinding,
-    /// Numbers behind it: names and values.
-    pub evidence: Vec<(String, f64)>,
+    /// Numbers behind it.
+    pub evidence: Vec<EvidenceNumber>,
 }
 
 impl Suspect {
@@ -25,16 +26,16 @@ impl Suspect {
     }
 
     /// Adds a number as evidence.
-    pub(super) fn with(mut self, name: &str, value: f64) -> Suspect {
+    pub(super) fn with(mut self, kind: EvidenceKind, value: f64) -> Suspect {
         // The sum of no numbers is -0.
-        self.evidence.push((name.to_owned(), value + 0.0));
+        self.evidence.push(EvidenceNumber { kind, value: value + 0.0 });
         self
     }
 
     /// Adds a number as evidence, if there is one.
-    pub(super) fn with_any(self, name: &str, value: Option<f64>) -> Suspect {
+    pub(super) fn with_any(self, kind: EvidenceKind, value: Option<f64>) -> Suspect {
         match value {
-            Some(value) => self.with(name, value),
+            Some(value) => self.with(kind, value),
             None => self,
         }
     }

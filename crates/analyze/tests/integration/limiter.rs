@@ -3,7 +3,7 @@
 use analyze::limiting::{
     ConnectionLimit, FullThread, GeneratorLimit, Inconclusive, LimiterFinding, Saturation,
 };
-use analyze::{Component, Evidence, Surroundings, summarize};
+use analyze::{Component, Evidence, EvidenceKind, EvidenceNumber, Surroundings, summarize};
 use record::EventKind;
 
 use crate::support::{
@@ -26,13 +26,17 @@ fn unobserved(why: Saturation) -> LimiterFinding {
     LimiterFinding::NothingFull { why, sees_server: false, full: Vec::new() }
 }
 
+fn numbers_of(numbers: [(EvidenceKind, f64); 2]) -> [EvidenceNumber; 2] {
+    numbers.map(|(kind, value)| EvidenceNumber { kind, value })
+}
+
 #[test]
 fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
     let evidence = steady(OPEN);
     check(&evidence, Component::NotSaturated, LimiterFinding::Satisfied);
     let numbers = summarize(&evidence).limiter.evidence;
-    let expected = [("offered_per_s".to_owned(), 1_000.0), ("answered_per_s".to_owned(), 1_000.0)];
-    assert_eq!(numbers, expected);
+    let expected = [(EvidenceKind::OfferedPerS, 1_000.0), (EvidenceKind::AnsweredPerS, 1_000.0)];
+    assert_eq!(numbers, numbers_of(expected));
 }
 
 #[test]
@@ -44,7 +48,12 @@ fn requests_of_a_mix_are_counted_once() {
     assert_eq!(evidence.jobs.len(), 3);
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.component, Component::NotSaturated);
-    let offered = limiter.evidence.iter().find(|(name, _)| name == "offered_per_s").unwrap().1;
+    let offered = limiter
+        .evidence
+        .iter()
+        .find(|number| number.kind == EvidenceKind::OfferedPerS)
+        .unwrap()
+        .value;
     assert!(near(offered, 1_000.0), "{offered}");
 }
 
@@ -118,8 +127,8 @@ fn unconnected_clients_limit_the_job() {
     check(&evidence, Component::Connections, LimiterFinding::Connections(without));
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.ranked[0].share, 0.6);
-    let numbers = [("clients".to_owned(), 20.0), ("connections".to_owned(), 8.0)];
-    assert_eq!(limiter.evidence, numbers);
+    let numbers = [(EvidenceKind::Clients, 20.0), (EvidenceKind::Connections, 8.0)];
+    assert_eq!(limiter.evidence, numbers_of(numbers));
     // All clients have a connection.
     evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(20));
     assert_ne!(summarize(&evidence).limiter.component, Component::Connections);

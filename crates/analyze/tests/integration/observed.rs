@@ -4,7 +4,9 @@ use analyze::limiting::{
     BackgroundWork, ConnectionLimit, Contradiction, EmbeddedWait, GeneratorLimit,
     LimiterFinding as F, MemoryLimit, NetworkLimit, ProcessorLimit, Requesters, Unseen, Waits,
 };
-use analyze::{Component, Evidence, Place, Route, Surroundings, UsedTarget, summarize};
+use analyze::{
+    Component, Evidence, EvidenceKind, Place, Route, Surroundings, UsedTarget, summarize,
+};
 use base::Nanos;
 use record::Side;
 
@@ -65,8 +67,9 @@ pub(crate) fn names(evidence: &Evidence, component: Component, is_it: impl Fn(&F
     assert!(is_it(&limiter.finding), "{:?}", limiter.finding);
     assert_eq!(limiter.ranked[0].component, component);
     assert!(!limiter.evidence.is_empty());
-    for (name, _) in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
-        assert!(is_explained(name), "the guide does not say what {name} is made of");
+    for number in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
+        let name = number.kind.name();
+        assert!(is_explained(&name), "the guide does not say what {name} is made of");
     }
 }
 
@@ -278,14 +281,14 @@ fn flush_waits_and_disk_waits_are_distinguished() {
     }
     plant(&mut evidence, "disk sdb", "busy", 0.1);
     let told = summarize(&evidence).limiter.evidence;
-    for (name, value) in [
-        ("busiest_disk_share", 0.9),
-        ("its_bytes_per_s", 4e6),
-        ("its_operations_per_s", 400.0),
-        ("its_ms_per_operation", 5.0),
+    for (kind, value) in [
+        (EvidenceKind::BusiestDiskShare, 0.9),
+        (EvidenceKind::ItsBytesPerS, 4e6),
+        (EvidenceKind::ItsOperationsPerS, 400.0),
+        (EvidenceKind::ItsMsPerOperation, 5.0),
     ] {
-        let found = told.iter().find(|(found, _)| found == name).expect("a number of the disk");
-        assert!((found.1 - value).abs() < 1e-9 * value, "{found:?}");
+        let found = told.iter().find(|number| number.kind == kind).expect("a number of the disk");
+        assert!((found.value - value).abs() < 1e-9 * value, "{found:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The limiter and the observations of each component in `assay.summary/1`.
 
-use analyze::{ObservedComponents, OtherProgram};
+use analyze::{EvidenceNumber, ObservedComponents, OtherProgram};
 use serde::Serialize;
 
 use super::finite::finite;
@@ -83,8 +83,8 @@ impl SuspectOf {
 impl SeenOf {
     pub(super) fn of(seen: &ObservedComponents) -> SeenOf {
         SeenOf {
-            utilisations: numbers(&seen.utilisations),
-            waits: numbers(&seen.waits),
+            utilisations: named(&seen.utilisations),
+            waits: named(&seen.waits),
             programs: seen.programs.iter().map(ProgramOf::of).collect(),
         }
     }
@@ -102,8 +102,16 @@ pub(super) fn unseen(unseen: &[UnseenSource]) -> Vec<Unseen> {
     unseen.iter().map(one).collect()
 }
 
-pub(super) fn numbers(evidence: &[(String, f64)]) -> Vec<Number> {
+pub(super) fn numbers(evidence: &[EvidenceNumber]) -> Vec<Number> {
+    let number = |EvidenceNumber { kind, value }: &EvidenceNumber| Number {
+        name: kind.name().into_owned(),
+        value: finite(*value),
+    };
+    evidence.iter().map(number).collect()
+}
+
+fn named(means: &[(String, f64)]) -> Vec<Number> {
     let number =
         |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
-    evidence.iter().map(number).collect()
+    means.iter().map(number).collect()
 }

@@ -1,7 +1,7 @@
 //! The limiter with its evidence, the other suspects, and the sources that were not observed.
 
 use analyze::limiting::Unseen;
-use analyze::{Component, Limiter, ObservedComponents, Suspect};
+use analyze::{Component, EvidenceNumber, Limiter, ObservedComponents, Suspect};
 
 use super::remark::{Remark, Tone};
 use crate::number::percent;
@@ -24,7 +24,7 @@ pub struct LimiterSection {
     /// Reason in one sentence.
     pub because: String,
     /// Numbers behind it: names and values.
-    pub evidence: Vec<(String, f64)>,
+    pub evidence: Vec<EvidenceNumber>,
     /// Measure that would move the limit.
     pub relief: Option<&'static str>,
     /// All suspects, the likeliest first.
@@ -47,7 +47,7 @@ pub struct SuspectRow {
     /// Reason in one sentence.
     pub because: String,
     /// Numbers behind it: names and values.
-    pub evidence: Vec<(String, f64)>,
+    pub evidence: Vec<EvidenceNumber>,
     /// Measure that would move the limit.
     pub relief: Option<&'static str>,
 }

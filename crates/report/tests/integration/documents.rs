@@ -295,7 +295,7 @@ fn missing_number_is_null() {
     let mut view = cases::open().view();
     view.summary.jobs[0].throughput_per_s = Some(f64::INFINITY);
     view.summary.jobs[0].rows_per_s = Some(f64::NAN);
-    view.summary.limiter.evidence[0].1 = f64::NAN;
+    view.summary.limiter.evidence[0].value = f64::NAN;
     view.summary.verdict.checks[0].value = Some(f64::NEG_INFINITY);
     let document = json(&view);
     assert_eq!(complaints(&schema, &document), [""; 0]);
