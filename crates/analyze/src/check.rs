@@ -28,11 +28,11 @@ pub enum CheckKind {
     Window,
     /// Every request that came due has an outcome.
     Balance,
-    /// As many requests came due as the schedules say.
+    /// The number of due requests matches the schedules.
     Rate,
     /// The same in each second.
     EachSecond,
-    /// As many requests were sent as came due.
+    /// Every due request was sent.
     Achieved,
     /// Poisson arrivals were as irregular as expected.
     Arrivals,
@@ -76,7 +76,7 @@ pub enum CheckKind {
     WrongResults,
     /// The target was reachable all the time.
     Outage,
-    /// As many connections were open as configured.
+    /// All configured connections were open.
     Connections,
     /// All times were within the range of the histograms.
     Overflow,

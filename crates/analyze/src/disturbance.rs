@@ -40,13 +40,13 @@ pub struct Phase {
 /// The phases of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseName {
-    /// Until the step of the first intended start.
+    /// The steps until that of the first intended start.
     Before,
-    /// With a request in flight; if the job is no timetable, up to its last answer.
+    /// The steps with a request in flight; without a timetable, all steps up to the last answer.
     During,
-    /// Without a request in flight, between the first and the last of a timetable.
+    /// The steps without a request in flight, between the first and the last of a timetable.
     Between,
-    /// From the step after the last answer.
+    /// The steps after that of the last answer.
     After,
 }
 

@@ -113,31 +113,31 @@ pub enum Completeness {
 /// Way in which a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEnd {
-    /// By itself.
+    /// The run completed.
     Completed {
         /// Text of the event of an exhausted file that ended it.
         exhausted: Option<String>,
     },
-    /// By the user, as it has no duration.
+    /// The user ended the run, which has no duration.
     EndedByUser,
-    /// By the user, before its duration was over.
+    /// The user ended the run before its duration was over.
     Interrupted,
-    /// By an error.
+    /// An error ended the run.
     StoppedByError,
-    /// With a lost target.
+    /// The target was lost.
     TargetLost,
-    /// By a file that failed.
+    /// A file failed.
     FileFailed,
-    /// By a record that could no longer be written.
+    /// The record could no longer be written.
     RecorderFailed,
-    /// By a full queue.
+    /// A queue was full.
     QueueFull {
         /// Name of the job with the queue that was full first; `None` if it is unknown.
         job: Option<String>,
     },
-    /// By a panic in Assay itself.
+    /// Assay itself panicked.
     InternalError,
-    /// Killed, or still running.
+    /// The process was killed, or still runs.
     Killed {
         /// Number of requests that were open.
         open: u64,
@@ -204,7 +204,7 @@ pub enum Seconds {
 /// Sending of the requests that came due.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sending {
-    /// As many requests were sent as came due.
+    /// Every due request was sent.
     AllSent,
     /// Some requests were never sent.
     Short {
@@ -263,7 +263,7 @@ pub enum LatePart {
 pub enum Stalls {
     /// None was long.
     None,
-    /// At least one was too long.
+    /// At least one stall was too long.
     Longest {
         /// Length of the longest, in seconds.
         length_s: f64,
@@ -510,7 +510,7 @@ pub enum Outages {
 pub enum Connections {
     /// The target accepted every connection.
     AllAccepted,
-    /// As many connections were open as configured.
+    /// All configured connections were open.
     AllOpen,
     /// Fewer connections were open than configured.
     Missing {

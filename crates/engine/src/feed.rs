@@ -39,7 +39,7 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 
 /// The groups of one file that belong to one lane.
 pub(crate) struct LaneFeed {
-    /// From the thread that reads the file.
+    /// Messages of the thread that reads the file.
     messages: Receiver<Message>,
     /// The block from which groups are taken at present.
     block: Option<Arc<Records>>,

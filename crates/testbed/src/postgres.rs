@@ -23,8 +23,7 @@ const SUITE: Suite = Suite {
     versions: Some("/usr/lib/postgresql"),
 };
 
-/// The owner of the cluster, who logs in over the socket, in a folder that only the account can
-/// enter.
+/// The owner of the cluster. This user logs in over a socket whose folder only the account can enter.
 const OWNER: &str = "postgres";
 
 /// Accounts that run the server if this process is root, in order of preference.

@@ -42,7 +42,7 @@ pub(super) const ORDINARY: Laboratory = Laboratory {
 /// The order of the arms in a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// By a coin for each round.
+    /// A random order for each round.
     Coin,
     /// By a coin for every two rounds, once in each order, with the order effect fitted.
     Counterbalanced,

@@ -22,9 +22,9 @@ pub(super) struct Method {
 /// The analysis of the runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Analysis {
-    /// By pairs.
+    /// Pairs of runs are compared.
     Paired,
-    /// The mistake: as two groups.
+    /// Runs are compared as two groups, a mistake planted on purpose.
     Unpaired,
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// The rate at which comparisons have a property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonRate {
-    /// Property, and the comparisons.
+    /// Name of the property and of the set of comparisons.
     pub name: &'static str,
     /// Number of comparisons.
     pub comparisons: u32,

@@ -60,7 +60,7 @@ fn quantile_of_largest(squared: f64, of: usize) -> f64 {
 }
 
 impl<'a> CheckInput<'a> {
-    /// Checks that as many requests came due as the schedules say.
+    /// Checks that the number of due requests matches the schedules.
     pub(super) fn rate(&self) -> Check {
         let jobs = self.whole_jobs().count();
         let differences = self.whole_jobs().filter_map(|account| self.difference(account, jobs));

@@ -225,8 +225,8 @@ impl LimiterInput<'_, '_> {
         Some(if no_answer_in_one_tick { awaiting + in_one_tick } else { awaiting })
     }
 
-    /// Returns true if a request of a program keeps its session, if all are at work, for longer
-    /// than a tick of the kernel.
+    /// Returns true if a request of a program would keep its session for longer than a tick of the
+    /// kernel if all sessions were at work.
     fn takes_long(&self, sessions: f64) -> bool {
         sessions > LONG_S * self.requests_of_a_program_per_s().unwrap_or(0.0)
     }

@@ -189,7 +189,7 @@ pub enum GeneratorLimit {
 /// Evidence that a thread of the load generator runs all the time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FullThread {
-    /// The threads make as much as they can by the calibration.
+    /// The threads have reached their calibrated maximum.
     Ceiling(CeilingUse),
     /// A thread used nearly all of a processor.
     Processor {
@@ -445,14 +445,14 @@ pub enum EmbeddedWait {
 /// Lack of memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MemoryLimit {
-    /// In the server's control group.
+    /// The server's control group lacks memory.
     Group {
         /// Fraction of the time in which tasks lacked memory.
         lacked: f64,
         /// Limit of the group, in bytes.
         limit_bytes: f64,
     },
-    /// On the host of the database.
+    /// The host of the database lacks memory.
     Host {
         /// Fraction of the time in which tasks lacked memory.
         lacked: f64,

@@ -44,7 +44,7 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on
     assert_eq!(failed(&rows[15]), 0);
 }
 
-/// As after a changed password or a dropped database.
+/// Logins are refused, as after a changed password or a dropped database.
 #[test]
 fn refused_logins_are_an_outage_of_their_length() {
     for job in ["rate = 200\narrival = uniform", "concurrency = 4\nthink = 20ms"] {

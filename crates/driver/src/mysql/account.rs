@@ -1,10 +1,10 @@
 //! Statement counters of MySQL and MariaDB, for the check of a client's counts.
 //!
-//! The servers have no count of transactions: `Handler_commit` counts each engine's part of a
-//! transaction, and none of the transactions that touched no table. Two counters can be reconciled
-//! exactly with a client's: `Com_commit`, the `commit` statements, and `Questions`, all commands
-//! that it sent except preparations but including the one that ends a session. Both are up to date
-//! whenever they are read.
+//! The servers do not count transactions: `Handler_commit` counts each engine's part of a
+//! transaction separately, and leaves out transactions that touched no table. Two counters can be
+//! reconciled exactly with those of a client: `Com_commit` counts `commit` statements, and
+//! `Questions` counts all commands except preparations, among them the one that ends a session. Both
+//! are up to date whenever they are read.
 
 use base::Nanos;
 

@@ -62,7 +62,7 @@ pub(crate) struct Processes {
     /// Root process of the observed program, if it is not this one.
     observed_root: Option<u32>,
     places: Vec<LocatedServer>,
-    /// Prefix of the names of this process's threads that are the database.
+    /// Name prefix of the threads of this process that belong to the database.
     threads: Option<&'static str>,
     generator: Group,
     server: Group,

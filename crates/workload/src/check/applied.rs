@@ -59,8 +59,8 @@ fn replace<'a>(section: &mut Section<'a>, entry: Entry<'a>) {
     section.entries.insert(place, entry);
 }
 
-/// Returns true if `name` sets the key `wanted`, by its other name or for any dialect too; a
-/// `wanted` that names a dialect is set only by itself.
+/// Returns true if `name` sets the key `wanted`. The other name of the key and its forms for a
+/// dialect do too; if `wanted` itself names a dialect, only the same name does.
 fn sets_same_key(name: &str, wanted: &str) -> bool {
     if dialect::split(wanted).1.is_some() {
         return name == wanted;

@@ -17,16 +17,16 @@ use crate::wording::quoted;
 /// The way in which the values of a statement reach the database.
 #[derive(Clone, Copy)]
 pub(super) enum Binding<'b> {
-    /// As parameters of a prepared statement of a job.
+    /// Values are parameters of a prepared statement of a job.
     Bound {
         /// The job that the statement belongs to.
         scope: JobScope<'b>,
         /// Number of the statement, from 1.
         number: usize,
     },
-    /// As words of a command.
+    /// Values are words of a command.
     Shell(JobScope<'b>),
-    /// Inserted into the text as constants; the string names the section in messages.
+    /// Values are constants inserted into the text; the string names the section in messages.
     Written(&'b str),
 }
 

@@ -33,9 +33,9 @@ impl fmt::Debug for Csv {
 /// A reference to a column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// By its number, from 1.
+    /// The column with this number, from 1.
     Number(i64),
-    /// By its name in the first line.
+    /// The column with this name in the first line.
     Name(String),
 }
 

@@ -270,7 +270,7 @@ fn statements(piece: impl Strategy<Value = String>) -> impl Strategy<Value = Str
     })
 }
 
-/// Generates text of a statement without a special meaning, or that only looks special.
+/// Generates text of a statement without a special meaning; some of it looks special.
 fn literal() -> impl Strategy<Value = String> {
     select(vec![
         " where a = ",
