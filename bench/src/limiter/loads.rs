@@ -12,8 +12,8 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
     format!("[setup]\nquery = create table t ({columns})\n[load t]\nrows = {rows}\n{keys}\n")
 }
 
-/// Starts a server whose commits do not wait for the disk: a load lasts a few seconds, and the
-/// machine's own disk could take one of them.
+/// Starts a server whose commits do not wait for the disk: a load lasts only a few seconds, and one
+/// slow flush of the machine's disk could take a second of it.
 fn unflushed() -> Result<Server, RepetitionError> {
     server(&Options::postgres().set("fsync", "off"))
 }

@@ -75,9 +75,9 @@ pub enum Saturation {
     Program,
     /// Requests arrive faster than they are answered.
     Overload,
-    /// A closed job takes what it can get.
+    /// A closed job sends as fast as it is answered.
     ClosedJob,
-    /// A load takes what it can get.
+    /// A load sends as fast as it is answered.
     Load,
 }
 

@@ -416,7 +416,7 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Runs what a round lacks, and repeats it if an instrument failed.
+    /// Executes the missing runs of a round, and repeats the round if an instrument failed.
     fn round(&mut self, round: u32, pairs_due: u32) -> Result<RoundEnd, ExperimentError> {
         for planned in self.schedule.round(round, self.runs.attempts(round)) {
             if self.runs.has(round, planned.position) {
