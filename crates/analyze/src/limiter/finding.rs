@@ -71,7 +71,7 @@ pub enum Inconclusive {
 /// The reason why there must be a limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturation {
-    /// An observed program asked what it wanted.
+    /// An observed program chose its own load.
     Program,
     /// Requests arrive faster than they are answered.
     Overload,
