@@ -7,8 +7,8 @@ use std::mem;
 
 use base::AccountId;
 use record::{
-    Cell, Counts, End, EndCounts, Gauge, Grid, Header, Histograms, Interval, Kind, Late, LateBatch,
-    Live, LiveJob,
+    Cell, Counts, End, EndCounts, Gauge, Grid, Header, Histograms, Interval, Kind, LateAnswer,
+    LateBatch, Live, LiveJob,
 };
 
 use super::cache::{Cache, Evicted};
@@ -112,13 +112,13 @@ impl RunSums {
             self.second(account, interval)?.counts.arrivals += 1;
         }
         // In the order of rows: each row is read from disk only once.
-        let mut requests: Vec<Late<'_>> = batches.flat_map(LateBatch::requests).collect();
+        let mut requests: Vec<LateAnswer<'_>> = batches.flat_map(LateBatch::requests).collect();
         requests.sort_by_key(|late| (late.account, late.start));
         requests.iter().try_for_each(|late| self.add_request(late))
     }
 
-    fn add_request(&mut self, late: &Late<'_>) -> Result<(), RowError> {
-        let Late { account, start, end, sample, statements } = *late;
+    fn add_request(&mut self, late: &LateAnswer<'_>) -> Result<(), RowError> {
+        let LateAnswer { account, start, end, sample, statements } = *late;
         let row = self.grid.row(start);
         let overflows = self.row(account, row)?.record_request(sample, statements);
         let second = self.second(account, start)?;
