@@ -98,6 +98,7 @@ kinds! {
     SessionsWithEmptySockets => "sessions_with_empty_sockets",
     SessionsWithUnreadAnswers => "sessions_with_unread_answers",
     SessionsWithUnreadRequests => "sessions_with_unread_requests",
+    ShareOfCeiling => "share_of_ceiling",
     ShareOfProcessor => "share_of_processor",
     ShareOfWindow => "share_of_window",
     StatementsPerRequest => "statements_per_request",

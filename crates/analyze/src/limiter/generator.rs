@@ -84,19 +84,19 @@ impl LimiterInput<'_, '_> {
 
     /// Returns a suspect if a thread runs all the time, also in an overloaded open job.
     fn full_thread(&self) -> Option<Suspect> {
-        let (use_of_thread, name, share) = match self.findings.limited_by_its_threads() {
-            Some(used) => (FullThread::Ceiling(used), "share_of_ceiling", used.share),
+        let (use_of_thread, kind, share) = match self.findings.limited_by_its_threads() {
+            Some(used) => (FullThread::Ceiling(used), EvidenceKind::ShareOfCeiling, used.share),
             None => {
                 let (thread, share) = self.findings.busy_thread()?;
                 let thread = thread.to_owned();
-                (FullThread::Processor { thread, share }, "share_of_processor", share)
+                (FullThread::Processor { thread, share }, EvidenceKind::ShareOfProcessor, share)
             }
         };
         let threads = self.findings.lanes().count();
         let idle = self.findings.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
         let finding = GeneratorLimit::ThreadFull { use_of_thread, idle, threads };
         let finding = LimiterFinding::Generator(finding);
-        Some(Suspect::new(Component::GeneratorThread, share, finding).with(name, share))
+        Some(Suspect::new(Component::GeneratorThread, share, finding).with(kind, share))
     }
 
     /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
