@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, Source, Target};
 use lab::experiment::{ExperimentError, read_results};
-use report::{RunDetails, Page, Style, View};
+use report::{Page, RunDetails, Style, View};
 use workload::feed::{self, Format};
 use workload::question::Outline;
 use workload::{Arrival, NoFiles, Overrides, Rates};

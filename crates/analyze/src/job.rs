@@ -63,6 +63,18 @@ pub struct JobSummary {
     pub slos: Vec<Judgement>,
 }
 
+impl JobSummary {
+    /// Returns true if times of this kind are withheld: beyond the capacity, those that include the
+    /// wait only show the length of the run.
+    pub fn is_withheld(&self, kind: Kind) -> bool {
+        self.exceeds_capacity
+            && match kind {
+                Kind::Response | Kind::Wait | Kind::Error => true,
+                Kind::Service | Kind::SendLag | Kind::Gap | Kind::Statement(_) => false,
+            }
+    }
+}
+
 /// Errors of a job that have the same class and code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSummary {

@@ -1,8 +1,8 @@
 //! The rules of honest measurement, as a type.
 //!
 //! Each item is a point at which load generators are known to go wrong. The engine follows
-//! [`StandardRules`]; the self-test runs the same engine under other rules to show that the oracles of
-//! queueing theory detect every such fault.
+//! [`StandardRules`]; the self-test runs the same engine under other rules to show that the oracles
+//! of queueing theory detect every such fault.
 
 use record::{Dispatch, Request};
 

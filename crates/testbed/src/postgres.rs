@@ -23,7 +23,8 @@ const SUITE: Suite = Suite {
     versions: Some("/usr/lib/postgresql"),
 };
 
-/// The owner of the cluster. This user logs in over a socket whose folder only the account can enter.
+/// The owner of the cluster. This user logs in over a socket whose folder only the account can
+/// enter.
 const OWNER: &str = "postgres";
 
 /// Accounts that run the server if this process is root, in order of preference.

@@ -282,8 +282,8 @@ impl LimiterInput<'_, '_> {
         Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, finding)))
     }
 
-    /// Returns a suspect if the processors are full and one side waits for them. Used if there is no
-    /// other suspect.
+    /// Returns a suspect if the processors are full and one side waits for them. Used if there is
+    /// no other suspect.
     pub(super) fn starved_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (lacked, side) = self.starved_threads()?;

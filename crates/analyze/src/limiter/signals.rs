@@ -280,8 +280,8 @@ impl<'a> Signals<'a> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
-    /// Returns the growth in the window of a counter that starts at zero and is not recorded while it
-    /// is small.
+    /// Returns the growth in the window of a counter that starts at zero and is not recorded while
+    /// it is small.
     pub(super) fn grown_from_nothing(&self, component: &Component, metric: Metric) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let points = &observed.points;

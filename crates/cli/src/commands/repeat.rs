@@ -15,7 +15,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::experiment_file::ExperimentFile;
 use crate::kept_files::KeptFiles;
-use crate::reading::{self, Asked, Reading};
+use crate::reading::{self, AnyFile, Reading};
 use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
 
 pub(crate) fn repeat(args: &RepeatArgs) -> Result<Exit, Complaint> {
@@ -70,7 +70,7 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
 /// Reads the experiment file, which must ask the question of the record.
 fn read_experiment(run: &RunArgs, printed: &str) -> Result<ExperimentFile, Complaint> {
     let reading = Reading { is_virtual: run.is_virtual, record: run.out.as_deref() };
-    let Asked::Experiment(file) = reading::read_any(&run.file, reading)? else {
+    let AnyFile::Experiment(file) = reading::read_any(&run.file, reading)? else {
         return Err(Complaint::new("the file of the record is no experiment file"));
     };
     match file.experiment.to_text() == printed {

@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, CommandResult};
+use crate::support::{CommandResult, Place};
 
 const READ: &str = "url = testbed:postgres\nduration = 200ms\n[setup]\n\
                     query = create table t (a int)\n[load t]\nrows = 10\ncolumns = a: row()\n\

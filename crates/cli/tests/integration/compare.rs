@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
-use crate::support::{Place, CommandResult};
+use crate::support::{CommandResult, Place};
 
 const READ: &str = "duration = 4s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base::{Seed, Stream};
 
-use crate::support::{Place, CommandResult};
+use crate::support::{CommandResult, Place};
 
 const WORKLOAD: &str =
     "url = sim:mm1?service=1ms\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";

@@ -7,7 +7,7 @@ use base::Nanos;
 use nix::sys::signal::Signal;
 
 use crate::disk::limited;
-use crate::support::{Place, CommandResult, number};
+use crate::support::{CommandResult, Place, number};
 
 /// A workload on a database file, with data.
 const LITE: &str = "\

@@ -9,7 +9,7 @@ use nix::unistd::mkfifo;
 use serde_json::Value;
 
 use crate::disk::limited;
-use crate::support::{MM1, Place, CommandResult, assert_balanced, check, job};
+use crate::support::{CommandResult, MM1, Place, assert_balanced, check, job};
 
 /// Values that need quoting or escaping, in a table that exists for one run.
 const TABLE: &str = "\

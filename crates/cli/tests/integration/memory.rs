@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Place, CommandResult};
+use crate::support::{CommandResult, Place};
 
 const READ: &str = "duration = 300ms\n[a]\nquery = select 1\nrate = 100\n";
 

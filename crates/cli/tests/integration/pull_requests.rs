@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{Place, CommandResult};
+use crate::support::{CommandResult, Place};
 
 /// Most lines of Markdown.
 const MOST_LINES: usize = 40;

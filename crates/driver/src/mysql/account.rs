@@ -3,8 +3,8 @@
 //! The servers do not count transactions: `Handler_commit` counts each engine's part of a
 //! transaction separately, and leaves out transactions that touched no table. Two counters can be
 //! reconciled exactly with those of a client: `Com_commit` counts `commit` statements, and
-//! `Questions` counts all commands except preparations, among them the one that ends a session. Both
-//! are up to date whenever they are read.
+//! `Questions` counts all commands except preparations, among them the one that ends a session.
+//! Both are up to date whenever they are read.
 
 use base::Nanos;
 

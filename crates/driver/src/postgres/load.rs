@@ -99,10 +99,10 @@ impl PostgresConnection {
 
     /// Loads each batch with one COPY.
     ///
-    /// The first rows of the next batch are generated while the previous batch is committed. They are
-    /// sent only after the server's answer: a pooler that assigns sessions per transaction gives the
-    /// session to another client after that answer, and would never answer data sent before it.
-    /// Chapter "COPY Operations".
+    /// The first rows of the next batch are generated while the previous batch is committed. They
+    /// are sent only after the server's answer: a pooler that assigns sessions per transaction
+    /// gives the session to another client after that answer, and would never answer data sent
+    /// before it. Chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());

@@ -109,14 +109,20 @@ mod mariadb_over_tls {
 mod either_kind_simulated {
     use super::*;
     use crate::fixtures::{MixedFixture, SimulatedFixture};
-    conformance_cases!(passes in_virtual_time MixedFixture::SimulatedFixture(SimulatedFixture::default()));
+    conformance_cases!(
+        passes in_virtual_time MixedFixture::SimulatedFixture(SimulatedFixture::default())
+    );
 }
 
 mod either_kind_sqlite {
     use super::*;
     use crate::fixtures::{MixedFixture, PATIENT, SqliteFixture};
-    conformance_cases!(passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT)));
-    conformance_keeper_cases!(passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT)));
+    conformance_cases!(
+        passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT))
+    );
+    conformance_keeper_cases!(
+        passes in_real_time MixedFixture::SqliteFixture(SqliteFixture::new("wal", PATIENT))
+    );
 }
 
 mod planted_fault {

@@ -155,7 +155,7 @@ impl DialectSampler {
         &self,
         session: &mut Session<C>,
         sample: &mut Sample,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), QueryFailure> {
         match self {
             DialectSampler::Postgres(_) => sizes::read_postgres(session, sample).await,
             DialectSampler::Mysql(sampler) => {

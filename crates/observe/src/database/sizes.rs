@@ -15,7 +15,7 @@ use driver::{Connection, Table};
 use record::Part;
 use record::metric::storage;
 
-use super::session::{Session, Trouble};
+use super::session::{QueryFailure, Session};
 use super::text::text;
 use crate::sample::Sample;
 
@@ -117,7 +117,7 @@ fn folder(path: &Path) -> Option<Extent> {
 pub(super) async fn read_postgres<C: Connection>(
     session: &mut Session<C>,
     sample: &mut Sample,
-) -> Result<(), Trouble> {
+) -> Result<(), QueryFailure> {
     let Some(tables) = session.ask_quietly(OF_POSTGRES).await? else { return Ok(()) };
     let root = session.ask_quietly(FOLDER_OF_POSTGRES).await?;
     let root = root.as_ref().and_then(Table::single).map(PathBuf::from);
@@ -139,7 +139,7 @@ pub(super) async fn read_mysql<C: Connection>(
     session: &mut Session<C>,
     is_mariadb: bool,
     sample: &mut Sample,
-) -> Result<(), Trouble> {
+) -> Result<(), QueryFailure> {
     let tablespaces = match is_mariadb {
         true => "innodb_sys_tablespaces",
         false => {

@@ -49,7 +49,7 @@ impl Told {
         self.samples.extend(self.receiver.try_iter());
     }
 
-    /// Returns the last value of the metric whose name begins with `metric`; 0 if none was reported.
+    /// Returns the last value of the metric whose name begins with `metric`; 0 without one.
     fn last(&self, component: &str, metric: &str) -> f64 {
         let readings = self.samples.iter().rev().flat_map(|(_, sample)| &sample.readings);
         let mut those = readings

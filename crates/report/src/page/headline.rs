@@ -5,7 +5,6 @@ use base::units::grouped;
 use record::{EndKind, Kind};
 use workload::{Job, JobOrPart, Metric, Pacing, Plan};
 
-use super::job::is_withheld;
 use super::load;
 use super::remark::{Line, Remark, Tone};
 use crate::number::{bytes, count, percent, rate, seconds, span, time};
@@ -117,7 +116,7 @@ fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
 /// Formats an SLO and the number that was compared with it.
 pub(crate) fn judged(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
-        let why = match is_withheld(job, Kind::Response) {
+        let why = match job.is_withheld(Kind::Response) {
             true => WITHHELD,
             false => "there is no number to judge",
         };
@@ -231,7 +230,7 @@ fn failures(job: &JobSummary) -> String {
 /// Formats the response time in a few words.
 fn times(job: &JobSummary) -> String {
     let response = &job.response;
-    if is_withheld(job, Kind::Response) {
+    if job.is_withheld(Kind::Response) {
         return format!("response {WITHHELD}");
     }
     let p50 = response.quantile_ns("p50").map(|p50| time(p50 as f64));

@@ -96,20 +96,10 @@ pub struct Warning {
     pub remedy: &'static str,
 }
 
-/// Returns true if times of this kind are withheld: beyond the capacity, those that include the wait
-/// only show the length of the run.
-pub(super) fn is_withheld(job: &JobSummary, kind: Kind) -> bool {
-    job.exceeds_capacity
-        && match kind {
-            Kind::Response | Kind::Wait | Kind::Error => true,
-            Kind::Service | Kind::SendLag | Kind::Gap | Kind::Statement(_) => false,
-        }
-}
-
 impl JobSection {
     /// Returns true if times of this kind are withheld, because they would mislead.
     pub fn is_withheld(&self, kind: Kind) -> bool {
-        is_withheld(&self.summary, kind)
+        self.summary.is_withheld(kind)
     }
 
     /// Returns the section of the job or part with an account.
@@ -281,11 +271,11 @@ fn times(job: &JobSummary) -> Table {
     ];
     for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
         let head = [Cell::from(name), Quantity::Count(times.count).into()];
-        match is_withheld(job, kind) {
+        match job.is_withheld(kind) {
             true => table.row_with_note(head, WITHHELD_HERE),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
-        if kind == Kind::Response && !is_withheld(job, kind) {
+        if kind == Kind::Response && !job.is_withheld(kind) {
             add_intervals(&mut table, job);
         }
     }
@@ -294,11 +284,11 @@ fn times(job: &JobSummary) -> Table {
 
 /// Returns the explanations of the table of times, the general ones beside the first job alone.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
-    let few = remark_on_few(&job.response).filter(|_| !is_withheld(job, Kind::Response));
+    let few = remark_on_few(&job.response).filter(|_| !job.is_withheld(Kind::Response));
     let notes = [
         is_first.then(|| MEANING.to_owned()),
         (is_first && has_intervals(job)).then(|| INTERVALS.to_owned()),
-        is_withheld(job, Kind::Response).then(|| WITHHELD.to_owned()),
+        job.is_withheld(Kind::Response).then(|| WITHHELD.to_owned()),
         remark_on_aged(job),
         few,
     ];
@@ -329,7 +319,7 @@ fn notes_on_service(job: &JobSummary, planned: JobOrPart<'_>) -> Vec<Remark> {
 /// Returns true if a number of a job has an interval that is shown.
 fn has_intervals(job: &JobSummary) -> bool {
     let quantiles = job.estimates.quantiles_ns.iter().flatten();
-    !is_withheld(job, Kind::Response) && quantiles.filter_map(Estimate::ci95).next().is_some()
+    !job.is_withheld(Kind::Response) && quantiles.filter_map(Estimate::ci95).next().is_some()
 }
 
 /// Adds two rows with the ends of the intervals of the response times, if there are any.
@@ -465,7 +455,7 @@ fn servers(job: &JobSummary) -> Table {
     let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
         .with_optional_columns(&["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
-        let quantiles = match is_withheld(job, Kind::Response) {
+        let quantiles = match job.is_withheld(Kind::Response) {
             true => SHOWN.map(|_| Cell::Missing),
             false => shown(&node.response),
         };
@@ -536,7 +526,7 @@ fn course(job: &JobSummary) -> Table {
             Quantity::Rate(*throughput_per_s),
         ];
         let head = head.map(Cell::from);
-        if is_withheld(job, Kind::Response) {
+        if job.is_withheld(Kind::Response) {
             table.row_with_note(head, WITHHELD_HERE);
         } else if response.count == 0 {
             table.row_with_note(head, NONE);
@@ -553,5 +543,5 @@ fn course(job: &JobSummary) -> Table {
 fn histogram(view: &View, account: AccountId) -> Vec<Bin> {
     let histogram = view.evidence.jobs[account.index()].histogram(Kind::Response);
     let job = &view.summary.jobs[account.index()];
-    histogram.filter(|_| !is_withheld(job, Kind::Response)).map(bins).unwrap_or_default()
+    histogram.filter(|_| !job.is_withheld(Kind::Response)).map(bins).unwrap_or_default()
 }
