@@ -18,9 +18,12 @@ const OTHER_THREADS: u64 = 6;
 /// Number of threads of a lane: its own, and that of a connection to SQLite.
 const THREADS_OF_LANE: u64 = 2;
 
-/// Addresses for everything else, in bytes: memory beyond the reservations, and the room that the
-/// allocator needs to align one.
-const OTHER_ADDRESSES: u64 = 128 << 20;
+/// Addresses for everything else, in bytes: the program and its libraries, memory beyond the
+/// reservations, and the room that the allocator needs to align one.
+///
+/// The size that the process has now is no better: the threads that have started by chance, and
+/// their reservations, would count twice.
+const OTHER_ADDRESSES: u64 = 160 << 20;
 
 /// The error that a run needs more addresses than this process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl TooFewAddresses {
         format!(
             "write `ulimit -v {}` or more in the shell before; to limit the memory that is used, \
              use a control group (`MemoryMax` of systemd)",
-            self.needed.div_ceil(1 << 10)
+            self.needed >> 10
         )
     }
 }
@@ -63,16 +66,9 @@ impl std::error::Error for TooFewAddresses {}
 pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
     let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
     let threads = OTHER_THREADS + THREADS_OF_LANE * u64::from(lanes);
-    let needed = used_now() + OF_THREAD * threads + OTHER_ADDRESSES;
+    let needed = OF_THREAD * threads + OTHER_ADDRESSES;
     match needed > allowed {
         true => Err(TooFewAddresses { lanes, needed, allowed }),
         false => Ok(()),
     }
-}
-
-/// Returns the size of this process's address space in bytes; where the system does not say, 0.
-fn used_now() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"));
-    size.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0) << 10
 }

@@ -333,7 +333,7 @@ metrics! {
         LOGICAL Gauge "logical-bytes" "bytes"
             "size of the database, or of a table with its indexes, by the server's account: \
              PostgreSQL `pg_database_size` and `pg_total_relation_size`, MySQL and MariaDB \
-             `DATA_LENGTH + INDEX_LENGTH` (an estimate), SQLite the length of the file";
+             `FILE_SIZE` of the tablespace, SQLite the length of the file";
         ALLOCATED Gauge "allocated-bytes" "bytes"
             "bytes that its files occupy on the disk: their blocks, if the files can be seen from \
              here; else `ALLOCATED_SIZE` of MySQL and MariaDB, and of PostgreSQL the logical size";

@@ -52,6 +52,13 @@ impl Sink {
         self.keep(make);
     }
 
+    /// Records an error, unless it is that of an earlier reading of the same text.
+    pub(crate) fn error_once(&mut self, error: Diagnostic) {
+        if !self.kept.contains(&error) {
+            self.error(|| error);
+        }
+    }
+
     /// Records a warning.
     pub(crate) fn warning(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.keep(make);

@@ -386,7 +386,10 @@ fn wrong_tls_files_are_named() {
                 format",
         ),
         (vec![("tls-ca", &broken)], "`FILE` of the option `tls-ca` does not hold a certificate"),
-        (vec![("tls-ca", &junk)], "`FILE` of the option `tls-ca` holds no authority"),
+        (
+            vec![("tls-ca", &junk)],
+            "`FILE` of the option `tls-ca` contains no certificate authority",
+        ),
         (vec![key, ("tls-cert", &missing)], "cannot read `FILE` of the option `tls-cert`"),
         (vec![cert, ("tls-key", &missing)], "cannot read `FILE` of the option `tls-key`"),
         (

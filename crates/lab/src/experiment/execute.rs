@@ -280,7 +280,7 @@ impl<'a> Execution<'a> {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
         })?;
-        if is_simulated(arm) {
+        if is_simulated(arm) || self.is_interrupted() {
             return Ok(done.loads);
         }
         let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());

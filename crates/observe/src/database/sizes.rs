@@ -1,11 +1,12 @@
 //! Sizes of the database and its tables, read once when the run has ended.
 //!
 //! The logical size is the server's own: of PostgreSQL `pg_total_relation_size`, of MySQL and
-//! MariaDB `DATA_LENGTH + INDEX_LENGTH`, of SQLite the length of the file. The allocated size is
-//! that of the blocks that the files of the server occupy, if they can be seen from here, and
-//! otherwise what the server says: `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number
-//! of its own. Files are those of the server only if their lengths agree with what it says about
-//! them, because the folder of a server on another machine may exist here as well.
+//! MariaDB `FILE_SIZE` of the tablespace (`DATA_LENGTH` is an estimate that is empty after a load),
+//! of SQLite the length of the file. The allocated size is that of the blocks that the files of the
+//! server occupy, if they can be seen from here, and otherwise what the server says:
+//! `ALLOCATED_SIZE` of MySQL and MariaDB; PostgreSQL has no number of its own. Files are those of
+//! the server only if their lengths agree with what it says about them, because the folder of a
+//! server on another machine may exist here as well.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -47,8 +48,7 @@ const FOLDER_OF_POSTGRES: &str = "select current_setting('data_directory')";
 /// Returns the query for the largest tables of MySQL or MariaDB with their tablespaces.
 fn of_mysql(tablespaces: &str) -> String {
     format!(
-        "select t.table_name, t.data_length + t.index_length, s.file_size, s.allocated_size, \
-            concat(@@datadir, s.name, '.ibd') \
+        "select t.table_name, s.file_size, s.allocated_size, concat(@@datadir, s.name, '.ibd') \
          from information_schema.tables t join information_schema.{tablespaces} s \
             on s.name = concat(t.table_schema, '/', t.table_name) \
          where t.table_schema = database() and t.table_type = 'BASE TABLE' \
@@ -140,26 +140,18 @@ pub(super) async fn read_mysql<C: Connection>(
     is_mariadb: bool,
     sample: &mut Sample,
 ) -> Result<(), QueryFailure> {
-    let tablespaces = match is_mariadb {
-        true => "innodb_sys_tablespaces",
-        false => {
-            // MySQL keeps estimates for a day; an older server has neither cache nor setting.
-            let fresh = "set session information_schema_stats_expiry = 0";
-            session.ask_quietly(fresh).await?;
-            "innodb_tablespaces"
-        }
-    };
+    let tablespaces = if is_mariadb { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
     let Some(tables) = session.ask_quietly(&of_mysql(tablespaces)).await? else { return Ok(()) };
     let mut whole = Some((0, 0));
     for row in &tables.rows {
-        let [logical, length, says] = [1, 2, 3].map(|column| bytes(text(row, column)));
-        let (Some(logical), Some(length)) = (logical, length) else {
+        let [logical, says] = [1, 2].map(|column| bytes(text(row, column)));
+        let Some(logical) = logical else {
             whole = None;
             continue;
         };
         let mut file = Extent::default();
-        let seen = file.add(Path::new(text(row, 4))).and_then(|()| file.of_server(length));
-        let allocated = seen.or(says).unwrap_or(length);
+        let seen = file.add(Path::new(text(row, 3))).and_then(|()| file.of_server(logical));
+        let allocated = seen.or(says).unwrap_or(logical);
         tell(sample, text(row, 0), logical, allocated);
         whole = whole.map(|(all, all_allocated)| (all + logical, all_allocated + allocated));
     }

@@ -358,7 +358,7 @@ mod tests {
         check(Some(255), name, ["no host called db1", "check the name"]);
         let refused = "ssh: connect to host db1 port 22: Connection refused\n\n";
         check(Some(255), refused, ["Connection refused", "try `ssh u@db1 true`"]);
-        check(Some(127), "sh: assay: not found", ["no `assay`", "install"]);
+        check(Some(127), "sh: assay: not found", ["`assay` is not on the PATH of db1", "install"]);
         check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
         check(None, "", ["ended without a message", "db1"]);

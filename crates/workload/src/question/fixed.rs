@@ -40,7 +40,8 @@ pub(super) fn statements(
         let message = one.message.strip_prefix(&format!("{option}: ")).unwrap_or(&one.message);
         let message = message.to_owned();
         let help = one.help.map(|help| help.replace("`query`", &option));
-        sink.error(|| Diagnostic { message, span, help, ..one });
+        // Every arm reads `restore`.
+        sink.error_once(Diagnostic { message, span, help, ..one });
     }
     plan.map_or_else(Vec::new, |plan| plan.setup)
 }
