@@ -101,6 +101,7 @@ impl Listener for Display {
             | RunEvent::ServerStatistics(_)
             | RunEvent::LongLoad { .. }
             | RunEvent::LoadFallback { .. }
+            | RunEvent::SetupDone
             | RunEvent::LoadEnds
             | RunEvent::Ended => return,
             // Without jobs, no connections are opened and nothing runs.

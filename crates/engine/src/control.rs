@@ -84,7 +84,7 @@ impl<D: Driver> Control<'_, D> {
             Prepared::Interrupted { setup_done, is_answer_outstanding, loaded }
         };
         match setup.map_err(before)? {
-            StatementProgress::AllRan => {}
+            StatementProgress::AllRan => self.context.listener.on_event(&RunEvent::SetupDone),
             reached => return Ok(interrupted(reached, false, Vec::new())),
         }
         let mut loaded = Vec::new();

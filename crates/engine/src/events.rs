@@ -25,6 +25,8 @@ pub enum RunEvent<'a> {
         /// The number of all statements.
         of: usize,
     },
+    /// Every statement of `[setup]` before the loads has run: `[teardown]` may undo them.
+    SetupDone,
     /// A load takes long. All its writers have connections or were refused.
     LongLoad {
         /// The table.

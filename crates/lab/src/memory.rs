@@ -8,8 +8,14 @@ use std::fmt;
 
 use rustix::process::{Resource, getrlimit};
 
-/// Addresses of a thread, in bytes: its stack, and those that the C library's allocator reserves.
-const OF_THREAD: u64 = 72 << 20;
+/// Addresses of a thread's stack, in bytes.
+const OF_STACK: u64 = 8 << 20;
+
+/// Addresses that the C library's allocator reserves for a thread, in bytes.
+const OF_ARENA: u64 = 64 << 20;
+
+/// Number of threads on each processor for which it reserves some (`M_ARENA_MAX`, mallopt(3)).
+const ARENAS_OF_PROCESSOR: u64 = 8;
 
 /// Number of threads besides the lanes: the main thread, and those of signals, record, samples of
 /// machine and database, and cancellation.
@@ -66,7 +72,9 @@ impl std::error::Error for TooFewAddresses {}
 pub(crate) fn check_addresses(lanes: u16) -> Result<(), TooFewAddresses> {
     let Some(allowed) = getrlimit(Resource::As).current else { return Ok(()) };
     let threads = OTHER_THREADS + THREADS_OF_LANE * u64::from(lanes);
-    let needed = OF_THREAD * threads + OTHER_ADDRESSES;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let arenas = threads.min(ARENAS_OF_PROCESSOR * processors);
+    let needed = OF_STACK * threads + OF_ARENA * arenas + OTHER_ADDRESSES;
     match needed > allowed {
         true => Err(TooFewAddresses { lanes, needed, allowed }),
         false => Ok(()),

@@ -10,7 +10,7 @@ use super::paired::{Pair, PairOrder, Paired};
 use super::sample::CountedRun;
 use crate::student::two_sided_p;
 use record::environment::CANARY;
-use workload::question::Scale;
+use workload::question::{RunMetric, Scale};
 
 /// Error probability of a statement about the machine, over all arms.
 const ALPHA: f64 = 0.01;
@@ -78,7 +78,9 @@ fn between_arms(
     let paired = Paired::of(&pairs, Scale::Ratio, design.order).ok()?;
     let interval = paired.interval(ALPHA / (design.arms - 1) as f64)?;
     let change = paired.change();
-    let declared = arm.changes.iter().filter(|one| !one.is_exploratory);
+    // Only a ratio can be compared with the ratio of two speeds.
+    let is_ratio = |metric: &RunMetric| metric.quantity.scale() == Scale::Ratio;
+    let declared = arm.changes.iter().filter(|one| !one.is_exploratory && is_ratio(&one.metric));
     let is_explained = |by: f64| change.abs() * 2.0 >= by.abs();
     let is_decisive =
         declared.filter_map(|one| one.compared.as_ref().ok()).any(|it| is_explained(it.change));

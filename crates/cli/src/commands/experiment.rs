@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::compare::RunFigures;
 use archive::RecordErrorKind;
-use base::{Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
+use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
     Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener, ExperimentOrder,
@@ -50,7 +50,7 @@ pub(crate) struct Executed {
 }
 
 /// Runs an experiment, or continues an interrupted one. Returns an exit status if a server or the
-/// disk ended it, which is printed.
+/// disk ended it, which is printed with what was recorded.
 pub(crate) fn execute(
     args: &RunArgs,
     file: &ExperimentFile,
@@ -95,6 +95,9 @@ pub(crate) fn execute(
             let complaint = complaint(&error, file, &record).without(&progress.secrets);
             let Some(exit) = exit_of(&error, &record) else { return Err(complaint) };
             complaint.print();
+            if record.exists() {
+                give(&view(&record)?, &args.answer)?;
+            }
             Ok(Err(exit))
         }
     }
@@ -254,15 +257,8 @@ fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> 
 
 /// Returns the command line for the record.
 fn command(args: &RunArgs, file: &ExperimentFile) -> String {
-    let flag = |set: bool| set.then(String::new);
     let plan = &file.experiment.arms[0].plan;
-    let more = [
-        ("threads", (args.threads > 1).then(|| args.threads.to_string())),
-        ("spin", flag(args.spin)),
-        ("allow-commands", flag(args.allow_commands)),
-        ("virtual", flag(args.is_virtual)),
-    ];
-    order::command("run", &args.file, plan, &more)
+    order::command("run", &args.file, plan, &order::options_of_run(args))
 }
 
 /// Returns the number of runs and the time that they take.
@@ -301,6 +297,9 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
         Problem::Unreachable(_) | Problem::Lost | Problem::Servers(OpenError::Unreachable(_)) => {
             Some(Exit::Unreachable)
         }
+        // The server had these settings before.
+        Problem::Settings { .. } => record.exists().then_some(Exit::Unreachable),
+        Problem::ReadBack(error) if error.class() == Class::Disconnect => Some(Exit::Unreachable),
         Problem::Record(error) if *error.kind() == RecordErrorKind::CannotWrite => {
             record.exists().then_some(Exit::Invalid)
         }

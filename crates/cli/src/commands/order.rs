@@ -94,6 +94,19 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     }
 }
 
+/// Returns the options that every `assay run` has, for its command line in the record.
+pub(crate) fn options_of_run(args: &RunArgs) -> [(&'static str, Option<String>); 5] {
+    let flag = |set: bool| set.then(String::new);
+    let numbers = |cpus: &Vec<usize>| cpus.iter().map(ToString::to_string).collect::<Vec<_>>();
+    [
+        ("threads", (args.threads > 1).then(|| args.threads.to_string())),
+        ("cpus", args.cpus.as_ref().map(|cpus| numbers(&cpus.0).join(","))),
+        ("spin", flag(args.spin)),
+        ("allow-commands", flag(args.allow_commands)),
+        ("virtual", flag(args.is_virtual)),
+    ]
+}
+
 /// Returns the command line for the record, rebuilt from the parsed arguments: without passwords
 /// and secrets of the plan, and without details that do not affect the result, such as the folder
 /// of the file.

@@ -42,7 +42,8 @@ fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let outcome = repetition.outcome();
-    second.repetition = Some(repetition);
+    // What is INVALID neither confirms nor contradicts.
+    second.repetition = (second.verdict() != Status::Invalid).then_some(repetition);
     experiment::give(&second, &args.answer)?;
     Ok(match (executed.exit(&second, &args.answer), outcome) {
         (Exit::Success, RepetitionOutcome::Contradicts) => Exit::Missed,
@@ -138,6 +139,8 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     run.file.allow_files = args.allow_files;
     run.allow_commands = args.allow_commands;
     run.quiet = args.quiet;
+    // No command of a record has them, unless somebody has written it.
+    (run.op_log, run.resume) = (None, None);
     run.answer = args.answer.clone();
     run.out = args.out.clone();
     Ok(run)

@@ -137,22 +137,6 @@ fn no_target(MissingTarget { name, was_reached, reason }: &MissingTarget) -> Com
 /// affect the result.
 fn command(args: &RunArgs, plan: &Plan) -> String {
     let flag = |set: bool| set.then(String::new);
-    let cpus = args
-        .cpus
-        .as_ref()
-        .map(|cpus| cpus.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-    order::command(
-        "run",
-        &args.file,
-        plan,
-        &[
-            ("threads", (args.threads > 1).then(|| args.threads.to_string())),
-            ("cpus", cpus),
-            ("spin", flag(args.spin)),
-            ("loaded", flag(args.loaded)),
-            ("allow-commands", flag(args.allow_commands)),
-            ("virtual", flag(args.is_virtual)),
-            ("strict", flag(args.answer.strict)),
-        ],
-    )
+    let more = [("loaded", flag(args.loaded)), ("strict", flag(args.answer.strict))];
+    order::command("run", &args.file, plan, &[&order::options_of_run(args)[..], &more].concat())
 }

@@ -184,14 +184,13 @@ fn password_text(login: &Login, dialect: Dialect) -> String {
     match dialect {
         Dialect::Postgres if password.is_empty() => String::new(),
         Dialect::Postgres => {
-            let PlaceOfServer { host, port } = PlaceOfServer::of(login, dialect);
-            let port = port.map_or("*".to_owned(), |port| port.to_string());
             let field = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
-            let (host, user) = (field(&host), field(&login.user));
-            format!("{host}:{port}:*:{user}:{}\n", field(password))
+            // Any host: clients look up a socket in the default folder as `localhost`.
+            format!("*:*:*:{}:{}\n", field(&login.user), field(password))
         }
         Dialect::Mysql | Dialect::Sqlite => {
-            let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\"));
+            let escaped = |text: &str| text.replace('\\', "\\\\").replace('\n', "\\n");
+            let quoted = |text: &str| format!("\"{}\"", escaped(text));
             let mut text = format!("[client]\nuser={}\n", quoted(&login.user));
             match (&login.socket, login.port) {
                 (Some(socket), _) => {
@@ -234,14 +233,16 @@ mod tests {
     #[test]
     fn password_file_has_the_form_of_the_clients() {
         let text = |socket, password, dialect| password_text(&login(socket, password), dialect);
-        assert_eq!(text(None, "a:b\\c", Dialect::Postgres), "127.0.0.1:5433:*:ann:a\\:b\\\\c\n");
+        assert_eq!(text(None, "a:b\\c", Dialect::Postgres), "*:*:*:ann:a\\:b\\\\c\n");
         let socket = Some("/run/.s.PGSQL.6000");
-        assert_eq!(text(socket, "pw", Dialect::Postgres), "/run:6000:*:ann:pw\n");
+        assert_eq!(text(socket, "pw", Dialect::Postgres), "*:*:*:ann:pw\n");
         assert_eq!(text(None, "", Dialect::Postgres), "");
         assert_eq!(
             text(None, "a#\\", Dialect::Mysql),
             "[client]\nuser=\"ann\"\nhost=\"127.0.0.1\"\nport=5433\npassword=\"a#\\\\\"\n"
         );
+        let hostile = text(None, "a\nhost=evil", Dialect::Mysql);
+        assert!(hostile.ends_with("password=\"a\\nhost=evil\"\n"), "{hostile}");
         assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
     }
 }

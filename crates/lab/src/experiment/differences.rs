@@ -10,6 +10,8 @@ use record::INSERT_REASON_PREFIX;
 use record::environment::{UNKNOWN, known, of_database};
 use workload::question::Quantity;
 
+use super::settings::plain;
+
 /// A difference that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndeclaredDifference {
@@ -224,10 +226,13 @@ fn bare(name: &str) -> &str {
 /// Returns true if a difference follows from those that are declared.
 fn is_declared(one: &Unequal, keys: &[String]) -> bool {
     let declared = |test: &dyn Fn(&str) -> bool| keys.iter().any(|key| test(key));
-    let names_it = |key: &str| key.split_once('.').is_some_and(|(_, rest)| rest == bare(&one.name));
+    let name = bare(&one.name);
+    let names_it = |key: &str| key.split_once('.').is_some_and(|(_, rest)| plain(rest) == name);
     let surrounds = |key: &str| key.starts_with("before") || key.starts_with("after");
     let starts_server = |key: &str| key.starts_with("server.");
-    let is_durable = |key: &str| DURABILITY.contains(&bare(key));
+    // It sums up the settings that decide.
+    let is_summary = name == "durability";
+    let is_durable = |key: &str| is_summary && DURABILITY.contains(&plain(bare(key)).as_str());
     let is_tls = declared(&|key| key == "option.tls") && OF_TLS.contains(&one.name.as_str());
     let follows = match one.kind {
         // A statement before the run may change any of them, and a server with another setting
@@ -326,14 +331,18 @@ mod tests {
         let off = [("fsync", "off"), ("durability", "fsync=off")];
         for (key, is_declared) in [
             ("server.fsync", true),
+            ("server.FSYNC", true),
             ("before", true),
             ("before-command", true),
             ("option.tls", false),
             ("server.work_mem", false),
+            ("server.synchronous_commit", false),
         ] {
             assert_eq!(found(&fsync, &off, &[key]).is_empty(), is_declared, "{key}");
         }
         assert_eq!(found(&fsync, &off, &[]), ["durability fsync: on, off"]);
+        let binlog = |value| [("database.setting.sync_binlog", value)];
+        assert!(found(&binlog("1"), &binlog("0"), &["server.sync-binlog"]).is_empty());
         let tls = |version| [("ssl_version", version)];
         assert!(found(&tls("empty"), &tls("TLSv1.3"), &["option.tls"]).is_empty());
         assert!(!found(&tls("empty"), &tls("TLSv1.3"), &["option.journal"]).is_empty());

@@ -1,5 +1,6 @@
 //! Execution of an experiment: its runs in their order, and its looks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use super::schedule::{PlannedRun, Schedule};
 use super::servers::Servers;
 use super::settings;
 use super::settle;
-use super::teardown::TeardownFailures;
+use super::teardown::AsideEvents;
 use super::warm_up::{figures_of_round, is_same_round};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
@@ -127,8 +128,11 @@ struct Execution<'a> {
     runs: MadeRuns,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
-    /// The arms through whose servers tables were filled.
-    filled: Vec<usize>,
+    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through whose
+    /// connections it was made.
+    set_up: BTreeMap<usize, usize>,
+    /// The number of leading rounds that are complete and not to be repeated.
+    judged: u32,
 }
 
 /// The results of statements beside the runs.
@@ -138,9 +142,16 @@ struct Aside {
     failures: Vec<String>,
 }
 
-/// The end of a round, or of one of its runs.
-enum RoundEnd {
+/// The end of a run, with the statements around it.
+enum RunEnd {
     Done,
+    Interrupted,
+}
+
+/// The end of a round.
+enum RoundEnd {
+    Counts,
+    Repeats,
     Interrupted,
     Lost,
 }
@@ -178,7 +189,8 @@ impl<'a> Execution<'a> {
             looks: looks_of(&content),
             runs: MadeRuns::default(),
             reloaded: Vec::new(),
-            filled: Vec::new(),
+            set_up: BTreeMap::new(),
+            judged: 0,
             record,
         };
         execution.resume(content)?;
@@ -201,12 +213,18 @@ impl<'a> Execution<'a> {
     /// anything is measured, and leaves them with those of their first arm.
     fn try_settings(&mut self) -> Result<(), ExperimentError> {
         for (place, arm) in self.order.experiment.arms.iter().enumerate() {
+            if self.is_interrupted() {
+                return Ok(());
+            }
             if settings::settings_of(arm).next().is_some() {
                 self.listener.on_event(&ExperimentEvent::TryingSettings { arm: &arm.name });
                 self.restart(place)?;
             }
         }
         for place in self.servers.arms_with_own_data() {
+            if self.is_interrupted() {
+                return Ok(());
+            }
             self.restart(place)?;
         }
         Ok(())
@@ -228,7 +246,8 @@ impl<'a> Execution<'a> {
 
     /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
     /// abandoned, because the other half of their pairs would be measured on other servers;
-    /// simulated servers are the same in every process.
+    /// simulated servers are the same in every process. The last complete round is judged again:
+    /// the process may have ended before it was.
     fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
         for own in [self.own_path(), self.aside_path()].into_iter().filter(|own| own.exists()) {
             std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
@@ -252,6 +271,8 @@ impl<'a> Execution<'a> {
                 self.runs.push(row.clone(), own);
             }
         }
+        let looked = self.looks.iter().map(|look| look.pairs).max().unwrap_or_default();
+        self.judged = complete.saturating_sub(1).max(looked);
         Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
     }
 
@@ -268,7 +289,6 @@ impl<'a> Execution<'a> {
                 let _ = self.aside(place, |order| order.plan.setup.clear());
             }
             self.load(place)?;
-            self.filled.push(place);
         }
         Ok(())
     }
@@ -276,10 +296,15 @@ impl<'a> Execution<'a> {
     /// Runs setup and loads of an arm, and returns the loads.
     fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
-        let done = self.aside(place, |order| {
+        let events = Arc::new(AsideEvents::default());
+        let done = self.aside_heard(place, &events, |order| {
             order.plan.teardown.clear();
             order.options.prepare = Prepare::Fresh;
-        })?;
+        });
+        if events.is_set_up() {
+            self.set_up.insert(self.servers.data_of(place), place);
+        }
+        let done = done?;
         if is_simulated(arm) || self.is_interrupted() {
             return Ok(done.loads);
         }
@@ -306,10 +331,10 @@ impl<'a> Execution<'a> {
         verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
-    /// Runs `[teardown]` on every server with tables. A failure does not change the answer; it is
+    /// Runs `[teardown]` on every server that was set up. A failure does not change the answer; it is
     /// reported.
     fn tear_down(&self) {
-        for place in self.filled.iter().copied() {
+        for place in self.set_up.values().copied() {
             if self.order.experiment.arms[place].plan.teardown.is_empty() {
                 continue;
             }
@@ -362,6 +387,16 @@ impl<'a> Execution<'a> {
         place: usize,
         change: impl FnOnce(&mut Order),
     ) -> Result<Aside, ExperimentError> {
+        self.aside_heard(place, &Arc::default(), change)
+    }
+
+    /// As [`Execution::aside`]; `events` hears what happens, also if it fails.
+    fn aside_heard(
+        &self,
+        place: usize,
+        events: &Arc<AsideEvents>,
+        change: impl FnOnce(&mut Order),
+    ) -> Result<Aside, ExperimentError> {
         let arm = &self.order.experiment.arms[place];
         let mut order = order_of(self.order, arm, arm.plan.seed)?;
         order.plan.jobs.clear();
@@ -375,9 +410,8 @@ impl<'a> Execution<'a> {
             order.options.teardown = false;
         }
         order.record = RecordPlace::Exactly(self.aside_path());
-        let failures = Arc::new(TeardownFailures::default());
-        let heard = Arc::clone(&failures) as Arc<dyn Listener>;
-        let done = run_on(self.servers.stage(place), order, heard, |_| {});
+        let listener = Arc::clone(events) as Arc<dyn Listener>;
+        let done = run_on(self.servers.stage(place), order, listener, |_| {});
         let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
         let missing = done.missing_target.clone();
         let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
@@ -386,7 +420,7 @@ impl<'a> Execution<'a> {
             Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
             None => Ok(Aside {
                 loads: loads?.into_iter().map(|report| report.load).collect(),
-                failures: failures.take(),
+                failures: events.take_failures(),
             }),
         }
     }
@@ -394,12 +428,12 @@ impl<'a> Execution<'a> {
     /// Runs rounds and takes looks until the experiment is over.
     fn rounds(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         loop {
-            let pairs = self.runs.complete_rounds(self.design.arms);
-            match self.design.looks.next(&self.looks, pairs) {
+            match self.design.looks.next(&self.looks, self.judged) {
                 NextStep::Finished => return Ok(ExperimentEnd::Complete),
                 NextStep::Look { pairs } => self.look(pairs)?,
-                NextStep::Run { pairs: due } => match self.round(pairs, due)? {
-                    RoundEnd::Done => {}
+                NextStep::Run { pairs: due } => match self.round(self.judged, due)? {
+                    RoundEnd::Counts => self.judged += 1,
+                    RoundEnd::Repeats => {}
                     RoundEnd::Interrupted => return Ok(ExperimentEnd::Interrupted),
                     RoundEnd::Lost => return Ok(ExperimentEnd::InstrumentFailed),
                 },
@@ -422,8 +456,9 @@ impl<'a> Execution<'a> {
             if self.runs.has(round, planned.position) {
                 continue;
             }
-            if let RoundEnd::Interrupted = self.run(round, planned)? {
-                return Ok(RoundEnd::Interrupted);
+            match self.run(round, planned)? {
+                RunEnd::Done => {}
+                RunEnd::Interrupted => return Ok(RoundEnd::Interrupted),
             }
         }
         self.share_warm_up(round)?;
@@ -434,13 +469,13 @@ impl<'a> Execution<'a> {
         };
         let verdicts = self.runs.figures_of_round(round).map(|figures| &figures.verdict);
         match judge_round(verdicts, repeats) {
-            RoundState::Counts => Ok(RoundEnd::Done),
+            RoundState::Counts => Ok(RoundEnd::Counts),
             RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
                 let runs = self.runs.repeat(round);
                 self.record.set_state(&runs, RunState::Repeated)?;
                 self.listener.on_event(&ExperimentEvent::Repeating { round });
-                Ok(RoundEnd::Done)
+                Ok(RoundEnd::Repeats)
             }
         }
     }
@@ -466,7 +501,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Makes a run, with the statements around it.
-    fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
+    fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
         let experiment = self.order.experiment;
         let place = place_of(experiment, planned.arm);
         if !self.is_interrupted() {
@@ -474,12 +509,12 @@ impl<'a> Execution<'a> {
             self.restore(place)?;
         }
         if self.is_interrupted() {
-            return Ok(RoundEnd::Interrupted);
+            return Ok(RunEnd::Interrupted);
         }
         let made = self.before(place).and_then(|()| self.make(round, planned));
         // It undoes what was done before the run, however that ended, also after an interrupt.
         match (made, self.after(place)) {
-            (Ok(RoundEnd::Done), Err(error)) => Err(error),
+            (Ok(RunEnd::Done), Err(error)) => Err(error),
             (made, Err(error)) => {
                 self.warn(&told(&error));
                 made
@@ -512,9 +547,9 @@ impl<'a> Execution<'a> {
     }
 
     /// Measures a run and moves it into the record.
-    fn make(&mut self, round: u32, planned: PlannedRun) -> Result<RoundEnd, ExperimentError> {
+    fn make(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
         if self.is_interrupted() {
-            return Ok(RoundEnd::Interrupted);
+            return Ok(RunEnd::Interrupted);
         }
         let number = self.runs.len() as u32 + 1;
         let experiment = self.order.experiment;
@@ -526,7 +561,7 @@ impl<'a> Execution<'a> {
         let done = self.measure(place, planned)?;
         if done.end == EndKind::Interrupted {
             done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
-            return Ok(RoundEnd::Interrupted);
+            return Ok(RunEnd::Interrupted);
         }
         let archive = Archive::open(&done.record)?;
         let figures = figures(&archive)?;
@@ -551,7 +586,7 @@ impl<'a> Execution<'a> {
         told.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
         self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
         self.runs.push(row, Some(figures));
-        Ok(RoundEnd::Done)
+        Ok(RunEnd::Done)
     }
 
     fn row(
@@ -614,10 +649,10 @@ impl<'a> Execution<'a> {
             Restore::Reload => {
                 let removed = self.aside(place, |order| order.plan.setup.clear())?;
                 removed.failures.iter().for_each(|sentence| self.warn(sentence));
-                self.reloaded = match self.is_interrupted() {
-                    true => Vec::new(),
-                    false => self.load(place)?,
-                };
+                if !self.is_interrupted() {
+                    self.set_up.remove(&self.servers.data_of(place));
+                    self.reloaded = self.load(place)?;
+                }
                 Ok(())
             }
         }

@@ -10,6 +10,15 @@ const SERVER: &str = "server";
 struct MadeRun {
     row: RunRow,
     figures: Option<RunFigures>,
+    /// Maker and version of its server, if it has told and the run counted once.
+    server: Option<String>,
+}
+
+impl MadeRun {
+    fn new(row: RunRow, figures: Option<RunFigures>) -> MadeRun {
+        let server = figures.as_ref().and_then(server).map(str::to_owned);
+        MadeRun { row, figures, server }
+    }
 }
 
 /// All runs so far, in the order in which they were made.
@@ -18,7 +27,7 @@ pub(super) struct MadeRuns(Vec<MadeRun>);
 
 impl MadeRuns {
     pub(super) fn push(&mut self, row: RunRow, figures: Option<RunFigures>) {
-        self.0.push(MadeRun { row, figures });
+        self.0.push(MadeRun::new(row, figures));
     }
 
     /// Returns the number of runs, whatever their state.
@@ -29,11 +38,6 @@ impl MadeRuns {
     /// Returns the number of runs that count.
     pub(super) fn counting(&self) -> usize {
         self.0.iter().filter(|run| run.row.state == RunState::Counts).count()
-    }
-
-    /// Returns the number of leading rounds that are complete.
-    pub(super) fn complete_rounds(&self, arms: usize) -> u32 {
-        complete_rounds(self.0.iter().map(|run| &run.row), arms)
     }
 
     /// Returns true if a position of a round has a run that counts.
@@ -54,7 +58,7 @@ impl MadeRuns {
     /// Replaces the row and the figures of a run.
     pub(super) fn replace(&mut self, row: RunRow, figures: RunFigures) {
         if let Some(run) = self.0.iter_mut().find(|run| run.row.run == row.run) {
-            *run = MadeRun { row, figures: Some(figures) };
+            *run = MadeRun::new(row, Some(figures));
         }
     }
 
@@ -91,9 +95,8 @@ impl MadeRuns {
 
     /// Returns the versions of the server of an arm's first run and of a new run, if they differ.
     pub(super) fn other_server(&self, arm: &str, new: &RunFigures) -> Option<[String; 2]> {
-        let first = self.0.iter().filter(|run| run.row.arm == arm);
-        let first = first.filter_map(|run| run.figures.as_ref()).find_map(server);
-        match (first, server(new)) {
+        let mut of_arm = self.0.iter().filter(|run| run.row.arm == arm);
+        match (of_arm.find_map(|run| run.server.as_deref()), server(new)) {
             (Some(before), Some(now)) if before != now => Some([before.to_owned(), now.to_owned()]),
             _ => None,
         }
@@ -106,7 +109,7 @@ impl MadeRuns {
     /// Returns the runs that count, for the comparison of arms with these names.
     pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
         let counts = self.0.iter().filter(|run| run.row.state == RunState::Counts);
-        let counted = counts.filter_map(|MadeRun { row, figures }| {
+        let counted = counts.filter_map(|MadeRun { row, figures, .. }| {
             let arm = names.iter().position(|name| *name == row.arm)?;
             let figures = figures.as_ref()?;
             Some(CountedRun { round: row.round, arm, position: row.position, figures })
@@ -166,6 +169,10 @@ mod tests {
         }
     }
 
+    fn complete(made: &MadeRuns) -> u32 {
+        complete_rounds(made.0.iter().map(|run| &run.row), 2)
+    }
+
     #[test]
     fn repeated_round_counts_again_when_both_arms_have_run_again() {
         let names = ["plain".to_owned(), "tls".to_owned()];
@@ -173,18 +180,18 @@ mod tests {
         for run in 0..4 {
             made.push(row(run + 1, run / 2, run % 2, 0), Some(figures()));
         }
-        assert_eq!((made.complete_rounds(2), made.counting()), (2, 4));
+        assert_eq!((complete(&made), made.counting()), (2, 4));
         assert_eq!(made.repeat(1), [3, 4]);
-        assert_eq!((made.complete_rounds(2), made.counting(), made.len()), (1, 2, 4));
+        assert_eq!((complete(&made), made.counting(), made.len()), (1, 2, 4));
         assert_eq!((made.attempts(1), made.attempts(0)), (1, 0));
         assert_eq!((made.repeated_rounds_beside(0), made.repeated_rounds_beside(1)), (1, 0));
         made.push(row(5, 1, 0, 1), Some(figures()));
         assert!(made.has(1, 0) && !made.has(1, 1));
-        assert_eq!(made.complete_rounds(2), 1);
+        assert_eq!(complete(&made), 1);
         made.push(row(6, 1, 1, 1), Some(figures()));
         let counted = made.counted(&names);
         let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        assert_eq!((made.complete_rounds(2), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
+        assert_eq!((complete(&made), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
     }
 }

@@ -97,6 +97,11 @@ impl Servers {
         (0..self.stages.len()).filter(|place| has_own(*place)).filter_map(first).collect()
     }
 
+    /// Returns the number of the data that an arm uses; arms on the same server have the same.
+    pub(super) fn data_of(&self, arm: usize) -> usize {
+        self.opened(arm).data
+    }
+
     /// Restarts the private server of an arm with the arm's settings, if arms change settings:
     /// then the server of every arm begins each run alike.
     ///

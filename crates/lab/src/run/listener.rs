@@ -158,6 +158,7 @@ impl Listener for RecordingListener {
             RunEvent::ServerStatistics(account) => self.note_account(account),
             RunEvent::Ended => self.end_database(),
             RunEvent::Setup { .. }
+            | RunEvent::SetupDone
             | RunEvent::Counting { .. }
             | RunEvent::AwaitingWriter { .. }
             | RunEvent::WriterCame { .. }

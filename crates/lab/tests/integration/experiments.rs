@@ -288,7 +288,18 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
     // The same record is made if a part of it is made later.
     let cut = record.with_file_name("cut.assay");
     assert_eq!(run(&experiment, &cut, false, 8).unwrap(), ExperimentEnd::Interrupted);
+    // The process ended before it judged its last complete round.
+    let connection = rusqlite::Connection::open(&cut).unwrap();
+    let last = "(select max(round) from (select round from run where state = 'counts' \
+                group by round having count(*) = 2))";
+    let spoil = format!(
+        "update figure set value = -1 where run in (select run from run where round = {last})"
+    );
+    assert!(connection.execute(&spoil, []).unwrap() > 0);
     assert_eq!(run(&experiment, &cut, true, ALL).unwrap(), ExperimentEnd::Complete);
+    let spoilt = "select count(*) from figure where value = -1";
+    let spoilt: u32 = connection.query_row(spoilt, [], |row| row.get(0)).unwrap();
+    assert_eq!(spoilt, 0, "the round was judged again");
     assert_eq!(ExperimentContent::read(&cut).unwrap(), ExperimentContent::read(&record).unwrap());
 }
 
@@ -310,14 +321,15 @@ query = drop table t
 
 /// Runs an experiment with two arms on a database file in real time.
 fn on_sqlite(place: &Place, restore: &str) -> Result<ExperimentEnd, ExperimentError> {
-    on_sqlite_with(place, INSERTING, restore)
+    on_sqlite_with(place, INSERTING, restore, |_| Box::new(Quiet))
 }
 
-/// Runs such an experiment with another workload.
+/// Runs such an experiment with another workload and listener.
 fn on_sqlite_with(
     place: &Place,
     workload: &str,
     restore: &str,
+    listener: fn(Stop) -> Box<dyn ExperimentListener>,
 ) -> Result<ExperimentEnd, ExperimentError> {
     let database = place.record().with_file_name("t.db");
     let workload = format!("url = sqlite:{}\n{workload}", database.display());
@@ -339,9 +351,47 @@ fn on_sqlite_with(
         files: &[],
         origin: &[],
         is_resumed: false,
-        stop,
+        stop: stop.clone(),
     };
-    run_experiment(&order, &Quiet)
+    run_experiment(&order, &*listener(stop))
+}
+
+/// A listener that interrupts the experiment when its data are to be prepared.
+struct InterruptsPreparation(Stop);
+
+impl ExperimentListener for InterruptsPreparation {
+    fn on_event(&self, event: &ExperimentEvent<'_>) {
+        if let ExperimentEvent::Preparing { .. } = event {
+            self.0.interrupt();
+        }
+    }
+}
+
+/// Returns the number of tables `t` in the database of [`on_sqlite`].
+fn tables(place: &Place) -> u32 {
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    let sql = "select count(*) from sqlite_schema where name = 't'";
+    database.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn table_of_another_user_survives_an_interrupt_before_setup() {
+    let place = Place::new();
+    let database = rusqlite::Connection::open(place.record().with_file_name("t.db")).unwrap();
+    database.execute_batch("create table t (id integer)").unwrap();
+    let listener = |stop| Box::new(InterruptsPreparation(stop)) as Box<dyn ExperimentListener>;
+    let end = on_sqlite_with(&place, INSERTING, "reload", listener).unwrap();
+    assert_eq!((end, tables(&place)), (ExperimentEnd::Interrupted, 1));
+}
+
+#[test]
+fn table_whose_load_fails_is_removed() {
+    let place = Place::new();
+    let workload = INSERTING.replace("a integer)", "a integer check (a < 5))");
+    let error = on_sqlite_with(&place, &workload, "reload", |_| Box::new(Quiet)).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Run(_)), "{error}");
+    assert_eq!(tables(&place), 0);
+    assert!(!place.record().exists());
 }
 
 struct RealRuns<'a> {
@@ -412,7 +462,7 @@ fn load_that_meets_other_rows_is_an_error() {
     let setup = "[setup]\nquery = create table t (id integer primary key, a integer)\n";
     let without_setup = INSERTING.replace(setup, "");
     assert_ne!(without_setup, INSERTING);
-    let error = on_sqlite_with(&place, &without_setup, "reload").unwrap_err();
+    let error = on_sqlite_with(&place, &without_setup, "reload", |_| Box::new(Quiet)).unwrap_err();
     let words = error.to_string();
     assert!(words.contains("after the load, table t has 9 rows; expected 10"), "{words}");
 }

@@ -64,7 +64,9 @@ fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
                 let is_question = text.contains("[question]");
                 assert!(!is_question || errors().count() > 0, "{text}\n{shown}");
                 for one in errors() {
-                    let has_remedy = one.help.is_some() || one.message.contains("expected ");
+                    let says = |words: &&str| one.message.contains(*words);
+                    let has_remedy =
+                        one.help.is_some() || ["expected ", "such as `"].iter().any(says);
                     assert!(one.span.is_some() && has_remedy, "{text}\n{shown}");
                 }
                 refused += 1;
