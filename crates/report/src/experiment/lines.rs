@@ -81,13 +81,28 @@ pub(super) fn counts(arm: &ArmView) -> String {
         checks.sort_unstable();
         checks.dedup();
         if !runs.is_empty() {
-            let _ = write!(text, ", {} {word} ({})", runs.len(), checks.join(", "));
+            let rounds = rounds(runs.iter().map(|(round, _)| *round));
+            let _ = write!(text, ", {} {word} ({}) in {rounds}", runs.len(), checks.join(", "));
         }
     }
     if validity.repeated > 0 {
         let _ = write!(text, ", {} repeated", validity.repeated);
     }
     text
+}
+
+/// Most rounds that are named.
+const MOST_ROUNDS: usize = 8;
+
+/// Names rounds, from 0: `round 3`, `rounds 1, 3, 4`.
+fn rounds(rounds: impl Iterator<Item = u32>) -> String {
+    let all: Vec<String> = rounds.map(|round| (round + 1).to_string()).collect();
+    let named = all[..all.len().min(MOST_ROUNDS)].join(", ");
+    match all.len() {
+        1 => format!("round {named}"),
+        2..=MOST_ROUNDS => format!("rounds {named}"),
+        more => format!("rounds {named} and {} more", more - MOST_ROUNDS),
+    }
 }
 
 /// Returns the sentence about a setting that differs without being declared.

@@ -10,28 +10,36 @@ use super::lines;
 use super::sentence;
 use super::view::{ArmView, ExperimentView};
 
-/// Formats the answer of an experiment: the sentence first, then bets, validity, limiters, metrics
-/// and pairs.
+/// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
+/// validity, metrics and pairs.
 pub fn experiment_text(view: &ExperimentView) -> String {
     let mut out = String::new();
     answer(&mut out, view);
     repetition(&mut out, view);
     let _ = writeln!(out, "\nquestion   {}", printable(&view.ask));
     arms(&mut out, view);
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    labelled(&mut out, "bet", compared.clone().flat_map(|arm| bets(view, arm)));
+    compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
     validity(&mut out, view);
     labelled(&mut out, "SLO", lines::slos(view));
     labelled(&mut out, "A/A", view.false_alarms.iter().map(FalseAlarms::line));
-    if let Some(comparison) = &view.comparison {
-        for arm in &comparison.arms {
-            labelled(&mut out, "bet", lines::bets(arm));
-            limiters(&mut out, &view.arms, arm);
-            metrics(&mut out, &view.arms, arm);
-            pairs(&mut out, &view.arms, arm);
-        }
+    for arm in compared {
+        metrics(&mut out, &view.arms, arm);
+        pairs(&mut out, &view.arms, arm);
     }
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
     let _ = writeln!(out, "record     {}", printable(&view.record));
     out
+}
+
+/// Returns the bets on an arm with their outcomes; they name the arm if there are several.
+fn bets<'a>(
+    view: &'a ExperimentView,
+    arm: &'a ArmComparison,
+) -> impl Iterator<Item = String> + use<'a> {
+    let name = (view.arms.len() > 2).then(|| format!("{}: ", view.arms[arm.arm].name));
+    lines::bets(arm).map(move |bet| format!("{}{bet}", name.as_deref().unwrap_or_default()))
 }
 
 fn answer(out: &mut String, view: &ExperimentView) {
@@ -148,6 +156,9 @@ pub(super) fn pairs(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
     }
     let _ = writeln!(out, "\n{}", printable(&format!("pairs of {}", change.metric)));
     table(out, &rows);
+    let scale = change.metric.quantity.scale();
+    let estimate = sentence::signed(compared.hodges_lehmann, scale);
+    let _ = writeln!(out, "  Hodges-Lehmann estimate of the change: {estimate}");
 }
 
 /// Writes rows with aligned columns.
