@@ -46,11 +46,12 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
         rest.into_iter().partition(is_of(&WITHOUT_OTHERS));
     let rank = |program: &Program| FIRST.iter().position(|name| *name == program.name);
     together.sort_by_key(|program| (rank(program).unwrap_or(FIRST.len()), program.name.clone()));
-    let mut finished = run_all(alone, 1);
-    let side = Side::start(root, beside).map_err(|error| vec![error])?;
-    finished.extend(run_all(single, 1));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    finished.extend(run_all(together, processors));
+    let mut finished = run_all(alone, 1, processors);
+    let side = Side::start(root, beside).map_err(|error| vec![error])?;
+    // Its tests wait for servers most of the time.
+    finished.extend(run_all(single, 1, processors + 1));
+    finished.extend(run_all(together, processors, processors));
     let tested = begin.elapsed();
     let mut failures: Vec<String> =
         finished.iter().filter_map(|program| program.failure.clone()).collect();
@@ -74,16 +75,16 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     }
 }
 
-/// Runs the programs in their order, `slots` at a time.
+/// Runs the programs in their order, `slots` at a time, each with `tests` at a time.
 #[expect(clippy::disallowed_methods, reason = "the times are only shown")]
-fn run_all(programs: Vec<Program>, slots: usize) -> Vec<Finished> {
+fn run_all(programs: Vec<Program>, slots: usize, tests: usize) -> Vec<Finished> {
     let waiting = Mutex::new(programs.into_iter());
     let finished = Mutex::new(Vec::new());
     let next = || waiting.lock().expect("no program's run panics").next();
     let work = || {
         while let Some(program) = next() {
             let begin = Instant::now();
-            let failure = program.run().err();
+            let failure = program.run(tests).err();
             let took = begin.elapsed();
             let name = program.name;
             finished.lock().expect("no program's run panics").push(Finished {

@@ -32,11 +32,11 @@ pub(crate) fn create(
     });
     match begun {
         Ok(connection) => Ok((path, connection)),
-        Err(trouble) => {
+        Err(failure) => {
             // The file was created above; a failure to remove it adds nothing to the error.
             let _ = fs::remove_file(&path);
             let error = RecordError::new(&path, RecordErrorKind::CannotCreate);
-            Err(match trouble {
+            Err(match failure {
                 RowError::Sql(cause) => error.because(sql_cause(cause)),
                 RowError::Content(what) => error.because(what),
             })

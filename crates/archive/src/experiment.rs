@@ -53,7 +53,7 @@ impl ExperimentContent {
     pub fn read(path: &Path) -> Result<ExperimentContent, RecordError> {
         let opened = open_experiment(path)?;
         content(&opened.connection)
-            .map_err(|trouble| trouble.into_read_error(path, "the tables of the experiment"))
+            .map_err(|failure| failure.into_read_error(path, "the tables of the experiment"))
     }
 
     /// Returns the error that the record contains an inconsistency, for callers that interpret its
@@ -134,7 +134,7 @@ impl ExperimentWriter {
         // Reading rolls back what a killed writer left half done.
         let content = ExperimentContent::read(path)?;
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
-        let connection = connect(&path).map_err(|trouble| trouble.into_write_error(&path))?;
+        let connection = connect(&path).map_err(|failure| failure.into_write_error(&path))?;
         Ok((ExperimentWriter { path, connection, _lock }, content))
     }
 
@@ -154,7 +154,7 @@ impl ExperimentWriter {
         own: &Path,
     ) -> Result<(), RecordError> {
         let written = self.merge(row, figures, own);
-        written.map_err(|trouble| trouble.into_write_error(&self.path))?;
+        written.map_err(|failure| failure.into_write_error(&self.path))?;
         // A file that cannot be removed holds nothing that is not in the record.
         let _ = fs::remove_file(own);
         Ok(())
@@ -220,7 +220,7 @@ impl ExperimentWriter {
         &mut self,
         write: impl FnOnce(&Connection) -> Result<(), RowError>,
     ) -> Result<(), RecordError> {
-        self.in_transaction(write).map_err(|trouble| trouble.into_write_error(&self.path))
+        self.in_transaction(write).map_err(|failure| failure.into_write_error(&self.path))
     }
 
     fn in_transaction(

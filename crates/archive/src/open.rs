@@ -46,7 +46,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, RecordError> {
         return Err(RecordError::new(path, kind));
     }
     check_tables(&opened.connection, v1::statements(), &v1::OPTIONAL_TABLES)
-        .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
+        .map_err(|failure| failure.into_read_error(path, "its tables"))?;
     Ok(opened)
 }
 
@@ -77,7 +77,7 @@ fn open_with_run(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     }
     let opened = connect(path, run)?;
     check_tables(&opened.connection, v2::statements(), &[])
-        .map_err(|trouble| trouble.into_read_error(path, "its tables"))?;
+        .map_err(|failure| failure.into_read_error(path, "its tables"))?;
     Ok(opened)
 }
 
@@ -115,11 +115,11 @@ fn identify(path: &Path) -> Result<i64, RecordError> {
 
 /// Connects to a record; `run` is the run of an experiment that its tables show.
 fn connect(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
-    let error = |trouble: RowError| trouble.into_read_error(path, "its first page");
+    let error = |failure: RowError| failure.into_read_error(path, "its first page");
     match connect_to(path, OpenFlags::SQLITE_OPEN_READ_ONLY, run) {
         Ok(connection) => return Ok(Opened { connection, copy: None }),
         Err(RowError::Sql(cause)) if has_hot_journal(&cause) => {}
-        Err(trouble) => return Err(error(trouble)),
+        Err(failure) => return Err(error(failure)),
     }
     // The writer was killed inside a transaction. The rollback changes the file or, if it is not
     // writable, a copy of it.
@@ -134,7 +134,7 @@ fn open_copy(path: &Path, run: Option<u32>) -> Result<Opened, RecordError> {
     let copy = PrivateCopy::of(path)
         .map_err(|cause| RecordError::new(path, RecordErrorKind::CannotRead).because(cause))?;
     let connection = connect_to(&copy.record(), OpenFlags::SQLITE_OPEN_READ_WRITE, run)
-        .map_err(|trouble| trouble.into_read_error(path, "its first page"))?;
+        .map_err(|failure| failure.into_read_error(path, "its first page"))?;
     Ok(Opened { connection, copy: Some(copy) })
 }
 

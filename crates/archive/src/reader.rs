@@ -135,12 +135,12 @@ impl Archive {
 
     fn of(path: &Path, opened: Opened) -> Result<Archive, RecordError> {
         let Opened { connection, copy } = opened;
-        let damage = |trouble: RowError| trouble.into_read_error(path, "table `meta`");
+        let damage = |failure: RowError| failure.into_read_error(path, "table `meta`");
         let (header, time_zero) = v1::read_header(&connection).map_err(damage)?;
         let end = v1::read_end(&connection).map_err(damage)?;
         if end.is_some() {
             v1::check_seal(&connection)
-                .map_err(|trouble| trouble.into_read_error(path, "table `seal`"))?;
+                .map_err(|failure| failure.into_read_error(path, "table `seal`"))?;
         }
         Ok(Archive { path: path.to_owned(), header, time_zero, end, connection, _copy: copy })
     }
@@ -284,7 +284,7 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn events_dropped(&self) -> Result<u64, RecordError> {
         v1::read_events_dropped(&self.connection)
-            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
+            .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
     /// Returns the result of the op-log; `None` if there was none.
@@ -293,7 +293,7 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn op_log(&self) -> Result<Option<OpLogReport>, RecordError> {
         v1::read_op_log(&self.connection)
-            .map_err(|trouble| trouble.into_read_error(&self.path, "table `meta`"))
+            .map_err(|failure| failure.into_read_error(&self.path, "table `meta`"))
     }
 
     /// Returns the resource usage of the load generator at the ends of intervals; empty in virtual
@@ -335,7 +335,7 @@ impl Archive {
     /// Returns true if the record is older than a table.
     fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
         v1::is_missing(&self.connection, table)
-            .map_err(|trouble| trouble.into_read_error(&self.path, &format!("table `{table}`")))
+            .map_err(|failure| failure.into_read_error(&self.path, &format!("table `{table}`")))
     }
 
     /// Returns the names and values of settings, sorted by name.
@@ -354,7 +354,7 @@ impl Archive {
         match self.is_missing("file")? {
             true => Ok(Vec::new()),
             false => v1::read_files(&self.connection)
-                .map_err(|trouble| trouble.into_read_error(&self.path, "table `file`")),
+                .map_err(|failure| failure.into_read_error(&self.path, "table `file`")),
         }
     }
 
@@ -503,10 +503,10 @@ impl Archive {
             }
             Ok(())
         };
-        walk().map_err(|trouble: RowError| {
+        walk().map_err(|failure: RowError| {
             let (job, kind) = (account.0, kind.name());
             let place = format!("table `histogram`, job {job}, {kind}, interval {next} or later");
-            trouble.into_read_error(&self.path, &place)
+            failure.into_read_error(&self.path, &place)
         })
     }
 
@@ -543,9 +543,9 @@ impl Archive {
             Ok(())
         };
         let walked: Result<(), RowError> = walk();
-        walked.map_err(|trouble| {
+        walked.map_err(|failure| {
             let place = format!("table `{table}`, row {}", visited + 1);
-            trouble.into_read_error(&self.path, &place)
+            failure.into_read_error(&self.path, &place)
         })
     }
 }

@@ -45,9 +45,9 @@ impl Writer {
         let path = std::path::absolute(path).map_err(|error| cannot_create(path, error))?;
         let create = OpenOptions::new().write(true).create_new(true).open(&path);
         create.map_err(|error| cannot_create(&path, error))?;
-        let begun = begin_file(&path, header).map_err(|trouble| {
+        let begun = begin_file(&path, header).map_err(|failure| {
             let unusable = RecordError::new(&path, RecordErrorKind::CannotCreate);
-            match trouble {
+            match failure {
                 RowError::Sql(error) => unusable.because(sql_cause(error)),
                 RowError::Content(what) => unusable.because(what),
             }

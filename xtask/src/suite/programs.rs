@@ -18,13 +18,14 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Runs the program to its end.
+    /// Runs the program to its end, with this many tests at a time.
     ///
     /// # Errors
     /// Its output, if a test failed.
-    pub(super) fn run(&self) -> Result<(), String> {
+    pub(super) fn run(&self, at_a_time: usize) -> Result<(), String> {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command.env("RUST_TEST_THREADS", at_a_time.to_string());
         match command.stdin(Stdio::null()).output() {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(printed(&self.name, &output)),
@@ -97,8 +98,8 @@ mod tests {
             executable: ["/bin/", code].concat().into(),
             folder: "/".into(),
         };
-        assert_eq!(program("true").run(), Ok(()));
+        assert_eq!(program("true").run(1), Ok(()));
         let failure = "test: a b failed (exit status: 1)\n";
-        assert_eq!(program("false").run(), Err(failure.to_owned()));
+        assert_eq!(program("false").run(1), Err(failure.to_owned()));
     }
 }

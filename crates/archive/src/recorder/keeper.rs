@@ -99,10 +99,10 @@ impl RecorderThread {
     /// Processes messages until the run and every lane have ended, or until all senders have been
     /// dropped.
     pub(super) fn keep(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
-        self.attend(receiver).and_then(|()| self.close()).map_err(|trouble| {
+        self.attend(receiver).and_then(|()| self.close()).map_err(|failure| {
             self.health.fail();
             self.refuse_all(receiver);
-            let error = trouble.into_write_error(self.books.writer.path());
+            let error = failure.into_write_error(self.books.writer.path());
             self.mark_as_failed(&error);
             error
         })

@@ -1,7 +1,7 @@
 //! Execution of an experiment: its runs in their order, and its looks.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use analyze::compare::{
@@ -11,7 +11,7 @@ use analyze::compare::{
 use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
 use base::{Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
-use record::{EndKind, InputFile, Load};
+use record::{EndKind, Load};
 use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
 use workload::{FixedStatement, Warmup};
 
@@ -22,7 +22,9 @@ use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::made::{MadeRuns, complete_rounds};
-use super::recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures, looks_of};
+use super::open_record::{open_record, remove_if_empty};
+use super::order::{ExperimentOrder, order_of};
+use super::recorded::{INVALID_ARM, STATE, figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
 use super::servers::Servers;
 use super::settings;
@@ -31,35 +33,6 @@ use super::teardown::AsideEvents;
 use super::warm_up::{figures_of_round, is_same_round};
 use crate::record_place::RecordPlace;
 use crate::run::{Done, Order, run_on};
-
-/// The parameters of an experiment.
-pub struct ExperimentOrder<'a> {
-    /// The experiment.
-    pub experiment: &'a Experiment,
-    /// Makes the orders of its runs.
-    pub runs: &'a dyn RunMaker,
-    /// The path of its record.
-    pub record: &'a Path,
-    /// Facts for the record: of a resumed experiment, those that must not have changed.
-    pub facts: &'a [(&'static str, String)],
-    /// The files that were read, for the record; a resumed experiment must have the same.
-    pub files: &'a [InputFile],
-    /// Further facts, which a resumed experiment leaves as they were at its beginning.
-    pub origin: &'a [(&'static str, String)],
-    /// True to continue the record of an interrupted experiment.
-    pub is_resumed: bool,
-    /// A request to end the experiment early.
-    pub stop: Stop,
-}
-
-/// A source of orders for runs.
-///
-/// The plan of an order has the seed of schedule and values; its `record` and `stop` are replaced.
-pub trait RunMaker {
-    /// Returns the order of a run of an arm, with this seed of schedule and values; `None` if the
-    /// files of the workload have changed so that there is no plan any more.
-    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
-}
 
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,14 +78,6 @@ fn execute(
     concluded
 }
 
-/// Removes the record of an experiment that failed before its first run: it holds nothing.
-fn remove_if_empty(record: &Path) {
-    if ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty()) {
-        // A record that stays repeats the error.
-        let _ = std::fs::remove_file(record);
-    }
-}
-
 /// An experiment that is being executed.
 struct Execution<'a> {
     order: &'a ExperimentOrder<'a>,
@@ -128,8 +93,8 @@ struct Execution<'a> {
     runs: MadeRuns,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
-    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through whose
-    /// connections it was made.
+    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
+    /// whose connections it was made.
     set_up: BTreeMap<usize, usize>,
     /// The number of leading rounds that are complete and not to be repeated.
     judged: u32,
@@ -331,8 +296,8 @@ impl<'a> Execution<'a> {
         verified.map(drop).map_err(|error| error.of_rows(after))
     }
 
-    /// Runs `[teardown]` on every server that was set up. A failure does not change the answer; it is
-    /// reported.
+    /// Runs `[teardown]` on every server that was set up. A failure does not change the answer; it
+    /// is reported.
     fn tear_down(&self) {
         for place in self.set_up.values().copied() {
             if self.order.experiment.arms[place].plan.teardown.is_empty() {
@@ -690,50 +655,6 @@ impl<'a> Execution<'a> {
         name.push(suffix);
         PathBuf::from(name)
     }
-}
-
-/// Creates the record, or opens that of an interrupted experiment.
-fn open_record(
-    order: &ExperimentOrder<'_>,
-) -> Result<(ExperimentWriter, ExperimentContent), ExperimentError> {
-    if !order.is_resumed {
-        let mut facts = [order.facts, order.origin].concat();
-        facts.push((STATE, "running".to_owned()));
-        let word = if order.experiment.writes() { "yes" } else { "no" };
-        facts.push((COUNTERBALANCED, word.to_owned()));
-        let record = ExperimentWriter::create(order.record, &facts, order.files)?;
-        return Ok((record, ExperimentContent::default()));
-    }
-    let (mut record, content) = ExperimentWriter::resume(order.record)?;
-    match content.fact(STATE) {
-        Some("complete") => return Err(Problem::Complete.into()),
-        Some("instrument-failed") => return Err(Problem::InstrumentFailed.into()),
-        _ => {}
-    }
-    if let Some(path) = changed_file(&content.files, order.files) {
-        return Err(Problem::FileChanged(path.to_owned()).into());
-    }
-    for (key, value) in order.facts {
-        let before = content.fact(key).unwrap_or_default();
-        if before != value {
-            return Err(Problem::Changed { key }.into());
-        }
-    }
-    record.set_facts(&[(STATE, "running".to_owned())])?;
-    Ok((record, content))
-}
-
-/// Returns the first file whose content is not that of the file with the same path before.
-fn changed_file<'f>(before: &[InputFile], now: &'f [InputFile]) -> Option<&'f str> {
-    let is_changed = |file: &&InputFile| {
-        before.iter().any(|known| known.path == file.path && known.sha256 != file.sha256)
-    };
-    now.iter().find(is_changed).map(|file| file.path.as_str())
-}
-
-fn order_of(order: &ExperimentOrder<'_>, arm: &Arm, seed: Seed) -> Result<Order, ExperimentError> {
-    let made = order.runs.order(arm, seed);
-    made.ok_or_else(|| ExperimentError::of(arm, Problem::FilesChanged))
 }
 
 /// Returns an error with its causes, as a sentence.

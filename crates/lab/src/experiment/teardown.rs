@@ -1,5 +1,5 @@
-//! What `[setup]` leaves to `[teardown]`, and the failures of the latter, which do not end an
-//! experiment.
+//! The end of `[setup]`, after which `[teardown]` may run, and the failures of the latter, which do
+//! not end an experiment.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -248,7 +248,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     async fn live<D: Driver>(&mut self, driver: &D) -> End {
         let connecting = driver.connect(&self.rt);
         let connection = match self.patience.wait_for(connecting).await {
-            Err(trouble) => return trouble.into(),
+            Err(failure) => return failure.into(),
             Ok(Err(error)) => return unconnected(&error),
             Ok(Ok(connection)) => connection,
         };
@@ -281,8 +281,8 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             let is_over = self.patience.is_over();
             let (tally, sample) = (&mut self.tally, &mut self.sample);
             let glance = sampler.glance(session, self.pairs.as_mut(), tally, sample);
-            if let Err(trouble) = glance.await {
-                return trouble.into();
+            if let Err(failure) = glance.await {
+                return failure.into();
             }
             if is_over || self.rt.now() >= self.due {
                 let mut read = sampler.read(session, &mut self.tally, &mut self.sample).await;
@@ -294,8 +294,8 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
                     self.sample.read_named(&Part::Statistics, &metric, "", sum as f64);
                 }
                 self.tell_all();
-                if let Err(trouble) = read {
-                    return trouble.into();
+                if let Err(failure) = read {
+                    return failure.into();
                 }
                 self.due = self.rt.now().max(self.due + self.every);
             }

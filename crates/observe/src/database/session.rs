@@ -47,8 +47,8 @@ pub(super) enum End {
 }
 
 impl From<QueryFailure> for End {
-    fn from(trouble: QueryFailure) -> End {
-        match trouble {
+    fn from(failure: QueryFailure) -> End {
+        match failure {
             QueryFailure::Over => End::Over,
             QueryFailure::Refused(error) => End::Useless(error.to_string()),
             QueryFailure::Broken(why) => End::Broken(why),
@@ -190,7 +190,7 @@ impl<C: Connection> Session<C> {
                 sample.missing(what, format!("{error}{remedy}"));
                 Ok(None)
             }
-            Err(trouble) => Err(trouble),
+            Err(failure) => Err(failure),
         }
     }
 
@@ -199,7 +199,7 @@ impl<C: Connection> Session<C> {
         match self.ask(sql).await {
             Ok(table) => Ok(Some(table)),
             Err(QueryFailure::Refused(_)) => Ok(None),
-            Err(trouble) => Err(trouble),
+            Err(failure) => Err(failure),
         }
     }
 

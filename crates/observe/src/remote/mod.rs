@@ -110,21 +110,21 @@ impl RemoteWatch {
         let thread = thread.spawn(move || {
             let opened = Connection::open(&program, &host, &scope, sender);
             let opened = opened.map_err(RemoteFailure::NotStarted);
-            let (trouble, parting) = match opened {
-                Err(trouble) => (Some(trouble), SshExit::default()),
+            let (failure, parting) = match opened {
+                Err(failure) => (Some(failure), SshExit::default()),
                 Ok(connection) => {
                     let name = &host.host;
                     let mut talk =
                         Conversation { zero, name, patience, connection, heard, tell: &tell };
-                    let trouble = talk.hold().err();
+                    let failure = talk.hold().err();
                     // A thread that still reads finds the channel closed, and ends.
                     drop(talk.heard);
-                    (trouble, talk.connection.close())
+                    (failure, talk.connection.close())
                 }
             };
-            if let Some(trouble) = trouble {
+            if let Some(failure) = failure {
                 let mut sample = Sample::default();
-                sample.missing(&host.host, ssh::why(&trouble, &host, &parting));
+                sample.missing(&host.host, ssh::why(&failure, &host, &parting));
                 tell(Monotonic.now().since(zero), sample);
             }
         })?;
@@ -203,7 +203,7 @@ impl<T: Fn(Nanos, Sample)> Conversation<'_, T> {
                 Ok(Incoming::Nothing) => return Err(RemoteFailure::Silent(self.patience.greeting)),
                 Ok(Incoming::Over) => return Err(RemoteFailure::TooLate),
                 Err(RemoteFailure::Ended(_)) => return Err(RemoteFailure::NotReached),
-                Err(trouble) => return Err(trouble),
+                Err(failure) => return Err(failure),
             }
         }
         Err(RemoteFailure::NotAssay(noise))

@@ -219,9 +219,9 @@ pub(super) enum RemoteFailure {
 }
 
 /// Returns the reason why it is not observed, with a remedy.
-pub(super) fn why(trouble: &RemoteFailure, host: &RemoteHost, parting: &SshExit) -> String {
+pub(super) fn why(failure: &RemoteFailure, host: &RemoteHost, parting: &SshExit) -> String {
     let name = &host.host;
-    match trouble {
+    match failure {
         RemoteFailure::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
             "`ssh` is not on the PATH of this machine: install openssh-client".to_owned()
         }
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn other_problems_have_remedies() {
         let quiet = SshExit::default();
-        let told = |trouble: RemoteFailure| why(&trouble, &db1(), &quiet);
+        let told = |failure: RemoteFailure| why(&failure, &db1(), &quiet);
         let none = io::Error::from(io::ErrorKind::NotFound);
         assert!(told(RemoteFailure::NotStarted(none)).contains("openssh-client"));
         assert!(told(RemoteFailure::Version(2)).contains("version 2"));

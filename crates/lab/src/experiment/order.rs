@@ -1,0 +1,53 @@
+//! The parameters of an experiment and of its runs.
+
+use std::path::Path;
+
+use base::Seed;
+use engine::Stop;
+use record::InputFile;
+use workload::question::{Arm, Experiment};
+
+use super::error::{ExperimentError, Problem};
+use crate::run::Order;
+
+/// The parameters of an experiment.
+pub struct ExperimentOrder<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Makes the orders of its runs.
+    pub runs: &'a dyn RunMaker,
+    /// The path of its record.
+    pub record: &'a Path,
+    /// Facts for the record: of a resumed experiment, those that must not have changed.
+    pub facts: &'a [(&'static str, String)],
+    /// The files that were read, for the record; a resumed experiment must have the same.
+    pub files: &'a [InputFile],
+    /// Further facts, which a resumed experiment leaves as they were at its beginning.
+    pub origin: &'a [(&'static str, String)],
+    /// True to continue the record of an interrupted experiment.
+    pub is_resumed: bool,
+    /// A request to end the experiment early.
+    pub stop: Stop,
+}
+
+/// A source of orders for runs.
+///
+/// The plan of an order has the seed of schedule and values; its `record` and `stop` are replaced.
+pub trait RunMaker {
+    /// Returns the order of a run of an arm, with this seed of schedule and values; `None` if the
+    /// files of the workload have changed so that there is no plan any more.
+    fn order(&self, arm: &Arm, seed: Seed) -> Option<Order>;
+}
+
+/// Returns the order of a run of an arm.
+///
+/// # Errors
+/// The files of the workload have changed.
+pub(super) fn order_of(
+    order: &ExperimentOrder<'_>,
+    arm: &Arm,
+    seed: Seed,
+) -> Result<Order, ExperimentError> {
+    let made = order.runs.order(arm, seed);
+    made.ok_or_else(|| ExperimentError::of(arm, Problem::FilesChanged))
+}
