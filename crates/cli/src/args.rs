@@ -271,8 +271,9 @@ Examples:
 Arms of one experiment are compared in pairs, by round. Other groups were not interleaved: their
 changes contain the drift of the machine. A group of one run has figures and no conclusion.
 
-Exit codes: 0 success, 1 a limit exceeded, 2 an error in usage or a file, 3 the comparison is
-refused, has no conclusion, or is SUSPECT with --strict.";
+Exit codes: 0 success, 1 a limit exceeded or the first answer contradicted, 2 an error in usage or
+a file, 3 the comparison is refused, a declared metric is not compared, a group has a single run,
+or the comparison is SUSPECT with --strict.";
 
 /// An objection that the user accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use analyze::{Status, Summary};
 use record::EndKind;
-use report::ExperimentView;
+use report::{ComparisonView, ExperimentView};
 
 /// The exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,15 @@ pub(crate) enum Exit {
     Unreachable,
     /// The user ended the run.
     Interrupted,
+}
+
+/// The parts of an answer that decide its exit status beside the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ExitConditions {
+    /// True if a declared metric could not be compared.
+    lacks_metric: bool,
+    /// True if an SLO or a limit was missed, or the first answer contradicted.
+    is_missed: bool,
 }
 
 impl Exit {
@@ -52,19 +61,31 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status of an experiment: INVALID also if a declared metric could not be
-    /// compared. A failed bet is a result, and no failure.
+    /// Returns the exit status of an experiment. A failed bet is a result, and no failure.
     pub(crate) fn of_experiment(view: &ExperimentView, strict: bool) -> Exit {
-        match view.verdict() {
+        let conditions =
+            ExitConditions { lacks_metric: view.is_refused(), is_missed: view.misses_slo() };
+        Exit::of_conditions(view.verdict(), strict, conditions)
+    }
+
+    /// Returns the exit status of a comparison of records.
+    pub(crate) fn of_comparison(view: &ComparisonView, strict: bool) -> Exit {
+        let conditions = ExitConditions {
+            lacks_metric: view.lacks_metric(),
+            is_missed: view.misses_condition(),
+        };
+        Exit::of_conditions(view.verdict(), strict, conditions)
+    }
+
+    fn of_conditions(verdict: Status, strict: bool, conditions: ExitConditions) -> Exit {
+        match verdict {
             Status::Invalid => Exit::Invalid,
             Status::Suspect if strict => Exit::Invalid,
-            Status::Suspect | Status::Pass | Status::NotPossible if view.is_refused() => {
-                Exit::Invalid
-            }
-            Status::Suspect | Status::Pass | Status::NotPossible if view.misses_slo() => {
-                Exit::Missed
-            }
-            Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
+            Status::Suspect | Status::Pass | Status::NotPossible => match conditions {
+                ExitConditions { lacks_metric: true, .. } => Exit::Invalid,
+                ExitConditions { is_missed: true, .. } => Exit::Missed,
+                ExitConditions { lacks_metric: false, is_missed: false } => Exit::Success,
+            },
         }
     }
 

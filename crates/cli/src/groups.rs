@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::compare::{ArmValidity, JudgedRun, validity_of};
-use archive::{Archive, RunState};
+use analyze::compare::{ArmValidity, JudgedRun, Unfinished, validity_of};
+use archive::{Archive, RunRow, RunState};
 use base::closest;
 use lab::comparison::ComparedRun;
 use lab::experiment::RecordedRun;
@@ -24,7 +24,7 @@ pub(crate) struct Groups {
     pub(crate) all: Vec<Group>,
     /// The experiments that arms belong to.
     pub(crate) experiments: Vec<RecordedExperiment>,
-    /// Paths of the experiments.
+    /// Canonical paths of the experiments.
     paths: Vec<PathBuf>,
     /// The groups of each argument.
     pub(crate) arguments: Vec<Argument>,
@@ -59,10 +59,21 @@ pub(crate) struct Group {
 pub(crate) struct GroupRun {
     /// The run.
     pub(crate) run: ComparedRun,
+    /// Its identity, however its record is named.
+    identity: RunIdentity,
     /// Its round in the experiment; its number in a group of single runs.
     pub(crate) round: u32,
     /// Its position in the round.
     pub(crate) position: u32,
+}
+
+/// The identity of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RunIdentity {
+    /// Canonical path of the record.
+    record: PathBuf,
+    /// Number of the run in the record of an experiment.
+    number: Option<u32>,
 }
 
 /// An arm of an experiment.
@@ -120,11 +131,12 @@ impl Groups {
 
     /// Reads an experiment, unless it was read before, and returns its index.
     fn experiment(&mut self, path: &Path) -> Result<usize, Complaint> {
-        if let Some(known) = self.paths.iter().position(|known| known == path) {
+        let real = canonical(path);
+        if let Some(known) = self.paths.iter().position(|known| *known == real) {
             return Ok(known);
         }
         self.experiments.push(RecordedExperiment::read(path)?);
-        self.paths.push(path.to_owned());
+        self.paths.push(real);
         Ok(self.paths.len() - 1)
     }
 
@@ -133,36 +145,65 @@ impl Groups {
         let name = format!("{file}#{}", recorded.names[place.arm]);
         let counts = |run: &&RecordedRun| run.arm == place.arm && run.row.state == RunState::Counts;
         let counting: Vec<&RecordedRun> = recorded.results.runs.iter().filter(counts).collect();
-        let Some(first) = counting.first() else {
+        if counting.is_empty() {
             let sentence = format!("`{name}` has no run that counts");
-            return Err(Complaint::new(sentence).help("complete it with `assay run --resume`"));
-        };
-        // The runs of an arm have one plan.
-        let archive = Archive::open_run(path, first.row.run);
-        let archive = archive.map_err(|error| Complaint::of(&error))?;
+            let remedy = match recorded.unfinished() {
+                Some(Unfinished::Failed) => "find the cause with `assay doctor`, and run it anew",
+                Some(Unfinished::Interrupted) | None => "complete it with `assay run --resume`",
+            };
+            return Err(Complaint::new(sentence).help(remedy));
+        }
+        let record = canonical(path);
         let run = |run: &RecordedRun| {
-            let label = format!("{name}, run {}", run.row.run);
-            let (round, position) = (run.row.round, run.row.position);
-            GroupRun { run: ComparedRun::of(&archive, label, run.figures.clone()), round, position }
+            let RunRow { run: number, round, position, .. } = run.row;
+            let identity = RunIdentity { record: record.clone(), number: Some(number) };
+            let label = format!("{name}, run {number}");
+            let run = Archive::open_run(path, number)
+                .and_then(|archive| ComparedRun::of(&archive, label, run.figures.clone()))
+                .map_err(|error| Complaint::of(&error))?;
+            Ok(GroupRun { run, identity, round, position })
         };
-        let runs = counting.into_iter().map(run).collect();
+        let runs = counting.into_iter().map(run).collect::<Result<Vec<GroupRun>, Complaint>>()?;
         let validity = recorded.results.validity[place.arm].clone();
         self.all.push(Group { name, runs, validity, arm: Some(place) });
         Ok(())
     }
 
+    /// Returns the group of an arm `R.assay#ARM` of an experiment that was read.
+    ///
+    /// # Errors
+    /// The experiment was not read, or has no such arm.
+    pub(crate) fn place_of_arm(&mut self, text: &str) -> Result<usize, Complaint> {
+        let (file, name) = text.rsplit_once('#').unwrap_or((text, ""));
+        let path = Path::new(file);
+        let experiment = self.experiment(path)?;
+        let arm = arm(&self.experiments[experiment].names, name, path)?;
+        let place = self.all.iter().position(|one| one.arm == Some(ArmPlace { experiment, arm }));
+        place.ok_or_else(|| Complaint::new(format!("no group of the command line is `{text}`")))
+    }
+
     fn refuse_repetitions(&self) -> Result<(), Complaint> {
-        let mut known: Vec<&str> = Vec::new();
+        let mut known: Vec<&GroupRun> = Vec::new();
         for run in self.all.iter().flat_map(|group| &group.runs) {
-            let name = run.run.conditions.run.as_str();
-            if known.contains(&name) {
-                let sentence = format!("the run {name} is named twice");
+            if let Some(first) = known.iter().find(|first| first.identity == run.identity) {
+                let [first, name] = [first, run].map(|run| &run.run.conditions.run);
+                let sentence = match first == name {
+                    true => {
+                        format!("the run {name} is named twice: no run is compared with itself")
+                    }
+                    false => format!("{name} is the run {first}: no run is compared with itself"),
+                };
                 return Err(Complaint::new(sentence).help("name each record in one argument"));
             }
-            known.push(name);
+            known.push(run);
         }
         Ok(())
     }
+}
+
+/// Returns the path by which a file is recognised, however it is named.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the index of an arm.
@@ -197,7 +238,8 @@ fn single_runs(name: &str, paths: &[PathBuf]) -> Result<Group, Complaint> {
                 format!("`{}` has no workload: it is of `assay observe`", path.display());
             return Err(Complaint::new(sentence).help("name records of `assay run`"));
         }
-        Ok(GroupRun { run, round, position: 0 })
+        let identity = RunIdentity { record: canonical(path), number: None };
+        Ok(GroupRun { run, identity, round, position: 0 })
     };
     let runs = (0..).zip(paths).map(read).collect::<Result<Vec<GroupRun>, Complaint>>()?;
     let judged = |one: &GroupRun| JudgedRun {

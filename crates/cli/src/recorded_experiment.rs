@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use analyze::compare::Design;
+use analyze::compare::{Design, Unfinished};
 use archive::ExperimentContent;
 use lab::experiment::{
-    COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design, read_results,
+    COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design, read_results, refuse,
 };
 use record::InputFile;
 use workload::question::{Design as Runs, Outline};
@@ -45,15 +45,22 @@ impl RecordedExperiment {
             let sentence = format!("the question in the record `{path}` cannot be read");
             return Err(Complaint::new(sentence));
         };
-        let writes = content.fact(COUNTERBALANCED) == Some("yes");
-        let design = design(&outline, writes);
+        let design = design(&outline, writes(&content));
         let names = outline.compared();
         let results = read_results(path, &design, &names).map_err(|error| Complaint::of(&error))?;
         let undeclared = Vec::new();
         let mut read = RecordedExperiment { outline, design, names, results, undeclared, content };
         read.undeclared = (0..read.names.len()).flat_map(|arm| read.undeclared(0, arm)).collect();
-        read.results.refuse(&read.undeclared, writes);
+        let writes = read.writes();
+        if let Some(comparison) = &mut read.results.comparison {
+            refuse(comparison, &read.undeclared, writes);
+        }
         Ok(read)
+    }
+
+    /// Returns true if its workload writes.
+    pub(crate) fn writes(&self) -> bool {
+        writes(&self.content)
     }
 
     /// Returns a fact about the experiment.
@@ -66,9 +73,13 @@ impl RecordedExperiment {
         &self.content.files
     }
 
-    /// Returns true if it took its last look.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.fact(STATE) == Some("complete")
+    /// Returns the reason why it has no answer; `None` if it took its last look.
+    pub(crate) fn unfinished(&self) -> Option<Unfinished> {
+        match self.fact(STATE) {
+            Some("complete") => None,
+            Some("instrument-failed") => Some(Unfinished::Failed),
+            _ => Some(Unfinished::Interrupted),
+        }
     }
 
     /// Returns the declared differences of an arm: keys and values.
@@ -84,4 +95,8 @@ impl RecordedExperiment {
         let keys: Vec<String> = declared.into_iter().map(|(key, _)| key).collect();
         self.results.undeclared(baseline, arm, &keys)
     }
+}
+
+fn writes(content: &ExperimentContent) -> bool {
+    content.fact(COUNTERBALANCED) == Some("yes")
 }

@@ -25,7 +25,7 @@ mod words;
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use experiment::{
     ArmView, ComparisonView, DifferenceView, ExperimentState, ExperimentView, FalseAlarms,
-    ObjectionView, RepeatedMetric, RepetitionView, RunView, SettingDifference, comparison_json,
+    MachineView, ObjectionView, RepeatedMetric, RepetitionView, RunView, comparison_json,
     comparison_markdown, comparison_text, experiment_json, experiment_markdown, experiment_text,
     two_runs,
 };

@@ -40,7 +40,8 @@ pub use conclusion::{Conclusion, conclude};
 pub use figures::{Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
 pub use objection::{
-    FactDifference, GroupConditions, Objection, ObjectionKind, Problem, RunConditions, objections,
+    FactDifference, GroupConditions, Objection, ObjectionKind, Problem, RunConditions, Unfinished,
+    objections,
 };
 pub use objective::{ArmSlo, RunSlo, slos_of};
 pub use outcome::{BetOutcome, judge_bet};

@@ -42,7 +42,7 @@ pub enum Problem {
         ended: Option<EndKind>,
     },
     /// An experiment without its last look.
-    ExperimentEnded,
+    ExperimentEnded(Unfinished),
     /// INVALID runs.
     Invalid {
         /// Number of these runs.
@@ -61,6 +61,15 @@ pub enum Problem {
         /// The differences, at least one.
         differences: Vec<FactDifference>,
     },
+}
+
+/// The reason why an experiment has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It was interrupted, or still runs: it can be resumed.
+    Interrupted,
+    /// The load generator or the machine failed too often: it cannot be resumed.
+    Failed,
 }
 
 /// A fact that differs between two runs; `None` where a run does not have it.
@@ -83,6 +92,8 @@ pub struct RunConditions {
     pub ended: Option<EndKind>,
     /// Lines of the plan, without target and seed.
     pub plan: Vec<(String, String)>,
+    /// Contents of the files that requests are made from. Older records do not have them.
+    pub files: Vec<(String, String)>,
     /// Sizes of the data: numbers of rows, and bytes of databases, which may differ by a tenth.
     pub data: Vec<(String, String)>,
     /// Settings that decide whether commits survive a crash.
@@ -97,8 +108,9 @@ pub struct RunConditions {
 pub struct GroupConditions<'a> {
     /// The runs, at least one.
     pub runs: Vec<&'a RunConditions>,
-    /// True if the group is an arm of an experiment without its last look.
-    pub is_incomplete: bool,
+    /// The reason why the experiment of the group has no answer, if it is an arm of one without its
+    /// last look.
+    pub unfinished: Option<Unfinished>,
     /// Validity of the runs.
     pub validity: &'a ArmValidity,
     /// Index of the group whose first run must have been made under the same conditions; `None` for
@@ -134,7 +146,7 @@ impl Objection {
     /// Returns the kind.
     pub fn kind(&self) -> ObjectionKind {
         match &self.problem {
-            Problem::RunEnded { .. } | Problem::ExperimentEnded => ObjectionKind::Incomplete,
+            Problem::RunEnded { .. } | Problem::ExperimentEnded(_) => ObjectionKind::Incomplete,
             Problem::Invalid { .. } => ObjectionKind::Invalid,
             Problem::Differs { kind, .. } => *kind,
         }
@@ -159,8 +171,8 @@ pub fn objections(groups: &[GroupConditions<'_>]) -> Vec<Objection> {
 }
 
 fn unfinished(group: &GroupConditions<'_>) -> Option<Problem> {
-    if group.is_incomplete {
-        return Some(Problem::ExperimentEnded);
+    if let Some(unfinished) = group.unfinished {
+        return Some(Problem::ExperimentEnded(unfinished));
     }
     let cut = group.runs.iter().find(|run| run.ended != Some(EndKind::Completed))?;
     Some(Problem::RunEnded { run: cut.run.clone(), ended: cut.ended })
@@ -195,15 +207,33 @@ fn differences(
     reference: &RunConditions,
     run: &RunConditions,
 ) -> Vec<FactDifference> {
-    type Facts = Vec<(String, String)>;
-    let facts: fn(&RunConditions) -> &Facts = match kind {
-        ObjectionKind::Incomplete | ObjectionKind::Invalid => return Vec::new(),
-        ObjectionKind::Plan => |run| &run.plan,
-        ObjectionKind::Data => |run| &run.data,
-        ObjectionKind::Durability => |run| &run.durability,
-        ObjectionKind::Environment => |run| &run.environment,
+    let between = |of: fn(&RunConditions) -> &Facts, missing: Missing| {
+        fact_differences(of(reference), of(run), missing)
     };
-    let (before, after) = (facts(reference), facts(run));
+    match kind {
+        ObjectionKind::Incomplete | ObjectionKind::Invalid => Vec::new(),
+        ObjectionKind::Plan => {
+            let lines = between(|run| &run.plan, Missing::Differs);
+            [lines, between(|run| &run.files, Missing::Unknown)].concat()
+        }
+        ObjectionKind::Data => between(|run| &run.data, Missing::Differs),
+        ObjectionKind::Durability => between(|run| &run.durability, Missing::Unknown),
+        ObjectionKind::Environment => between(|run| &run.environment, Missing::Unknown),
+    }
+}
+
+type Facts = Vec<(String, String)>;
+
+/// The meaning of a fact that one run does not have. The size of a database may always be unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// The runs differ.
+    Differs,
+    /// The fact is unknown, and not compared.
+    Unknown,
+}
+
+fn fact_differences(before: &Facts, after: &Facts, missing: Missing) -> Vec<FactDifference> {
     let value = |facts: &Facts, name: &str| {
         facts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
@@ -217,17 +247,12 @@ fn differences(
         let (reference, value) = (value(before, name), value(after, name));
         let is_same = match (&reference, &value) {
             (Some(a), Some(b)) => a == b || is_bytes(name) && is_similar(a, b),
-            (Some(_), None) | (None, Some(_)) => is_fact(kind) || is_bytes(name),
+            (Some(_), None) | (None, Some(_)) => missing == Missing::Unknown || is_bytes(name),
             (None, None) => true,
         };
         (!is_same).then(|| FactDifference { name: name.clone(), reference, value })
     };
     names.into_iter().filter_map(difference).collect()
-}
-
-/// Returns true for the kinds of facts that may be unknown.
-fn is_fact(kind: ObjectionKind) -> bool {
-    kind == ObjectionKind::Durability || kind == ObjectionKind::Environment
 }
 
 fn is_bytes(name: &str) -> bool {
@@ -255,6 +280,7 @@ mod tests {
             run: name.to_owned(),
             ended: Some(EndKind::Completed),
             plan: facts(&[("query of [a]", "select 1")]),
+            files: facts(&[("the SHA-256 of ids.csv", "5e88")]),
             data: facts(&[("rows of table t", "1000")]),
             durability: facts(&[("durability", "fsync=on")]),
             environment: facts(&[("host.cpu.model", "x")]),
@@ -265,7 +291,7 @@ mod tests {
         let validity = ArmValidity::default();
         let group = |run, reference| GroupConditions {
             runs: vec![baseline, run],
-            is_incomplete: false,
+            unfinished: None,
             validity: &validity,
             reference,
         };
@@ -313,6 +339,19 @@ mod tests {
     }
 
     #[test]
+    fn other_content_of_an_input_file_is_another_plan() {
+        let with = |files: &[(&str, &str)]| RunConditions { files: facts(files), ..run("b") };
+        let found_in = |files| found(&run("a"), &with(files));
+        assert_eq!(found_in(&[]), []);
+        let found = found_in(&[("the SHA-256 of ids.csv", "77ab")]);
+        let Problem::Differs { kind, differences, .. } = &found[0].problem else {
+            panic!("{found:?}");
+        };
+        assert_eq!((*kind, differences.len()), (ObjectionKind::Plan, 1));
+        assert_eq!(differences[0].name, "the SHA-256 of ids.csv");
+    }
+
+    #[test]
     fn databases_are_of_one_size_within_a_tenth() {
         let sized = |bytes: &str| {
             let data = facts(&[("rows of table t", "1000"), ("database.size_bytes", bytes)]);
@@ -328,13 +367,13 @@ mod tests {
         let (mut other, checks) = (run("b"), vec![CheckKind::Errors]);
         other.plan.clear();
         let validity = ArmValidity { invalid: vec![(3, checks.clone())], ..Default::default() };
-        let group = |is_incomplete| GroupConditions {
+        let group = |unfinished| GroupConditions {
             runs: vec![&other],
-            is_incomplete,
+            unfinished,
             validity: &validity,
             reference: None,
         };
-        let found = objections(&[group(false), group(true)]);
+        let found = objections(&[group(None), group(Some(Unfinished::Interrupted))]);
         let kinds: Vec<(usize, ObjectionKind)> =
             found.iter().map(|one| (one.group, one.kind())).collect();
         use ObjectionKind::{Incomplete, Invalid};

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use analyze::Status;
 use analyze::compare::{
-    ArmSample, CountedRun, GroupConditions, LookPlan, Missing, Objection, ObjectionKind,
-    RegressionOutcome, RunFigures, Sample, Terms, compare_samples, judge_limits, objections,
+    ArmComparison, ArmSample, Comparison, CountedRun, GroupConditions, LookPlan, Missing,
+    Objection, ObjectionKind, RunFigures, Sample, Terms, compare_samples, judge_limits, objections,
     slos_of,
 };
 use base::{Source, closest};
 use lab::comparison::{ComparedRun, differing_facts};
-use lab::experiment::Between;
+use lab::experiment::{Between, UndeclaredDifference, refuse};
 use report::{
-    ArmView, ComparisonView, ObjectionView, RepetitionView, SettingDifference, TestSuite,
+    ArmView, ComparisonView, DifferenceView, MachineView, ObjectionView, RepetitionView, TestSuite,
 };
 use workload::question::{Bet, Deltas, RegressionLimit, RunMetric};
 
@@ -21,6 +20,7 @@ use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::groups::{Argument, Group, Groups};
+use crate::recorded_experiment::RecordedExperiment;
 
 /// Compares groups of runs and prints the answer.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
@@ -38,21 +38,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
         (false, true) => answer::print(&report::comparison_markdown(&view))?,
         (false, false) => answer::print(&report::comparison_text(&view))?,
     }
-    Ok(exit(&view, args.answer.strict))
-}
-
-fn exit(view: &ComparisonView, is_strict: bool) -> Exit {
-    let is_not_judged = view.limits.iter().any(|one| one.outcome.is_err());
-    let is_exceeded = view.limits.iter().any(|one| one.outcome == Ok(RegressionOutcome::Exceeded));
-    match view.verdict() {
-        Status::Invalid => Exit::Invalid,
-        Status::Suspect if is_strict => Exit::Invalid,
-        Status::Suspect | Status::Pass | Status::NotPossible => match is_not_judged {
-            true => Exit::Invalid,
-            false if is_exceeded => Exit::Missed,
-            false => Exit::Success,
-        },
-    }
+    Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
 /// Parses the limits of `--fail-on`.
@@ -64,23 +50,27 @@ fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     })
 }
 
-/// Reads the groups, that of the baseline first; and returns the index of the baseline.
-fn gather(args: &CompareArgs) -> Result<(Groups, usize), Complaint> {
+/// Reads the groups, and returns the index of the baseline if one was named that is not the first
+/// argument.
+fn gather(args: &CompareArgs) -> Result<(Groups, Option<usize>), Complaint> {
     let mut arguments = args.records.clone();
-    if let Some(baseline) = &args.baseline {
-        let experiment = baseline.rsplit_once('#').map(|(file, _)| file);
-        if experiment.is_some_and(|file| arguments.iter().any(|one| one == file)) {
-            let groups = Groups::read(&arguments)?;
-            if let Some(place) = groups.all.iter().position(|group| group.name == *baseline) {
-                return Ok((groups, place));
-            }
-            // Reports the unknown arm.
-            Groups::read(std::slice::from_ref(baseline))?;
-        }
-        arguments.retain(|one| one != baseline);
-        arguments.insert(0, baseline.clone());
+    let Some(baseline) = &args.baseline else { return Ok((Groups::read(&arguments)?, None)) };
+    if let Some((file, _)) = baseline.rsplit_once('#')
+        && arguments.iter().any(|one| is_same_file(one, file))
+    {
+        let mut groups = Groups::read(&arguments)?;
+        let place = groups.place_of_arm(baseline)?;
+        return Ok((groups, Some(place)));
     }
-    Ok((Groups::read(&arguments)?, 0))
+    arguments.retain(|one| !is_same_file(one, baseline));
+    arguments.insert(0, baseline.clone());
+    Ok((Groups::read(&arguments)?, None))
+}
+
+/// Returns true if two arguments name the same file, or are the same.
+fn is_same_file(one: &str, other: &str) -> bool {
+    let [first, second] = [one, other].map(|name| Path::new(name).canonicalize());
+    one == other || matches!((first, second), (Ok(first), Ok(second)) if first == second)
 }
 
 /// The comparisons that are made.
@@ -92,14 +82,15 @@ struct Design {
 }
 
 impl Design {
-    /// Returns the comparisons of groups: records of experiments arm by arm, if there are no
-    /// others; else every group with the baseline.
-    fn of(groups: &Groups, baseline: usize) -> Result<Design, Complaint> {
+    /// Returns the comparisons of groups: records of experiments arm by arm, if there are no others
+    /// and no arm was named as the baseline; else every group with the baseline.
+    fn of(groups: &Groups, baseline: Option<usize>) -> Result<Design, Complaint> {
         let arguments = &groups.arguments;
         let are_experiments = arguments.iter().all(|one| one.experiment.is_some());
-        if are_experiments && arguments.len() > 1 && baseline == 0 {
+        if are_experiments && arguments.len() > 1 && baseline.is_none() {
             return Design::of_executions(groups);
         }
+        let baseline = baseline.unwrap_or(0);
         let others = (0..groups.all.len()).filter(|place| *place != baseline);
         let pairs: Vec<[usize; 2]> = others.map(|place| [baseline, place]).collect();
         if pairs.is_empty() {
@@ -134,6 +125,18 @@ impl Design {
             executions.push([0, other]);
         }
         Ok(Design { pairs, executions })
+    }
+
+    /// Returns the pairs of a baseline and a group that are arms of one experiment. The arms of an
+    /// execution have its first arm as baseline.
+    fn interleaved(&self, groups: &Groups) -> Vec<[usize; 2]> {
+        let compared = self.pairs.iter().copied();
+        let of_executions = groups.arguments.iter().filter(|_| !self.executions.is_empty());
+        let within = of_executions.flat_map(|argument| {
+            let others = argument.groups.iter().skip(1);
+            others.map(|place| [argument.groups[0], *place])
+        });
+        compared.chain(within).filter(|pair| experiment_of(groups, *pair).is_some()).collect()
     }
 
     /// Returns the index of the baseline of a group.
@@ -205,21 +208,26 @@ fn view(
         })
         .collect();
     let is_refused = objections.iter().any(|one| !one.is_accepted);
+    let all = 0..groups.all.len();
     let mut view = ComparisonView {
         groups: groups.all.iter().map(|group| arm_view(groups, group)).collect(),
+        baselines: all.map(|place| design.baseline_of(place).unwrap_or(place)).collect(),
         objections,
         comparison: None,
         repetitions: Vec::new(),
         limits: Vec::new(),
-        undeclared: settings(groups, design, undeclared),
-        differences: settings(groups, design, differing),
+        machine: Vec::new(),
+        undeclared: undeclared_views(groups, design),
+        differences: design.pairs.iter().flat_map(|pair| differing(groups, *pair)).collect(),
     };
     if !is_refused {
         let judged = Judged::of(groups, design, limits);
         let terms = judged.terms();
         let samples: Vec<ArmSample<'_>> =
             design.pairs.iter().map(|pair| sample(groups, *pair)).collect();
-        let comparison = compare_samples(terms, &samples);
+        let mut comparison = compare_samples(terms, &samples);
+        view.machine = machine_views(groups, design, &comparison);
+        refuse_undeclared(&mut comparison, groups);
         view.limits = judge_limits(limits, &comparison);
         view.repetitions = repetitions(groups, design, &judged.deltas);
         view.comparison = Some(comparison);
@@ -241,13 +249,12 @@ fn arm_view(groups: &Groups, group: &Group) -> ArmView {
 fn found_objections(groups: &Groups, design: &Design) -> Vec<Objection> {
     let conditions = |place: usize| {
         let group = &groups.all[place];
-        let is_incomplete =
-            group.arm.is_some_and(|arm| !groups.experiments[arm.experiment].is_complete());
+        let experiment = group.arm.map(|arm| &groups.experiments[arm.experiment]);
         let baseline = design.baseline_of(place).unwrap_or(place);
         let is_paired = experiment_of(groups, [baseline, place]).is_some();
         GroupConditions {
             runs: group.runs.iter().map(|run| &run.run.conditions).collect(),
-            is_incomplete,
+            unfinished: experiment.and_then(RecordedExperiment::unfinished),
             validity: &group.validity,
             reference: (!is_paired).then_some(baseline),
         }
@@ -263,42 +270,72 @@ fn experiment_of(groups: &Groups, pair: [usize; 2]) -> Option<usize> {
     (arm?.experiment == experiment).then_some(experiment)
 }
 
-/// Returns the differences of settings of all groups.
-fn settings(
-    groups: &Groups,
-    design: &Design,
-    of: fn(&Groups, [usize; 2]) -> Vec<SettingDifference>,
-) -> Vec<SettingDifference> {
-    design.pairs.iter().flat_map(|pair| of(groups, *pair)).collect()
+/// Returns the differences between the rounds of each arm, and between arms of one experiment, that
+/// are not declared.
+fn undeclared_views(groups: &Groups, design: &Design) -> Vec<DifferenceView> {
+    let between_rounds = (0..groups.all.len()).flat_map(|place| {
+        let views = undeclared(groups, [place, place]);
+        views.into_iter().map(move |one| experiment::difference(place, &one))
+    });
+    let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
+        let views = undeclared(groups, pair).into_iter().filter(|one| one.between == Between::Arms);
+        views.map(move |one| experiment::difference(pair[0], &one))
+    });
+    between_rounds.chain(between_arms).collect()
 }
 
-/// Returns the settings that differ between two arms of one experiment without being declared.
-fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<SettingDifference> {
+/// Returns the undeclared differences of a group, by its index: from a baseline that is an arm of
+/// the same experiment, and between its own rounds.
+fn undeclared(groups: &Groups, pair: [usize; 2]) -> Vec<UndeclaredDifference> {
     let Some(experiment) = experiment_of(groups, pair) else { return Vec::new() };
-    let arms = pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm));
-    let changed = groups.experiments[experiment].undeclared(arms[0], arms[1]);
-    let between_arms = changed.into_iter().filter(|one| one.between == Between::Arms);
-    let difference = between_arms.map(|one| {
-        let [baseline, value] = one.values;
-        SettingDifference { name: one.name, arm: pair[1], baseline, value }
-    });
-    difference.collect()
+    let [baseline, own] = arms_of(groups, pair);
+    let mut found = groups.experiments[experiment].undeclared(baseline, own);
+    found.iter_mut().for_each(|one| one.arm = pair[1]);
+    found
+}
+
+/// Returns the indexes of two arms in their experiment.
+fn arms_of(groups: &Groups, pair: [usize; 2]) -> [usize; 2] {
+    pair.map(|place| groups.all[place].arm.map_or(0, |arm| arm.arm))
+}
+
+/// Withdraws the comparisons of arms of one experiment that an undeclared difference decides.
+fn refuse_undeclared(comparison: &mut Comparison, groups: &Groups) {
+    let pairs: Vec<[usize; 2]> =
+        comparison.arms.iter().map(|arm| [arm.baseline, arm.arm]).collect();
+    for pair in pairs {
+        let Some(experiment) = experiment_of(groups, pair) else { continue };
+        refuse(comparison, &undeclared(groups, pair), groups.experiments[experiment].writes());
+    }
+}
+
+/// Returns the changes of the machine between arms of one experiment.
+fn machine_views(groups: &Groups, design: &Design, comparison: &Comparison) -> Vec<MachineView> {
+    let view = |pair: [usize; 2]| {
+        let recorded = &groups.experiments[experiment_of(groups, pair)?];
+        let [baseline, own] = arms_of(groups, pair);
+        let compared = comparison.arms.iter().find(|arm| [arm.baseline, arm.arm] == pair);
+        let arms = &recorded.results.comparison.as_ref()?.arms;
+        // Several executions are not compared arm by arm: their own comparisons are judged.
+        let compared = compared.or_else(|| arms.iter().find(|arm| arm.arm == own))?;
+        let compared = ArmComparison { baseline, arm: own, ..compared.clone() };
+        let change = recorded.results.machine_between(&recorded.design, &compared, pair[1])?;
+        Some(MachineView { baseline: pair[0], change })
+    };
+    design.interleaved(groups).into_iter().filter_map(view).collect()
 }
 
 /// Returns the facts that differ between two groups of runs that were not interleaved.
-fn differing(groups: &Groups, pair: [usize; 2]) -> Vec<SettingDifference> {
+fn differing(groups: &Groups, pair: [usize; 2]) -> Vec<DifferenceView> {
     if experiment_of(groups, pair).is_some() {
         return Vec::new();
     }
     let runs = |place: usize| {
         groups.all[place].runs.iter().map(|run| &run.run).collect::<Vec<&ComparedRun>>()
     };
-    let facts = differing_facts(&runs(pair[0]), &runs(pair[1])).into_iter();
-    let difference = facts.map(|one| {
-        let [baseline, value] = one.values;
-        SettingDifference { name: one.name, arm: pair[1], baseline, value }
-    });
-    difference.collect()
+    let [baseline, arm] = pair;
+    let facts = differing_facts(arm, &runs(baseline), &runs(arm)).into_iter();
+    facts.map(|one| experiment::difference(baseline, &one)).collect()
 }
 
 /// The metrics that are judged.

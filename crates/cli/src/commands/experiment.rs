@@ -199,17 +199,18 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
         machine: results.machine.clone(),
-        undeclared: recorded.undeclared.iter().map(difference).collect(),
+        undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
         repetition: None,
     }
 }
 
-/// Returns the view of a difference.
-fn difference(one: &UndeclaredDifference) -> DifferenceView {
+/// Returns the view of a difference from a baseline.
+pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> DifferenceView {
     DifferenceView {
         kind: one.kind.name(),
         name: one.name.clone(),
+        baseline,
         arm: one.arm,
         rounds: match one.between {
             Between::Arms => None,

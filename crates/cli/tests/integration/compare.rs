@@ -132,10 +132,127 @@ fn second_execution_confirms_or_contradicts_the_first() {
     let arms: Vec<&Value> =
         document["comparison"].as_array().unwrap().iter().map(|row| &row["arm"]).collect();
     assert!(arms.contains(&&"second.assay#fast".into()), "{arms:?}");
-    let ran = place.assay(&["compare", "first.assay", "other.assay"]).expect(0);
+    let line = ["compare", "first.assay", "other.assay", "--junit", "cases.xml"];
+    let ran = place.assay(&line).expect(1);
     let words = "other.assay: The first answer is contradicted (first.assay)";
     assert_eq!(first_line(&ran), words);
     assert!(ran.stdout.contains("Not interleaved"), "{}", ran.stdout);
+    let cases = std::fs::read_to_string(place.at("cases.xml")).unwrap();
+    let case = "assay.repetition\" name=\"other.assay: slow: throughput(read)\"><failure";
+    assert!(cases.contains(case), "{cases}");
+}
+
+#[test]
+fn regressions_of_an_experiment_are_judged_against_its_first_execution() {
+    let place = place();
+    experiment(&place, "main.assay", "1.2ms", "5");
+    let limits = "throughput < -3%, response.p99 > +10%";
+    let line = ["compare", "--baseline", "main.assay", "pr.assay", "--fail-on", limits];
+    experiment(&place, "pr.assay", "2ms", "77");
+    let ran = place.assay(&line).expect(1);
+    for words in ["throughput < -3%", "response.p99 > +10%"] {
+        let words = format!("{words}: exceeded in pr.assay#slow");
+        assert!(ran.stdout.contains(&words), "{words}: {}", ran.stdout);
+    }
+    std::fs::remove_file(place.at("pr.assay")).unwrap();
+    experiment(&place, "pr.assay", "1.2ms", "77");
+    let ran = place.assay(&line).expect(0);
+    let words = "throughput < -3%: not exceeded in pr.assay#slow";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    assert!(!ran.stdout.contains(": exceeded"), "{}", ran.stdout);
+}
+
+#[test]
+fn arm_of_an_experiment_is_compared_with_single_runs() {
+    let place = place();
+    runs(&place, "main", FAST, 4, &[]);
+    experiment(&place, "e.assay", "1.2ms", "5");
+    let line = ["compare", "main-*.assay", "e.assay#slow", "--json"];
+    let document = place.assay(&line).expect(0).json();
+    assert_eq!(document["interleaved"], false);
+    let row = &document["comparison"][0];
+    assert_eq!((&row["arm"], &row["verdict"]), (&"e.assay#slow".into(), &"worse".into()));
+    let line = ["compare", "e.assay#fast", "main-*.assay", "--fail-on", "throughput < -10%"];
+    let ran = place.assay(&line).expect(0);
+    let words = "throughput < -10%: not exceeded in main-*.assay";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+}
+
+#[test]
+fn first_arm_may_be_the_baseline_of_all_other_arms() {
+    let place = place();
+    experiment(&place, "e.assay", "1.2ms", "5");
+    experiment(&place, "f.assay", "2ms", "77");
+    let line = ["compare", "e.assay", "./f.assay", "--baseline", "./e.assay#fast", "--json"];
+    let document = place.assay(&line).expect(0).json();
+    assert_eq!(document["repetitions"].as_array().unwrap().len(), 0);
+    let rows = document["comparison"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["baseline"] == "e.assay#fast"), "{rows:?}");
+    assert!(rows.iter().any(|row| row["arm"] == "./f.assay#slow"), "{rows:?}");
+}
+
+#[test]
+fn run_is_recognised_however_its_record_is_named() {
+    let place = place();
+    runs(&place, "main", FAST, 1, &[]);
+    experiment(&place, "e.assay", "1.2ms", "5");
+    let line = ["compare", "main-1.assay", "./main-1.assay"];
+    let ran = place.assay(&line).expect(2);
+    let words = "./main-1.assay is the run main-1.assay: no run is compared with itself";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let ran = place.assay(&["compare", "e.assay#fast", "./e.assay#fast"]).expect(2);
+    assert!(ran.stderr.contains("no run is compared with itself"), "{}", ran.stderr);
+    let ran = place.assay(&["compare", "e.assay#fast", "./e.assay#slow"]).expect(0);
+    assert!(ran.stdout.contains("interleaved pairs"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_run_of_an_arm_must_be_complete() {
+    let place = place();
+    experiment(&place, "e.assay", "1.2ms", "5");
+    let connection = rusqlite::Connection::open(place.at("e.assay")).unwrap();
+    let cut = "update meta set value = 'stopped-by-error' where key = 'ended' and run =
+               (select max(run) from run where arm = 'slow')";
+    assert_eq!(connection.execute(cut, []).unwrap(), 1);
+    drop(connection);
+    let words = "ended early: an error stopped it";
+    refused(&place, ["e.assay#fast", "e.assay#slow"], "incomplete", words);
+}
+
+#[test]
+fn experiment_that_cannot_be_resumed_has_another_remedy() {
+    let place = place();
+    for (state, remedy) in [
+        ("interrupted", "complete the experiment with `assay run --resume`"),
+        ("instrument-failed", "find the cause with `assay doctor`, and run the experiment anew"),
+    ] {
+        experiment(&place, "e.assay", "1.2ms", "5");
+        let connection = rusqlite::Connection::open(place.at("e.assay")).unwrap();
+        let set = "update experiment set value = ?1 where key = 'state'";
+        connection.execute(set, [state]).unwrap();
+        drop(connection);
+        let ran = place.assay(&["compare", "e.assay"]).expect(3);
+        assert!(ran.stdout.contains(remedy), "{}", ran.stdout);
+        std::fs::remove_file(place.at("e.assay")).unwrap();
+    }
+}
+
+#[test]
+fn answer_without_scatter_is_no_error_in_test_cases() {
+    let place = Place::new();
+    place.write("read.ini", "duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
+    let question = "[question]\nask = Slower?\nworkload = read.ini\nrounds = 6\n\
+                    bet = response.p50 +0% .. +40%\n[arm fast]\n[arm slow]\n\
+                    option.service = 1.2ms\n";
+    place.write("slower.ini", question);
+    let url = "sim:md1?service=1ms";
+    let line = ["run", "slower.ini", "--virtual", "--quiet", "--url", url, "--out", "e.assay"];
+    place.assay(&[&line[..], &["--junit", "run.xml"]].concat()).expect(0);
+    place.assay(&["compare", "e.assay", "--junit", "compare.xml"]).expect(0);
+    for name in ["run.xml", "compare.xml"] {
+        let cases = std::fs::read_to_string(place.at(name)).unwrap();
+        assert!(cases.contains("assay.comparison") && !cases.contains("<error"), "{name}: {cases}");
+    }
 }
 
 #[test]
@@ -187,6 +304,31 @@ fn other_plan_is_refused() {
     assert!(ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("accepted (plan): the plan of pr-1.assay"), "{}", ran.stdout);
     place.assay(&[&despite[..], &["--strict"]].concat()).expect(3);
+}
+
+#[test]
+fn other_content_of_an_input_file_is_refused() {
+    let place = place();
+    let with_ids = "[read]\nquery = select ${1}\nquery-args-file = ids.csv\n";
+    let workload = READ.replace("[read]\nquery = select 1\n", with_ids);
+    place.write("read.ini", &workload);
+    let ids: String = (1..=10_000).map(|id| format!("{id}\n")).collect();
+    place.write("ids.csv", &ids);
+    runs(&place, "main", FAST, 2, &[]);
+    let question = "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n\
+                    option.service = 2ms\n";
+    place.write("q.ini", question);
+    let line = ["run", "q.ini", "--virtual", "--quiet", "--url", FAST, "--out", "e.assay"];
+    place.assay(&line).expect(0);
+    place.write("read.ini", format!("; the same plan\n{workload}"));
+    runs(&place, "same", FAST, 2, &[]);
+    place.assay(&["compare", "main-*.assay", "same-*.assay"]).expect(0);
+    place.write("ids.csv", ids.replace("17\n", "18\n"));
+    runs(&place, "pr", FAST, 2, &[]);
+    for group in ["main-*.assay", "e.assay#a"] {
+        let words = ": the SHA-256 of ids.csv is `";
+        refused(&place, [group, "pr-*.assay"], "plan", words);
+    }
 }
 
 #[test]

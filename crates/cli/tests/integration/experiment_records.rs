@@ -175,6 +175,55 @@ fn arms_of_other_durability_or_data_are_not_compared() {
         let found = &document["undeclared_differences"][0];
         assert_eq!((&found["kind"], &found["rounds"]), (&json!(kind), &json!(null)));
         assert_eq!(document["verdict"], "SUSPECT");
+        for compare in [
+            &["compare", "r.assay"][..],
+            &["compare", "r.assay#fast", "r.assay#slow"],
+            &["compare", "r.assay", "--fail-on", "response.p50(read) > +1%"],
+        ] {
+            let ran = place.assay(compare).expect(3);
+            let is_refused = ran.stdout.to_lowercase().starts_with(&answer.to_lowercase());
+            assert!(is_refused && ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
+            let line = format!("`{baseline}` in r.assay#fast, `{own}` in r.assay#slow\n");
+            assert!(ran.stdout.contains(&line), "{}", ran.stdout);
+            let document = place.assay(&[compare, &["--json"]].concat()).expect(3).json();
+            assert_keeps_to("schemas/comparison.schema.json", &document);
+            assert_eq!(document["undeclared_differences"][0]["kind"], kind);
+        }
+    }
+}
+
+#[test]
+fn differences_between_rounds_make_a_comparison_suspect() {
+    let place = place();
+    place.assay(&RUN).expect(0);
+    set(&place.at("r.assay"), "work_mem", "iif(arm = 'slow' and round > 2, '8MB', '4MB')");
+    let ran = place.assay(&["compare", "r.assay"]).expect(0);
+    let line = "\nSUSPECT\n  r.assay#fast: 6 runs\n  r.assay#slow: 6 runs\n  undeclared \
+                difference: setting, work_mem is `4MB` in round 1 of r.assay#slow, `8MB` in round \
+                4 of r.assay#slow\n";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    place.assay(&["compare", "r.assay", "--strict"]).expect(3);
+}
+
+#[test]
+fn machine_that_is_slower_in_one_arm_makes_a_comparison_suspect() {
+    let place = place();
+    place.assay(&RUN).expect(0);
+    let canary = "300 * iif(arm = 'slow', 1.2, 1) * (1 + 0.001 * ((run * 7) % 5))";
+    set(&place.at("r.assay"), "generator.canary_ns", canary);
+    let report = place.assay(&["report", "r.assay"]).expect(0);
+    let words = "before the runs of slow than before those of fast (CI";
+    assert!(report.stdout.contains(words), "{}", report.stdout);
+    for (line, words) in [
+        (&["compare", "r.assay"][..], "slower before the runs of r.assay#slow"),
+        (&["compare", "r.assay#slow", "r.assay#fast"], "faster before the runs of r.assay#fast"),
+    ] {
+        let ran = place.assay(line).expect(0);
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+        assert!(ran.stdout.contains("\nSUSPECT\n"), "{}", ran.stdout);
+        let document = place.assay(&[line, &["--json"]].concat()).expect(0).json();
+        assert_keeps_to("schemas/comparison.schema.json", &document);
+        assert_eq!(document["machine_changes"][0]["decisive"], true);
     }
 }
 

@@ -1,18 +1,22 @@
 //! Conditions of a run by which it is comparable with others.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use analyze::compare::RunConditions;
-use archive::Archive;
-use record::Header;
+use archive::{Archive, RecordError};
 use record::environment::{UNKNOWN, of_database};
+use record::{Header, InputFile};
 
 use crate::evidence::spins;
+use crate::experiment::{DURABILITY, decides_durability};
 
 /// Keys of the plan that may differ between comparable runs: where they ran, and with which random
 /// numbers.
 const FREE_KEYS: [&str; 2] = ["url", "seed"];
 
-/// Settings that decide whether commits survive a crash: of servers, and of SQLite.
-const DURABILITY: [&str; 3] = ["durability", "journal_mode", "synchronous"];
+/// Value of a setting that a server was not given.
+const DEFAULT: &str = "default";
 
 /// Facts of the machine that decide the figures.
 const DECISIVE: [&str; 5] = [
@@ -24,21 +28,29 @@ const DECISIVE: [&str; 5] = [
 ];
 
 /// Returns the conditions of a run with these settings and facts.
-pub(super) fn of(archive: &Archive, run: String, facts: &[(String, String)]) -> RunConditions {
+///
+/// # Errors
+/// The record is damaged.
+pub(super) fn of(
+    archive: &Archive,
+    run: String,
+    facts: &[(String, String)],
+) -> Result<RunConditions, RecordError> {
     let header = archive.header();
     let lines = plan_lines(&header.plan);
     let (mut data, plan): (Vec<_>, Vec<_>) =
         lines.into_iter().partition(|(name, _)| name.starts_with(ROWS));
     let is_size = |name: &str| of_database(name) == Some("size_bytes") || name == "database_bytes";
     data.extend(chosen(facts, is_size));
-    RunConditions {
+    Ok(RunConditions {
         run,
         ended: archive.end().map(|end| end.kind),
+        files: contents(&plan, &archive.files()?),
         plan,
         data,
-        durability: chosen(facts, |name| DURABILITY.iter().any(|one| is_of(name, one))),
+        durability: durability(facts),
         environment: environment(header, facts),
-    }
+    })
 }
 
 /// Beginning of the names of lines with the number of rows of a table.
@@ -85,15 +97,52 @@ fn line_name(section: &str, key: &str) -> String {
     }
 }
 
+/// Keys of files that requests are made from.
+const INPUTS: [&str; 2] = ["query-args-file of ", "query-log-file of "];
+
+/// Number of digits of a SHA-256 that are compared and printed.
+const DIGITS: usize = 16;
+
+/// Returns the contents of the files that the plan names, by their SHA-256. The workload files
+/// themselves are in the plan.
+fn contents(plan: &[(String, String)], files: &[InputFile]) -> Vec<(String, String)> {
+    let named = files.iter().filter(|file| plan.iter().any(|line| has_name(line, file)));
+    let content = |file: &InputFile| {
+        let digits = file.sha256.chars().take(DIGITS).collect();
+        (format!("the SHA-256 of {}", file.path), digits)
+    };
+    named.map(content).collect()
+}
+
+/// Returns true if a line of the plan names a file: as an input, or as a text of an expression.
+fn has_name((key, value): &(String, String), file: &InputFile) -> bool {
+    let name = |path| Path::new(path).file_name().and_then(OsStr::to_str);
+    let Some(own) = name(&file.path) else { return false };
+    let is_input = INPUTS.iter().any(|input| key.starts_with(input));
+    match is_input {
+        true => name(value) == Some(own),
+        false => value.contains(&format!("'{own}'")) || value.contains(&format!("/{own}'")),
+    }
+}
+
 /// Returns the facts that are known and have a name of this kind.
 fn chosen(facts: &[(String, String)], is_chosen: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let is_known = |(name, value): &&(String, String)| is_chosen(name) && value != UNKNOWN;
     facts.iter().filter(is_known).cloned().collect()
 }
 
-/// Returns true for a setting of the main target, or of a target with a name.
-fn is_of(name: &str, setting: &str) -> bool {
-    name == setting || name.strip_suffix(setting).is_some_and(|target| target.ends_with('.'))
+/// Returns the settings that decide whether commits survive. A server that reports those it was
+/// given has the default of the others.
+fn durability(facts: &[(String, String)]) -> Vec<(String, String)> {
+    let mut all = chosen(facts, decides_durability);
+    let servers = facts.iter().filter_map(|(name, _)| name.strip_suffix("database.settings"));
+    for server in servers {
+        let names = DURABILITY.map(|setting| format!("{server}database.setting.{setting}"));
+        let is_default = |name: &String| all.iter().all(|(known, _)| known != name);
+        let defaults: Vec<String> = names.into_iter().filter(is_default).collect();
+        all.extend(defaults.into_iter().map(|name| (name, DEFAULT.to_owned())));
+    }
+    all
 }
 
 fn environment(header: &Header, facts: &[(String, String)]) -> Vec<(String, String)> {
@@ -134,8 +183,34 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_named_targets_count() {
-        assert!(is_of("durability", "durability") && is_of("b.durability", "durability"));
-        assert!(!is_of("no_durability", "durability"));
+    fn files_that_the_plan_names_have_their_content() {
+        let file = |path: &str| InputFile {
+            path: path.to_owned(),
+            bytes: 1,
+            sha256: "ab".repeat(32),
+            text: None,
+        };
+        let plan = plan_lines(
+            "[a]\nquery-args-file = data/ids.csv\n\n[b]\nquery = ${csv('x/names.csv', 1)} from a\n",
+        );
+        let all = ["data/ids.csv", "x/names.csv", "a", "other.csv"].map(file);
+        let names: Vec<String> = contents(&plan, &all).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["the SHA-256 of data/ids.csv", "the SHA-256 of x/names.csv"]);
+    }
+
+    #[test]
+    fn settings_of_all_targets_count_for_durability() {
+        let facts = |all: &[(&str, &str)]| {
+            let owned = all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            durability(&owned.collect::<Vec<_>>())
+        };
+        let all = [("durability", "full"), ("b.fsync", "on"), ("commit_delay", "5")];
+        assert_eq!(facts(&all).len(), 2);
+        let of_server = facts(&[("database.settings", "1"), ("database.setting.fsync", "off")]);
+        let value = |setting: &str| {
+            let name = format!("database.setting.{setting}");
+            of_server.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        };
+        assert_eq!((value("fsync"), value("sync_binlog")), (Some("off"), Some("default")));
     }
 }

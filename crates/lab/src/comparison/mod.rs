@@ -9,7 +9,9 @@ mod differing;
 use analyze::compare::{RunConditions, RunFigures};
 use archive::{Archive, RecordError};
 
-pub use differing::{DifferingFact, differing_facts};
+pub use differing::differing_facts;
+
+use crate::experiment::figures;
 
 /// A run of a record.
 #[derive(Clone, Debug)]
@@ -28,21 +30,25 @@ impl ComparedRun {
     /// # Errors
     /// The record is damaged.
     pub fn read(archive: &Archive, name: String) -> Result<ComparedRun, RecordError> {
-        let evidence = crate::evidence(archive)?;
-        let summary = analyze::summarize(&evidence);
-        let figures = RunFigures::of(&evidence, &summary, archive.settings()?);
-        Ok(ComparedRun::of(archive, name, figures))
+        ComparedRun::of(archive, name, figures(archive)?)
     }
 
     /// Creates a run from figures that were read before.
-    pub fn of(archive: &Archive, name: String, figures: RunFigures) -> ComparedRun {
-        let conditions = conditions::of(archive, name, &figures.facts);
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn of(
+        archive: &Archive,
+        name: String,
+        figures: RunFigures,
+    ) -> Result<ComparedRun, RecordError> {
+        let conditions = conditions::of(archive, name, &figures.facts)?;
         let header = archive.header();
         let mut made_by = vec![("assay".to_owned(), header.assay.clone())];
         if !header.target.as_str().is_empty() {
             made_by.push(("target".to_owned(), header.target.as_str().to_owned()));
         }
-        ComparedRun { conditions, figures, made_by }
+        Ok(ComparedRun { conditions, figures, made_by })
     }
 
     /// Returns true if the record has no workload: it is that of an observed program.

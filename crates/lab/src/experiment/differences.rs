@@ -36,7 +36,7 @@ pub enum DifferenceKind {
     Durability,
     /// Other settings of the server.
     Setting,
-    /// The machine, the network, and the version of the server.
+    /// The machine, the network, the target, and the versions of server and program.
     Environment,
 }
 
@@ -93,8 +93,7 @@ pub(super) struct RunFacts<'a> {
 }
 
 /// Settings that decide if commits survive a crash of the server or of the machine.
-const DURABILITY: [&str; 15] = [
-    "commit_delay",
+pub(crate) const DURABILITY: [&str; 14] = [
     "durability",
     "flush_log_at_trx_commit",
     "fsync",
@@ -129,6 +128,21 @@ pub(super) fn of_arm(
         found.extend(from_baseline(arm, &of(baseline), &of(arm), keys));
     }
     without_summaries(&found)
+}
+
+/// Returns the differences that hold in all runs of a group and of a baseline, given by their
+/// facts. `arm` is the index of the group.
+pub(crate) fn between_groups(
+    arm: usize,
+    baseline: &[Vec<(String, String)>],
+    own: &[Vec<(String, String)>],
+) -> Vec<UndeclaredDifference> {
+    let runs = [baseline, own].map(|all| {
+        let runs = all.iter().map(|facts| RunFacts { arm, round: 0, facts });
+        runs.collect::<Vec<RunFacts<'_>>>()
+    });
+    let [before, after] = runs.each_ref().map(|all| all.iter().collect::<Vec<_>>());
+    without_summaries(&from_baseline(arm, &before, &after, &[]))
 }
 
 /// Returns the differences between the first run of an arm and a later one. Numbers that a rule
@@ -207,15 +221,30 @@ fn kind_of(name: &str) -> Option<DifferenceKind> {
     }
     let of_server = of_database(name);
     let is_size = |fact: &str| fact.starts_with("size_") || fact.starts_with("table");
-    Some(if DURABILITY.contains(&bare(name)) {
+    Some(if decides_durability(name) {
         DifferenceKind::Durability
     } else if of_server.is_some_and(is_size) {
         DifferenceKind::Data
-    } else if name.starts_with("host.") || name.starts_with("network.") || bare(name) == "server" {
+    } else if is_of_environment(name) {
         DifferenceKind::Environment
     } else {
         DifferenceKind::Setting
     })
+}
+
+/// Returns true for facts about the machine, the network, the versions of server and program, and
+/// the target.
+fn is_of_environment(name: &str) -> bool {
+    let is_made_by = name == "assay" || name == "target";
+    is_made_by
+        || name.starts_with("host.")
+        || name.starts_with("network.")
+        || bare(name) == "server"
+}
+
+/// Returns true for a setting that decides if commits survive.
+pub(crate) fn decides_durability(name: &str) -> bool {
+    DURABILITY.contains(&bare(name))
 }
 
 /// Returns the name of a setting without the target and the prefix of settings.

@@ -31,10 +31,11 @@ mod warm_up;
 
 pub use canary::canary_length;
 pub use differences::{Between, DifferenceKind, UndeclaredDifference};
+pub(crate) use differences::{DURABILITY, between_groups, decides_durability};
 pub use error::{ExperimentError, Problem};
 pub use event::{ExperimentEvent, ExperimentListener};
 pub use execute::{ExperimentEnd, design, run_experiment};
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
-pub use results::{ExperimentResults, RecordedRun, read_results};
+pub use results::{ExperimentResults, RecordedRun, read_results, refuse};
 pub use warm_up::evidence_of_run;

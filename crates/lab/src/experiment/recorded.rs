@@ -2,9 +2,8 @@
 
 use analyze::compare::{Look, RunFigures};
 use analyze::{Evidence, summarize};
-use archive::{Archive, ExperimentContent};
+use archive::{Archive, ExperimentContent, RecordError};
 
-use super::error::ExperimentError;
 use crate::evidence::evidence;
 
 /// The fact that says how an experiment ended: `running` (or killed), `complete`, `interrupted`,
@@ -21,7 +20,7 @@ pub const INVALID_ARM: &str = "invalid-arm";
 ///
 /// # Errors
 /// The record is damaged.
-pub fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
+pub fn figures(archive: &Archive) -> Result<RunFigures, RecordError> {
     figures_of(archive, &evidence(archive)?)
 }
 
@@ -29,7 +28,7 @@ pub fn figures(archive: &Archive) -> Result<RunFigures, ExperimentError> {
 pub(super) fn figures_of(
     archive: &Archive,
     evidence: &Evidence,
-) -> Result<RunFigures, ExperimentError> {
+) -> Result<RunFigures, RecordError> {
     Ok(RunFigures::of(evidence, &summarize(evidence), archive.settings()?))
 }
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use analyze::compare::{
-    ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look, MachineChange,
-    MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of, validity_of,
+    ArmComparison, ArmSlo, ArmValidity, Comparison, CountedRun, Design, JudgedRun, Look,
+    MachineChange, MetricChange, NotCompared, RunFigures, compare, machine_changes, slos_of,
+    validity_of,
 };
 use archive::{Archive, ExperimentContent, RunRow, RunState};
 
@@ -63,14 +64,7 @@ pub fn read_results(
         }
     }
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
-    let counted: Vec<CountedRun<'_>> = runs
-        .iter()
-        .filter(counts)
-        .map(|run| {
-            let RunRow { round, position, .. } = run.row;
-            CountedRun { round, arm: run.arm, position, figures: &run.figures }
-        })
-        .collect();
+    let counted = counted(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
     let comparison = pairs.map(|pairs| compare(design, &counted, pairs));
@@ -105,20 +99,57 @@ impl ExperimentResults {
         differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
     }
 
-    /// Refuses to compare the metrics that an undeclared difference between the arms decides.
-    pub fn refuse(&mut self, undeclared: &[UndeclaredDifference], writes: bool) {
-        for arm in self.comparison.iter_mut().flat_map(|comparison| &mut comparison.arms) {
-            for one in undeclared.iter().filter(|one| one.arm == arm.arm) {
-                let reason = match one.kind {
-                    DifferenceKind::Data => NotCompared::OtherData,
-                    _ => NotCompared::OtherDurability,
-                };
-                let decided =
-                    |change: &&mut MetricChange| one.decides(change.metric.quantity, writes);
-                arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
+    /// Returns the change of the machine between the runs of two arms. `compared` is their
+    /// comparison, by the indexes of this experiment; `name` is the index of the arm in the result.
+    pub fn machine_between(
+        &self,
+        design: &Design,
+        compared: &ArmComparison,
+        name: usize,
+    ) -> Option<MachineChange> {
+        // The canaries are compared with those of arm 0: the baseline takes its place.
+        let place = |of: usize| match of {
+            0 => compared.baseline,
+            of if of == compared.baseline => 0,
+            of => of,
+        };
+        let counted = counted(&self.runs);
+        let runs: Vec<CountedRun<'_>> =
+            counted.into_iter().map(|run| CountedRun { arm: place(run.arm), ..run }).collect();
+        let own = ArmComparison { baseline: 0, arm: place(compared.arm), ..compared.clone() };
+        let found = machine_changes(design, &runs, &Comparison { arms: vec![own] });
+        found.into_iter().find_map(|one| match one {
+            MachineChange::BetweenArms { change, interval, is_decisive, .. } => {
+                Some(MachineChange::BetweenArms { arm: name, change, interval, is_decisive })
             }
+            MachineChange::Drift { .. } => None,
+        })
+    }
+}
+
+/// Refuses to compare the metrics that an undeclared difference between two arms decides. The
+/// indexes of the differences are those of the comparison. `writes` is true if the workload writes.
+pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], writes: bool) {
+    for arm in &mut comparison.arms {
+        for one in undeclared.iter().filter(|one| one.arm == arm.arm) {
+            let reason = match one.kind {
+                DifferenceKind::Data => NotCompared::OtherData,
+                _ => NotCompared::OtherDurability,
+            };
+            let decided = |change: &&mut MetricChange| one.decides(change.metric.quantity, writes);
+            arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
         }
     }
+}
+
+/// Returns the runs that count.
+fn counted(runs: &[RecordedRun]) -> Vec<CountedRun<'_>> {
+    let counts = runs.iter().filter(|run| run.row.state == RunState::Counts);
+    let counted = counts.map(|run| {
+        let RunRow { round, position, .. } = run.row;
+        CountedRun { round, arm: run.arm, position, figures: &run.figures }
+    });
+    counted.collect()
 }
 
 fn judged(run: &RecordedRun) -> JudgedRun {

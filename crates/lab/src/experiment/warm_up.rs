@@ -13,7 +13,6 @@ use archive::{Archive, ExperimentContent, RecordError, RunRow, RunState};
 use base::Nanos;
 use workload::Warmup;
 
-use super::error::ExperimentError;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
@@ -30,13 +29,13 @@ pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
 pub(super) fn figures_of_round(
     record: &Path,
     runs: &[&RunRow],
-) -> Result<Vec<RunFigures>, ExperimentError> {
+) -> Result<Vec<RunFigures>, RecordError> {
     let read = |row: &&RunRow| {
         let archive = Archive::open_run(record, row.run)?;
         let evidence = evidence(&archive)?;
         Ok((archive, evidence))
     };
-    let read = runs.iter().map(read).collect::<Result<Vec<_>, ExperimentError>>()?;
+    let read = runs.iter().map(read).collect::<Result<Vec<_>, RecordError>>()?;
     let latest = latest(read.iter().map(|(_, evidence)| evidence));
     let of_run = |(archive, own): (Archive, Evidence)| {
         let evidence = match is_cut_later(&own, latest) {

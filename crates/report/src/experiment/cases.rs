@@ -1,12 +1,12 @@
 //! The answer of an experiment as test cases.
 
 use analyze::Status;
-use analyze::compare::{ArmComparison, BetOutcome, MetricChange, RepetitionOutcome};
+use analyze::compare::{ArmComparison, BetOutcome, Conclusion, MetricChange, RepetitionOutcome};
 
 use super::lines;
 use super::repetition::RepetitionView;
 use super::sentence;
-use super::view::{ArmView, ExperimentState, ExperimentView};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
 impl TestSuite {
@@ -14,8 +14,8 @@ impl TestSuite {
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
         let mut cases = vec![answered(view)];
         cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict)));
-        cases.push(undeclared(view, is_strict));
-        cases.push(machine(view, is_strict));
+        cases.push(undeclared(&view.arms, &view.undeclared, is_strict));
+        cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
         cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
         cases.extend(view.arms.iter().flat_map(slos));
@@ -35,7 +35,8 @@ fn answered(view: &ExperimentView) -> TestCase {
     TestCase { group: TestGroup::Validity, name, result, text }
 }
 
-fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
+/// Returns the case of the validity of an arm's runs.
+pub(super) fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
         name: format!("runs of {}", arm.name),
@@ -44,10 +45,10 @@ fn validity(arm: &ArmView, is_strict: bool) -> TestCase {
     }
 }
 
-fn undeclared(view: &ExperimentView, is_strict: bool) -> TestCase {
-    let status = if view.undeclared.is_empty() { Status::Pass } else { Status::Suspect };
-    let found: Vec<String> =
-        view.undeclared.iter().map(|one| lines::undeclared(view, one)).collect();
+/// Returns the case of undeclared differences.
+pub(super) fn undeclared(arms: &[ArmView], all: &[DifferenceView], is_strict: bool) -> TestCase {
+    let status = if all.is_empty() { Status::Pass } else { Status::Suspect };
+    let found: Vec<String> = all.iter().map(|one| lines::undeclared(arms, one)).collect();
     TestCase {
         group: TestGroup::Validity,
         name: "the arms differ only in what was declared".to_owned(),
@@ -56,22 +57,35 @@ fn undeclared(view: &ExperimentView, is_strict: bool) -> TestCase {
     }
 }
 
-fn machine(view: &ExperimentView, is_strict: bool) -> TestCase {
+/// Returns the case of the machine, with the sentences about its changes.
+pub(super) fn machine(status: Status, sentences: &[String], is_strict: bool) -> TestCase {
     TestCase {
         group: TestGroup::Validity,
         name: "the machine was the same for all arms".to_owned(),
-        result: TestResult::of_status(view.machine_status(), is_strict),
-        text: lines::machine(view).join("; "),
+        result: TestResult::of_status(status, is_strict),
+        text: sentences.join("; "),
     }
 }
 
 fn comparison(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
-    let result = match change.compared {
-        Ok(_) => TestResult::Passed,
-        Err(_) => TestResult::Error,
-    };
     let name = format!("{}: {}", view.arms[arm.arm].name, change.metric);
-    TestCase { group: TestGroup::Comparison, name, result, text: view.sentence(arm, change) }
+    let (result, text) = (compared(change), view.sentence(arm, change));
+    TestCase { group: TestGroup::Comparison, name, result, text }
+}
+
+/// Returns the result of a declared metric: an error if it was not compared, or if a single run
+/// allows no conclusion.
+pub(super) fn compared(change: &MetricChange) -> TestResult {
+    match change.compared.as_ref().map(|compared| compared.conclusion) {
+        Ok(
+            Conclusion::Better
+            | Conclusion::Worse
+            | Conclusion::Equivalent
+            | Conclusion::Undecided { .. }
+            | Conclusion::NoScatter,
+        ) => TestResult::Passed,
+        Ok(Conclusion::SingleRun) | Err(_) => TestResult::Error,
+    }
 }
 
 fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Vec<TestCase> {
@@ -89,14 +103,16 @@ fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Ve
     change.bets.iter().map(case).collect()
 }
 
-fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
+/// Returns the cases of the metrics of a repetition.
+pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
     view.metrics.iter().map(|metric| TestCase {
         group: TestGroup::Repetition,
         name: format!("{}: {}", metric.arm, metric.metric),
-        result: match metric.outcome() {
-            RepetitionOutcome::Holds => TestResult::Passed,
-            RepetitionOutcome::Contradicts => TestResult::Failure,
-            RepetitionOutcome::Undecided => TestResult::Skipped,
+        result: match (&metric.second, metric.outcome()) {
+            (None, _) => TestResult::Error,
+            (Some(_), RepetitionOutcome::Holds) => TestResult::Passed,
+            (Some(_), RepetitionOutcome::Contradicts) => TestResult::Failure,
+            (Some(_), RepetitionOutcome::Undecided) => TestResult::Skipped,
         },
         text: metric.line(view.alpha),
     })

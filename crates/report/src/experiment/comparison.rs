@@ -1,16 +1,22 @@
 //! The view of a comparison of recorded groups of runs.
 
 use analyze::Status;
-use analyze::compare::{ArmComparison, Comparison, Conclusion, JudgedLimit, Objection, SampleSize};
+use analyze::compare::{
+    ArmComparison, Comparison, Conclusion, JudgedLimit, MachineChange, MetricChange, Objection,
+    RegressionOutcome, RepetitionOutcome, SampleSize,
+};
 
+use super::lines;
 use super::repetition::RepetitionView;
-use super::view::ArmView;
+use super::view::{ArmView, DifferenceView, declared, machine_status};
 
 /// A comparison of recorded groups of runs.
 #[derive(Clone, Debug)]
 pub struct ComparisonView {
     /// The groups.
     pub groups: Vec<ArmView>,
+    /// Index of the baseline of each group; that of a baseline is its own.
+    pub baselines: Vec<usize>,
     /// Reasons not to compare them.
     pub objections: Vec<ObjectionView>,
     /// The comparison; `None` if it was refused.
@@ -20,23 +26,22 @@ pub struct ComparisonView {
     pub repetitions: Vec<(String, RepetitionView)>,
     /// Limits of regressions.
     pub limits: Vec<JudgedLimit>,
-    /// Settings that differ between arms of one experiment without being declared.
-    pub undeclared: Vec<SettingDifference>,
+    /// Changes of the machine between arms of one experiment.
+    pub machine: Vec<MachineView>,
+    /// Differences between arms of one experiment, and between rounds of an arm, that are not
+    /// declared.
+    pub undeclared: Vec<DifferenceView>,
     /// Facts that differ between groups that were not interleaved.
-    pub differences: Vec<SettingDifference>,
+    pub differences: Vec<DifferenceView>,
 }
 
-/// A setting that has one value in all runs of a group, and another in those of its baseline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingDifference {
-    /// Its name.
-    pub name: String,
-    /// Index of the group.
-    pub arm: usize,
-    /// Value in the runs of the baseline.
-    pub baseline: String,
-    /// Value in the runs of the group.
-    pub value: String,
+/// A change of the machine between an arm and a baseline of the same experiment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineView {
+    /// Index of the baseline.
+    pub baseline: usize,
+    /// The change.
+    pub change: MachineChange,
 }
 
 /// A reason not to compare groups.
@@ -64,9 +69,36 @@ impl ComparisonView {
         })
     }
 
+    /// Returns true if a declared metric or a limit could not be compared.
+    pub fn lacks_metric(&self) -> bool {
+        let lacks_change = self.declared().any(|(_, change)| change.compared.is_err());
+        let repeated = self.repetitions.iter().flat_map(|(_, repetition)| &repetition.metrics);
+        let lacks_limit = self.limits.iter().any(|one| one.outcome.is_err());
+        lacks_change || lacks_limit || repeated.into_iter().any(|metric| metric.second.is_none())
+    }
+
+    /// Returns true if a limit was exceeded, or another execution contradicts the first answer.
+    pub fn misses_condition(&self) -> bool {
+        let exceeded = Ok(RegressionOutcome::Exceeded);
+        let contradicts = RepetitionOutcome::Contradicts;
+        self.limits.iter().any(|one| one.outcome == exceeded)
+            || self.repetitions.iter().any(|(_, one)| one.outcome() == contradicts)
+    }
+
+    /// Returns the declared metrics, with their groups.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+        self.comparison.iter().flat_map(declared)
+    }
+
     /// Returns true if runs were compared that were not interleaved.
     pub fn is_unpaired(&self) -> bool {
         self.arms().any(|arm| matches!(arm.size, SampleSize::Groups(_)))
+    }
+
+    /// Returns true if arms of one experiment are compared, or differ.
+    pub(super) fn has_arms(&self) -> bool {
+        let are_paired = self.arms().any(|arm| matches!(arm.size, SampleSize::Pairs(_)));
+        are_paired || !self.undeclared.is_empty() || !self.machine.is_empty()
     }
 
     /// Returns the comparisons of groups with their baselines.
@@ -75,8 +107,8 @@ impl ComparisonView {
     }
 
     /// Returns the verdict: INVALID if the comparison was refused or has no conclusion; SUSPECT if
-    /// a run is, an objection was accepted, or arms of an experiment differ in more than was
-    /// declared.
+    /// a run is, an objection was accepted, the runs of an experiment differ in more than was
+    /// declared, or a change of the machine may explain that of an arm.
     pub fn verdict(&self) -> Status {
         if self.is_refused() || self.is_without_conclusion() {
             return Status::Invalid;
@@ -84,13 +116,19 @@ impl ComparisonView {
         let has_suspect = self.groups.iter().any(|group| !group.validity.suspect.is_empty());
         match has_suspect || !self.objections.is_empty() || !self.undeclared.is_empty() {
             true => Status::Suspect,
-            false => Status::Pass,
+            false => self.machine_status(),
         }
     }
 
-    /// Returns the name of the baseline of a group.
-    pub(super) fn baseline_of(&self, group: usize) -> &str {
-        let arm = self.arms().find(|arm| arm.arm == group);
-        &self.groups[arm.map_or(0, |arm| arm.baseline)].name
+    /// Returns SUSPECT if a change of the machine may explain that of an arm.
+    pub(super) fn machine_status(&self) -> Status {
+        machine_status(self.machine.iter().map(|one| &one.change))
+    }
+
+    /// Returns the sentences about the machine.
+    pub(super) fn machine_lines(&self) -> Vec<String> {
+        let line =
+            |one: &MachineView| lines::machine_change(&self.groups, one.baseline, &one.change);
+        self.machine.iter().map(line).collect()
     }
 }

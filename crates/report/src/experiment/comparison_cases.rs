@@ -1,33 +1,30 @@
 //! The answer of a comparison as test cases.
 
 use analyze::Status;
-use analyze::compare::{JudgedLimit, RegressionOutcome};
+use analyze::compare::{ArmComparison, JudgedLimit, MetricChange, RegressionOutcome};
 
 use super::comparison::{ComparisonView, ObjectionView};
 use super::comparison_text::limit;
-use super::view::ArmView;
-use super::{lines, objection, sentence};
+use super::repetition::RepetitionView;
+use super::{cases, objection, sentence};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
 impl TestSuite {
-    /// Returns the test cases of a comparison: the validity of its groups, objections, metrics and
-    /// limits.
+    /// Returns the test cases of a comparison: the validity of its groups, objections, metrics,
+    /// other executions and limits.
     pub fn of_comparison(view: &ComparisonView, is_strict: bool) -> TestSuite {
+        let groups = view.groups.iter();
         let mut cases: Vec<TestCase> =
-            view.groups.iter().map(|group| validity(group, is_strict)).collect();
+            groups.map(|group| cases::validity(group, is_strict)).collect();
+        if view.has_arms() {
+            cases.push(cases::undeclared(&view.groups, &view.undeclared, is_strict));
+            cases.push(cases::machine(view.machine_status(), &view.machine_lines(), is_strict));
+        }
         cases.extend(view.objections.iter().map(|one| objected(view, one, is_strict)));
-        cases.extend(changes(view));
+        cases.extend(view.declared().map(|(arm, change)| changed(view, arm, change)));
+        cases.extend(view.repetitions.iter().flat_map(repeated));
         cases.extend(view.limits.iter().map(|one| regression(view, one)));
         TestSuite { name: "comparison".to_owned(), cases }
-    }
-}
-
-fn validity(group: &ArmView, is_strict: bool) -> TestCase {
-    TestCase {
-        group: TestGroup::Validity,
-        name: format!("runs of {}", group.name),
-        result: TestResult::of_status(group.validity.status(), is_strict),
-        text: lines::counts(group),
     }
 }
 
@@ -42,21 +39,20 @@ fn objected(view: &ComparisonView, one: &ObjectionView, is_strict: bool) -> Test
     }
 }
 
-fn changes(view: &ComparisonView) -> impl Iterator<Item = TestCase> + '_ {
-    view.arms().flat_map(move |arm| {
-        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
-        declared.map(move |change| {
-            let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
-            let has_interval =
-                change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some());
-            TestCase {
-                group: TestGroup::Comparison,
-                name: format!("{name}: {}", change.metric),
-                result: if has_interval { TestResult::Passed } else { TestResult::Error },
-                text: sentence::answer(name, baseline, change, arm.alpha),
-            }
-        })
-    })
+fn changed(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) -> TestCase {
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
+    TestCase {
+        group: TestGroup::Comparison,
+        name: format!("{name}: {}", change.metric),
+        result: cases::compared(change),
+        text: sentence::answer(name, baseline, change, arm.alpha),
+    }
+}
+
+/// Returns the cases of an execution, which begin with the name of its record.
+fn repeated((record, view): &(String, RepetitionView)) -> impl Iterator<Item = TestCase> + '_ {
+    let cases = cases::repetition(view);
+    cases.map(move |case| TestCase { name: format!("{record}: {}", case.name), ..case })
 }
 
 fn regression(view: &ComparisonView, one: &JudgedLimit) -> TestCase {

@@ -3,9 +3,9 @@
 use analyze::compare::JudgedLimit;
 use serde_json::{Value, json};
 
-use super::comparison::SettingDifference;
-use super::comparison::{ComparisonView, ObjectionView};
+use super::comparison::{ComparisonView, MachineView, ObjectionView};
 use super::repetition::RepetitionView;
+use super::view::DifferenceView;
 use super::{comparison_text, json, objection, sentence};
 
 /// Returns the document of a comparison.
@@ -18,8 +18,9 @@ pub fn comparison_json(view: &ComparisonView) -> Value {
         "interleaved": !view.is_unpaired(),
         "groups": view.groups.iter().map(json::arm).collect::<Vec<Value>>(),
         "objections": view.objections.iter().map(|one| objected(view, one)).collect::<Vec<_>>(),
-        "undeclared_differences": settings(view, &view.undeclared),
-        "differences": settings(view, &view.differences),
+        "undeclared_differences": differences(view, &view.undeclared),
+        "differences": differences(view, &view.differences),
+        "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
         "limits": view.limits.iter().map(|one| limit(view, one)).collect::<Vec<Value>>(),
         "repetitions": view.repetitions.iter().map(repetition).collect::<Vec<Value>>(),
         "comparison": view
@@ -36,22 +37,24 @@ fn objected(view: &ComparisonView, one: &ObjectionView) -> Value {
         "name": kind.name(),
         "group": group,
         "text": objection::reason(&one.objection, group),
-        "remedy": objection::remedy(kind),
+        "remedy": objection::remedy(&one.objection.problem),
         "accepted": one.is_accepted,
     })
 }
 
-fn settings(view: &ComparisonView, all: &[SettingDifference]) -> Vec<Value> {
-    let one = |one: &SettingDifference| {
-        json!({
-            "name": one.name,
-            "arm": view.groups[one.arm].name,
-            "baseline": view.baseline_of(one.arm),
-            "baseline_value": one.baseline,
-            "value": one.value,
-        })
+fn differences(view: &ComparisonView, all: &[DifferenceView]) -> Vec<Value> {
+    let one = |one: &DifferenceView| {
+        let mut document = json::difference(&view.groups, one);
+        document["baseline"] = view.groups[one.baseline].name.as_str().into();
+        document
     };
     all.iter().map(one).collect()
+}
+
+fn machine(view: &ComparisonView, one: &MachineView) -> Value {
+    let mut document = json::machine(&view.groups, &one.change);
+    document["baseline"] = view.groups[one.baseline].name.as_str().into();
+    document
 }
 
 fn limit(view: &ComparisonView, one: &JudgedLimit) -> Value {

@@ -1,7 +1,7 @@
 //! The report of a comparison as Markdown, for pull requests.
 
 use super::comparison::ComparisonView;
-use super::comparison_text::{DRIFT, answer, difference, limit};
+use super::comparison_text::{DRIFT, answer, limit};
 use super::markdown::{all_escaped, table};
 use super::{lines, objection};
 use crate::markdown::{Document, escaped};
@@ -24,8 +24,8 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
     out.gap();
     let limits: Vec<String> = view.limits.iter().map(|one| limit(view, one)).collect();
     out.list(&all_escaped(&limits), 5);
-    let differences: Vec<String> =
-        view.differences.iter().map(|one| format!("differs: {}", difference(view, one))).collect();
+    let differs = |one| format!("differs: {}", lines::difference(&view.groups, one));
+    let differences: Vec<String> = view.differences.iter().map(differs).collect();
     out.list(&all_escaped(&differences), 4);
     out.with_table("Metrics", &table(&view.groups, view.comparison.as_ref()))
 }
@@ -42,7 +42,7 @@ fn validity(out: &mut Document, view: &ComparisonView) {
         format!("{}: {reason}", one.objection.kind().name())
     });
     out.list(&all_escaped(&objections.collect::<Vec<String>>()), 3);
-    let undeclared = view.undeclared.iter().map(|one| difference(view, one));
-    let undeclared = undeclared.map(|one| format!("undeclared difference: {one}"));
-    out.list(&all_escaped(&undeclared.collect::<Vec<String>>()), 2);
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
+    let found: Vec<String> = undeclared.chain(view.machine_lines()).collect();
+    out.list(&all_escaped(&found), 3);
 }

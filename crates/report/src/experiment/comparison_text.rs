@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use analyze::compare::{JudgedLimit, RegressionOutcome};
 use base::printable;
 
-use super::comparison::{ComparisonView, SettingDifference};
+use super::comparison::ComparisonView;
 use super::{lines, objection, sentence, text};
 
 /// Formats a comparison: the sentences first, then groups with their validity, differences, limits,
@@ -71,8 +71,7 @@ fn line(out: &mut String, text: &str) {
 fn groups(out: &mut String, view: &ComparisonView) {
     let _ = writeln!(out);
     for (place, group) in view.groups.iter().enumerate() {
-        let is_compared = view.arms().any(|arm| arm.arm == place);
-        let role = if is_compared || place > 0 && view.is_refused() { "group" } else { "baseline" };
+        let role = if view.baselines[place] == place { "baseline" } else { "group" };
         let differences = lines::differences(group);
         let differences = match group.differences.is_empty() {
             true => String::new(),
@@ -94,32 +93,26 @@ fn validity(out: &mut String, view: &ComparisonView) {
             true => line(out, &format!("  accepted ({}): {reason}", kind.name())),
             false => {
                 line(out, &format!("  {}: {reason}", kind.name()));
-                let remedy = objection::remedy(kind);
+                let remedy = objection::remedy(&one.objection.problem);
                 line(out, &format!("    {remedy}; or accept it: --despite {}", kind.name()));
             }
         }
     }
     for one in &view.undeclared {
-        line(out, &format!("  undeclared difference: {}", difference(view, one)));
+        line(out, &format!("  {}", lines::undeclared(&view.groups, one)));
+    }
+    for sentence in view.machine_lines() {
+        line(out, &format!("  {sentence}"));
     }
 }
 
 fn differences(out: &mut String, view: &ComparisonView) {
-    let named = view.differences.iter().map(|one| difference(view, one));
+    let named = view.differences.iter().map(|one| lines::difference(&view.groups, one));
     text::labelled(out, "differs", named);
     let of_one = |arm: usize| view.differences.iter().filter(|one| one.arm == arm).count();
     if view.differences.iter().any(|one| of_one(one.arm) > 1) {
         line(out, "           Several things differ: the cause of a change is unknown");
     }
-}
-
-/// Returns a difference with the values of both groups.
-pub(super) fn difference(view: &ComparisonView, one: &SettingDifference) -> String {
-    let baseline = view.baseline_of(one.arm);
-    format!(
-        "{} is `{}` in {baseline}, `{}` in {}",
-        one.name, one.baseline, one.value, view.groups[one.arm].name
-    )
 }
 
 /// Returns a limit with its outcome: `throughput < -3%: exceeded in pr.assay (−16.8 %, 95 % CI …)`.

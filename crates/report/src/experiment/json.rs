@@ -10,24 +10,12 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
-use super::view::{ArmView, ExperimentState, ExperimentView, RunView};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
-    let undeclared: Vec<Value> = view
-        .undeclared
-        .iter()
-        .map(|one| {
-            json!({
-                "kind": one.kind,
-                "name": one.name,
-                "arm": view.arms[one.arm].name,
-                "rounds": one.rounds,
-                "baseline_value": one.values[0],
-                "value": one.values[1],
-            })
-        })
-        .collect();
+    let undeclared = view.undeclared.iter().map(|one| difference(&view.arms, one));
+    let undeclared: Vec<Value> = undeclared.collect();
     let looks: Vec<Value> = view
         .looks
         .iter()
@@ -50,11 +38,24 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "arms": view.arms.iter().map(arm).collect::<Vec<Value>>(),
         "looks": looks,
         "undeclared_differences": undeclared,
-        "machine_changes": view.machine.iter().map(|one| machine(view, one)).collect::<Vec<_>>(),
+        "machine_changes":
+            view.machine.iter().map(|one| machine(&view.arms, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all)),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
+    })
+}
+
+/// Returns a difference that no arm declares.
+pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> Value {
+    json!({
+        "kind": one.kind,
+        "name": one.name,
+        "arm": arms[one.arm].name,
+        "rounds": one.rounds,
+        "baseline_value": one.values[0],
+        "value": one.values[1],
     })
 }
 
@@ -150,10 +151,10 @@ fn groups(values: &SampleValues) -> Option<&[Vec<f64>; 2]> {
 }
 
 /// Returns a change of the machine; `arm` is null for a drift over all runs.
-fn machine(view: &ExperimentView, change: &MachineChange) -> Value {
+pub(super) fn machine(arms: &[ArmView], change: &MachineChange) -> Value {
     let (arm, percent, interval, is_decisive) = match change {
         MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
-            (Some(&view.arms[*arm].name), *change, Some(ends(*interval)), *is_decisive)
+            (Some(&arms[*arm].name), *change, Some(ends(*interval)), *is_decisive)
         }
         MachineChange::Drift { change } => (None, *change, None, false),
     };

@@ -6,7 +6,7 @@ use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
 use workload::question::Scale;
 
 use super::sentence;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
 use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
@@ -34,10 +34,7 @@ impl ExperimentView {
     /// Returns the declared metrics of a complete experiment, with their arms.
     pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
         let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
-        complete.flat_map(|comparison| &comparison.arms).flat_map(|arm| {
-            let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
-            declared.map(move |change| (arm, change))
-        })
+        complete.flat_map(declared)
     }
 
     /// Returns the sentence about a metric, as a part of a document.
@@ -105,33 +102,39 @@ fn rounds(rounds: impl Iterator<Item = u32>) -> String {
     }
 }
 
-/// Returns the sentence about a setting that differs without being declared.
-pub(super) fn undeclared(view: &ExperimentView, one: &DifferenceView) -> String {
-    let DifferenceView { kind, name, arm, rounds, values: [first, second] } = one;
-    let what = if kind == name { name.clone() } else { format!("{kind}, {name}") };
-    let own = &view.arms[*arm].name;
+/// Returns the sentence about a difference that is not declared.
+pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
+    let DifferenceView { kind, name, .. } = one;
+    let what = if kind == name { String::new() } else { format!("{kind}, ") };
+    format!("undeclared difference: {what}{}", difference(arms, one))
+}
+
+/// Returns a difference with both of its values.
+pub(super) fn difference(arms: &[ArmView], one: &DifferenceView) -> String {
+    let DifferenceView { name, baseline, arm, rounds, values: [first, second], .. } = one;
+    let own = &arms[*arm].name;
     let [here, there] = match rounds {
-        None => [view.arms[0].name.clone(), own.clone()],
+        None => [arms[*baseline].name.clone(), own.clone()],
         Some(rounds) => rounds.map(|round| format!("round {} of {own}", round + 1)),
     };
-    format!("undeclared difference: {what} is `{first}` in {here}, `{second}` in {there}")
+    format!("{name} is `{first}` in {here}, `{second}` in {there}")
 }
 
 /// Returns what the canaries say about the machine.
 pub(super) fn machine(view: &ExperimentView) -> Vec<String> {
-    view.machine.iter().map(|one| machine_change(view, one)).collect()
+    view.machine.iter().map(|one| machine_change(&view.arms, 0, one)).collect()
 }
 
 /// Returns the sentence about a change of the machine: `the machine was 8.1 % slower before the
 /// runs of tls than before those of plain (99 % CI …): …`.
-fn machine_change(view: &ExperimentView, change: &MachineChange) -> String {
+pub(super) fn machine_change(arms: &[ArmView], baseline: usize, change: &MachineChange) -> String {
     let speed = |change: f64| {
         let word = if change > 0.0 { "slower" } else { "faster" };
         format!("{} {word}", sentence::percent(change.abs(), Scale::Ratio))
     };
     match change {
         MachineChange::BetweenArms { arm, change, interval, is_decisive } => {
-            let (name, baseline) = (&view.arms[*arm].name, &view.arms[0].name);
+            let (name, baseline) = (&arms[*arm].name, &arms[baseline].name);
             let so = match is_decisive {
                 true => "the change of the arm may be that of the machine",
                 false => "much less than the change of the arm",

@@ -38,7 +38,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     };
     let arms: Vec<String> = view.arms.iter().map(arm).collect();
     out.list(&all_escaped(&arms), 3);
-    let settings = view.undeclared.iter().map(|one| lines::undeclared(view, one));
+    let settings = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);
     out.list(&all_escaped(&lines::machine(view)), 2);
 }

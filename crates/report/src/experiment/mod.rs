@@ -24,7 +24,7 @@ mod two_runs;
 mod view;
 
 pub use alarms::FalseAlarms;
-pub use comparison::{ComparisonView, ObjectionView, SettingDifference};
+pub use comparison::{ComparisonView, MachineView, ObjectionView};
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;

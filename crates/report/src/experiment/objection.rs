@@ -1,6 +1,6 @@
 //! Sentences about reasons not to compare.
 
-use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem};
+use analyze::compare::{FactDifference, Objection, ObjectionKind, Problem, Unfinished};
 use record::EndKind;
 
 /// Most differences of a kind that are named.
@@ -15,7 +15,13 @@ pub(super) fn reason(objection: &Objection, group: &str) -> String {
         Problem::RunEnded { run, ended: Some(ended) } => {
             format!("the run {run} ended early: {}", end(*ended))
         }
-        Problem::ExperimentEnded => format!("the experiment of {group} is not complete"),
+        Problem::ExperimentEnded(Unfinished::Interrupted) => {
+            format!("the experiment of {group} is not complete")
+        }
+        Problem::ExperimentEnded(Unfinished::Failed) => format!(
+            "the experiment of {group} has no answer: the load generator or the machine failed in \
+             too many rounds"
+        ),
         Problem::Invalid { runs, checks } => {
             let checks: Vec<&str> = checks.iter().map(|check| check.name()).collect();
             let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
@@ -67,15 +73,24 @@ fn end(ended: EndKind) -> &'static str {
 }
 
 /// Returns the remedy.
-pub(super) fn remedy(kind: ObjectionKind) -> &'static str {
-    match kind {
-        ObjectionKind::Incomplete => {
-            "complete the experiment with `assay run --resume`, or leave out the run"
+pub(super) fn remedy(problem: &Problem) -> &'static str {
+    match problem {
+        Problem::RunEnded { .. } => "repeat the run, or leave it out",
+        Problem::ExperimentEnded(Unfinished::Interrupted) => {
+            "complete the experiment with `assay run --resume`"
         }
-        ObjectionKind::Invalid => "repeat the runs; `assay report` prints the remedy of each check",
-        ObjectionKind::Plan => "run the same workload file with the same options for both",
-        ObjectionKind::Data => "fill both databases with the same number of rows",
-        ObjectionKind::Durability => "give both servers the same settings",
-        ObjectionKind::Environment => "make both runs on the same machine, in the same way",
+        Problem::ExperimentEnded(Unfinished::Failed) => {
+            "find the cause with `assay doctor`, and run the experiment anew"
+        }
+        Problem::Invalid { .. } => {
+            "repeat the runs; `assay report` prints the remedy of each check"
+        }
+        Problem::Differs { kind, .. } => match kind {
+            ObjectionKind::Incomplete | ObjectionKind::Invalid => "repeat the runs",
+            ObjectionKind::Plan => "run the same workload file with the same options for both",
+            ObjectionKind::Data => "fill both databases with the same number of rows",
+            ObjectionKind::Durability => "give both servers the same settings",
+            ObjectionKind::Environment => "make both runs on the same machine, in the same way",
+        },
     }
 }

@@ -74,7 +74,7 @@ fn validity(out: &mut String, view: &ExperimentView) {
         let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
     }
     for one in &view.undeclared {
-        let _ = writeln!(out, "  {}", printable(&lines::undeclared(view, one)));
+        let _ = writeln!(out, "  {}", printable(&lines::undeclared(&view.arms, one)));
     }
     for sentence in lines::machine(view) {
         let _ = writeln!(out, "  {}", printable(&sentence));

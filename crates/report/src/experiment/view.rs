@@ -1,7 +1,9 @@
 //! The view of an experiment.
 
 use analyze::Status;
-use analyze::compare::{ArmSlo, ArmValidity, Comparison, Look, MachineChange};
+use analyze::compare::{
+    ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
+};
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
@@ -98,6 +100,8 @@ pub struct DifferenceView {
     pub kind: &'static str,
     /// Its name.
     pub name: String,
+    /// Index of the baseline.
+    pub baseline: usize,
     /// Index of the arm.
     pub arm: usize,
     /// The two rounds of the arm between which it differs, from 0; `None` if the arm differs from
@@ -141,14 +145,7 @@ impl ExperimentView {
 
     /// Returns SUSPECT if a change of the machine may explain that of an arm.
     pub(super) fn machine_status(&self) -> Status {
-        let is_decisive = |one: &MachineChange| match one {
-            MachineChange::BetweenArms { is_decisive, .. } => *is_decisive,
-            MachineChange::Drift { .. } => false,
-        };
-        match self.machine.iter().any(is_decisive) {
-            true => Status::Suspect,
-            false => Status::Pass,
-        }
+        machine_status(&self.machine)
     }
 
     /// Returns true if a declared metric of a complete experiment could not be compared.
@@ -159,5 +156,27 @@ impl ExperimentView {
     /// Returns true if an SLO was missed in a run that counts.
     pub fn misses_slo(&self) -> bool {
         self.arms.iter().flat_map(|arm| &arm.slos).any(|slo| slo.missed > 0)
+    }
+}
+
+/// Returns the declared metrics of a comparison, with their arms.
+pub(super) fn declared(
+    comparison: &Comparison,
+) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
+    comparison.arms.iter().flat_map(|arm| {
+        let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+        declared.map(move |change| (arm, change))
+    })
+}
+
+/// Returns SUSPECT if a change of the machine may explain that of an arm.
+pub(super) fn machine_status<'m>(all: impl IntoIterator<Item = &'m MachineChange>) -> Status {
+    let is_decisive = |one: &MachineChange| match one {
+        MachineChange::BetweenArms { is_decisive, .. } => *is_decisive,
+        MachineChange::Drift { .. } => false,
+    };
+    match all.into_iter().any(is_decisive) {
+        true => Status::Suspect,
+        false => Status::Pass,
     }
 }
