@@ -278,7 +278,9 @@ fn undeclared_views(groups: &Groups, design: &Design) -> Vec<DifferenceView> {
         views.into_iter().map(move |one| experiment::difference(place, &one))
     });
     let between_arms = design.interleaved(groups).into_iter().flat_map(|pair| {
-        let views = undeclared(groups, pair).into_iter().filter(|one| one.between == Between::Arms);
+        let views = undeclared(groups, pair)
+            .into_iter()
+            .filter(|one| !matches!(one.between, Between::Rounds(_)));
         views.map(move |one| experiment::difference(pair[0], &one))
     });
     between_rounds.chain(between_arms).collect()

@@ -213,7 +213,7 @@ pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> Differe
         baseline,
         arm: one.arm,
         rounds: match one.between {
-            Between::Arms => None,
+            Between::Arms | Between::Targets => None,
             Between::Rounds(rounds) => Some(rounds),
         },
         values: one.values.clone(),

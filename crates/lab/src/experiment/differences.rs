@@ -45,6 +45,8 @@ pub enum DifferenceKind {
 pub enum Between {
     /// All runs of the baseline, and all of the arm.
     Arms,
+    /// As `Arms`; the arm declares another target, which may be meant to have them.
+    Targets,
     /// Two rounds of the arm, from 0.
     Rounds([u32; 2]),
 }
@@ -123,11 +125,34 @@ pub(super) fn of_arm(
 ) -> Vec<UndeclaredDifference> {
     let of = |wanted: usize| runs.iter().filter(move |run| run.arm == wanted).collect::<Vec<_>>();
     let mut found = between_rounds(arm, &of(arm));
-    // Another target has other settings and data: there, the target is the difference.
-    if arm != baseline && !keys.iter().any(|key| key == "url") {
-        found.extend(from_baseline(arm, &of(baseline), &of(arm), keys));
+    if arm != baseline {
+        let from = from_baseline(arm, &of(baseline), &of(arm), keys);
+        match keys.iter().any(|key| key == "url") {
+            true => found.extend(between_targets(from, &of(baseline), &of(arm))),
+            false => found.extend(from),
+        }
     }
     without_summaries(&found)
+}
+
+/// Reduces the differences of an arm with another target: its settings and its surroundings are the
+/// difference. Data on two servers of the same maker should be the same.
+fn between_targets(
+    found: Vec<UndeclaredDifference>,
+    baseline: &[&RunFacts<'_>],
+    own: &[&RunFacts<'_>],
+) -> Vec<UndeclaredDifference> {
+    let [here, there] = [baseline, own].map(|runs| runs.first().and_then(|run| maker(run)));
+    let of_targets = found
+        .into_iter()
+        .filter(|one| one.kind == DifferenceKind::Data && here.is_some() && here == there)
+        .map(|one| UndeclaredDifference { between: Between::Targets, ..one });
+    of_targets.collect()
+}
+
+/// Returns the maker of a run's server: the first word of `server`.
+fn maker<'a>(run: &RunFacts<'a>) -> Option<&'a str> {
+    known(run.facts, "server").and_then(|server| server.split(' ').next())
 }
 
 /// Returns the differences that hold in all runs of a group and of a baseline, given by their
@@ -338,6 +363,21 @@ mod tests {
             assert_eq!(found(&[(name, a)], &[(name, b)], &[]), expected);
             assert!(found(&[(name, a)], &[(name, b)], &["url"]).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn other_data_of_another_target_are_named_and_refuse_nothing() {
+        let with = |server, bytes| facts(&[("server", server), ("database.size_bytes", bytes)]);
+        let differences = |server, bytes| {
+            let all = [with("PostgreSQL 15.18", "1000"), with(server, bytes)];
+            let run = |arm: usize| RunFacts { arm, round: 0, facts: &all[arm] };
+            of_arm(0, 1, &[run(0), run(1)], &["url".to_owned()])
+        };
+        let found = differences("PostgreSQL 17.2", "2000");
+        assert_eq!(told(&found), ["data database.size_bytes: 1000, 2000"]);
+        assert!(!found[0].decides(Quantity::Throughput, true));
+        assert_eq!(differences("PostgreSQL 17.2", "1050"), []);
+        assert_eq!(differences("MariaDB 10.11.19", "2000"), []);
     }
 
     #[test]
