@@ -138,8 +138,8 @@ pub(super) fn complete_rounds<'r>(
 
 #[cfg(test)]
 mod tests {
-    use analyze::Component;
     use analyze::compare::RunVerdict;
+    use analyze::{CheckKind, Component, Status};
 
     use super::*;
 
@@ -171,6 +171,20 @@ mod tests {
 
     fn complete(made: &MadeRuns) -> u32 {
         complete_rounds(made.0.iter().map(|run| &run.row), 2)
+    }
+
+    /// Leaving out the SUSPECT runs of one arm would favour it.
+    #[test]
+    fn suspect_runs_count() {
+        let suspect = RunVerdict::new([(CheckKind::OtherPrograms, Status::Suspect)]);
+        let mut made = MadeRuns::default();
+        for run in 0..4 {
+            let verdict = if run == 1 { suspect.clone() } else { RunVerdict::new([]) };
+            made.push(row(run + 1, run / 2, run % 2, 0), Some(RunFigures { verdict, ..figures() }));
+        }
+        let counted = made.counted(&["plain".to_owned(), "tls".to_owned()]);
+        let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
     }
 
     #[test]
