@@ -93,7 +93,10 @@ fn bets<'f>(fields: &Fields<'f>, sink: &mut Sink) -> Vec<(Bet, Excerpt<'f>)> {
     for value in fields.values("bet") {
         match bet(value) {
             Ok(_) if bets.len() == MOST_BETS => {
-                sink.error(|| value.error(format!("there are more than {MOST_BETS} bets")));
+                sink.error(|| {
+                    let error = value.error(format!("there are more than {MOST_BETS} bets"));
+                    error.help("leave out those that would change no decision")
+                });
             }
             Ok(bet) => bets.push((bet, value)),
             Err(error) => sink.error(|| error),
