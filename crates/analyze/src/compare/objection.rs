@@ -207,18 +207,18 @@ fn differences(
     reference: &RunConditions,
     run: &RunConditions,
 ) -> Vec<FactDifference> {
-    let between = |of: fn(&RunConditions) -> &Facts, missing: Missing| {
-        fact_differences(of(reference), of(run), missing)
+    let between = |of: fn(&RunConditions) -> &Facts, absent: AbsentFact| {
+        fact_differences(of(reference), of(run), absent)
     };
     match kind {
         ObjectionKind::Incomplete | ObjectionKind::Invalid => Vec::new(),
         ObjectionKind::Plan => {
-            let lines = between(|run| &run.plan, Missing::Differs);
-            [lines, between(|run| &run.files, Missing::Unknown)].concat()
+            let lines = between(|run| &run.plan, AbsentFact::Differs);
+            [lines, between(|run| &run.files, AbsentFact::Unknown)].concat()
         }
-        ObjectionKind::Data => between(|run| &run.data, Missing::Differs),
-        ObjectionKind::Durability => between(|run| &run.durability, Missing::Unknown),
-        ObjectionKind::Environment => between(|run| &run.environment, Missing::Unknown),
+        ObjectionKind::Data => between(|run| &run.data, AbsentFact::Differs),
+        ObjectionKind::Durability => between(|run| &run.durability, AbsentFact::Unknown),
+        ObjectionKind::Environment => between(|run| &run.environment, AbsentFact::Unknown),
     }
 }
 
@@ -226,14 +226,14 @@ type Facts = Vec<(String, String)>;
 
 /// The meaning of a fact that one run does not have. The size of a database may always be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Missing {
+enum AbsentFact {
     /// The runs differ.
     Differs,
     /// The fact is unknown, and not compared.
     Unknown,
 }
 
-fn fact_differences(before: &Facts, after: &Facts, missing: Missing) -> Vec<FactDifference> {
+fn fact_differences(before: &Facts, after: &Facts, absent: AbsentFact) -> Vec<FactDifference> {
     let value = |facts: &Facts, name: &str| {
         facts.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
@@ -247,7 +247,7 @@ fn fact_differences(before: &Facts, after: &Facts, missing: Missing) -> Vec<Fact
         let (reference, value) = (value(before, name), value(after, name));
         let is_same = match (&reference, &value) {
             (Some(a), Some(b)) => a == b || is_bytes(name) && is_similar(a, b),
-            (Some(_), None) | (None, Some(_)) => missing == Missing::Unknown || is_bytes(name),
+            (Some(_), None) | (None, Some(_)) => absent == AbsentFact::Unknown || is_bytes(name),
             (None, None) => true,
         };
         (!is_same).then(|| FactDifference { name: name.clone(), reference, value })

@@ -193,6 +193,23 @@ fn arms_of_other_durability_or_data_are_not_compared() {
 }
 
 #[test]
+fn executions_whose_metrics_are_refused_have_no_answer() {
+    let place = place();
+    place.assay(&RUN).expect(0);
+    std::fs::copy(place.at("r.assay"), place.at("again.assay")).unwrap();
+    for record in ["r.assay", "again.assay"] {
+        set(&place.at(record), "fsync", "iif(arm = 'slow', 'off', 'on')");
+    }
+    let line = ["compare", "r.assay", "again.assay"];
+    let ran = place.assay(&line).expect(3);
+    let words = "response.p50(read) of slow: first not compared, now not compared: undecided";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    let document = place.assay(&[&line[..], &["--json"]].concat()).expect(3).json();
+    assert_keeps_to("schemas/comparison.schema.json", &document);
+    assert_eq!(document["verdict"], "SUSPECT");
+}
+
+#[test]
 fn differences_between_rounds_make_a_comparison_suspect() {
     let place = place();
     place.assay(&RUN).expect(0);

@@ -108,11 +108,11 @@ pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase
     view.metrics.iter().map(|metric| TestCase {
         group: TestGroup::Repetition,
         name: format!("{}: {}", metric.arm, metric.metric),
-        result: match (&metric.second, metric.outcome()) {
-            (None, _) => TestResult::Error,
-            (Some(_), RepetitionOutcome::Holds) => TestResult::Passed,
-            (Some(_), RepetitionOutcome::Contradicts) => TestResult::Failure,
-            (Some(_), RepetitionOutcome::Undecided) => TestResult::Skipped,
+        result: match metric.outcome() {
+            RepetitionOutcome::Holds => TestResult::Passed,
+            RepetitionOutcome::Contradicts => TestResult::Failure,
+            RepetitionOutcome::Undecided if metric.is_missing() => TestResult::Error,
+            RepetitionOutcome::Undecided => TestResult::Skipped,
         },
         text: metric.line(view.alpha),
     })

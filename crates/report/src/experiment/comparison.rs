@@ -7,7 +7,7 @@ use analyze::compare::{
 };
 
 use super::lines;
-use super::repetition::RepetitionView;
+use super::repetition::{RepeatedMetric, RepetitionView};
 use super::view::{ArmView, DifferenceView, declared, machine_status};
 
 /// A comparison of recorded groups of runs.
@@ -74,7 +74,7 @@ impl ComparisonView {
         let lacks_change = self.declared().any(|(_, change)| change.compared.is_err());
         let repeated = self.repetitions.iter().flat_map(|(_, repetition)| &repetition.metrics);
         let lacks_limit = self.limits.iter().any(|one| one.outcome.is_err());
-        lacks_change || lacks_limit || repeated.into_iter().any(|metric| metric.second.is_none())
+        lacks_change || lacks_limit || repeated.into_iter().any(RepeatedMetric::is_missing)
     }
 
     /// Returns true if a limit was exceeded, or another execution contradicts the first answer.

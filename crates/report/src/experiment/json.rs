@@ -187,14 +187,14 @@ fn false_alarms(alarms: &FalseAlarms) -> Value {
 
 pub(super) fn repetition(view: &RepetitionView) -> Value {
     let metric = |one: &RepeatedMetric| {
-        let (first, second) = (&one.first, one.second.as_ref());
+        let (first, second) = (one.first.as_ref(), one.second.as_ref());
         let difference = one.repetition.as_ref();
         json!({
             "metric": one.metric.quantity.name(),
             "job": one.metric.of,
             "arm": one.arm,
-            "first_change_percent": first.change * 100.0,
-            "first_interval_percent": first.interval.map(ends),
+            "first_change_percent": first.map(|compared| compared.change * 100.0),
+            "first_interval_percent": first.and_then(|compared| compared.interval).map(ends),
             "change_percent": second.map(|compared| compared.change * 100.0),
             "interval_percent": second.and_then(|compared| compared.interval).map(ends),
             "difference_percent": difference.map(|it| it.difference * 100.0),

@@ -1,6 +1,6 @@
 //! The comparison of the views of two experiments, of which the second repeats the first.
 
-use analyze::compare::{Compared, repeat};
+use analyze::compare::{Compared, MetricChange, repeat};
 use workload::question::RunMetric;
 
 use super::repetition::{RepeatedMetric, RepetitionView};
@@ -17,21 +17,21 @@ impl RepetitionView {
         second: &ExperimentView,
         delta: impl Fn(&RunMetric) -> f64,
     ) -> RepetitionView {
-        let declared: Vec<(&str, &RunMetric, &Compared)> = first
+        let declared: Vec<(&str, &MetricChange)> = first
             .declared()
-            .filter_map(|(arm, change)| {
-                let compared = change.compared.as_ref().ok()?;
-                Some((first.arms[arm.arm].name.as_str(), &change.metric, compared))
-            })
+            .map(|(arm, change)| (first.arms[arm.arm].name.as_str(), change))
             .collect();
-        let alpha = ALPHA / declared.len().max(1) as f64;
-        let metric = |&(arm, metric, first): &(&str, &RunMetric, &Compared)| {
+        let compared = declared.iter().filter(|(_, change)| change.compared.is_ok()).count();
+        let alpha = ALPHA / compared.max(1) as f64;
+        let metric = |&(arm, change): &(&str, &MetricChange)| {
+            let MetricChange { metric, compared, .. } = change;
+            let first = compared.as_ref().ok().cloned();
             let second = second.declared_change(arm, metric).cloned();
             let scale = metric.quantity.scale();
-            let both = second.as_ref();
-            let repetition =
-                both.and_then(|second| repeat(first, second, scale, delta(metric), alpha).ok());
-            let (arm, metric, first) = (arm.to_owned(), metric.clone(), first.clone());
+            let repetition = first.as_ref().zip(second.as_ref()).and_then(|(first, second)| {
+                repeat(first, second, scale, delta(metric), alpha).ok()
+            });
+            let (arm, metric) = (arm.to_owned(), metric.clone());
             RepeatedMetric { arm, metric, first, second, repetition }
         };
         let metrics = declared.iter().map(metric).collect();

@@ -23,8 +23,8 @@ pub struct RepeatedMetric {
     pub arm: String,
     /// The metric.
     pub metric: RunMetric,
-    /// Change in the first experiment.
-    pub first: Compared,
+    /// Change in the first experiment; `None` if it was not compared.
+    pub first: Option<Compared>,
     /// Change in the repetition; `None` if it was not compared.
     pub second: Option<Compared>,
     /// The difference of the two, if there are both.
@@ -59,17 +59,23 @@ impl RepeatedMetric {
         self.repetition.as_ref().map_or(RepetitionOutcome::Undecided, |it| it.outcome)
     }
 
+    /// Returns true if it was not compared in one of the experiments.
+    pub fn is_missing(&self) -> bool {
+        self.first.is_none() || self.second.is_none()
+    }
+
     /// Returns the line with both changes and their difference.
     pub(super) fn line(&self, alpha: f64) -> String {
         let scale = self.metric.quantity.scale();
         let change = |of: &Compared| with_interval(of.change, of.interval, scale);
-        let second = self.second.as_ref().map_or("not compared".to_owned(), change);
+        let both = [&self.first, &self.second].map(|one| one.as_ref());
+        let [first, second] = both.map(|one| one.map_or("not compared".to_owned(), change));
         let difference = self.repetition.as_ref().map(|it| {
             let level = sentence::level(alpha);
             let size = with_interval(it.difference, it.interval, scale);
             format!("; difference {size}, {level} CI")
         });
-        let (metric, arm, first) = (&self.metric, &self.arm, change(&self.first));
+        let (metric, arm) = (&self.metric, &self.arm);
         let (difference, outcome) = (difference.unwrap_or_default(), self.outcome().name());
         format!("{metric} of {arm}: first {first}, now {second}{difference}: {outcome}")
     }
