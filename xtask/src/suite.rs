@@ -49,8 +49,7 @@ pub(crate) fn run(root: &Path, beside: &[&str]) -> Result<String, Vec<String>> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut finished = run_all(alone, 1, processors);
     let side = Side::start(root, beside).map_err(|error| vec![error])?;
-    // Its tests wait for servers most of the time.
-    finished.extend(run_all(single, 1, processors + 1));
+    finished.extend(run_all(single, 1, processors));
     finished.extend(run_all(together, processors, processors));
     let tested = begin.elapsed();
     let mut failures: Vec<String> =

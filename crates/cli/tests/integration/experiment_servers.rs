@@ -122,6 +122,10 @@ fn killed_experiment_leaves_no_server_and_is_resumed_on_another() {
     let place = place();
     let mut run = start(&place, "testbed:postgres", None, OUT);
     run.says("run 2 of");
+    // The speed of the machine is measured first.
+    while !place.at("r.assay-run").exists() {
+        assert!(run.is_running());
+    }
     assert!(is_used(&place.at("tmp")));
     run.signal(Signal::SIGKILL);
     run.ends();
