@@ -28,8 +28,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     let (groups, baseline) = gather(args)?;
     let design = Design::of(&groups, baseline)?;
     check_limits(&limits, &groups, &design)?;
-    let accepted: Vec<ObjectionKind> = args.despite.iter().map(|one| one.kind()).collect();
-    let view = view(&groups, &design, &limits, &accepted);
+    let accepted = &args.despite;
+    let view = view(&groups, &design, &limits, accepted);
     if let Some(path) = &args.answer.junit {
         answer::write_cases(path, &TestSuite::of_comparison(&view, args.answer.strict))?;
     }

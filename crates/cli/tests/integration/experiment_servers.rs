@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use base::{Clock, Monotonic};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::{Kind, Options, Server};
 
-use crate::support::{PATIENCE, Place, Running, number};
+use crate::killed::goes;
+use crate::support::{Place, Running, number};
 
 const WORKLOAD: &str = "\
 duration = 1s
@@ -53,17 +53,6 @@ fn start(place: &Place, url: &str, password: Option<&str>, record: [&str; 2]) ->
 
 const OUT: [&str; 2] = ["--out", "r.assay"];
 const RESUME: [&str; 2] = ["--resume", "r.assay"];
-
-/// Waits until something is gone.
-#[track_caller]
-fn goes(what: &str, is_there: impl Fn() -> bool) {
-    let began = Monotonic.now();
-    while is_there() {
-        let waited = Monotonic.now().since(began).as_secs_f64();
-        assert!(waited < PATIENCE.as_secs_f64(), "{what} is still there");
-        std::thread::yield_now();
-    }
-}
 
 fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_none()

@@ -13,7 +13,7 @@ use crate::support::{PATIENCE, Place, Running, check, job};
 
 /// Waits until something is gone.
 #[track_caller]
-fn goes(what: &str, is_there: impl Fn() -> bool) {
+pub(crate) fn goes(what: &str, is_there: impl Fn() -> bool) {
     let began = Monotonic.now();
     while is_there() {
         let waited = Monotonic.now().since(began).as_secs_f64();

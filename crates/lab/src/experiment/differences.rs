@@ -3,7 +3,7 @@
 //! Each run has the facts of its surroundings and the settings that its server told. A fact must be
 //! the same in all runs of an arm ([`Between::Rounds`]), and in those of the arms
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
-//! What follows from a declared difference is no difference of its own.
+//! Consequences of a declared difference are not named.
 
 use observe::environment::{Kind, Rule, differences};
 use record::INSERT_REASON_PREFIX;

@@ -108,18 +108,27 @@ fn run(
     let stop = Stop::default();
     let runs = Runs { experiment, stop: stop.clone(), left: Cell::new(left) };
     let facts = [("experiment", experiment.to_text())];
-    let (facts, files) = (&facts[..], &[][..]);
-    let order = ExperimentOrder {
+    let order = new_order(experiment, &runs, record, stop);
+    run_experiment(&ExperimentOrder { facts: &facts, is_resumed, ..order }, &Quiet)
+}
+
+/// Returns the order of a new experiment, without facts and files.
+fn new_order<'a>(
+    experiment: &'a Experiment,
+    runs: &'a dyn RunMaker,
+    record: &'a Path,
+    stop: Stop,
+) -> ExperimentOrder<'a> {
+    ExperimentOrder {
         experiment,
-        runs: &runs,
+        runs,
         record,
-        facts,
-        files,
+        facts: &[],
+        files: &[],
         origin: &[],
-        is_resumed,
+        is_resumed: false,
         stop,
-    };
-    run_experiment(&order, &Quiet)
+    }
 }
 
 const ALL: u32 = u32::MAX;
@@ -229,16 +238,7 @@ fn arm_whose_difference_is_not_in_the_run_is_invalid() {
         let experiment = experiment(&SLOWER.replace("option.service = 1.15ms", difference));
         let left = Cell::new(ALL);
         let runs = SameRuns(Runs { experiment: &experiment, stop: stop.clone(), left });
-        let order = ExperimentOrder {
-            experiment: &experiment,
-            runs: &runs,
-            record: &record,
-            facts: &[],
-            files: &[],
-            origin: &[],
-            is_resumed: false,
-            stop,
-        };
+        let order = new_order(&experiment, &runs, &record, stop);
         assert_eq!(run_experiment(&order, &Quiet).unwrap(), ExperimentEnd::NotInEffect);
         let content = ExperimentContent::read(&record).unwrap();
         let reason = content.fact(INVALID_ARM).unwrap();
@@ -343,16 +343,7 @@ fn on_sqlite_with(
     let stop = Stop::default();
     let runs = RealRuns { experiment: &experiment, stop: stop.clone() };
     let record = place.record();
-    let order = ExperimentOrder {
-        experiment: &experiment,
-        runs: &runs,
-        record: &record,
-        facts: &[],
-        files: &[],
-        origin: &[],
-        is_resumed: false,
-        stop: stop.clone(),
-    };
+    let order = new_order(&experiment, &runs, &record, stop.clone());
     run_experiment(&order, &*listener(stop))
 }
 

@@ -11,7 +11,7 @@ use workload::{Overrides, Pacing, keys};
 use crate::render;
 
 /// A workload with a job that is bet on, and another with arrivals.
-const READ: &str = "\
+pub(crate) const READ: &str = "\
 url = postgres://db/shop
 duration = 10s
 [params]

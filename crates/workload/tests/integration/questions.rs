@@ -7,27 +7,12 @@ use base::{Seed, Severity, Stream};
 use workload::Overrides;
 use workload::question::{Outline, experiment_in};
 
+use crate::experiments::READ;
 use crate::mutation::mutate;
 use crate::render;
 
 /// Number of mutants per file.
 const MUTANTS: u64 = 200;
-
-const WORKLOAD: &str = "\
-url = postgres://db/shop
-duration = 10s
-[params]
-rows = 100k
-[load t]
-rows = 1k
-columns = id: row()
-[read]
-query = select * from t where id = ${uniform(1, rows)}
-concurrency = 4
-[pay]
-query = update t set id = id where id = ${uniform(1, rows)}
-rate = 5
-";
 
 const FILES: [&str; 4] = [
     "[question]\nask = What does TLS cost?\nworkload = w.ini\nbet = throughput(read) -5% .. -25%\n\
@@ -49,7 +34,7 @@ const TELLS: [&str; 5] =
 
 #[test]
 fn mutated_experiment_files_are_read_or_refused_with_place_and_remedy() {
-    let files = BTreeMap::from([("w.ini".to_owned(), WORKLOAD.as_bytes().to_vec())]);
+    let files = BTreeMap::from([("w.ini".to_owned(), READ.as_bytes().to_vec())]);
     let (mut accepted, mut refused) = (0, 0);
     for (place, text) in FILES.into_iter().enumerate() {
         for number in 0..MUTANTS {
