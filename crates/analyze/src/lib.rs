@@ -12,6 +12,7 @@
 
 mod account;
 mod backlog;
+pub mod capacity;
 mod change;
 mod check;
 mod checks;

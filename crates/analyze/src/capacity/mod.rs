@@ -1,0 +1,22 @@
+//! Search for the capacity: the highest rate, or the largest concurrency, at which all conditions
+//! hold.
+//!
+//! The search is a pure function: [`next_step()`] looks at the [`CapacityOrder`] and at all
+//! [`Trial`]s so far, and returns the next one to run or the resulting [`Capacity`]. A resumed
+//! search passes the recorded trials again and continues where it stopped.
+//!
+//! A trial is one run at one value. It is judged by the number of requests that exceed the bound,
+//! not by its quantile ([`TrialOutcome`]). The search doubles the value until a trial fails, narrows
+//! the bracket, runs rounds of five shuffled values around the estimate, and fits a regression to
+//! their counts. The interval of the regression is that of the search. A rate is published only
+//! after trials with fresh seeds have confirmed it.
+
+mod order;
+mod outcome;
+mod result;
+mod trial;
+
+pub use order::{CapacityOrder, Condition, OrderError, Vary};
+pub use outcome::{FailReason, InvalidReason, TrialOutcome};
+pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
+pub use trial::{Counted, Measure, OwnLimit, Phase, Trial};

@@ -1,0 +1,176 @@
+//! The question of a capacity search.
+
+use std::fmt;
+
+use base::Nanos;
+use workload::{Metric, Side, Slo, Statistic};
+
+/// A capacity search: conditions, the key that is varied, and the time that it may take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CapacityOrder {
+    /// Conditions that must all hold; at least one.
+    pub conditions: Vec<Condition>,
+    /// Key that is varied.
+    pub vary: Vary,
+    /// First value to try: requests per second, or clients.
+    pub first: f64,
+    /// Largest value that may be tried; `None` if there is no limit.
+    pub highest: Option<f64>,
+    /// Calibrated ceiling of the generator, in requests per second; values above half of it are not
+    /// tried. `None` if it is unknown, or if the concurrency is varied.
+    pub ceiling_per_s: Option<f64>,
+    /// Minimum length of the window of a trial. Longer ones follow from the number of requests and
+    /// the relaxation time.
+    pub trial: Nanos,
+    /// Minimum time from the start of a trial to its window.
+    pub warmup: Nanos,
+    /// Time from the end of a trial's window to the start of the next trial.
+    pub drain: Nanos,
+    /// Time for all trials together, without the hold.
+    pub budget: Nanos,
+    /// Length of a final trial at the confirmed value; `None` for none.
+    pub hold: Option<Nanos>,
+    /// Number of trials that confirm a value, at least [`CapacityOrder::FEWEST_CONFIRMATIONS`].
+    pub confirmations: u32,
+    /// Seed of the order of values within the rounds.
+    pub seed: base::Seed,
+}
+
+/// A condition on a metric of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// Name of the job.
+    pub job: String,
+    /// Metric, side and bound; the text is that of the file, such as `p99(read) < 30ms`.
+    pub slo: Slo,
+}
+
+/// The key that is varied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Vary {
+    /// Rate of an open job.
+    Rate {
+        /// Name of the job.
+        job: String,
+    },
+    /// Number of clients of a closed job.
+    Concurrency {
+        /// Name of the job.
+        job: String,
+    },
+}
+
+/// Reason why a search cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OrderError {
+    /// There is no condition.
+    NoCondition,
+    /// The first value is not a positive number, or not a whole number of clients.
+    First {
+        /// The value.
+        value: f64,
+    },
+    /// The first value is larger than the largest one.
+    FirstAboveHighest {
+        /// First value.
+        first: f64,
+        /// Largest value.
+        highest: f64,
+    },
+    /// Too few confirmations.
+    Confirmations {
+        /// Number that was asked for.
+        confirmations: u32,
+    },
+    /// The budget does not cover one trial of the search and its share for the confirmation.
+    BudgetTooShort {
+        /// The budget.
+        budget: Nanos,
+        /// Time that the shortest possible search takes.
+        needed: Nanos,
+    },
+}
+
+impl CapacityOrder {
+    /// Minimum number of trials that confirm a value.
+    pub const FEWEST_CONFIRMATIONS: u32 = 3;
+
+    /// Default number of trials that confirm a value.
+    pub const CONFIRMATIONS: u32 = 6;
+
+    /// Share of the budget that is kept for the confirmation.
+    pub const CONFIRMATION_SHARE: f64 = 0.25;
+
+    /// Returns the time that a trial takes with this window, with its warm-up and drain.
+    pub fn cost(&self, window: Nanos) -> Nanos {
+        self.warmup + window + self.drain
+    }
+}
+
+impl Condition {
+    /// Returns the fraction of requests that may exceed the bound, if the condition is judged by
+    /// counts: 0.01 for `p99 < 30ms`, the bound itself for `failed < 1%`.
+    pub fn allowed_share(&self) -> Option<f64> {
+        match (self.slo.metric, self.slo.side) {
+            (
+                Metric::Response(Statistic::Quantile(q)) | Metric::Service(Statistic::Quantile(q)),
+                Side::Below,
+            ) => Some(1.0 - q),
+            (Metric::Failed, Side::Below) => Some(self.slo.bound),
+            (
+                Metric::Response(_) | Metric::Service(_) | Metric::Throughput | Metric::Failed,
+                Side::Below | Side::Above,
+            ) => None,
+        }
+    }
+}
+
+impl Vary {
+    /// Returns the name of the job whose key is varied.
+    pub fn job(&self) -> &str {
+        match self {
+            Vary::Rate { job } | Vary::Concurrency { job } => job,
+        }
+    }
+
+    /// Returns true if only whole numbers are possible.
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Vary::Rate { .. } => false,
+            Vary::Concurrency { .. } => true,
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.slo.text)
+    }
+}
+
+impl fmt::Display for OrderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OrderError::NoCondition => f.write_str("a capacity search has no condition"),
+            OrderError::First { value } => {
+                write!(f, "the first value of the search is {value}; expected a number above 0")
+            }
+            OrderError::FirstAboveHighest { first, highest } => {
+                write!(f, "the first value {first} is above the largest value {highest}")
+            }
+            OrderError::Confirmations { confirmations } => {
+                let fewest = CapacityOrder::FEWEST_CONFIRMATIONS;
+                write!(f, "{confirmations} confirmations are too few; expected {fewest} or more")
+            }
+            OrderError::BudgetTooShort { budget, needed } => {
+                let [budget, needed] = [budget, needed].map(|time| time.as_secs_f64().ceil());
+                write!(
+                    f,
+                    "a budget of {budget} s is too short; the search takes {needed} s or more"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for OrderError {}

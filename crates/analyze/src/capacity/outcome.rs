@@ -1,0 +1,102 @@
+//! Outcome of a trial.
+
+/// Outcome of a trial, or of several trials at one value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialOutcome {
+    /// All conditions hold beyond chance.
+    Pass,
+    /// A condition does not hold beyond chance, or the load exceeds the capacity.
+    Fail(FailReason),
+    /// The measure of a condition is within chance of its bound. It moves no bound.
+    Undecided {
+        /// Position of the condition that is closest to its bound.
+        condition: usize,
+        /// Distance of its measure from the bound, in standard errors; negative if it would pass.
+        distance: f64,
+    },
+    /// The trial says nothing about the database.
+    Invalid(InvalidReason),
+}
+
+/// Reason why a trial failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FailReason {
+    /// A condition does not hold.
+    Condition {
+        /// Position of the condition.
+        condition: usize,
+        /// Ratio of its measure to what is allowed.
+        ratio: f64,
+    },
+    /// A condition's metric was not measured.
+    Missing {
+        /// Position of the condition.
+        condition: usize,
+    },
+    /// The backlog grew: response times are withheld.
+    Backlog,
+    /// Fewer requests were answered than offered.
+    Achieved {
+        /// Fraction of the offered requests that were answered.
+        share: f64,
+    },
+    /// Requests failed, and no condition allows it.
+    Errors {
+        /// Number of failed requests.
+        errors: u64,
+    },
+    /// A queue was full.
+    QueueFull {
+        /// Number of rejected requests.
+        rejected: u64,
+    },
+}
+
+/// Reason why a trial is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidReason {
+    /// Checks of the generator or its machine failed.
+    Instrument {
+        /// Names of the checks.
+        checks: Vec<String>,
+    },
+}
+
+impl TrialOutcome {
+    /// Returns the word for it in records and documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TrialOutcome::Pass => "pass",
+            TrialOutcome::Fail(_) => "fail",
+            TrialOutcome::Undecided { .. } => "undecided",
+            TrialOutcome::Invalid(_) => "invalid",
+        }
+    }
+}
+
+impl FailReason {
+    /// Returns the word for it in records and documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FailReason::Condition { .. } => "condition",
+            FailReason::Missing { .. } => "missing",
+            FailReason::Backlog => "backlog",
+            FailReason::Achieved { .. } => "achieved",
+            FailReason::Errors { .. } => "errors",
+            FailReason::QueueFull { .. } => "queue-full",
+        }
+    }
+
+    /// Returns the position of the condition that failed; `None` if the load itself did.
+    pub fn condition(&self) -> Option<usize> {
+        match self {
+            FailReason::Condition { condition, .. } | FailReason::Missing { condition } => {
+                Some(*condition)
+            }
+            FailReason::Backlog
+            | FailReason::Achieved { .. }
+            | FailReason::Errors { .. }
+            | FailReason::QueueFull { .. } => None,
+        }
+    }
+}

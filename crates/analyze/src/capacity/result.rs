@@ -1,0 +1,191 @@
+//! Result of a capacity search.
+
+use base::Nanos;
+
+use super::outcome::TrialOutcome;
+use super::trial::{OwnLimit, Phase};
+
+/// The next step of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A trial to run.
+    Run(TrialRequest),
+    /// The result; no trial is needed any more.
+    Done(Box<Capacity>),
+}
+
+/// A trial to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialRequest {
+    /// Value of the varied key: requests per second, or clients.
+    pub value: f64,
+    /// Phase of the search.
+    pub phase: Phase,
+    /// Time from the start to the window, at least.
+    pub warmup: Nanos,
+    /// Length of the window.
+    pub window: Nanos,
+    /// Number of the trial, from 0. Every trial has another seed, which follows from it.
+    pub number: usize,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capacity {
+    /// Texts of the conditions, joined by `, `.
+    pub slo: String,
+    /// Largest value that was confirmed; `None` if none was.
+    pub sustained: Option<f64>,
+    /// Smallest value above it that failed; `None` if none did.
+    pub fails: Option<f64>,
+    /// Value at which the binding condition reaches its bound; `None` if the boundary was not
+    /// reached.
+    pub estimate: Option<f64>,
+    /// 95 % interval of the estimate from the search.
+    pub interval: Option<Interval>,
+    /// Number of trials that confirmed `sustained`.
+    pub confirmations: u32,
+    /// Position of the condition that limits the value; `None` if the load itself failed, or
+    /// nothing did.
+    pub binding: Option<usize>,
+    /// Class of the boundary.
+    pub boundary: Boundary,
+    /// Irregularities, the gravest first; empty for a regular result.
+    pub irregular: Vec<Irregular>,
+    /// Outcome of every trial, in the order in which they ran.
+    pub trials: Vec<JudgedTrial>,
+    /// Estimate of the isotonic fit beside the regression; `None` if it has no crossing.
+    pub isotonic: Option<f64>,
+    /// Time that all trials took.
+    pub took: Nanos,
+}
+
+/// An interval of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A trial and its outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedTrial {
+    /// Value of the varied key.
+    pub value: f64,
+    /// Phase of the search.
+    pub phase: Phase,
+    /// Outcome of this trial alone.
+    pub outcome: TrialOutcome,
+}
+
+/// The way in which the conditions stop to hold as the value grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// Gradually.
+    Smooth,
+    /// At once, between two neighbouring values.
+    Cliff,
+    /// A larger value passes while a smaller one fails.
+    NonMonotone,
+    /// Not at any value that was tried, or at all of them.
+    NotReached,
+}
+
+/// An irregularity of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Irregular {
+    /// The generator cannot produce the load: trials were invalid, or half of its ceiling passes.
+    GeneratorLimited {
+        /// Value that it cannot produce.
+        value: f64,
+    },
+    /// All values up to this one pass.
+    NeverFails {
+        /// Largest value that was tried.
+        highest: f64,
+    },
+    /// All values down to this one fail.
+    AlwaysFails {
+        /// Smallest value that was tried.
+        lowest: f64,
+    },
+    /// A larger value passes while a smaller one fails.
+    LossInversion {
+        /// Smaller value, which fails.
+        fails: f64,
+        /// Larger value, which passes.
+        passes: f64,
+    },
+    /// The budget ended before the search did.
+    BudgetSpent {
+        /// Phase in which it ended.
+        phase: Phase,
+    },
+    /// A limit of the generator's own binds: the result is not a capacity of the database.
+    LimitedBy(OwnLimit),
+    /// The regression and the isotonic fit differ by more than half of the interval's width.
+    FitsDisagree {
+        /// Estimate of the regression.
+        regression: f64,
+        /// Estimate of the isotonic fit.
+        isotonic: f64,
+    },
+    /// Later trials at the same values exceed the bound more often, or less often, than earlier
+    /// ones.
+    Drifts {
+        /// Change of the capacity over the rounds, as a fraction of itself; negative if the
+        /// database became slower.
+        change: f64,
+    },
+    /// No value was confirmed.
+    NotConfirmed {
+        /// Smallest value that was tried.
+        lowest: f64,
+    },
+    /// The final trial did not hold at the confirmed value.
+    HoldFailed {
+        /// The value.
+        value: f64,
+    },
+    /// A condition with a lower bound, such as `throughput > 500`, does not hold at the result.
+    Unmet {
+        /// Position of the condition.
+        condition: usize,
+    },
+    /// The regression does not settle: the residuals are curved even in a narrow span.
+    Curved,
+}
+
+impl Boundary {
+    /// Returns the word for it in records and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Boundary::Smooth => "smooth",
+            Boundary::Cliff => "cliff",
+            Boundary::NonMonotone => "non-monotone",
+            Boundary::NotReached => "not reached",
+        }
+    }
+}
+
+impl Irregular {
+    /// Returns the words for it in records and documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Irregular::GeneratorLimited { .. } => "generator-limited",
+            Irregular::NeverFails { .. } => "never fails",
+            Irregular::AlwaysFails { .. } => "always fails",
+            Irregular::LossInversion { .. } => "loss inversion",
+            Irregular::BudgetSpent { .. } => "budget spent",
+            Irregular::LimitedBy(OwnLimit::Connections(_)) => "limited by connections",
+            Irregular::FitsDisagree { .. } => "fits disagree",
+            Irregular::Drifts { .. } => "degrades from trial to trial",
+            Irregular::NotConfirmed { .. } => "not confirmed",
+            Irregular::HoldFailed { .. } => "hold failed",
+            Irregular::Unmet { .. } => "condition unmet",
+            Irregular::Curved => "curved",
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A trial: one run at one value of the varied key.
+
+use base::Nanos;
+
+/// Figures of one run at one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Value of the varied key: requests per second, or clients.
+    pub value: f64,
+    /// Phase of the search that asked for it.
+    pub phase: Phase,
+    /// Length of its window.
+    pub window: Nanos,
+    /// Time that it took with warm-up and drain; it counts against the budget.
+    pub took: Nanos,
+    /// Measures of the conditions, in the order of [`CapacityOrder::conditions`].
+    ///
+    /// [`CapacityOrder::conditions`]: super::CapacityOrder::conditions
+    pub measures: Vec<Measure>,
+    /// Requests per second that the varied job offered; `None` for a closed job.
+    pub offered_per_s: Option<f64>,
+    /// Completions of the varied job per second.
+    pub achieved_per_s: f64,
+    /// True if the backlog of a job grew materially and beyond chance: its response times are
+    /// withheld.
+    pub exceeds_capacity: bool,
+    /// Growth of the varied job's backlog over the window, in its standard errors; `None` if it was
+    /// not judged.
+    pub backlog_t: Option<f64>,
+    /// Requests that failed and are not accepted errors.
+    pub errors: u64,
+    /// Requests that were rejected because a queue was full.
+    pub rejected: u64,
+    /// Names of the checks of the instrument with the status INVALID.
+    pub invalid: Vec<String>,
+    /// Limit of the generator's own that the varied job reached.
+    pub own_limit: Option<OwnLimit>,
+    /// Estimated time over which response times are correlated; `None` if it is unknown.
+    pub relaxation: Option<Nanos>,
+}
+
+/// Phase of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Doubling or halving of the value.
+    Bracket,
+    /// Narrowing of the bracket.
+    Shrink,
+    /// Round of five values, from 1.
+    Round(u32),
+    /// Attempt to confirm a value, from 1.
+    Confirm(u32),
+    /// Final trial at the confirmed value.
+    Hold,
+}
+
+/// Measure of one condition in a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// Number of requests beyond the bound.
+    Count(Counted),
+    /// Value in the unit of the condition's bound.
+    Value {
+        /// The value.
+        value: f64,
+        /// Standard error of the value; `None` if it is unknown.
+        standard_error: Option<f64>,
+    },
+    /// Nothing was measured, such as the response times of a job without requests.
+    Missing,
+}
+
+/// A number of requests beyond a bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counted {
+    /// Requests that reach the bound or have no response.
+    pub exceeded: u64,
+    /// All requests of the window.
+    pub total: u64,
+    /// Requests per independent request: the factor by which correlation raises the variance of the
+    /// count. `None` if it is unknown.
+    pub dispersion: Option<f64>,
+}
+
+/// A limit of the generator's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnLimit {
+    /// All connections of the open job were busy, and requests waited for one of them.
+    Connections(u64),
+}
+
+impl Counted {
+    /// Returns the fraction of requests beyond the bound; 0 without requests.
+    pub fn share(&self) -> f64 {
+        match self.total {
+            0 => 0.0,
+            total => self.exceeded as f64 / total as f64,
+        }
+    }
+}
+
+impl Phase {
+    /// Returns the word for it in records and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Bracket => "bracket",
+            Phase::Shrink => "shrink",
+            Phase::Round(_) => "round",
+            Phase::Confirm(_) => "confirm",
+            Phase::Hold => "hold",
+        }
+    }
+
+    /// Returns the number of the round or attempt, from 1.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Phase::Round(number) | Phase::Confirm(number) => Some(number),
+            Phase::Bracket | Phase::Shrink | Phase::Hold => None,
+        }
+    }
+}
