@@ -5,18 +5,31 @@
 //! [`Trial`]s so far, and returns the next one to run or the resulting [`Capacity`]. A resumed
 //! search passes the recorded trials again and continues where it stopped.
 //!
-//! A trial is one run at one value. It is judged by the number of requests that exceed the bound,
+//! A trial is one run at one value. It is judged by the number of requests that reach the bound,
 //! not by its quantile ([`TrialOutcome`]). The search doubles the value until a trial fails, narrows
 //! the bracket, runs rounds of five shuffled values around the estimate, and fits a regression to
-//! their counts. The interval of the regression is that of the search. A rate is published only
+//! their counts. The interval of the regression is that of the search. A value is published only
 //! after trials with fresh seeds have confirmed it.
 
+mod boundary;
+mod bracket;
+mod confirm;
+mod forecast;
+mod isotonic;
+mod judge;
+mod measure;
 mod order;
 mod outcome;
+mod regression;
+mod replay;
 mod result;
+mod rounds;
+mod search;
 mod trial;
 
+pub use forecast::{Forecast, forecast};
 pub use order::{CapacityOrder, Condition, OrderError, Vary};
 pub use outcome::{FailReason, InvalidReason, TrialOutcome};
 pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
+pub use search::next_step;
 pub use trial::{Counted, Measure, OwnLimit, Phase, Trial};

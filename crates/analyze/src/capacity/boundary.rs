@@ -1,0 +1,187 @@
+//! The boundary in the trials: outcomes by value, crossings of the conditions, inversions, drift.
+
+use super::isotonic::{Level, isotonic_crossing};
+use super::judge::{judge, overload, ratio};
+use super::order::{CapacityOrder, Condition};
+use super::outcome::TrialOutcome;
+use super::regression::{Crossing, Fit, Point, Response, Terms};
+use super::result::Irregular;
+use super::trial::{Measure, OwnLimit, Trial};
+
+/// Logarithm of the largest ratio, in either direction, at which a trial says where the boundary
+/// is.
+const INFORMATIVE: f64 = 1.39;
+
+/// Fewest trials that a fit is narrowed to.
+const FEWEST_NEAR: usize = 6;
+
+/// Number of times that a fit is narrowed to the trials near its crossing.
+const NARROWED: u32 = 3;
+
+/// Probability of chance below which a curve or a drift is believed.
+const BELIEVED: f64 = 0.01;
+
+/// Smallest drift of the capacity that matters, as a fraction of it.
+const MATERIAL_DRIFT: f64 = 0.02;
+
+/// Number of the lowest failed trials in which a limit of the generator's own is sought.
+const LOWEST_FAILED: usize = 3;
+
+/// The boundary of one condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConditionBoundary {
+    /// Position of the condition.
+    pub(super) condition: usize,
+    /// Fitted line, around the center of the fit.
+    pub(super) fit: Fit,
+    /// Its crossing.
+    pub(super) crossing: Crossing,
+    /// Probability with which chance makes the trials as curved as they are.
+    pub(super) p_of_curve: f64,
+    /// Distance of the crossing of a curve from that of the line, if there is one.
+    pub(super) by_curve: Option<f64>,
+}
+
+/// Returns the outcome of all trials at each value, in ascending order.
+pub(super) fn outcomes(order: &CapacityOrder, trials: &[&Trial]) -> Vec<(f64, TrialOutcome)> {
+    let mut sorted = trials.to_vec();
+    sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let by_value = sorted.chunk_by(|a, b| a.value == b.value);
+    by_value.map(|trials| (trials[0].value, judge(order, trials))).collect()
+}
+
+/// Returns the boundary of the condition whose bound is reached at the lowest value.
+pub(super) fn binding(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    center: f64,
+) -> Option<ConditionBoundary> {
+    let all = order.conditions.iter().enumerate();
+    let boundaries = all.filter_map(|(position, it)| of_condition(it, position, trials, center));
+    boundaries.min_by(|a, b| a.crossing.x.total_cmp(&b.crossing.x))
+}
+
+fn of_condition(
+    condition: &Condition,
+    position: usize,
+    trials: &[&Trial],
+    center: f64,
+) -> Option<ConditionBoundary> {
+    let mut points = points(condition, position, trials, center);
+    let mut fit = Fit::of(&points, Terms::Line)?;
+    for _ in 0..NARROWED {
+        let is_near = |point: &&Point| fit.at(point.x).abs() <= INFORMATIVE;
+        let near: Vec<Point> = points.iter().filter(is_near).copied().collect();
+        if near.len() < FEWEST_NEAR || near.len() == points.len() {
+            break;
+        }
+        let Some(narrower) = Fit::of(&near, Terms::Line).filter(|it| it.crossing().is_some())
+        else {
+            break;
+        };
+        (points, fit) = (near, narrower);
+    }
+    let crossing = fit.crossing()?;
+    let curve = Fit::of(&points, Terms::Curve);
+    Some(ConditionBoundary {
+        condition: position,
+        fit,
+        crossing,
+        p_of_curve: curve.map_or(1.0, |curve| curve.p_of_third()),
+        by_curve: curve.and_then(|curve| curve.curved_crossing(crossing.x)),
+    })
+}
+
+fn points(condition: &Condition, position: usize, trials: &[&Trial], center: f64) -> Vec<Point> {
+    let point = |(number, trial): (usize, &&Trial)| {
+        let y = match (trial.measure(position)?, condition.allowed_share()) {
+            (Measure::Count(counted), Some(allowed)) if counted.total > 0 => Response::Count {
+                count: counted.exceeded as f64,
+                allowed: counted.total as f64 * allowed,
+            },
+            (measure, _) => Response::LogRatio(ratio(condition, measure)?.ln()),
+        };
+        let is_finite = !matches!(y, Response::LogRatio(log) if !log.is_finite());
+        let x = (trial.value / center).ln();
+        is_finite.then_some(Point { x, other: number as f64, y })
+    };
+    trials.iter().enumerate().filter_map(point).collect()
+}
+
+impl ConditionBoundary {
+    /// Returns true if the trials are curved beyond chance, and the curve crosses the bound at
+    /// another place than the interval of the line allows.
+    pub(super) fn is_curved(&self) -> bool {
+        let moves = self.by_curve.is_none_or(|by| by.abs() > self.crossing.half_width);
+        self.p_of_curve < BELIEVED && moves
+    }
+}
+
+/// Returns the crossing of the isotonic fit of a condition.
+pub(super) fn isotonic(order: &CapacityOrder, condition: usize, trials: &[&Trial]) -> Option<f64> {
+    let judged = order.conditions.get(condition)?;
+    let level = |trial: &&Trial| {
+        let x = trial.value.ln();
+        match (trial.measure(condition)?, judged.allowed_share()) {
+            (Measure::Count(counted), Some(allowed)) if counted.total > 0 => {
+                let weight = counted.total as f64;
+                let ratio = (counted.exceeded as f64 + 0.5) / (weight * allowed);
+                Some(Level { x, log_ratio: ratio.ln(), weight })
+            }
+            (measure, _) => {
+                let log_ratio = ratio(judged, measure)?.ln();
+                log_ratio.is_finite().then_some(Level { x, log_ratio, weight: 1.0 })
+            }
+        }
+    };
+    let levels: Vec<Level> = trials.iter().filter_map(level).collect();
+    isotonic_crossing(&levels).map(f64::exp)
+}
+
+/// Returns the outcome of one trial.
+pub(super) fn judged(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
+    judge(order, &[trial])
+}
+
+/// Returns true if a trial carried its load and a measure of it is near its bound.
+pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial) -> bool {
+    let is_near = |(position, condition): (usize, &Condition)| {
+        let measure = trial.measure(position)?;
+        Some(ratio(condition, measure)?.ln().abs() <= INFORMATIVE)
+    };
+    let any_near = || order.conditions.iter().enumerate().any(|it| is_near(it) == Some(true));
+    overload(order, trial).is_none() && any_near()
+}
+
+/// Returns the irregularity if a larger value passes while a smaller one fails.
+pub(super) fn inversion(outcomes: &[(f64, TrialOutcome)]) -> Option<Irregular> {
+    let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
+    let passes = outcomes.iter().rfind(|(_, it)| *it == TrialOutcome::Pass)?.0;
+    (passes > fails).then_some(Irregular::LossInversion { fails, passes })
+}
+
+/// Returns the irregularity if trials at the same values change with their order.
+pub(super) fn drift(
+    order: &CapacityOrder,
+    condition: usize,
+    trials: &[&Trial],
+) -> Option<Irregular> {
+    let center = trials.first()?.value;
+    let points = points(order.conditions.get(condition)?, condition, trials, center);
+    let fit = Fit::of(&points, Terms::Other)?;
+    let [_, slope, per_trial] = fit.coefficients;
+    // More requests beyond the bound at the same value mean a lower capacity.
+    let change = -per_trial * (points.len() as f64 - 1.0) / slope;
+    let is_drift = slope > 0.0 && fit.p_of_third() < BELIEVED && change.abs() > MATERIAL_DRIFT;
+    is_drift.then_some(Irregular::Drifts { change })
+}
+
+/// Returns the limit of the generator's own that most of the lowest failed trials reached.
+pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
+    let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
+    let mut failed: Vec<&Trial> = trials.iter().filter(fails).copied().collect();
+    failed.sort_by(|a, b| a.value.total_cmp(&b.value));
+    failed.truncate(LOWEST_FAILED);
+    let limits: Vec<OwnLimit> = failed.iter().filter_map(|trial| trial.own_limit).collect();
+    limits.first().copied().filter(|_| limits.len() * 2 > failed.len())
+}

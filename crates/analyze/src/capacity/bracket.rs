@@ -1,0 +1,110 @@
+//! The bracket: a value that passes and one that fails, close to each other.
+
+use super::order::{CapacityOrder, Vary};
+use super::outcome::TrialOutcome;
+use super::replay::{Pause, Replay, settable};
+use super::result::Irregular;
+use super::trial::Phase;
+
+/// Values around the boundary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Bracket {
+    /// Largest value that passed.
+    pub(super) low: Option<f64>,
+    /// Smallest value that failed.
+    pub(super) high: Option<f64>,
+    /// Value that stayed undecided: it is close to the boundary.
+    pub(super) undecided: Option<f64>,
+}
+
+/// Ratio of the ends of a bracket that is narrow enough for the rounds.
+const NARROW: f64 = 1.2;
+
+/// Maximum number of doublings.
+const MOST_DOUBLINGS: i32 = 17;
+
+/// Maximum number of halvings.
+const MOST_HALVINGS: i32 = 10;
+
+impl Bracket {
+    /// Doubles or halves the first value until one passes and the next one fails. The bracket is
+    /// left as far as it got if a trial is missing or the values end.
+    pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
+        let order = replay.order;
+        let mut value = settable(&order.vary, order.first);
+        while self.is_open() {
+            check_limits(order, value)?;
+            let outcome = replay.probe(value, Phase::Bracket)?;
+            self.add(value, &outcome);
+            value = match self.low {
+                Some(_) => settable(&order.vary, self.next_above(order, value)),
+                None => settable(&order.vary, value / 2.0),
+            };
+            if self.low == Some(value) {
+                return Err(Pause::Irregular(Irregular::NeverFails { highest: value }));
+            }
+            if self.high == Some(value) {
+                return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: value }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Halves the bracket geometrically until it is narrow.
+    pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
+        while let Some(middle) = self.middle(&replay.order.vary, NARROW) {
+            let outcome = replay.probe(middle, Phase::Shrink)?;
+            self.add(middle, &outcome);
+        }
+        Ok(())
+    }
+
+    /// Returns the settable value in the middle of a bracket that is wider than `narrow`; `None` if
+    /// there is none, or if a value was undecided.
+    pub(super) fn middle(&self, vary: &Vary, narrow: f64) -> Option<f64> {
+        let (low, high) = self.low.zip(self.high).filter(|_| self.undecided.is_none())?;
+        let middle = settable(vary, (low * high).sqrt());
+        (high / low > narrow && middle > low && middle < high).then_some(middle)
+    }
+
+    /// Returns the value around which the rounds begin; `None` for an empty bracket.
+    pub(super) fn center(&self) -> Option<f64> {
+        let middle = self.low.zip(self.high).map(|(low, high)| (low * high).sqrt());
+        self.undecided.or(middle).or(self.low).or(self.high)
+    }
+
+    pub(super) fn add(&mut self, value: f64, outcome: &TrialOutcome) {
+        match outcome {
+            TrialOutcome::Pass => self.low = Some(value),
+            TrialOutcome::Fail(_) => self.high = Some(value),
+            TrialOutcome::Undecided { .. } => self.undecided = Some(value),
+            // Invalid trials are repeated and never arrive here.
+            TrialOutcome::Invalid(_) => {}
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.undecided.is_none() && self.low.zip(self.high).is_none()
+    }
+
+    fn next_above(&self, order: &CapacityOrder, value: f64) -> f64 {
+        let doubled = value * 2.0;
+        order.highest.map_or(doubled, |highest| doubled.min(highest))
+    }
+}
+
+/// Checks that a value may be tried.
+fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), Pause> {
+    let ceiling = order.ceiling_per_s.map_or(f64::INFINITY, |ceiling| ceiling / 2.0);
+    if !order.vary.is_whole() && value > ceiling {
+        return Err(Pause::Irregular(Irregular::GeneratorLimited { value }));
+    }
+    let doublings = (value / order.first).log2();
+    if doublings > f64::from(MOST_DOUBLINGS) {
+        return Err(Pause::Irregular(Irregular::NeverFails { highest: value / 2.0 }));
+    }
+    if doublings < -f64::from(MOST_HALVINGS) {
+        return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: value * 2.0 }));
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Judgement of trials: of those at one value, and of those that confirm a value.
+
+use workload::{Metric, Side};
+
+use super::order::{CapacityOrder, Condition};
+use super::outcome::{FailReason, InvalidReason, TrialOutcome};
+use super::trial::{Counted, Measure, Trial};
+use crate::student::critical_t;
+
+/// Distance of a measure from its bound, in standard errors, beyond which it is decided: chance
+/// exceeds it once in 160 trials at the bound.
+const DECIDED: f64 = 2.5;
+
+/// Fraction of the offered requests that must be answered.
+const ACHIEVED: f64 = 0.99;
+
+/// Dispersion of a count whose correlation is unknown.
+const UNKNOWN_DISPERSION: f64 = 10.0;
+
+/// Judges the trials of one value together. Invalid trials count only if there are no others.
+pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {
+    let valid: Vec<&Trial> = trials.iter().copied().filter(|it| it.invalid.is_empty()).collect();
+    if valid.is_empty() {
+        let checks = trials.iter().flat_map(|trial| trial.invalid.iter().cloned()).collect();
+        return TrialOutcome::Invalid(InvalidReason::Instrument { checks });
+    }
+    if let Some(reason) = valid.iter().find_map(|trial| overload(order, trial)) {
+        return TrialOutcome::Fail(reason);
+    }
+    let judged = order.conditions.iter().enumerate().map(|(position, condition)| {
+        let measures: Vec<Measure> = valid.iter().filter_map(|it| it.measure(position)).collect();
+        (position, distance(condition, &measures))
+    });
+    let mut closest: Option<(usize, Distance)> = None;
+    for (condition, distance) in judged {
+        let Some(distance) = distance else {
+            return TrialOutcome::Fail(FailReason::Missing { condition });
+        };
+        if closest.is_none_or(|(_, known)| distance.errors > known.errors) {
+            closest = Some((condition, distance));
+        }
+    }
+    match closest {
+        Some((condition, Distance { errors, ratio })) if errors >= DECIDED => {
+            TrialOutcome::Fail(FailReason::Condition { condition, ratio })
+        }
+        Some((condition, Distance { errors, .. })) if errors > -DECIDED => {
+            TrialOutcome::Undecided { condition, distance: errors }
+        }
+        Some(_) | None => TrialOutcome::Pass,
+    }
+}
+
+/// Returns the reason why a trial fails whatever its measures are: its load was not carried.
+pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReason> {
+    let allows_failures = |it: &Condition| matches!(it.slo.metric, Metric::Failed);
+    let are_failures_allowed = order.conditions.iter().any(allows_failures);
+    let Trial { rejected, errors, .. } = *trial;
+    if rejected > 0 && !are_failures_allowed {
+        return Some(FailReason::QueueFull { rejected });
+    }
+    if errors > 0 && !are_failures_allowed {
+        return Some(FailReason::Errors { errors });
+    }
+    if trial.exceeds_capacity {
+        return Some(FailReason::Backlog);
+    }
+    let offered = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
+    let share = trial.achieved_per_s / offered;
+    (share < ACHIEVED && !are_failures_allowed).then_some(FailReason::Achieved { share })
+}
+
+/// Distance of a measure from its bound.
+#[derive(Clone, Copy)]
+struct Distance {
+    /// In standard errors, negative on the good side.
+    errors: f64,
+    /// Ratio to the bound.
+    ratio: f64,
+}
+
+/// Returns the distance of the measures of several trials from the bound of their condition; `None`
+/// if nothing was measured.
+fn distance(condition: &Condition, measures: &[Measure]) -> Option<Distance> {
+    if let Some(allowed) = condition.allowed_share() {
+        let counted = pooled(measures).filter(|counted| counted.total > 0)?;
+        let dispersion = counted.dispersion.unwrap_or(UNKNOWN_DISPERSION).max(1.0);
+        let variance = allowed * (1.0 - allowed) * dispersion / counted.total as f64;
+        let beyond = counted.share() - allowed;
+        let errors = beyond / variance.max(f64::MIN_POSITIVE).sqrt();
+        return Some(Distance { errors, ratio: counted.share() / allowed });
+    }
+    let (mut sum, mut squares, mut number, mut is_exact) = (0.0, 0.0, 0.0, true);
+    for measure in measures {
+        let Measure::Value { value, standard_error } = measure else { continue };
+        sum += value;
+        squares += standard_error.unwrap_or(0.0).powi(2);
+        number += 1.0;
+        is_exact &= standard_error.is_none();
+    }
+    let value = (number > 0.0).then(|| sum / number)?;
+    let bound = condition.slo.bound;
+    let (beyond, ratio) = match condition.slo.side {
+        Side::Below => (value - bound, value / bound),
+        // A lower bound that a larger load may reach is judged where the search ends.
+        Side::Above => return Some(Distance { errors: f64::NEG_INFINITY, ratio: bound / value }),
+    };
+    let error = squares.sqrt() / number;
+    let errors = match is_exact || error <= 0.0 {
+        // A value without an error is decided by itself.
+        true if beyond >= 0.0 => f64::INFINITY,
+        true => f64::NEG_INFINITY,
+        false => beyond / error,
+    };
+    Some(Distance { errors, ratio })
+}
+
+/// Returns the sum of the counts, with their mean dispersion weighted by the requests.
+fn pooled(measures: &[Measure]) -> Option<Counted> {
+    let counts = measures.iter().filter_map(|measure| match measure {
+        Measure::Count(counted) => Some(*counted),
+        Measure::Value { .. } | Measure::Missing => None,
+    });
+    counts.reduce(|sum, more| {
+        let total = sum.total + more.total;
+        let weighted = |it: Counted| it.dispersion.map(|by| by * it.total as f64);
+        let dispersion = match (weighted(sum), weighted(more)) {
+            (Some(a), Some(b)) if total > 0 => Some((a + b) / total as f64),
+            _ => sum.dispersion.or(more.dispersion),
+        };
+        Counted { exceeded: sum.exceeded + more.exceeded, total, dispersion }
+    })
+}
+
+/// Returns true if independent trials at one value confirm it: none was overloaded, and the upper
+/// 97.5 % bound of the mean of each measure is below what is allowed. At the true capacity, nominal
+/// 95 % accepted 8 % of the values in simulation, so the bound is that of 97.5 %.
+pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
+    let carried = trials.iter().all(|trial| overload(order, trial).is_none());
+    let positions = || order.conditions.iter().enumerate();
+    carried && positions().all(|(position, it)| is_below(it, position, trials))
+}
+
+/// Returns true if it is already unlikely that the trials will confirm their value: one was
+/// overloaded, or their mean measure is not below what is allowed.
+pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
+    let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
+    let is_half = trials.len() * 2 >= order.confirmations as usize;
+    let exceeds = |position: usize| {
+        has_upper_bound(&order.conditions[position])
+            && mean_ratio(order, position, trials).is_none_or(|mean| mean >= 1.0)
+    };
+    is_overloaded || is_half && (0..order.conditions.len()).any(exceeds)
+}
+
+/// Returns the mean ratio of the measures of a condition to what is allowed; `None` if a trial has
+/// none.
+pub(super) fn mean_ratio(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> Option<f64> {
+    let ratios = ratios(order.conditions.get(position)?, position, trials);
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    (ratios.len() == trials.len() && !trials.is_empty()).then_some(mean)
+}
+
+/// Returns true if a larger load can only violate the condition.
+fn has_upper_bound(condition: &Condition) -> bool {
+    condition.slo.side == Side::Below
+}
+
+fn is_below(condition: &Condition, position: usize, trials: &[&Trial]) -> bool {
+    if !has_upper_bound(condition) {
+        return true;
+    }
+    let ratios = ratios(condition, position, trials);
+    let n = ratios.len() as f64;
+    if ratios.len() < trials.len() || ratios.len() < 2 {
+        return false;
+    }
+    let mean = ratios.iter().sum::<f64>() / n;
+    let variance = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    // Counts scatter at least as much as those of independent requests.
+    let least = match condition.allowed_share() {
+        Some(allowed) => mean / (allowed * mean_total(position, trials)).max(f64::MIN_POSITIVE),
+        None => 0.0,
+    };
+    // One-sided 97.5 % is two-sided 95 %.
+    mean + critical_t(0.05, n - 1.0) * (variance.max(least) / n).sqrt() < 1.0
+}
+
+fn mean_total(position: usize, trials: &[&Trial]) -> f64 {
+    let totals = trials.iter().map(|trial| match trial.measure(position) {
+        Some(Measure::Count(counted)) => counted.total as f64,
+        Some(Measure::Value { .. } | Measure::Missing) | None => 0.0,
+    });
+    totals.sum::<f64>() / trials.len().max(1) as f64
+}
+
+/// Returns the ratio of each trial's measure to what is allowed; those without one are left out.
+fn ratios(condition: &Condition, position: usize, trials: &[&Trial]) -> Vec<f64> {
+    let measures = trials.iter().filter_map(|trial| trial.measure(position));
+    measures.filter_map(|measure| ratio(condition, measure)).collect()
+}
+
+/// Returns the ratio of a measure to what is allowed, below 1 if the condition holds.
+pub(super) fn ratio(condition: &Condition, measure: Measure) -> Option<f64> {
+    match (measure, condition.allowed_share(), condition.slo.side) {
+        (Measure::Count(counted), Some(allowed), _) if counted.total > 0 => {
+            Some(counted.share() / allowed)
+        }
+        (Measure::Value { value, .. }, _, Side::Below) => Some(value / condition.slo.bound),
+        (Measure::Value { value, .. }, _, Side::Above) => Some(condition.slo.bound / value),
+        (Measure::Count(_) | Measure::Missing, _, _) => None,
+    }
+}
+
+impl Trial {
+    /// Returns the measure of the condition at this position.
+    pub(super) fn measure(&self, position: usize) -> Option<Measure> {
+        self.measures.get(position).copied()
+    }
+}

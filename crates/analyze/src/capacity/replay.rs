@@ -1,0 +1,242 @@
+//! Replay of recorded trials: the search runs from its beginning, takes each trial that it wants
+//! from the record, and stops at the first one that is missing.
+
+use base::Nanos;
+
+use super::judge::judge;
+use super::order::{CapacityOrder, Vary};
+use super::outcome::TrialOutcome;
+use super::result::{Irregular, JudgedTrial, TrialRequest};
+use super::trial::{Phase, Trial};
+
+/// Reason why the search stops.
+pub(super) enum Pause {
+    /// A trial is not recorded yet.
+    Run(TrialRequest),
+    /// The phase cannot go on.
+    Irregular(Irregular),
+}
+
+/// The recorded trials, as far as the search has consumed them.
+pub(super) struct Replay<'a> {
+    pub(super) order: &'a CapacityOrder,
+    trials: &'a [Trial],
+    /// Number of consumed trials.
+    taken: usize,
+    /// Time that these took, without the hold.
+    spent: Nanos,
+}
+
+/// Number of requests in a trial that is not limited otherwise.
+const REQUESTS: f64 = 10_000.0;
+
+/// Number of requests that are expected beyond a bound at the boundary.
+const EXCEEDANCES: f64 = 100.0;
+
+/// Length of a trial in relaxation times.
+const RELAXATIONS: f64 = 100.0;
+
+/// Length of a warm-up in relaxation times.
+const SETTLING: f64 = 10.0;
+
+/// Length of the first trial at a value of the bracket. A value far from the boundary is decided by a
+/// quarter of the requests; others are extended.
+const FIRST: f64 = 0.25;
+
+/// Maximum number of repeats of an undecided trial, each twice as long as the one before.
+const EXTENSIONS: u32 = 3;
+
+/// Maximum number of invalid trials at one value.
+pub(super) const MOST_INVALID: u32 = 3;
+
+/// Fewest trials that the search's share of the budget is divided into.
+const FEWEST_TRIALS: f64 = 12.0;
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(order: &'a CapacityOrder, trials: &'a [Trial]) -> Replay<'a> {
+        Replay { order, trials, taken: 0, spent: Nanos::ZERO }
+    }
+
+    /// Returns the consumed trials.
+    pub(super) fn taken(&self) -> &'a [Trial] {
+        &self.trials[..self.taken]
+    }
+
+    /// Returns the consumed valid trials.
+    pub(super) fn valid(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
+        self.taken().iter().filter(|trial| trial.invalid.is_empty())
+    }
+
+    /// Returns the outcomes of the consumed trials, each by itself.
+    pub(super) fn judged(&self) -> Vec<JudgedTrial> {
+        let judged = |trial: &Trial| JudgedTrial {
+            value: trial.value,
+            phase: trial.phase,
+            outcome: judge(self.order, &[trial]),
+        };
+        self.taken().iter().map(judged).collect()
+    }
+
+    /// Returns the time that all consumed trials took.
+    pub(super) fn took(&self) -> Nanos {
+        self.taken().iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took)
+    }
+
+    /// Returns the time that is left of the budget for a phase.
+    pub(super) fn left(&self, phase: Phase) -> Nanos {
+        let Some(share) = share_of_budget(phase) else { return Nanos(u64::MAX / 4) };
+        let budget = self.order.budget.as_secs_f64() * share;
+        Nanos::from_secs_f64((budget - self.spent.as_secs_f64()).max(0.0))
+    }
+
+    /// Returns a trial at this value, with a window of this length, from the record.
+    ///
+    /// # Errors
+    /// The trial is not recorded yet, or the budget of the phase does not cover it.
+    pub(super) fn trial(
+        &mut self,
+        value: f64,
+        phase: Phase,
+        window: Nanos,
+    ) -> Result<&'a Trial, Pause> {
+        if let Some(trial) = self.trials.get(self.taken) {
+            self.taken += 1;
+            self.spent = match share_of_budget(trial.phase) {
+                Some(_) => self.spent + trial.took,
+                None => self.spent,
+            };
+            return Ok(trial);
+        }
+        let warmup = self.warmup(value);
+        if warmup + window + self.order.drain > self.left(phase) {
+            return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
+        }
+        Err(Pause::Run(TrialRequest { value, phase, warmup, window, number: self.taken }))
+    }
+
+    /// Returns a valid trial at this value; invalid ones are repeated.
+    ///
+    /// # Errors
+    /// As for [`Replay::trial`], and if the trial stays invalid.
+    pub(super) fn valid_trial(
+        &mut self,
+        value: f64,
+        phase: Phase,
+        window: Nanos,
+    ) -> Result<&'a Trial, Pause> {
+        for _ in 0..MOST_INVALID {
+            let trial = self.trial(value, phase, window)?;
+            if trial.invalid.is_empty() {
+                return Ok(trial);
+            }
+        }
+        Err(Pause::Irregular(Irregular::GeneratorLimited { value }))
+    }
+
+    /// Returns the outcome at this value. An undecided trial is repeated with twice the length, and
+    /// all trials at the value are judged together.
+    ///
+    /// # Errors
+    /// As for [`Replay::valid_trial`].
+    pub(super) fn probe(&mut self, value: f64, phase: Phase) -> Result<TrialOutcome, Pause> {
+        let mut window = self.window(value, FIRST);
+        let mut trials = vec![self.valid_trial(value, phase, window)?];
+        for _ in 0..EXTENSIONS {
+            let outcome = judge(self.order, &trials);
+            if !matches!(outcome, TrialOutcome::Undecided { .. }) {
+                return Ok(outcome);
+            }
+            window = window + window;
+            // An undecided value is near the boundary, so the search can go on without an extension.
+            match self.valid_trial(value, phase, window) {
+                Err(Pause::Irregular(Irregular::BudgetSpent { .. })) => break,
+                trial => trials.push(trial?),
+            }
+        }
+        Ok(judge(self.order, &trials))
+    }
+
+    /// Returns the length of a trial at this value: `times` the number of requests that judge a
+    /// value, enough relaxation times, within the budget.
+    pub(super) fn window(&self, value: f64, times: f64) -> Nanos {
+        let relaxations = RELAXATIONS * self.relaxation_s(value);
+        let requests = self.requests() / self.throughput(value).unwrap_or(f64::INFINITY);
+        let wanted = (times * requests).max(relaxations);
+        let most = self.search_s() / FEWEST_TRIALS - self.overhead_s(value);
+        let window = Nanos::from_secs_f64(wanted.min(most).max(0.0));
+        window.max(self.order.trial)
+    }
+
+    /// Returns the time from the start of a trial to its window.
+    pub(super) fn warmup(&self, value: f64) -> Nanos {
+        let settled = Nanos::from_secs_f64(SETTLING * self.relaxation_s(value));
+        self.order.warmup.max(settled.min(self.order.trial))
+    }
+
+    /// Returns the time of a trial outside of its window, in seconds.
+    pub(super) fn overhead_s(&self, value: f64) -> f64 {
+        (self.warmup(value) + self.order.drain).as_secs_f64()
+    }
+
+    /// Returns the search's share of the budget, in seconds.
+    fn search_s(&self) -> f64 {
+        self.order.budget.as_secs_f64() * (1.0 - CapacityOrder::CONFIRMATION_SHARE)
+    }
+
+    /// Returns the number of requests of a trial.
+    fn requests(&self) -> f64 {
+        let allowed = self.order.conditions.iter().filter_map(|it| it.allowed_share());
+        let smallest = allowed.filter(|share| *share > 0.0).fold(1.0, f64::min);
+        REQUESTS.max(EXCEEDANCES / smallest)
+    }
+
+    /// Returns the expected requests per second at a value; `None` if it is unknown.
+    fn throughput(&self, value: f64) -> Option<f64> {
+        match self.order.vary {
+            Vary::Rate { .. } => Some(value),
+            Vary::Concurrency { .. } => {
+                let nearest = self.nearest(value)?;
+                Some(nearest.achieved_per_s).filter(|it| *it > 0.0)
+            }
+        }
+    }
+
+    /// Returns the relaxation time at the nearest value that has one, in seconds; 0 without any.
+    fn relaxation_s(&self, value: f64) -> f64 {
+        let nearest = self.nearest(value).and_then(|trial| trial.relaxation);
+        nearest.map_or(0.0, Nanos::as_secs_f64)
+    }
+
+    /// Returns the valid trial at the value nearest to this one that carried its load; the latest of
+    /// several.
+    fn nearest(&self, value: f64) -> Option<&'a Trial> {
+        let distance = |trial: &Trial| (trial.value / value).ln().abs();
+        let carried = self.valid().filter(|trial| !trial.exceeds_capacity);
+        carried.fold(None, |best: Option<&Trial>, trial| match best {
+            Some(known) if distance(known) < distance(trial) => Some(known),
+            Some(_) | None => Some(trial),
+        })
+    }
+}
+
+/// Returns the share of the budget that a phase and those before it may take; `None` if it takes
+/// none of it.
+fn share_of_budget(phase: Phase) -> Option<f64> {
+    match phase {
+        Phase::Bracket | Phase::Shrink | Phase::Round(_) => {
+            Some(1.0 - CapacityOrder::CONFIRMATION_SHARE)
+        }
+        Phase::Confirm(_) => Some(1.0),
+        Phase::Hold => None,
+    }
+}
+
+/// Rounds a value to one that can be set: a whole number, or five significant digits.
+pub(super) fn settable(vary: &Vary, value: f64) -> f64 {
+    if vary.is_whole() {
+        return value.round().max(1.0);
+    }
+    let digits = 4 - value.abs().log10().floor() as i32;
+    let scale = 10f64.powi(digits);
+    (value * scale).round() / scale
+}

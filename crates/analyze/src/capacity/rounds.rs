@@ -1,0 +1,298 @@
+//! Rounds of five values around the estimate, in random order.
+
+use base::{Nanos, Seed, Stream};
+
+use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
+use super::bracket::Bracket;
+use super::order::{CapacityOrder, Vary};
+use super::outcome::TrialOutcome;
+use super::replay::{Pause, Replay, settable};
+use super::result::{Boundary, Interval, Irregular};
+use super::trial::{Phase, Trial};
+
+/// The boundary as the search found it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) boundary: Boundary,
+    pub(super) estimate: f64,
+    pub(super) interval: Interval,
+    /// Position of the binding condition; `None` if the load was not carried.
+    pub(super) binding: Option<usize>,
+    pub(super) isotonic: Option<f64>,
+    pub(super) irregular: Vec<Irregular>,
+}
+
+/// Distance of the outer values of a round from its center, as a fraction of it.
+const WIDEST: f64 = 0.06;
+
+/// The same where the boundary is steep.
+const NARROWEST: f64 = 0.01;
+
+/// Logarithm of the ratio that the outer values of a round should have.
+const SPANNED: f64 = 1.0;
+
+/// Number of rounds from which the number of rounds is computed.
+const PILOT: u32 = 2;
+
+const FEWEST_ROUNDS: u32 = 3;
+const MOST_ROUNDS: u32 = 12;
+
+/// Values in a round.
+const VALUES: usize = 5;
+
+/// Half of the width of the interval to reach, as a fraction of the estimate.
+const HALF_WIDTH: f64 = 0.01;
+
+/// Length of a trial of a round, as a multiple of the requests that judge a value.
+const LENGTH: f64 = 2.0;
+
+/// Ratio of the ends of a bracket between which a cliff lies.
+const CLIFF: f64 = 1.01;
+
+/// Largest ratio of neighbouring whole numbers whose jump is called a cliff.
+const WHOLE_CLIFF: f64 = 1.02;
+
+/// Smallest disagreement of the two fits that matters, as a fraction of the estimate.
+const DISAGREEMENT: f64 = 0.01;
+
+/// State of the rounds.
+struct Rounds<'r, 'a> {
+    replay: &'r mut Replay<'a>,
+    center: f64,
+    span: f64,
+    window: Nanos,
+    /// Trials of all rounds so far.
+    trials: Vec<&'a Trial>,
+}
+
+/// Runs the rounds around a bracket; `None` if its trials have no boundary.
+pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option<Found>, Pause> {
+    let Some(center) = bracket.center() else { return Ok(None) };
+    let window = length(replay, center);
+    let mut rounds = Rounds { replay, center, span: WIDEST, window, trials: Vec::new() };
+    rounds.run()
+}
+
+/// Returns the length of the trials: as long as three rounds can be within the budget.
+fn length(replay: &Replay<'_>, center: f64) -> Nanos {
+    let left = replay.left(Phase::Round(1)).as_secs_f64();
+    let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - replay.overhead_s(center);
+    let wanted = replay.window(center, LENGTH).as_secs_f64();
+    Nanos::from_secs_f64(wanted.min(most).max(0.0)).max(replay.order.trial)
+}
+
+impl<'a> Rounds<'_, 'a> {
+    fn run(&mut self) -> Result<Option<Found>, Pause> {
+        let (mut round, mut planned, mut has_narrowed) = (1, MOST_ROUNDS, false);
+        let mut irregular = Vec::new();
+        while round <= planned {
+            match self.round(round) {
+                Err(Pause::Irregular(spent @ Irregular::BudgetSpent { .. })) => {
+                    if round <= FEWEST_ROUNDS {
+                        irregular.push(spent);
+                    }
+                    break;
+                }
+                it => it?,
+            }
+            if !has_narrowed && !self.has_informative(round) {
+                has_narrowed = true;
+                if let Some(found) = self.narrow()? {
+                    return Ok(Some(found));
+                }
+            }
+            if round == PILOT {
+                planned = self.plan();
+            }
+            if round == planned
+                && planned < MOST_ROUNDS
+                && self.boundary().is_some_and(|it| it.is_curved())
+            {
+                // A narrower span is straighter.
+                self.span = (self.span / 2.0).max(NARROWEST);
+                planned = MOST_ROUNDS.min(planned + 1);
+                self.recenter(round, false);
+            } else {
+                self.recenter(round, true);
+            }
+            round += 1;
+        }
+        Ok(self.found(irregular))
+    }
+
+    /// Runs one round.
+    fn round(&mut self, round: u32) -> Result<(), Pause> {
+        let values = values(self.replay.order, self.center, self.span, round);
+        for value in values {
+            self.trials.push(self.replay.valid_trial(value, Phase::Round(round), self.window)?);
+        }
+        Ok(())
+    }
+
+    fn boundary(&self) -> Option<ConditionBoundary> {
+        binding(self.replay.order, &self.trials, self.center)
+    }
+
+    fn of_round(&self, round: u32) -> impl Iterator<Item = &&'a Trial> {
+        self.trials.iter().filter(move |trial| trial.phase == Phase::Round(round))
+    }
+
+    fn has_informative(&self, round: u32) -> bool {
+        self.of_round(round).any(|trial| is_informative(self.replay.order, trial))
+    }
+
+    /// Moves the center to the estimate, by at most the span of the last round, and adapts the span
+    /// to the slope.
+    fn recenter(&mut self, round: u32, adapts: bool) {
+        let boundary = self.boundary();
+        let by = match &boundary {
+            Some(boundary) => boundary.crossing.x,
+            None => {
+                let fails = |it: &&&Trial| {
+                    matches!(boundary::judged(self.replay.order, it), TrialOutcome::Fail(_))
+                };
+                let failed = self.of_round(round).filter(fails).count();
+                self.span * if failed * 2 > VALUES { -1.0 } else { 1.0 }
+            }
+        };
+        let slope = boundary.map_or(0.0, |boundary| boundary.fit.coefficients[1]);
+        self.center *= by.clamp(-self.span, self.span).exp();
+        if adapts && slope > 0.0 {
+            self.span = (SPANNED / slope).clamp(NARROWEST, WIDEST);
+        }
+    }
+
+    /// Returns the number of rounds that makes the interval narrow enough, within the budget.
+    fn plan(&self) -> u32 {
+        let overhead = self.replay.overhead_s(self.center);
+        let cost = VALUES as f64 * (self.window.as_secs_f64() + overhead);
+        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
+        let affordable = PILOT + (left / cost) as u32;
+        let needed = match self.boundary() {
+            None => MOST_ROUNDS,
+            Some(boundary) => {
+                // Two standard errors: the interval of the pilot itself is wider, with few trials.
+                let ratio = 2.0 * boundary.crossing.error / HALF_WIDTH;
+                (f64::from(PILOT) * ratio * ratio).ceil().min(f64::from(MOST_ROUNDS)) as u32
+            }
+        };
+        needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT))
+    }
+
+    /// Halves the gap between the values that pass and those that fail, when no trial of a round was
+    /// near the boundary. Returns the cliff in it, or moves the rounds to a trial near the boundary.
+    fn narrow(&mut self) -> Result<Option<Found>, Pause> {
+        let order = self.replay.order;
+        let mut gap = self.gap();
+        while let Some(middle) = gap.middle(&order.vary, CLIFF) {
+            let outcome = self.replay.probe(middle, Phase::Shrink)?;
+            gap.add(middle, &outcome);
+            let at_middle = self.replay.valid().filter(|trial| trial.value == middle);
+            if { at_middle }.any(|trial| is_informative(order, trial)) {
+                self.center = middle;
+                let (low, high) = gap.low.zip(gap.high).unwrap_or((middle, middle));
+                self.span = (high / low).ln().clamp(NARROWEST, WIDEST);
+                return Ok(None);
+            }
+        }
+        let Some((low, high)) = gap.low.zip(gap.high).filter(|_| gap.undecided.is_none()) else {
+            return Ok(None);
+        };
+        let limit = if order.vary.is_whole() { WHOLE_CLIFF } else { CLIFF };
+        Ok((high / low <= limit || order.vary.is_whole()).then(|| self.step(low, high, limit)))
+    }
+
+    /// Returns the bracket of all trials so far: the largest value that passes below the smallest
+    /// one that fails.
+    fn gap(&self) -> Bracket {
+        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let outcomes = outcomes(self.replay.order, &valid);
+        let high = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)));
+        let high = high.map(|(value, _)| *value);
+        let passes = |(value, outcome): &&(f64, TrialOutcome)| {
+            *outcome == TrialOutcome::Pass && high.is_none_or(|high| *value < high)
+        };
+        let low = outcomes.iter().rfind(passes).map(|(value, _)| *value);
+        Bracket { low, high, undecided: None }
+    }
+
+    /// Returns a boundary between two neighbouring values.
+    fn step(&self, low: f64, high: f64, limit: f64) -> Found {
+        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let outcomes = outcomes(self.replay.order, &valid);
+        let at_high = outcomes.iter().find(|(value, _)| *value == high);
+        let binding = match at_high {
+            Some((_, TrialOutcome::Fail(reason))) => reason.condition(),
+            Some(_) | None => None,
+        };
+        let inversion = boundary::inversion(&outcomes);
+        let is_cliff = high / low <= limit;
+        let estimate = if is_cliff { (low * high).sqrt() } else { low };
+        Found {
+            boundary: match (&inversion, is_cliff) {
+                (Some(_), _) => Boundary::NonMonotone,
+                (None, true) => Boundary::Cliff,
+                (None, false) => Boundary::Smooth,
+            },
+            estimate,
+            interval: Interval { low, high },
+            binding,
+            isotonic: None,
+            irregular: inversion.into_iter().collect(),
+        }
+    }
+
+    fn found(&self, mut irregular: Vec<Irregular>) -> Option<Found> {
+        let order = self.replay.order;
+        let found = self.boundary()?;
+        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let inversion = boundary::inversion(&outcomes(order, &valid));
+        let at = |x: f64| self.center * x.exp();
+        let (x, half) = (found.crossing.x, found.crossing.half_width);
+        let estimate = at(x);
+        let isotonic = boundary::isotonic(order, found.condition, &valid);
+        let apart = isotonic.map_or(0.0, |isotonic| (isotonic / estimate).ln().abs());
+        let boundary = match &inversion {
+            Some(_) => Boundary::NonMonotone,
+            None => Boundary::Smooth,
+        };
+        irregular.extend(inversion);
+        irregular.extend(boundary::drift(order, found.condition, &self.trials));
+        if let Some(isotonic) = isotonic.filter(|_| apart > half.max(DISAGREEMENT)) {
+            irregular.push(Irregular::FitsDisagree { regression: estimate, isotonic });
+        }
+        if found.is_curved() {
+            irregular.push(Irregular::Curved);
+        }
+        Some(Found {
+            boundary,
+            estimate,
+            interval: Interval { low: at(x - half), high: at(x + half) },
+            binding: Some(found.condition),
+            isotonic,
+            irregular,
+        })
+    }
+}
+
+/// Returns the values of a round in random order.
+fn values(order: &CapacityOrder, center: f64, span: f64, round: u32) -> [f64; VALUES] {
+    let steps = [-2.0, -1.0, 0.0, 1.0, 2.0];
+    let mut values = match order.vary {
+        Vary::Rate { .. } => steps.map(|step| center * (1.0 + step * span / 2.0)),
+        Vary::Concurrency { .. } => {
+            let width = (center * span / 2.0).round().max(1.0);
+            steps.map(|step| center.round() + step * width)
+        }
+    };
+    shuffle(&mut values, order.seed, round);
+    values.map(|value| settable(&order.vary, value))
+}
+
+/// Shuffles the values of a round (Fisher and Yates).
+fn shuffle(values: &mut [f64; VALUES], seed: Seed, round: u32) {
+    let mut draw = Stream::new(seed, "capacity", "order").draw(u64::from(round));
+    for last in (1..VALUES).rev() {
+        values.swap(last, draw.below(last as u64 + 1) as usize);
+    }
+}
