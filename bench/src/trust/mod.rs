@@ -6,6 +6,7 @@
 //! on any machine, except for those in [real time](idle).
 
 pub mod alarms;
+pub mod capacity;
 pub mod comparison;
 pub mod coverage;
 pub mod idle;

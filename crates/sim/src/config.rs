@@ -19,6 +19,9 @@ pub struct Config {
     /// Most requests in the system, waiting ones included; the next one is refused with an error.
     /// `None` means unlimited.
     pub capacity: Option<u32>,
+    /// Most requests that are accepted within any second; a further one is refused with an error.
+    /// `None` means unlimited.
+    pub limit: Option<u32>,
     /// Number of rows that each statement returns.
     pub rows: u64,
     /// Time that connecting takes.
@@ -165,13 +168,16 @@ impl std::error::Error for ConfigError {}
 /// Largest number of servers: the simulation keeps the state of each.
 const MOST_SERVERS: u32 = 1_000_000;
 
+/// Largest limit of requests per second: the simulation keeps the times of those of one second.
+const MOST_LIMIT: u32 = 10_000_000;
+
 /// Highest position of a run: its drift depends on all runs before it.
 const MOST_RUNS: u64 = 1_000_000;
 
 /// Kinds of server, in Kendall's notation where there is one.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
-const OPTIONS: [&str; 25] = [
+const OPTIONS: [&str; 26] = [
     "service",
     "servers",
     "fast",
@@ -180,6 +186,7 @@ const OPTIONS: [&str; 25] = [
     "contention",
     "coherency",
     "capacity",
+    "limit",
     "rows",
     "connect",
     "max-connections",
@@ -231,6 +238,7 @@ impl Config {
             service,
             servers,
             capacity: None,
+            limit: None,
             rows: 1,
             connect: Nanos::ZERO,
             max_connections: None,
@@ -273,6 +281,7 @@ impl Config {
             };
         }
         config.capacity = options.positive("capacity")?;
+        config.limit = options.limit()?;
         config.max_connections = options.positive("max-connections")?;
         config.rows = options.count("rows", 1)?;
         config.connect = options.duration("connect", Nanos::ZERO)?;
@@ -361,6 +370,15 @@ impl Options<'_> {
                 Err(self.error("servers", why))
             }
             servers => Ok(servers),
+        }
+    }
+
+    fn limit(&self) -> Result<Option<u32>, ConfigError> {
+        match self.positive("limit")? {
+            Some(limit) if limit > MOST_LIMIT => {
+                Err(self.error("limit", format!("is more than {MOST_LIMIT}")))
+            }
+            limit => Ok(limit),
         }
     }
 
@@ -491,6 +509,11 @@ mod tests {
                 vec![("servers", "4000000000")],
                 "`4000000000` of the simulated server's option `servers` is more than 1000000: \
                  write fewer, or `unlimited`",
+            ),
+            (
+                "mm1",
+                vec![("limit", "20000000")],
+                "`20000000` of the simulated server's option `limit` is more than 10000000",
             ),
             (
                 "mm1",

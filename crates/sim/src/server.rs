@@ -4,7 +4,7 @@
 //! served, the answer to a request is known at its arrival: there are no events to schedule.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
 
@@ -14,6 +14,9 @@ use crate::stalls::Stalls;
 /// Time after which a rejection for lack of capacity arrives. It is not zero, or a closed client in
 /// virtual time would repeat its request forever without the clock moving on.
 const REFUSAL: Nanos = Nanos::from_micros(10);
+
+/// Time over which requests are counted against the limit.
+const LIMITED: Nanos = Nanos::from_secs(1);
 
 /// A simulated server.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct Server {
     free_at: BinaryHeap<Reverse<Stamp>>,
     /// Times at which the requests in the system leave it; kept only if they are counted.
     departures: BinaryHeap<Reverse<Stamp>>,
+    /// Times of the requests that were accepted within the last second, if their number is limited.
+    accepted: VecDeque<Stamp>,
     /// Time zero of the run: faults are counted from here and do not happen before.
     zero: Stamp,
     /// Number of outages that are over: after each the server restarts without its old work.
@@ -95,6 +100,7 @@ impl Server {
         Server {
             free_at: std::iter::repeat_n(Reverse(Stamp::ZERO), servers).collect(),
             departures: BinaryHeap::new(),
+            accepted: VecDeque::new(),
             randomness: Stream::new(seed, "sim", "service"),
             slowness: config.variation.factor(seed),
             arrivals: 0,
@@ -143,8 +149,9 @@ impl Server {
         if self.broken_between(session.since, now) {
             return Answer { at: now, fate: AnswerKind::Disconnected };
         }
-        if let Some(answer) = self.refuse_beyond_capacity(now) {
-            return answer;
+        if let Some(code) = self.refusal(now) {
+            let fate = AnswerKind::Failed(Class::Server, Code::new(code));
+            return Answer { at: now + REFUSAL, fate };
         }
         let service = hints.service.unwrap_or_else(|| self.draw_service(now, &mut draw));
         let at = self.serve(now, self.slowed(now, service));
@@ -197,13 +204,28 @@ impl Server {
         }
     }
 
-    fn refuse_beyond_capacity(&mut self, now: Stamp) -> Option<Answer> {
-        let capacity = self.config.capacity?;
-        let full = self.requests_inside(now) >= capacity as usize;
-        full.then(|| Answer {
-            at: now + REFUSAL,
-            fate: AnswerKind::Failed(Class::Server, Code::new("capacity")),
-        })
+    /// Returns the code of the error with which a request that arrives now is refused.
+    fn refusal(&mut self, now: Stamp) -> Option<&'static str> {
+        if let Some(capacity) = self.config.capacity
+            && self.requests_inside(now) >= capacity as usize
+        {
+            return Some("capacity");
+        }
+        (!self.is_within_limit(now)).then_some("limit")
+    }
+
+    /// Returns true, and counts a request that arrives now, if fewer requests than the limit were
+    /// accepted within the last second.
+    fn is_within_limit(&mut self, now: Stamp) -> bool {
+        let Some(limit) = self.config.limit else { return true };
+        while self.accepted.front().is_some_and(|at| now.since(*at) >= LIMITED) {
+            self.accepted.pop_front();
+        }
+        let is_within = self.accepted.len() < limit as usize;
+        if is_within {
+            self.accepted.push_back(now);
+        }
+        is_within
     }
 
     /// Returns true if the number of requests in the server matters.
@@ -316,6 +338,17 @@ mod tests {
         let refused = AnswerKind::Failed(Class::Server, Code::new("capacity"));
         let ends: Vec<_> = [0, 0, 0, 1].map(|at| arrive(&mut server, session, at)).into();
         assert_eq!(ends, [(1, OK), (2, OK), (0, refused), (3, OK)]);
+    }
+
+    #[test]
+    fn beyond_the_limit_of_a_second_requests_are_refused_at_once() {
+        let config = Config { limit: Some(3), servers: None, ..constant(1) };
+        let (mut server, session) = server(config);
+        let refused = AnswerKind::Failed(Class::Server, Code::new("limit"));
+        let fates: Vec<_> = [0, 400, 800, 999, 1_000, 1_100, 1_400]
+            .map(|at| arrive(&mut server, session, at).1)
+            .into();
+        assert_eq!(fates, [OK, OK, OK, refused, OK, refused, OK]);
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! Trials as real runs of the engine in virtual time.
+
+use std::error::Error;
+
+use analyze::capacity::{
+    Capacity, CapacityOrder, Condition, Measure, Step, Trial, TrialRequest, Vary, next_step,
+};
+use analyze::summarize;
+use base::{Nanos, Seed};
+use workload::{Metric, Side, Slo, Statistic};
+
+use super::system::System;
+use crate::trust::{plan, simulated};
+
+/// First rate of every search, in requests per second.
+const FIRST: f64 = 100.0;
+
+/// Largest rate of every search, in requests per second.
+const HIGHEST: f64 = 20_000.0;
+
+/// Time for all trials of a search.
+const BUDGET: Nanos = Nanos::from_secs(15 * 60);
+
+/// Shortest trial.
+const TRIAL: Nanos = Nanos::from_secs(10);
+
+const WARMUP: Nanos = Nanos::from_secs(1);
+
+/// Time after a trial, as a real run would need it.
+const DRAIN: Nanos = Nanos::from_secs(2);
+
+/// Most trials of one search; a search that wants more does not end.
+const MOST_TRIALS: usize = 1_000;
+
+/// A search and the requests that it took.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// Its result.
+    pub capacity: Capacity,
+    /// Requests of all trials, those of the confirmation included.
+    pub requests: u64,
+    /// Requests of the confirmation.
+    pub of_confirmation: u64,
+}
+
+/// Returns the order of a search on this system.
+pub(super) fn order(system: &System, seed: u64) -> CapacityOrder {
+    let slo = Slo {
+        text: format!("p99(read) < {}ms", system.bound_ms),
+        metric: Metric::Response(Statistic::Quantile(system.quantile)),
+        side: Side::Below,
+        bound: system.bound_ms * 1e6,
+    };
+    CapacityOrder {
+        conditions: vec![Condition { job: "read".to_owned(), slo }],
+        vary: Vary::Rate { job: "read".to_owned() },
+        first: FIRST,
+        highest: Some(HIGHEST),
+        ceiling_per_s: None,
+        trial: TRIAL,
+        warmup: WARMUP,
+        drain: DRAIN,
+        budget: BUDGET,
+        hold: None,
+        confirmations: CapacityOrder::CONFIRMATIONS,
+        seed: Seed(seed),
+    }
+}
+
+/// Makes a search with this seed.
+///
+/// # Errors
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+pub fn search(system: &System, seed: u64) -> Result<Searched, Box<dyn Error>> {
+    let order = order(system, seed);
+    let mut trials: Vec<Trial> = Vec::new();
+    while trials.len() < MOST_TRIALS {
+        match next_step(&order, &trials) {
+            Step::Run(request) => trials.push(trial(system, &order, &request, seed)?),
+            Step::Done(capacity) => {
+                let of = |trial: &Trial| match trial.measures.first() {
+                    Some(Measure::Count(counted)) => counted.total,
+                    Some(Measure::Value { .. } | Measure::Missing) | None => 0,
+                };
+                let confirms = |it: &&Trial| it.phase.name() == "confirm";
+                return Ok(Searched {
+                    capacity: *capacity,
+                    requests: trials.iter().map(of).sum(),
+                    of_confirmation: trials.iter().filter(confirms).map(of).sum(),
+                });
+            }
+        }
+    }
+    Err(format!("{}, seed {seed}: no result after {MOST_TRIALS} trials", system.name).into())
+}
+
+/// Runs one trial.
+pub(super) fn trial(
+    system: &System,
+    order: &CapacityOrder,
+    request: &TrialRequest,
+    seed: u64,
+) -> Result<Trial, Box<dyn Error>> {
+    // Whole milliseconds, rounded up.
+    let millis = |time: Nanos| time.0.div_ceil(1_000_000);
+    let (warmup, window) = (millis(request.warmup), millis(request.window));
+    let plan = plan(&format!(
+        "duration = {}ms\nwarmup = {warmup}ms\n[read]\nquery = select 1\nrate = {}\n{}",
+        warmup + window,
+        request.value,
+        system.job
+    ))?;
+    let seed = seed * 10_000 + request.number as u64;
+    let evidence = simulated(&plan, system.url, seed)?;
+    let took = Nanos::from_millis(warmup + window) + order.drain;
+    Ok(Trial::of(order, request, &evidence, &summarize(&evidence), took))
+}

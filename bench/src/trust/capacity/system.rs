@@ -1,0 +1,80 @@
+//! Simulated systems whose capacity is known.
+
+/// A simulated system, the load on it, and its true capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct System {
+    /// Its name.
+    pub name: &'static str,
+    pub(super) url: &'static str,
+    /// Lines of the job beside its rate.
+    pub(super) job: &'static str,
+    /// Quantile of the condition.
+    pub(super) quantile: f64,
+    /// Bound of the response time, in milliseconds.
+    pub(super) bound_ms: f64,
+    /// Largest rate at which the condition holds, in requests per second.
+    pub truth: f64,
+    /// True if the results are judged; others are only reported.
+    pub is_judged: bool,
+}
+
+/// Systems with a smooth boundary. The response times of M/M/1 are exponential, so a p99 of X is
+/// reached at μ − ln 100 / X; those of the others follow from Erlang's C formula, and from Pollaczek
+/// and Khinchine's for constant services.
+pub const SYSTEMS: [System; 10] = [
+    mm1("M/M/1, p99 < 10 ms", 10.0, 539.483_0),
+    mm1("M/M/1, p99 < 20 ms", 20.0, 769.741_5),
+    mm1("M/M/1, p99 < 50 ms", 50.0, 907.896_6),
+    reported(several("M/M/4, p99 < 20 ms", "sim:mmc?service=4ms&servers=4", 20.0, 606.229_6)),
+    reported(several("M/M/4, p99 < 40 ms", "sim:mmc?service=4ms&servers=4", 40.0, 875.225_9)),
+    several("M/M/16, p99 < 20 ms", "sim:mmc?service=4ms&servers=16", 20.0, 3_492.121_9),
+    several("M/M/16, p99 < 40 ms", "sim:mmc?service=4ms&servers=16", 40.0, 3_870.686_8),
+    several("M/M/2, p99 < 10 ms", "sim:mmc?service=1ms&servers=2", 10.0, 1_515.952_2),
+    several("M/D/1, p99 < 5 ms", "sim:md1?service=1ms", 5.0, 560.783),
+    several("M/D/1, p99 < 10 ms", "sim:md1?service=1ms", 10.0, 773.487),
+];
+
+/// A server that answers after 1 ms, up to 800 requests per second, and refuses further ones.
+pub const STEP: System = System {
+    name: "step at 800/s",
+    url: "sim:mdc?service=1ms&servers=unlimited&limit=800",
+    job: "arrival = uniform\n",
+    quantile: 0.99,
+    bound_ms: 20.0,
+    truth: 800.0,
+    is_judged: true,
+};
+
+/// A server that is always fast enough.
+pub const NEVER: System = System {
+    name: "never fails",
+    url: "sim:mdc?service=1ms&servers=unlimited",
+    job: "",
+    quantile: 0.99,
+    bound_ms: 20.0,
+    truth: f64::INFINITY,
+    is_judged: true,
+};
+
+/// A server that is always too slow.
+pub const ALWAYS: System = System {
+    name: "always fails",
+    url: "sim:mdc?service=30ms&servers=unlimited",
+    job: "",
+    quantile: 0.99,
+    bound_ms: 20.0,
+    truth: 0.0,
+    is_judged: true,
+};
+
+const fn mm1(name: &'static str, bound_ms: f64, truth: f64) -> System {
+    several(name, "sim:mm1?service=1ms", bound_ms, truth)
+}
+
+const fn several(name: &'static str, url: &'static str, bound_ms: f64, truth: f64) -> System {
+    System { name, url, job: "", quantile: 0.99, bound_ms, truth, is_judged: true }
+}
+
+const fn reported(system: System) -> System {
+    System { is_judged: false, ..system }
+}
