@@ -19,7 +19,7 @@ const FIRST: f64 = 100.0;
 const HIGHEST: f64 = 20_000.0;
 
 /// Time for all trials of a search.
-const BUDGET: Nanos = Nanos::from_secs(15 * 60);
+const BUDGET: Nanos = Nanos::from_secs(25 * 60);
 
 /// Shortest trial.
 const TRIAL: Nanos = Nanos::from_secs(10);

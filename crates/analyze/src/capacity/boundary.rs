@@ -1,7 +1,7 @@
 //! The boundary in the trials: outcomes by value, crossings of the conditions, inversions, drift.
 
 use super::isotonic::{Level, isotonic_crossing};
-use super::judge::{judge, overload, ratio};
+use super::judge::{DECIDED, judge, judge_at, overload, ratio};
 use super::order::{CapacityOrder, Condition};
 use super::outcome::TrialOutcome;
 use super::regression::{Crossing, Fit, Point, Response, Terms};
@@ -18,8 +18,18 @@ const FEWEST_NEAR: usize = 6;
 /// Number of times that a fit is narrowed to the trials near its crossing.
 const NARROWED: u32 = 3;
 
+/// Distance from the bound, in standard errors, of values that are in the wrong order. Pairs of
+/// values near the boundary are many, and the errors of short trials are themselves uncertain.
+const INVERTED: f64 = 4.0;
+
 /// Probability of chance below which a curve or a drift is believed.
 const BELIEVED: f64 = 0.01;
+
+/// Probability of chance below which the crossing is that of a curve.
+const CURVED: f64 = 0.05;
+
+/// Largest distance of the crossing of a curve from that of the line.
+const MOVED: f64 = 0.05;
 
 /// Smallest drift of the capacity that matters, as a fraction of it.
 const MATERIAL_DRIFT: f64 = 0.02;
@@ -32,22 +42,26 @@ const LOWEST_FAILED: usize = 3;
 pub(super) struct ConditionBoundary {
     /// Position of the condition.
     pub(super) condition: usize,
-    /// Fitted line, around the center of the fit.
-    pub(super) fit: Fit,
-    /// Its crossing.
+    /// Its crossing, by a curve if the trials are curved.
     pub(super) crossing: Crossing,
+    /// Dispersion of its counts.
+    pub(super) dispersion: f64,
     /// Probability with which chance makes the trials as curved as they are.
-    pub(super) p_of_curve: f64,
-    /// Distance of the crossing of a curve from that of the line, if there is one.
-    pub(super) by_curve: Option<f64>,
+    p_of_curve: f64,
+    /// True if the trials are curved and no curve crosses the bound near the line's crossing.
+    pub(super) is_uncertain: bool,
 }
 
 /// Returns the outcome of all trials at each value, in ascending order.
 pub(super) fn outcomes(order: &CapacityOrder, trials: &[&Trial]) -> Vec<(f64, TrialOutcome)> {
+    outcomes_at(order, trials, DECIDED)
+}
+
+fn outcomes_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> Vec<(f64, TrialOutcome)> {
     let mut sorted = trials.to_vec();
     sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
     let by_value = sorted.chunk_by(|a, b| a.value == b.value);
-    by_value.map(|trials| (trials[0].value, judge(order, trials))).collect()
+    by_value.map(|trials| (trials[0].value, judge_at(order, trials, decided))).collect()
 }
 
 /// Returns the boundary of the condition whose bound is reached at the lowest value.
@@ -81,15 +95,16 @@ fn of_condition(
         };
         (points, fit) = (near, narrower);
     }
-    let crossing = fit.crossing()?;
+    let line = fit.crossing()?;
     let curve = Fit::of(&points, Terms::Curve);
-    Some(ConditionBoundary {
-        condition: position,
-        fit,
-        crossing,
-        p_of_curve: curve.map_or(1.0, |curve| curve.p_of_third()),
-        by_curve: curve.and_then(|curve| curve.curved_crossing(crossing.x)),
-    })
+    let p_of_curve = curve.map_or(1.0, |curve| curve.p_of_third());
+    let curved = curve.and_then(|curve| curve.curved_crossing(line.x));
+    let is_near = |curved: &Crossing| (curved.x - line.x).abs() <= MOVED;
+    let curved = curved.filter(|curved| p_of_curve < CURVED && is_near(curved));
+    let crossing = curved.unwrap_or(line);
+    let is_uncertain = curved.is_none() && p_of_curve < BELIEVED;
+    let dispersion = fit.dispersion;
+    Some(ConditionBoundary { condition: position, crossing, dispersion, p_of_curve, is_uncertain })
 }
 
 fn points(condition: &Condition, position: usize, trials: &[&Trial], center: f64) -> Vec<Point> {
@@ -109,11 +124,9 @@ fn points(condition: &Condition, position: usize, trials: &[&Trial], center: f64
 }
 
 impl ConditionBoundary {
-    /// Returns true if the trials are curved beyond chance, and the curve crosses the bound at
-    /// another place than the interval of the line allows.
+    /// Returns true if the trials are curved beyond chance.
     pub(super) fn is_curved(&self) -> bool {
-        let moves = self.by_curve.is_none_or(|by| by.abs() > self.crossing.half_width);
-        self.p_of_curve < BELIEVED && moves
+        self.p_of_curve < BELIEVED
     }
 }
 
@@ -153,8 +166,10 @@ pub(super) fn is_informative(order: &CapacityOrder, trial: &Trial) -> bool {
     overload(order, trial).is_none() && any_near()
 }
 
-/// Returns the irregularity if a larger value passes while a smaller one fails.
-pub(super) fn inversion(outcomes: &[(f64, TrialOutcome)]) -> Option<Irregular> {
+/// Returns the irregularity if a larger value passes while a smaller one fails, both far beyond
+/// chance.
+pub(super) fn inversion(order: &CapacityOrder, trials: &[&Trial]) -> Option<Irregular> {
+    let outcomes = outcomes_at(order, trials, INVERTED);
     let fails = outcomes.iter().find(|(_, it)| matches!(it, TrialOutcome::Fail(_)))?.0;
     let passes = outcomes.iter().rfind(|(_, it)| *it == TrialOutcome::Pass)?.0;
     (passes > fails).then_some(Irregular::LossInversion { fails, passes })

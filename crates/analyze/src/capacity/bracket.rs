@@ -13,12 +13,21 @@ pub(super) struct Bracket {
     pub(super) low: Option<f64>,
     /// Smallest value that failed.
     pub(super) high: Option<f64>,
-    /// Value that stayed undecided: it is close to the boundary.
+    /// Value that stayed undecided, larger than `low`. It is no bound, but says where to look.
     pub(super) undecided: Option<f64>,
 }
 
 /// Ratio of the ends of a bracket that is narrow enough for the rounds.
 const NARROW: f64 = 1.2;
+
+/// Ratio of the ends of a bracket above which an undecided value is too far from the other end to be
+/// the center.
+const WIDE: f64 = 1.5;
+
+/// Maximum number of repeats of an undecided trial while the value is doubled, and while the bracket
+/// is narrowed. Each repeat is twice as long as the one before.
+const BRIEF: u32 = 1;
+pub(super) const EXTENDED: u32 = 3;
 
 /// Maximum number of doublings.
 const MOST_DOUBLINGS: i32 = 17;
@@ -27,70 +36,87 @@ const MOST_DOUBLINGS: i32 = 17;
 const MOST_HALVINGS: i32 = 10;
 
 impl Bracket {
-    /// Doubles or halves the first value until one passes and the next one fails. The bracket is
-    /// left as far as it got if a trial is missing or the values end.
+    /// Doubles or halves the first value until one does not fail and the next one does. The bracket
+    /// is left as far as it got if a trial is missing or the values end.
     pub(super) fn find(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         let order = replay.order;
         let mut value = settable(&order.vary, order.first);
         while self.is_open() {
             check_limits(order, value)?;
-            let outcome = replay.probe(value, Phase::Bracket)?;
+            let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
             self.add(value, &outcome);
-            value = match self.low {
-                Some(_) => settable(&order.vary, self.next_above(order, value)),
+            let next = match self.floor() {
+                Some(_) => settable(&order.vary, next_above(order, value)),
                 None => settable(&order.vary, value / 2.0),
             };
-            if self.low == Some(value) {
-                return Err(Pause::Irregular(Irregular::NeverFails { highest: value }));
+            if next == value && self.is_open() {
+                let is_at_top = self.floor().is_some();
+                return Err(Pause::Irregular(match is_at_top {
+                    true => Irregular::NeverFails { highest: value },
+                    false => Irregular::AlwaysFails { lowest: value },
+                }));
             }
-            if self.high == Some(value) {
-                return Err(Pause::Irregular(Irregular::AlwaysFails { lowest: value }));
-            }
+            value = next;
         }
         Ok(())
     }
 
-    /// Halves the bracket geometrically until it is narrow.
+    /// Halves the bracket geometrically until it is narrow, or a value is undecided.
     pub(super) fn shrink(&mut self, replay: &mut Replay<'_>) -> Result<(), Pause> {
         while let Some(middle) = self.middle(&replay.order.vary, NARROW) {
-            let outcome = replay.probe(middle, Phase::Shrink)?;
+            let outcome = replay.probe(middle, Phase::Shrink, EXTENDED)?;
             self.add(middle, &outcome);
+            if self.undecided == Some(middle) {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Returns the settable value in the middle of a bracket that is wider than `narrow`; `None` if
-    /// there is none, or if a value was undecided.
+    /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
     pub(super) fn middle(&self, vary: &Vary, narrow: f64) -> Option<f64> {
-        let (low, high) = self.low.zip(self.high).filter(|_| self.undecided.is_none())?;
+        let (low, high) = self.floor().zip(self.high)?;
         let middle = settable(vary, (low * high).sqrt());
         (high / low > narrow && middle > low && middle < high).then_some(middle)
     }
 
     /// Returns the value around which the rounds begin; `None` for an empty bracket.
     pub(super) fn center(&self) -> Option<f64> {
-        let middle = self.low.zip(self.high).map(|(low, high)| (low * high).sqrt());
-        self.undecided.or(middle).or(self.low).or(self.high)
+        let is_close = |floor: &f64| self.high.is_some_and(|high| high / floor <= WIDE);
+        let undecided = self.undecided.filter(is_close);
+        let middle = self.floor().zip(self.high).map(|(low, high)| (low * high).sqrt());
+        undecided.or(middle).or(self.floor()).or(self.high)
     }
 
     pub(super) fn add(&mut self, value: f64, outcome: &TrialOutcome) {
         match outcome {
-            TrialOutcome::Pass => self.low = Some(value),
-            TrialOutcome::Fail(_) => self.high = Some(value),
+            TrialOutcome::Pass => {
+                self.low = Some(value);
+                self.undecided = self.undecided.filter(|undecided| *undecided > value);
+            }
+            TrialOutcome::Fail(_) => {
+                self.high = Some(value);
+                self.undecided = self.undecided.filter(|undecided| *undecided < value);
+            }
             TrialOutcome::Undecided { .. } => self.undecided = Some(value),
             // Invalid trials are repeated and never arrive here.
             TrialOutcome::Invalid(_) => {}
         }
     }
 
-    fn is_open(&self) -> bool {
-        self.undecided.is_none() && self.low.zip(self.high).is_none()
+    /// Returns the largest value that did not fail.
+    fn floor(&self) -> Option<f64> {
+        self.undecided.or(self.low)
     }
 
-    fn next_above(&self, order: &CapacityOrder, value: f64) -> f64 {
-        let doubled = value * 2.0;
-        order.highest.map_or(doubled, |highest| doubled.min(highest))
+    fn is_open(&self) -> bool {
+        self.floor().zip(self.high).is_none()
     }
+}
+
+fn next_above(order: &CapacityOrder, value: f64) -> f64 {
+    let doubled = value * 2.0;
+    order.highest.map_or(doubled, |highest| doubled.min(highest))
 }
 
 /// Checks that a value may be tried.

@@ -2,10 +2,11 @@
 
 use base::Nanos;
 
-use super::judge::{confirms, is_futile, mean_ratio, overload};
+use super::judge::{confirms, is_futile, mean_ratio, overload, upper_bound};
 use super::order::CapacityOrder;
 use super::replay::{MOST_INVALID, Pause, Replay, settable};
 use super::result::Irregular;
+use super::rounds::{Found, Steepness};
 use super::trial::{Phase, Trial};
 
 /// Result of the confirmation.
@@ -22,37 +23,93 @@ pub(super) struct Confirmed {
 /// Number of values that are tried: the first one and three steps down.
 const MOST_ATTEMPTS: u32 = 4;
 
-/// Factor of each step down.
+/// Factor of a step down where the slope is unknown, and the limits of the others.
 const STEP_DOWN: f64 = 0.97;
+const SMALLEST_STEP: f64 = 0.98;
+const LARGEST_STEP: f64 = 0.94;
+
+/// Fraction of the estimate at which the confirmation begins at least, unless a lower value is
+/// needed to have a chance: an interval may be wide, and the confirmation protects by itself.
+const LOWEST_START: f64 = 0.96;
+
+/// The same if the scatter of the trials makes higher values unlikely to be confirmed.
+const LOWEST_PROMISING: f64 = 0.93;
+
+/// Standard errors below what is allowed at which a mean is likely to be confirmed: 2.57 of the
+/// bound (Student's t with 5 degrees of freedom), and some for the scatter of the mean itself.
+const PROMISING: f64 = 3.3;
+
+/// Share of the time that is left which an attempt takes, unless it is the last one.
+const SHARE: f64 = 0.6;
 
 /// Length of a trial, as a multiple of the requests that judge a value.
 const LENGTH: f64 = 4.0;
 
+/// Confirms a value near the boundary, or one of the next lower ones.
+pub(super) fn confirm(replay: &mut Replay<'_>, found: &Found) -> Result<Confirmed, Pause> {
+    let start = found.interval.low.max(LOWEST_START * found.estimate);
+    let start = match found.steepness {
+        Some(steepness) => start.min(found.estimate * promising(replay, found, steepness)),
+        None => start,
+    };
+    confirm_at(replay, start, found.steepness.map(|it| it.slope))
+}
+
 /// Confirms a value, or one of the next lower ones.
-pub(super) fn confirm(replay: &mut Replay<'_>, value: f64) -> Result<Confirmed, Pause> {
+pub(super) fn confirm_at(
+    replay: &mut Replay<'_>,
+    start: f64,
+    slope: Option<f64>,
+) -> Result<Confirmed, Pause> {
     let order = replay.order;
-    let mut value = below(order, value);
-    let mut lowest = None;
+    let mut value = below(order, start);
+    let mut irregular = Vec::new();
     for attempt in 1..=MOST_ATTEMPTS {
         let trials = match attempt_at(replay, value, attempt) {
-            Err(Pause::Irregular(irregular)) => {
-                let irregular = vec![irregular];
-                return Ok(Confirmed { irregular, ..Confirmed::default() });
+            Err(Pause::Irregular(why)) => {
+                irregular.push(why);
+                break;
             }
             trials => trials?,
         };
         if trials.len() >= order.confirmations as usize && confirms(order, &trials) {
             return hold(replay, value, trials.len() as u32, &trials);
         }
-        lowest = Some(value);
-        let lower = below(order, value * STEP_DOWN);
+        irregular = vec![Irregular::NotConfirmed { lowest: value }];
+        let lower = below(order, value * step_down(order, &trials, slope));
         if lower >= value {
             break;
         }
         value = lower;
     }
-    let irregular = lowest.map(|lowest| Irregular::NotConfirmed { lowest });
-    Ok(Confirmed { irregular: irregular.into_iter().collect(), ..Confirmed::default() })
+    Ok(Confirmed { irregular, ..Confirmed::default() })
+}
+
+/// Returns the fraction of the estimate at which the trials of one attempt are likely to confirm the
+/// value: where the bound of their mean lies below what is allowed, at the scatter that the search
+/// saw.
+fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
+    let order = replay.order;
+    let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());
+    let Some(allowed) = allowed else { return 1.0 };
+    let window = length(replay, found.estimate, 1).as_secs_f64();
+    let per_s = replay.throughput(found.estimate).unwrap_or(0.0);
+    let requests = window * per_s * f64::from(order.confirmations);
+    let error = (steepness.dispersion / (requests * allowed).max(1.0)).sqrt();
+    let margin = (1.0 + PROMISING * error).ln() / steepness.slope;
+    (-margin).exp().max(LOWEST_PROMISING)
+}
+
+/// Returns the factor of the next lower value: as far down as the bound of the mean lies above what
+/// is allowed, by the slope of the search.
+fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>) -> f64 {
+    let bounds = (0..order.conditions.len()).filter_map(|it| upper_bound(order, it, trials));
+    let worst = bounds.fold(1.0, f64::max);
+    let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
+    match slope.filter(|slope| *slope > 0.0 && !is_overloaded) {
+        Some(slope) => (-worst.ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
+        None => STEP_DOWN,
+    }
 }
 
 /// Runs the trials of one attempt, until it is futile.
@@ -70,10 +127,10 @@ fn attempt_at<'a>(
     Ok(trials)
 }
 
-/// Returns the length of the trials: an attempt takes at most half of the time that is left, the
-/// last one all of it.
+/// Returns the length of the trials: an attempt takes a part of the time that is left, the last one
+/// all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
-    let share = if attempt == MOST_ATTEMPTS { 1.0 } else { 0.5 };
+    let share = if attempt == MOST_ATTEMPTS { 1.0 } else { SHARE };
     let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;
     let most = left / f64::from(replay.order.confirmations) - replay.overhead_s(value);
     let wanted = replay.window(value, LENGTH).as_secs_f64();

@@ -9,7 +9,7 @@ use crate::student::critical_t;
 
 /// Distance of a measure from its bound, in standard errors, beyond which it is decided: chance
 /// exceeds it once in 160 trials at the bound.
-const DECIDED: f64 = 2.5;
+pub(super) const DECIDED: f64 = 2.5;
 
 /// Fraction of the offered requests that must be answered.
 const ACHIEVED: f64 = 0.99;
@@ -19,6 +19,12 @@ const UNKNOWN_DISPERSION: f64 = 10.0;
 
 /// Judges the trials of one value together. Invalid trials count only if there are no others.
 pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {
+    judge_at(order, trials, DECIDED)
+}
+
+/// Judges the trials of one value together, with another distance than the usual one at which they
+/// are decided.
+pub(super) fn judge_at(order: &CapacityOrder, trials: &[&Trial], decided: f64) -> TrialOutcome {
     let valid: Vec<&Trial> = trials.iter().copied().filter(|it| it.invalid.is_empty()).collect();
     if valid.is_empty() {
         let checks = trials.iter().flat_map(|trial| trial.invalid.iter().cloned()).collect();
@@ -41,10 +47,10 @@ pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {
         }
     }
     match closest {
-        Some((condition, Distance { errors, ratio })) if errors >= DECIDED => {
+        Some((condition, Distance { errors, ratio })) if errors >= decided => {
             TrialOutcome::Fail(FailReason::Condition { condition, ratio })
         }
-        Some((condition, Distance { errors, .. })) if errors > -DECIDED => {
+        Some((condition, Distance { errors, .. })) if errors > -decided => {
             TrialOutcome::Undecided { condition, distance: errors }
         }
         Some(_) | None => TrialOutcome::Pass,
@@ -137,8 +143,7 @@ fn pooled(measures: &[Measure]) -> Option<Counted> {
 /// 95 % accepted 8 % of the values in simulation, so the bound is that of 97.5 %.
 pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let carried = trials.iter().all(|trial| overload(order, trial).is_none());
-    let positions = || order.conditions.iter().enumerate();
-    carried && positions().all(|(position, it)| is_below(it, position, trials))
+    carried && (0..order.conditions.len()).all(|position| is_below(order, position, trials))
 }
 
 /// Returns true if it is already unlikely that the trials will confirm their value: one was
@@ -166,14 +171,23 @@ fn has_upper_bound(condition: &Condition) -> bool {
     condition.slo.side == Side::Below
 }
 
-fn is_below(condition: &Condition, position: usize, trials: &[&Trial]) -> bool {
-    if !has_upper_bound(condition) {
-        return true;
-    }
+fn is_below(order: &CapacityOrder, position: usize, trials: &[&Trial]) -> bool {
+    !has_upper_bound(&order.conditions[position])
+        || upper_bound(order, position, trials).is_some_and(|bound| bound < 1.0)
+}
+
+/// Returns the upper 97.5 % bound of the mean ratio of a condition's measures to what is allowed;
+/// `None` if a trial has none, there are fewer than two, or the condition has no upper bound.
+pub(super) fn upper_bound(
+    order: &CapacityOrder,
+    position: usize,
+    trials: &[&Trial],
+) -> Option<f64> {
+    let condition = order.conditions.get(position).filter(|it| has_upper_bound(it))?;
     let ratios = ratios(condition, position, trials);
     let n = ratios.len() as f64;
     if ratios.len() < trials.len() || ratios.len() < 2 {
-        return false;
+        return None;
     }
     let mean = ratios.iter().sum::<f64>() / n;
     let variance = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -183,7 +197,7 @@ fn is_below(condition: &Condition, position: usize, trials: &[&Trial]) -> bool {
         None => 0.0,
     };
     // One-sided 97.5 % is two-sided 95 %.
-    mean + critical_t(0.05, n - 1.0) * (variance.max(least) / n).sqrt() < 1.0
+    Some(mean + critical_t(0.05, n - 1.0) * (variance.max(least) / n).sqrt())
 }
 
 fn mean_total(position: usize, trials: &[&Trial]) -> f64 {

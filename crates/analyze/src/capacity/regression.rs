@@ -54,6 +54,8 @@ pub(super) struct Fit {
     covariance: [[f64; 3]; 3],
     /// Degrees of freedom of the residuals.
     freedom: f64,
+    /// Pearson's dispersion; of values the variance of their logarithms.
+    pub(super) dispersion: f64,
 }
 
 /// A crossing of the bound.
@@ -65,6 +67,8 @@ pub(super) struct Crossing {
     pub(super) error: f64,
     /// Half the width of its 95 % interval.
     pub(super) half_width: f64,
+    /// Growth of the logarithm of the ratio per unit of x.
+    pub(super) slope: f64,
 }
 
 /// Maximum number of iterations of the regression; it usually converges in six.
@@ -101,18 +105,14 @@ impl Fit {
         let freedom = (points.len() - size) as f64;
         let dispersion = dispersion(points, terms, coefficients) / freedom;
         let covariance = inverse?.map(|row| row.map(|it| it * dispersion));
-        let fit = Fit { coefficients, covariance, freedom };
+        let fit = Fit { coefficients, covariance, freedom, dispersion };
         fit.is_finite().then_some(fit)
     }
 
     /// Returns the x at which the line crosses the bound; `None` if the line does not rise.
     pub(super) fn crossing(&self) -> Option<Crossing> {
         let [a, b, _] = self.coefficients;
-        let x = -a / b;
-        let [[aa, ab, _], [_, bb, _], _] = self.covariance;
-        let error = (aa + 2.0 * x * ab + x * x * bb).max(0.0).sqrt() / b;
-        let half_width = error * critical_t(0.05, self.freedom);
-        (b > 0.0 && x.is_finite() && error.is_finite()).then_some(Crossing { x, error, half_width })
+        self.crossing_at(-a / b, b)
     }
 
     /// Returns the fitted logarithm of the ratio at x, without the third term.
@@ -120,12 +120,12 @@ impl Fit {
         self.coefficients[0] + self.coefficients[1] * x
     }
 
-    /// Returns the distance of the crossing of a curve from that of the line at `near`; `None` if
-    /// the curve does not rise there, or does not cross the bound.
-    pub(super) fn curved_crossing(&self, near: f64) -> Option<f64> {
+    /// Returns the crossing of a curve that is closest to `near`; `None` if the curve does not rise
+    /// there, or does not cross the bound.
+    pub(super) fn curved_crossing(&self, near: f64) -> Option<Crossing> {
         let [a, b, c] = self.coefficients;
-        // a + b x + c x² = 0 at x = near + d, by Newton's method from d = 0.
         let mut x = near;
+        // Newton's method.
         for _ in 0..MOST_ITERATIONS {
             let slope = b + 2.0 * c * x;
             if slope <= 0.0 {
@@ -134,10 +134,22 @@ impl Fit {
             let step = (a + b * x + c * x * x) / slope;
             x -= step;
             if step.abs() < CONVERGED {
-                return Some(x - near);
+                return self.crossing_at(x, b + 2.0 * c * x);
             }
         }
         None
+    }
+
+    /// Returns a crossing with its error, by the delta method.
+    fn crossing_at(&self, x: f64, slope: f64) -> Option<Crossing> {
+        let gradient = [1.0, x, x * x];
+        let rows = self.covariance.iter().zip(gradient);
+        let products =
+            rows.map(|(row, g)| g * row.iter().zip(gradient).map(|(a, b)| a * b).sum::<f64>());
+        let error = products.sum::<f64>().max(0.0).sqrt() / slope;
+        let half_width = error * critical_t(0.05, self.freedom);
+        let is_finite = x.is_finite() && error.is_finite();
+        (slope > 0.0 && is_finite).then_some(Crossing { x, error, half_width, slope })
     }
 
     /// Returns the probability with which chance makes the third term as large as it is.

@@ -43,9 +43,6 @@ const SETTLING: f64 = 10.0;
 /// quarter of the requests; others are extended.
 const FIRST: f64 = 0.25;
 
-/// Maximum number of repeats of an undecided trial, each twice as long as the one before.
-const EXTENSIONS: u32 = 3;
-
 /// Maximum number of invalid trials at one value.
 pub(super) const MOST_INVALID: u32 = 3;
 
@@ -99,19 +96,22 @@ impl<'a> Replay<'a> {
         phase: Phase,
         window: Nanos,
     ) -> Result<&'a Trial, Pause> {
-        if let Some(trial) = self.trials.get(self.taken) {
-            self.taken += 1;
-            self.spent = match share_of_budget(trial.phase) {
-                Some(_) => self.spent + trial.took,
-                None => self.spent,
-            };
-            return Ok(trial);
-        }
+        // The same before a recorded trial as before a new one: a resumed search must stop where the
+        // first one did.
         let warmup = self.warmup(value);
         if warmup + window + self.order.drain > self.left(phase) {
             return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
         }
-        Err(Pause::Run(TrialRequest { value, phase, warmup, window, number: self.taken }))
+        let Some(trial) = self.trials.get(self.taken) else {
+            let number = self.taken;
+            return Err(Pause::Run(TrialRequest { value, phase, warmup, window, number }));
+        };
+        self.taken += 1;
+        self.spent = match share_of_budget(phase) {
+            Some(_) => self.spent + trial.took,
+            None => self.spent,
+        };
+        Ok(trial)
     }
 
     /// Returns a valid trial at this value; invalid ones are repeated.
@@ -133,15 +133,20 @@ impl<'a> Replay<'a> {
         Err(Pause::Irregular(Irregular::GeneratorLimited { value }))
     }
 
-    /// Returns the outcome at this value. An undecided trial is repeated with twice the length, and
-    /// all trials at the value are judged together.
+    /// Returns the outcome at this value. An undecided trial is repeated with twice the length, at
+    /// most `extensions` times, and all trials at the value are judged together.
     ///
     /// # Errors
     /// As for [`Replay::valid_trial`].
-    pub(super) fn probe(&mut self, value: f64, phase: Phase) -> Result<TrialOutcome, Pause> {
+    pub(super) fn probe(
+        &mut self,
+        value: f64,
+        phase: Phase,
+        extensions: u32,
+    ) -> Result<TrialOutcome, Pause> {
         let mut window = self.window(value, FIRST);
         let mut trials = vec![self.valid_trial(value, phase, window)?];
-        for _ in 0..EXTENSIONS {
+        for _ in 0..extensions {
             let outcome = judge(self.order, &trials);
             if !matches!(outcome, TrialOutcome::Undecided { .. }) {
                 return Ok(outcome);
@@ -191,7 +196,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the expected requests per second at a value; `None` if it is unknown.
-    fn throughput(&self, value: f64) -> Option<f64> {
+    pub(super) fn throughput(&self, value: f64) -> Option<f64> {
         match self.order.vary {
             Vary::Rate { .. } => Some(value),
             Vary::Concurrency { .. } => {

@@ -3,7 +3,8 @@
 use base::{Nanos, Seed, Stream};
 
 use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
-use super::bracket::Bracket;
+use super::bracket::{Bracket, EXTENDED};
+use super::judge::mean_ratio;
 use super::order::{CapacityOrder, Vary};
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay, settable};
@@ -19,11 +20,26 @@ pub(super) struct Found {
     /// Position of the binding condition; `None` if the load was not carried.
     pub(super) binding: Option<usize>,
     pub(super) isotonic: Option<f64>,
+    /// Growth of the logarithm of the measure per unit of that of the value, and the dispersion of
+    /// the counts; `None` for a cliff.
+    pub(super) steepness: Option<Steepness>,
     pub(super) irregular: Vec<Irregular>,
 }
 
+/// Growth and scatter of the binding condition's measure at the boundary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Steepness {
+    /// Growth of the logarithm of the measure per unit of the logarithm of the value.
+    pub(super) slope: f64,
+    /// Requests per independent request.
+    pub(super) dispersion: f64,
+}
+
 /// Distance of the outer values of a round from its center, as a fraction of it.
-const WIDEST: f64 = 0.06;
+const FIRST_SPAN: f64 = 0.06;
+
+/// The same where the boundary is shallow.
+const WIDEST: f64 = 0.1;
 
 /// The same where the boundary is steep.
 const NARROWEST: f64 = 0.01;
@@ -47,7 +63,16 @@ const HALF_WIDTH: f64 = 0.01;
 const LENGTH: f64 = 2.0;
 
 /// Ratio of the ends of a bracket between which a cliff lies.
-const CLIFF: f64 = 1.01;
+const CLIFF: f64 = 1.005;
+
+/// Factor between a measure and its bound on each side of a cliff, at least.
+const JUMP: f64 = 10.0;
+
+/// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
+const NEAR: f64 = 0.12;
+
+/// Half of the width of the interval, as a logarithm, from which on the regression is not used.
+const USELESS: f64 = 0.15;
 
 /// Largest ratio of neighbouring whole numbers whose jump is called a cliff.
 const WHOLE_CLIFF: f64 = 1.02;
@@ -69,7 +94,7 @@ struct Rounds<'r, 'a> {
 pub(super) fn rounds(replay: &mut Replay<'_>, bracket: Bracket) -> Result<Option<Found>, Pause> {
     let Some(center) = bracket.center() else { return Ok(None) };
     let window = length(replay, center);
-    let mut rounds = Rounds { replay, center, span: WIDEST, window, trials: Vec::new() };
+    let mut rounds = Rounds { replay, center, span: FIRST_SPAN, window, trials: Vec::new() };
     rounds.run()
 }
 
@@ -129,8 +154,15 @@ impl<'a> Rounds<'_, 'a> {
         Ok(())
     }
 
+    /// Returns the boundary of all trials of the rounds, and of those of the bracket nearby.
     fn boundary(&self) -> Option<ConditionBoundary> {
-        binding(self.replay.order, &self.trials, self.center)
+        let is_near = |trial: &&Trial| {
+            let is_of_round = matches!(trial.phase, Phase::Round(_));
+            is_of_round || (trial.value / self.center).ln().abs() <= NEAR
+        };
+        let trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
+        let found = binding(self.replay.order, &trials, self.center)?;
+        (found.crossing.half_width <= USELESS).then_some(found)
     }
 
     fn of_round(&self, round: u32) -> impl Iterator<Item = &&'a Trial> {
@@ -152,14 +184,23 @@ impl<'a> Rounds<'_, 'a> {
                     matches!(boundary::judged(self.replay.order, it), TrialOutcome::Fail(_))
                 };
                 let failed = self.of_round(round).filter(fails).count();
-                self.span * if failed * 2 > VALUES { -1.0 } else { 1.0 }
+                let isotonic = self.isotonic().map(|it| (it / self.center).ln());
+                isotonic.unwrap_or(self.span * if failed * 2 > VALUES { -1.0 } else { 1.0 })
             }
         };
-        let slope = boundary.map_or(0.0, |boundary| boundary.fit.coefficients[1]);
         self.center *= by.clamp(-self.span, self.span).exp();
-        if adapts && slope > 0.0 {
-            self.span = (SPANNED / slope).clamp(NARROWEST, WIDEST);
+        if let Some(boundary) = boundary.filter(|_| adapts) {
+            self.span = (SPANNED / boundary.crossing.slope).clamp(NARROWEST, WIDEST);
         }
+    }
+
+    /// Returns the lowest crossing of the isotonic fits of all trials.
+    fn isotonic(&self) -> Option<f64> {
+        let valid: Vec<&Trial> = self.replay.valid().collect();
+        let positions = 0..self.replay.order.conditions.len();
+        let crossings =
+            positions.filter_map(|it| boundary::isotonic(self.replay.order, it, &valid));
+        crossings.min_by(f64::total_cmp)
     }
 
     /// Returns the number of rounds that makes the interval narrow enough, within the budget.
@@ -185,7 +226,7 @@ impl<'a> Rounds<'_, 'a> {
         let order = self.replay.order;
         let mut gap = self.gap();
         while let Some(middle) = gap.middle(&order.vary, CLIFF) {
-            let outcome = self.replay.probe(middle, Phase::Shrink)?;
+            let outcome = self.replay.probe(middle, Phase::Shrink, EXTENDED)?;
             gap.add(middle, &outcome);
             let at_middle = self.replay.valid().filter(|trial| trial.value == middle);
             if { at_middle }.any(|trial| is_informative(order, trial)) {
@@ -199,7 +240,28 @@ impl<'a> Rounds<'_, 'a> {
             return Ok(None);
         };
         let limit = if order.vary.is_whole() { WHOLE_CLIFF } else { CLIFF };
-        Ok((high / low <= limit || order.vary.is_whole()).then(|| self.step(low, high, limit)))
+        if high / low <= limit && self.jumps(low, high) || order.vary.is_whole() {
+            return Ok(Some(self.step(low, high, limit)));
+        }
+        (self.center, self.span) = ((low * high).sqrt(), NARROWEST);
+        Ok(None)
+    }
+
+    /// Returns true if the measures are far from their bounds on both sides of a gap.
+    fn jumps(&self, low: f64, high: f64) -> bool {
+        let order = self.replay.order;
+        let at = |value: f64| -> Vec<&Trial> {
+            self.replay.valid().filter(|trial| trial.value == value).collect()
+        };
+        let (below, above) = (at(low), at(high));
+        let ratios = |trials: &[&Trial], is: fn(f64) -> bool, all: bool| {
+            let mut positions = 0..order.conditions.len();
+            let mut is_so = |it| mean_ratio(order, it, trials).is_some_and(is);
+            if all { positions.all(&mut is_so) } else { positions.any(&mut is_so) }
+        };
+        let refuses = |trial: &&Trial| trial.errors > 0 || trial.rejected > 0;
+        let is_far_above = above.iter().any(refuses) || ratios(&above, |it| it >= JUMP, false);
+        ratios(&below, |it| it <= 1.0 / JUMP, true) && is_far_above
     }
 
     /// Returns the bracket of all trials so far: the largest value that passes below the smallest
@@ -225,7 +287,7 @@ impl<'a> Rounds<'_, 'a> {
             Some((_, TrialOutcome::Fail(reason))) => reason.condition(),
             Some(_) | None => None,
         };
-        let inversion = boundary::inversion(&outcomes);
+        let inversion = boundary::inversion(self.replay.order, &valid);
         let is_cliff = high / low <= limit;
         let estimate = if is_cliff { (low * high).sqrt() } else { low };
         Found {
@@ -238,38 +300,56 @@ impl<'a> Rounds<'_, 'a> {
             interval: Interval { low, high },
             binding,
             isotonic: None,
+            steepness: None,
             irregular: inversion.into_iter().collect(),
         }
     }
 
     fn found(&self, mut irregular: Vec<Irregular>) -> Option<Found> {
         let order = self.replay.order;
-        let found = self.boundary()?;
         let valid: Vec<&Trial> = self.replay.valid().collect();
-        let inversion = boundary::inversion(&outcomes(order, &valid));
+        let inversion = boundary::inversion(order, &valid);
+        let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
+        irregular.extend(inversion);
+        let Some(found) = self.boundary() else { return self.by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
         let (x, half) = (found.crossing.x, found.crossing.half_width);
         let estimate = at(x);
         let isotonic = boundary::isotonic(order, found.condition, &valid);
         let apart = isotonic.map_or(0.0, |isotonic| (isotonic / estimate).ln().abs());
-        let boundary = match &inversion {
-            Some(_) => Boundary::NonMonotone,
-            None => Boundary::Smooth,
-        };
-        irregular.extend(inversion);
         irregular.extend(boundary::drift(order, found.condition, &self.trials));
         if let Some(isotonic) = isotonic.filter(|_| apart > half.max(DISAGREEMENT)) {
             irregular.push(Irregular::FitsDisagree { regression: estimate, isotonic });
         }
-        if found.is_curved() {
+        if found.is_uncertain {
             irregular.push(Irregular::Curved);
         }
+        let steepness =
+            Steepness { slope: found.crossing.slope, dispersion: found.dispersion.max(1.0) };
         Some(Found {
-            boundary,
+            boundary: class,
             estimate,
             interval: Interval { low: at(x - half), high: at(x + half) },
             binding: Some(found.condition),
             isotonic,
+            steepness: Some(steepness),
+            irregular,
+        })
+    }
+
+    /// Returns the boundary by the order of the outcomes alone, if the regression has none: between
+    /// the largest value that passes and the smallest that fails above it.
+    fn by_order(&self, boundary: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
+        let gap = self.gap();
+        let (low, high) = gap.low.zip(gap.high)?;
+        let isotonic = self.isotonic().filter(|it| (low..=high).contains(it));
+        Some(Found {
+            boundary,
+            estimate: isotonic.unwrap_or((low * high).sqrt()),
+            interval: Interval { low, high },
+            binding: None,
+            isotonic,
+            steepness: None,
             irregular,
         })
     }

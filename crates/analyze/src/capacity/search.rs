@@ -2,17 +2,13 @@
 
 use super::boundary::{outcomes, own_limit};
 use super::bracket::Bracket;
-use super::confirm::{Confirmed, confirm};
+use super::confirm::{Confirmed, confirm, confirm_at};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay};
 use super::result::{Boundary, Capacity, Irregular, Step};
 use super::rounds::{Found, rounds};
 use super::trial::Trial;
-
-/// Fraction of the estimate at which the confirmation begins at least: an interval may be wide, and
-/// the confirmation protects by itself.
-const LOWEST_START: f64 = 0.95;
 
 /// Returns the next step of a search. `trials` are all trials so far, in the order in which they
 /// were requested; the result depends on nothing else.
@@ -33,13 +29,10 @@ struct Knowledge {
 
 fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
     let knowledge = explore(replay)?;
-    let start = match &knowledge.found {
-        Some(found) => Some(found.interval.low.max(LOWEST_START * found.estimate)),
-        None => knowledge.bracket.low,
-    };
-    let confirmed = match start {
-        Some(start) => confirm(replay, start).map_err(run)?,
-        None => Confirmed::default(),
+    let confirmed = match (&knowledge.found, knowledge.bracket.low) {
+        (Some(found), _) => confirm(replay, found).map_err(run)?,
+        (None, Some(low)) => confirm_at(replay, low, None).map_err(run)?,
+        (None, None) => Confirmed::default(),
     };
     Ok(result(replay, knowledge, confirmed))
 }
