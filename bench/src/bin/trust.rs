@@ -1,16 +1,19 @@
 //! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals) and
-//! of `docs/comparing.md` (error rates of comparisons, and of mistakes in them).
+//! of `docs/comparing.md` (error rates of comparisons, and of mistakes in them), and of
+//! `docs/capacity.md` (errors of capacity searches).
 //!
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
 //! it takes half an hour on an otherwise idle machine. `trust comparisons` prints only the tables
-//! of comparisons. All fail if a table is worse than the page allows.
+//! of comparisons, `trust capacity [--searches N]` those of N capacity searches on each system (40 by
+//! default). All fail if a table is worse than the page allows.
 
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
 use bench::trust::alarms::{Alarms, CheckCounts, SHAPES, alarms};
+use bench::trust::capacity::{SearchErrors, Special, errors, specials};
 use bench::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
 use bench::trust::coverage::coverage;
 use bench::trust::idle::{idle, stalls};
@@ -26,6 +29,9 @@ const REAL_RUNS: u64 = 100;
 
 /// Number of comparisons of each kind; those of real runs are a fifth of them.
 const COMPARISONS: u32 = 2_000;
+
+/// Number of capacity searches on each system.
+const SEARCHES: u32 = 40;
 
 /// Number of valid runs per run with each fault.
 const FAULTY: u64 = 10;
@@ -50,10 +56,14 @@ fn tables() -> Result<bool, Box<dyn Error>> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => virtual_tables(&mut out, VIRTUAL_RUNS),
         ["comparisons"] => write_comparisons(&mut out, COMPARISONS),
+        ["capacity"] => write_searches(&mut out, SEARCHES),
+        ["capacity", "--searches", searches] => write_searches(&mut out, searches.parse()?),
         ["real"] => real_tables(&mut out, REAL_RUNS),
         ["real", runs] => real_tables(&mut out, runs.parse()?),
         [runs] => virtual_tables(&mut out, runs.parse()?),
-        _ => Err("usage: trust [RUNS | comparisons | real [RUNS]]".into()),
+        _ => {
+            Err("usage: trust [RUNS | comparisons | capacity [--searches N] | real [RUNS]]".into())
+        }
     }
 }
 
@@ -63,7 +73,8 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     // 300 of these per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
     let compared = write_comparisons(out, COMPARISONS)?;
-    Ok(silent && sharp && covered && compared)
+    let searched = write_searches(out, SEARCHES)?;
+    Ok(silent && sharp && covered && compared && searched)
 }
 
 fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
@@ -127,4 +138,42 @@ fn write_comparisons(out: &mut impl Write, comparisons: u32) -> Result<bool, Box
         writeln!(out, "| {} | {} | {without:.1} % | {with:.1} % |", it.mistake, it.honest.name)?;
     }
     Ok(found.iter().all(ComparisonRate::is_good) && mistakes.iter().all(Mutation::is_noticed))
+}
+
+/// Writes the errors of `searches` capacity searches on each system.
+fn write_searches(out: &mut impl Write, searches: u32) -> Result<bool, Box<dyn Error>> {
+    let all = errors(searches)?;
+    writeln!(
+        out,
+        "\n| system | method | median error | median size | within 2 % | published above | \
+         published ≥ 0.92 | interval holds | irregular | requests |\n\
+         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |"
+    )?;
+    for it in &all {
+        let searches = it.searches() as f64;
+        let covered = it.covered.map_or("-".to_owned(), |covered| {
+            format!("{:.0} %", 100.0 * f64::from(covered) / searches)
+        });
+        writeln!(
+            out,
+            "| {} | {} | {:+.2} % | {:.2} % | {:.0} % | {:.0} % | {:.0} % | {covered} | {:.0} % | \
+             {:.0} k |",
+            it.system.name,
+            it.method,
+            100.0 * it.median(),
+            100.0 * it.median_size(),
+            100.0 * it.close(),
+            100.0 * it.above(),
+            100.0 * it.useful(),
+            100.0 * f64::from(it.irregular) / searches,
+            it.mean_requests() / 1_000.0
+        )?;
+    }
+    let special = specials(searches)?;
+    writeln!(out, "\n| server | expected result | searches | found |\n| --- | --- | --: | --: |")?;
+    for Special { name, expected, searches, found } in &special {
+        writeln!(out, "| {name} | {expected} | {searches} | {found} |")?;
+    }
+    out.flush()?;
+    Ok(all.iter().all(SearchErrors::is_good) && special.iter().all(Special::is_good))
 }

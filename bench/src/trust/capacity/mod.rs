@@ -3,9 +3,13 @@
 //! Every trial is a run of the engine in virtual time against a simulated server whose capacity is
 //! known in closed form ([`mod@system`]).
 
+mod errors;
+mod rivals;
 mod runs;
 mod system;
 
+pub use errors::{OURS, SearchErrors, Special, errors, errors_of, specials};
+pub use rivals::{Rival, bisection, isotonic};
 pub use runs::{Searched, search};
 pub use system::{ALWAYS, NEVER, STEP, SYSTEMS, System};
 

@@ -13,7 +13,7 @@ use super::system::System;
 use crate::trust::{plan, simulated};
 
 /// First rate of every search, in requests per second.
-const FIRST: f64 = 100.0;
+pub(super) const FIRST: f64 = 100.0;
 
 /// Largest rate of every search, in requests per second.
 const HIGHEST: f64 = 20_000.0;

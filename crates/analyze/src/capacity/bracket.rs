@@ -134,3 +134,20 @@ fn check_limits(order: &CapacityOrder, value: f64) -> Result<(), Pause> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome::FailReason;
+    use super::*;
+
+    #[test]
+    fn undecided_value_moves_no_bound() {
+        let mut bracket = Bracket { low: Some(100.0), high: Some(400.0), undecided: None };
+        bracket.add(200.0, &TrialOutcome::Undecided { condition: 0, distance: 1.0 });
+        assert_eq!((bracket.low, bracket.high), (Some(100.0), Some(400.0)));
+        bracket.add(300.0, &TrialOutcome::Fail(FailReason::Backlog));
+        assert_eq!(bracket.center(), Some(200.0));
+        bracket.add(250.0, &TrialOutcome::Pass);
+        assert_eq!(bracket, Bracket { low: Some(250.0), high: Some(300.0), undecided: None });
+    }
+}

@@ -20,8 +20,8 @@ pub(super) struct Confirmed {
     pub(super) irregular: Vec<Irregular>,
 }
 
-/// Number of values that are tried: the first one and three steps down.
-const MOST_ATTEMPTS: u32 = 4;
+/// Number of values that are tried: the first one and two steps down.
+const MOST_ATTEMPTS: u32 = 3;
 
 /// Factor of a step down where the slope is unknown, and the limits of the others.
 const STEP_DOWN: f64 = 0.97;
@@ -33,14 +33,14 @@ const LARGEST_STEP: f64 = 0.94;
 const LOWEST_START: f64 = 0.96;
 
 /// The same if the scatter of the trials makes higher values unlikely to be confirmed.
-const LOWEST_PROMISING: f64 = 0.93;
+const LOWEST_PROMISING: f64 = 0.935;
 
 /// Standard errors below what is allowed at which a mean is likely to be confirmed: 2.57 of the
 /// bound (Student's t with 5 degrees of freedom), and some for the scatter of the mean itself.
-const PROMISING: f64 = 3.3;
+const PROMISING: f64 = 3.8;
 
 /// Share of the time that is left which an attempt takes, unless it is the last one.
-const SHARE: f64 = 0.6;
+const SHARE: f64 = 0.5;
 
 /// Length of a trial, as a multiple of the requests that judge a value.
 const LENGTH: f64 = 4.0;

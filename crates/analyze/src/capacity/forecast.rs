@@ -61,3 +61,34 @@ fn check(order: &CapacityOrder) -> Result<(), OrderError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic::order;
+    use super::*;
+
+    #[test]
+    fn forecast_covers_the_budget_and_the_hold() {
+        let hold = Some(Nanos::from_secs(3_600));
+        let forecast = forecast(&CapacityOrder { hold, ..order() }, 770.0).unwrap();
+        assert_eq!(forecast.time, Nanos::from_secs(5_100));
+        assert_eq!(forecast.trials, 116);
+        // 10 of 13 s of the budget, and the hold.
+        assert_eq!(forecast.requests, Some((1_500.0 / 1.3 * 770.0) as u64 + 3_600 * 770));
+    }
+
+    #[test]
+    fn impossible_orders_are_refused_with_numbers() {
+        let refused = |order: CapacityOrder| forecast(&order, 770.0).unwrap_err().to_string();
+        let short = CapacityOrder { budget: Nanos::from_secs(60), ..order() };
+        assert_eq!(refused(short), "a budget of 60 s is too short; the search takes 91 s or more");
+        let nothing = CapacityOrder { conditions: Vec::new(), ..order() };
+        assert_eq!(refused(nothing), "a capacity search has no condition");
+        let zero = CapacityOrder { first: 0.0, ..order() };
+        assert_eq!(refused(zero), "the first value of the search is 0; expected a number above 0");
+        let above = CapacityOrder { first: 20_000.0, ..order() };
+        assert_eq!(refused(above), "the first value 20000 is above the largest value 10000");
+        let few = CapacityOrder { confirmations: 2, ..order() };
+        assert_eq!(refused(few), "2 confirmations are too few; expected 3 or more");
+    }
+}

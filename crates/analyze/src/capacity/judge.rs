@@ -232,3 +232,130 @@ impl Trial {
         self.measures.get(position).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::TrialRequest;
+    use super::super::synthetic::{order, trial};
+    use super::super::trial::Phase;
+    use super::*;
+    use base::Nanos;
+    use workload::Slo;
+
+    fn request() -> TrialRequest {
+        TrialRequest {
+            value: 500.0,
+            phase: Phase::Bracket,
+            warmup: Nanos::from_secs(1),
+            window: Nanos::from_secs(20),
+            number: 0,
+        }
+    }
+
+    fn counted(exceeded: u64, dispersion: Option<f64>) -> Trial {
+        let counted = Counted { exceeded, total: 10_000, dispersion };
+        Trial { measures: vec![Measure::Count(counted)], ..trial(&request(), 500.0, 0.0) }
+    }
+
+    #[track_caller]
+    fn check(trial: &Trial, expected: &TrialOutcome) {
+        assert_eq!(&judge(&order(), &[trial]), expected);
+    }
+
+    /// The standard error of 100 expected exceedances of 10,000 is 9.95.
+    #[test]
+    fn count_is_decided_beyond_chance_and_undecided_within() {
+        check(&counted(75, Some(1.0)), &TrialOutcome::Pass);
+        assert_eq!(judge(&order(), &[&counted(125, Some(1.0))]).name(), "fail");
+        for exceeded in [76, 100, 124] {
+            let outcome = judge(&order(), &[&counted(exceeded, Some(1.0))]);
+            assert_eq!(outcome.name(), "undecided", "{exceeded}");
+        }
+    }
+
+    #[test]
+    fn correlated_requests_decide_less() {
+        assert_eq!(judge(&order(), &[&counted(150, Some(4.0))]).name(), "fail");
+        assert_eq!(judge(&order(), &[&counted(149, Some(4.0))]).name(), "undecided");
+        assert_eq!(judge(&order(), &[&counted(150, None)]).name(), "undecided");
+    }
+
+    #[test]
+    fn trials_at_one_value_are_judged_together() {
+        let two = [&counted(120, Some(1.0)), &counted(120, Some(1.0))];
+        assert_eq!(judge(&order(), &two[..1]).name(), "undecided");
+        assert_eq!(judge(&order(), &two).name(), "fail");
+    }
+
+    #[test]
+    fn load_that_is_not_carried_fails_whatever_the_quantile_is() {
+        let good = || counted(0, Some(1.0));
+        let fails = |trial: Trial, reason| check(&trial, &TrialOutcome::Fail(reason));
+        fails(Trial { exceeds_capacity: true, ..good() }, FailReason::Backlog);
+        fails(Trial { errors: 1, ..good() }, FailReason::Errors { errors: 1 });
+        fails(Trial { rejected: 3, ..good() }, FailReason::QueueFull { rejected: 3 });
+        let slow = Trial { achieved_per_s: 490.0, ..good() };
+        fails(slow, FailReason::Achieved { share: 0.98 });
+        let missing = Trial { measures: vec![Measure::Missing], ..good() };
+        fails(missing, FailReason::Missing { condition: 0 });
+    }
+
+    #[test]
+    fn condition_on_failures_allows_them() {
+        let mut order = order();
+        let slo = Slo {
+            text: "failed(read) < 5%".to_owned(),
+            metric: Metric::Failed,
+            side: Side::Below,
+            bound: 0.05,
+        };
+        order.conditions.push(Condition { job: "read".to_owned(), slo });
+        let failing = |errors| {
+            let mut trial = Trial { errors, ..counted(0, Some(1.0)) };
+            let counted = Counted { exceeded: errors, total: 10_000, dispersion: Some(1.0) };
+            trial.measures.push(Measure::Count(counted));
+            trial
+        };
+        assert_eq!(judge(&order, &[&failing(400)]), TrialOutcome::Pass);
+        let fails = FailReason::Condition { condition: 1, ratio: 1.2 };
+        assert_eq!(judge(&order, &[&failing(600)]), TrialOutcome::Fail(fails));
+    }
+
+    #[test]
+    fn invalid_trials_count_only_if_there_are_no_others() {
+        let invalid = Trial { invalid: vec!["stall".to_owned()], ..counted(9_000, Some(1.0)) };
+        let checks = vec!["stall".to_owned()];
+        check(&invalid, &TrialOutcome::Invalid(InvalidReason::Instrument { checks }));
+        let valid = counted(0, Some(1.0));
+        assert_eq!(judge(&order(), &[&invalid, &valid]), TrialOutcome::Pass);
+    }
+
+    #[test]
+    fn value_is_decided_by_its_standard_error() {
+        let mut order = order();
+        order.conditions[0].slo.metric = Metric::Response(workload::Statistic::Mean);
+        let outcome = |value: f64, standard_error| {
+            let measures = vec![Measure::Value { value: value * 1e6, standard_error }];
+            judge(&order, &[&Trial { measures, ..counted(0, None) }]).name()
+        };
+        assert_eq!(outcome(19.0, Some(1e5)), "pass");
+        assert_eq!(outcome(19.9, Some(1e5)), "undecided");
+        assert_eq!(outcome(21.0, Some(1e5)), "fail");
+        assert_eq!((outcome(19.99, None), outcome(20.0, None)), ("pass", "fail"));
+    }
+
+    #[test]
+    fn confirmation_needs_the_bound_of_the_mean_below_what_is_allowed() {
+        let trials = |counts: [u64; 6]| counts.map(|count| counted(count, Some(1.0)));
+        let confirms = |counts| {
+            let trials = trials(counts);
+            confirms(&order(), &trials.iter().collect::<Vec<_>>())
+        };
+        assert!(confirms([60, 70, 80, 90, 70, 65]));
+        assert!(!confirms([60, 70, 150, 90, 130, 65]));
+        assert!(!confirms([95, 96, 97, 96, 95, 97]), "counts scatter as independent requests do");
+        let mut refused = trials([0; 6]);
+        refused[2].errors = 1;
+        assert!(!super::confirms(&order(), &refused.iter().collect::<Vec<_>>()));
+    }
+}

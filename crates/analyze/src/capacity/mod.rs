@@ -25,6 +25,8 @@ mod replay;
 mod result;
 mod rounds;
 mod search;
+#[cfg(test)]
+mod synthetic;
 mod trial;
 
 pub use forecast::{Forecast, forecast};

@@ -369,7 +369,8 @@ mod tests {
 
     #[test]
     fn third_term_tells_a_curve_and_a_drift_from_a_line() {
-        let wobble = |n: usize| 1.0 + 0.02 * (n as f64 * 2.4).sin();
+        let noise = Stream::new(Seed(2), "test", "wobble");
+        let wobble = |n: usize| 1.0 + 0.02 * noise.draw(n as u64).normal();
         let points = |of: &dyn Fn(f64, f64) -> f64| -> Vec<Point> {
             (0..15)
                 .map(|n| {

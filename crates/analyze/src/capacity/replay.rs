@@ -34,7 +34,7 @@ const REQUESTS: f64 = 10_000.0;
 const EXCEEDANCES: f64 = 100.0;
 
 /// Length of a trial in relaxation times.
-const RELAXATIONS: f64 = 100.0;
+pub(super) const RELAXATIONS: f64 = 100.0;
 
 /// Length of a warm-up in relaxation times.
 const SETTLING: f64 = 10.0;
@@ -45,6 +45,9 @@ const FIRST: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
 pub(super) const MOST_INVALID: u32 = 3;
+
+/// Largest distance of values with about the same relaxation time, as a logarithm.
+const ABOUT: f64 = 0.03;
 
 /// Fewest trials that the search's share of the budget is divided into.
 const FEWEST_TRIALS: f64 = 12.0;
@@ -206,10 +209,13 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the relaxation time at the nearest value that has one, in seconds; 0 without any.
+    /// Returns the longest relaxation time of the trials at about this value, or else that of the
+    /// nearest one, in seconds; 0 if it is unknown. Short trials underestimate it.
     fn relaxation_s(&self, value: f64) -> f64 {
-        let nearest = self.nearest(value).and_then(|trial| trial.relaxation);
-        nearest.map_or(0.0, Nanos::as_secs_f64)
+        let is_about = |trial: &&Trial| (trial.value / value).ln().abs() <= ABOUT;
+        let about = self.valid().filter(is_about).filter_map(|trial| trial.relaxation).max();
+        let nearest = || self.nearest(value).and_then(|trial| trial.relaxation);
+        about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)
     }
 
     /// Returns the valid trial at the value nearest to this one that carried its load; the latest of

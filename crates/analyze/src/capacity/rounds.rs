@@ -7,7 +7,7 @@ use super::bracket::{Bracket, EXTENDED};
 use super::judge::mean_ratio;
 use super::order::{CapacityOrder, Vary};
 use super::outcome::TrialOutcome;
-use super::replay::{Pause, Replay, settable};
+use super::replay::{Pause, RELAXATIONS, Replay, settable};
 use super::result::{Boundary, Interval, Irregular};
 use super::trial::{Phase, Trial};
 
@@ -65,8 +65,9 @@ const LENGTH: f64 = 2.0;
 /// Ratio of the ends of a bracket between which a cliff lies.
 const CLIFF: f64 = 1.005;
 
-/// Factor between a measure and its bound on each side of a cliff, at least.
-const JUMP: f64 = 10.0;
+/// Factor between a measure and its bound on each side of a cliff, at least; where requests are
+/// refused, it is enough below.
+const JUMP: f64 = 30.0;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
 const NEAR: f64 = 0.12;
@@ -126,6 +127,9 @@ impl<'a> Rounds<'_, 'a> {
                     return Ok(Some(found));
                 }
             }
+            if round <= PILOT {
+                self.lengthen();
+            }
             if round == PILOT {
                 planned = self.plan();
             }
@@ -160,9 +164,29 @@ impl<'a> Rounds<'_, 'a> {
             let is_of_round = matches!(trial.phase, Phase::Round(_));
             is_of_round || (trial.value / self.center).ln().abs() <= NEAR
         };
-        let trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
+        let mut trials: Vec<&Trial> = self.replay.valid().filter(is_near).collect();
+        // Trials that turned out to be short depend on how they began.
+        let is_long =
+            |trial: &&Trial| trial.window.as_secs_f64() * 2.0 >= self.window.as_secs_f64();
+        let long: Vec<&Trial> = trials.iter().copied().filter(is_long).collect();
+        if long.len() >= PILOT as usize * VALUES {
+            trials = long;
+        }
         let found = binding(self.replay.order, &trials, self.center)?;
         (found.crossing.half_width <= USELESS).then_some(found)
+    }
+
+    /// Lengthens the trials of the next rounds if the dispersion between trials shows a longer
+    /// relaxation time than single trials could: by as much as three more rounds can take.
+    fn lengthen(&mut self) {
+        let Some(found) = self.boundary() else { return };
+        let Some(per_s) = self.replay.throughput(self.center) else { return };
+        let relaxation = (found.dispersion - 1.0).max(0.0) / (2.0 * per_s);
+        let left = self.replay.left(Phase::Round(PILOT)).as_secs_f64();
+        let overhead = self.replay.overhead_s(self.center);
+        let most = left / f64::from(FEWEST_ROUNDS * VALUES as u32) - overhead;
+        let wanted = (RELAXATIONS * relaxation).min(most);
+        self.window = self.window.max(Nanos::from_secs_f64(wanted.max(0.0)));
     }
 
     fn of_round(&self, round: u32) -> impl Iterator<Item = &&'a Trial> {

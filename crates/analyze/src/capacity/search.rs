@@ -97,3 +97,231 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         took: replay.took(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::TrialRequest;
+    use super::super::synthetic::{QUEUE, order, queue, run, trial};
+    use super::super::trial::{Measure, OwnLimit, Phase};
+    use super::*;
+    use crate::capacity::{Condition, Vary};
+    use base::Nanos;
+    use workload::{Metric, Side, Slo};
+
+    fn regular(request: &TrialRequest) -> Trial {
+        trial(request, request.value, queue(request.value))
+    }
+
+    fn found(server: impl Fn(&TrialRequest) -> Trial) -> Capacity {
+        run(&order(), server).0
+    }
+
+    #[track_caller]
+    fn check(capacity: &Capacity, expected: impl Fn(&Irregular) -> bool) {
+        assert!(capacity.irregular.iter().any(expected), "{:?}", capacity.irregular);
+    }
+
+    #[test]
+    fn regular_server_has_a_smooth_boundary_that_is_confirmed() {
+        let capacity = found(regular);
+        assert_eq!((capacity.boundary, capacity.irregular.as_slice()), (Boundary::Smooth, &[][..]));
+        let interval = capacity.interval.unwrap();
+        assert!(interval.low < QUEUE && QUEUE < interval.high, "{interval:?}");
+        assert!((capacity.estimate.unwrap() / QUEUE - 1.0).abs() < 0.01, "{capacity:?}");
+        let sustained = capacity.sustained.unwrap();
+        assert!((0.95..1.0).contains(&(sustained / QUEUE)), "{sustained}");
+        assert!(capacity.fails.unwrap() > QUEUE && capacity.confirmations == 6);
+        assert_eq!((capacity.binding, capacity.slo.as_str()), (Some(0), "p99(read) < 20ms"));
+        assert_eq!(capacity.took.as_secs_f64().ceil() as u64 / 1_500, 0, "within the budget");
+    }
+
+    #[test]
+    fn resumed_search_asks_for_the_trials_that_the_first_one_ran() {
+        for budget_s in [300, 900, 1_500] {
+            let order = CapacityOrder { budget: Nanos::from_secs(budget_s), ..order() };
+            let (capacity, trials) = run(&order, regular);
+            for known in 0..trials.len() {
+                let Step::Run(next) = next_step(&order, &trials[..known]) else {
+                    panic!("ends after {known} of {} trials", trials.len());
+                };
+                let ran = &trials[known];
+                assert_eq!((next.value, next.phase), (ran.value, ran.phase), "trial {known}");
+                assert_eq!((next.window, next.number), (ran.window, known));
+            }
+            assert_eq!(capacity.trials.len(), trials.len());
+        }
+    }
+
+    #[test]
+    fn server_that_refuses_beyond_a_rate_has_a_cliff() {
+        let capacity = found(|request| {
+            let refused = (1.0 - 800.0 / request.value).max(0.0);
+            let errors = (refused * request.value * request.window.as_secs_f64()) as u64;
+            Trial { errors, ..trial(request, request.value, refused) }
+        });
+        assert_eq!((capacity.boundary, capacity.irregular.as_slice()), (Boundary::Cliff, &[][..]));
+        let interval = capacity.interval.unwrap();
+        assert!(interval.low <= 800.0 && 800.0 < interval.high, "{interval:?}");
+        assert_eq!((capacity.sustained, capacity.binding), (Some(interval.low), None));
+    }
+
+    #[test]
+    fn server_that_never_fails_is_confirmed_at_the_largest_value() {
+        let capacity = found(|request| trial(request, request.value, 0.0));
+        assert_eq!(capacity.irregular, [Irregular::NeverFails { highest: 10_000.0 }]);
+        assert_eq!(capacity.boundary, Boundary::NotReached);
+        assert_eq!((capacity.sustained, capacity.estimate), (Some(10_000.0), None));
+    }
+
+    #[test]
+    fn server_that_always_fails_has_no_capacity() {
+        let capacity = found(|request| trial(request, request.value, 0.5));
+        check(&capacity, |it| matches!(it, Irregular::AlwaysFails { lowest } if *lowest < 0.2));
+        assert_eq!((capacity.boundary, capacity.sustained), (Boundary::NotReached, None));
+    }
+
+    #[test]
+    fn generator_that_cannot_reach_the_rate_is_the_limit() {
+        let invalid = |above: f64| {
+            move |request: &TrialRequest| {
+                let checks = (request.value > above).then(|| "send-lag".to_owned());
+                Trial { invalid: checks.into_iter().collect(), ..regular(request) }
+            }
+        };
+        let capacity = found(invalid(500.0));
+        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 800.0 }]);
+        assert_eq!((capacity.sustained, capacity.boundary), (Some(400.0), Boundary::NotReached));
+        let repeats = capacity.trials.iter().filter(|trial| trial.outcome.name() == "invalid");
+        assert_eq!(repeats.count(), 3);
+        let order = CapacityOrder { ceiling_per_s: Some(1_000.0), ..order() };
+        let (capacity, _) = run(&order, regular);
+        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 800.0 }]);
+    }
+
+    #[test]
+    fn invalid_trial_is_repeated_and_changes_nothing() {
+        let capacity = found(|request| {
+            let checks = (request.number % 7 == 3).then(|| "stall".to_owned());
+            Trial { invalid: checks.into_iter().collect(), ..regular(request) }
+        });
+        assert_eq!(capacity.irregular, []);
+        assert!((capacity.estimate.unwrap() / QUEUE - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn smaller_value_that_fails_is_a_loss_inversion() {
+        let capacity = found(|request| {
+            let errors = u64::from((680.0..700.0).contains(&request.value));
+            Trial { errors, ..regular(request) }
+        });
+        check(&capacity, |it| {
+            matches!(it, Irregular::LossInversion { fails, passes }
+                if (680.0..700.0).contains(fails) && *passes > 700.0)
+        });
+        assert_eq!(capacity.boundary, Boundary::NonMonotone);
+    }
+
+    #[test]
+    fn budget_that_ends_in_the_bracket_is_named() {
+        let order = CapacityOrder { budget: Nanos::from_secs(100), first: 1.0, ..order() };
+        let (capacity, _) = run(&order, regular);
+        check(&capacity, |it| *it == Irregular::BudgetSpent { phase: Phase::Bracket });
+        assert_eq!(capacity.boundary, Boundary::NotReached);
+    }
+
+    #[test]
+    fn connections_that_bind_are_the_limit() {
+        let limit = OwnLimit::Connections(16);
+        let capacity = found(|request| {
+            let own_limit = (request.value > 700.0).then_some(limit);
+            Trial { own_limit, ..regular(request) }
+        });
+        assert_eq!(capacity.irregular, [Irregular::LimitedBy(limit)]);
+    }
+
+    #[test]
+    fn server_that_degrades_from_trial_to_trial_drifts() {
+        let capacity = found(|request| {
+            let slower = 1.0 + 0.002 * request.number as f64;
+            trial(request, request.value, queue(request.value * slower))
+        });
+        check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
+    }
+
+    #[test]
+    fn value_that_fails_with_fresh_seeds_is_not_published() {
+        let capacity = found(|request| match request.phase {
+            Phase::Confirm(_) => trial(request, request.value, 0.02),
+            _ => regular(request),
+        });
+        check(&capacity, |it| matches!(it, Irregular::NotConfirmed { .. }));
+        assert_eq!((capacity.sustained, capacity.boundary), (None, Boundary::Smooth));
+        assert!(capacity.estimate.is_some());
+    }
+
+    #[test]
+    fn hold_publishes_only_a_value_that_holds() {
+        let hold = Some(Nanos::from_secs(3_600));
+        let order = CapacityOrder { hold, ..order() };
+        let held = run(&order, regular);
+        assert_eq!(held.0.irregular, []);
+        assert_eq!(held.1.last().map(|trial| trial.window), hold);
+        let (capacity, _) = run(&order, |request| match request.phase {
+            Phase::Hold => trial(request, request.value, 0.011),
+            _ => regular(request),
+        });
+        assert_eq!(
+            capacity.irregular,
+            [Irregular::HoldFailed { value: held.0.sustained.unwrap() }]
+        );
+        assert_eq!(capacity.sustained, None);
+    }
+
+    #[test]
+    fn jump_beside_a_plateau_makes_the_fits_disagree() {
+        let capacity = found(|request| {
+            let share = match request.value {
+                low if low < 700.0 => 0.002,
+                middle if middle < 800.0 => 0.009_7,
+                _ => 0.05,
+            };
+            trial(request, request.value, share)
+        });
+        check(&capacity, |it| matches!(it, Irregular::FitsDisagree { .. } | Irregular::Curved));
+    }
+
+    #[test]
+    fn concurrency_is_a_whole_number() {
+        let vary = Vary::Concurrency { job: "read".to_owned() };
+        let order = CapacityOrder { vary, first: 1.0, highest: Some(512.0), ..order() };
+        // 1 % at 23.4 clients.
+        let (capacity, trials) = run(&order, |request| {
+            let clients = request.value;
+            let mut trial = trial(request, 900.0, (0.01 * (0.3 * (clients - 23.4)).exp()).min(1.0));
+            trial.offered_per_s = None;
+            trial
+        });
+        assert!(trials.iter().all(|it| it.value >= 1.0 && it.value.fract() == 0.0));
+        assert!((capacity.estimate.unwrap() - 23.4).abs() < 0.7, "{:?}", capacity.estimate);
+        assert!((20.0..=23.0).contains(&capacity.sustained.unwrap()), "{:?}", capacity.sustained);
+    }
+
+    #[test]
+    fn lower_bound_that_the_result_misses_is_named() {
+        let slo = Slo {
+            text: "throughput(read) > 900".to_owned(),
+            metric: Metric::Throughput,
+            side: Side::Above,
+            bound: 900.0,
+        };
+        let mut order = order();
+        order.conditions.push(Condition { job: "read".to_owned(), slo });
+        let (capacity, _) = run(&order, |request| {
+            let mut trial = regular(request);
+            trial.measures.push(Measure::Value { value: request.value, standard_error: None });
+            trial
+        });
+        assert_eq!(capacity.irregular, [Irregular::Unmet { condition: 1 }]);
+        assert_eq!(capacity.binding, Some(0));
+    }
+}

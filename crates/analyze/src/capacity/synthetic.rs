@@ -1,0 +1,88 @@
+//! Synthetic trials for the tests of the search.
+
+use base::{Nanos, Seed, Stream};
+use workload::{Metric, Side, Slo, Statistic};
+
+use super::order::{CapacityOrder, Condition, Vary};
+use super::result::{Capacity, Step, TrialRequest};
+use super::search::next_step;
+use super::trial::{Counted, Measure, Trial};
+
+/// Returns the condition `p99(read) < 20ms`.
+pub(super) fn p99() -> Condition {
+    let slo = Slo {
+        text: "p99(read) < 20ms".to_owned(),
+        metric: Metric::Response(Statistic::Quantile(0.99)),
+        side: Side::Below,
+        bound: 20e6,
+    };
+    Condition { job: "read".to_owned(), slo }
+}
+
+/// Returns the search of the highest rate with [`p99`], from 100 requests per second.
+pub(super) fn order() -> CapacityOrder {
+    CapacityOrder {
+        conditions: vec![p99()],
+        vary: Vary::Rate { job: "read".to_owned() },
+        first: 100.0,
+        highest: Some(10_000.0),
+        ceiling_per_s: None,
+        trial: Nanos::from_secs(10),
+        warmup: Nanos::from_secs(1),
+        drain: Nanos::from_secs(2),
+        budget: Nanos::from_secs(1_500),
+        hold: None,
+        confirmations: CapacityOrder::CONFIRMATIONS,
+        seed: Seed(1),
+    }
+}
+
+/// Returns the share of requests beyond 20 ms of a queue with one server, Poisson arrivals and
+/// exponential services of 1 ms. It is 1 % at 769.74 requests per second.
+pub(super) fn queue(per_s: f64) -> f64 {
+    (-(1_000.0 - per_s).max(0.0) * 0.02).exp()
+}
+
+/// The capacity of [`queue`].
+pub(super) const QUEUE: f64 = 769.741_5;
+
+/// Returns a trial in which this share of the requests reaches the bound, with the noise of
+/// independent requests.
+pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
+    let total = (per_s * request.window.as_secs_f64()).round();
+    let noise = Stream::new(Seed(7), "test", "trial").draw(request.number as u64).normal();
+    let exceeded = share * total + (share * (1.0 - share) * total).sqrt() * noise;
+    let exceeded = exceeded.round().clamp(0.0, total) as u64;
+    let counted = Counted { exceeded, total: total as u64, dispersion: Some(1.0) };
+    Trial {
+        value: request.value,
+        phase: request.phase,
+        window: request.window,
+        took: request.warmup + request.window + Nanos::from_secs(2),
+        measures: vec![Measure::Count(counted)],
+        offered_per_s: Some(per_s),
+        achieved_per_s: per_s,
+        exceeds_capacity: false,
+        backlog_t: None,
+        errors: 0,
+        rejected: 0,
+        invalid: Vec::new(),
+        own_limit: None,
+        relaxation: None,
+    }
+}
+
+/// Runs a search to its end, with trials of a server.
+pub(super) fn run(
+    order: &CapacityOrder,
+    server: impl Fn(&TrialRequest) -> Trial,
+) -> (Capacity, Vec<Trial>) {
+    let mut trials = Vec::new();
+    for _ in 0..1_000 {
+        match next_step(order, &trials) {
+            Step::Run(request) => trials.push(server(&request)),
+            Step::Done(capacity) => return (*capacity, trials),
+        }
+    }
+    panic!("the search does not end: {:?}", trials.last());
+}
