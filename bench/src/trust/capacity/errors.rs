@@ -1,6 +1,7 @@
 //! The errors of searches on one system.
 
 use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use analyze::capacity::{Boundary, Irregular};
 
@@ -34,25 +35,43 @@ pub const OURS: &str = "Assay";
 /// Largest error of an estimate that counts as close.
 const CLOSE: f64 = 0.02;
 
-/// Makes `searches` searches of every method on each system.
+/// Makes `searches` searches of every method on each system, on all processors.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
 pub fn errors(searches: u32) -> Result<Vec<SearchErrors>, Box<dyn Error>> {
-    let mut all = Vec::new();
-    for system in SYSTEMS {
-        let mut methods = [OURS, "bisection", "isotonic"].map(|it| SearchErrors::new(system, it));
-        for seed in 1..=u64::from(searches) {
-            let found = search(&system, seed)?;
-            methods[0].add(&found);
-            let bisected = bisection(&system, seed)?;
-            methods[1].add_rival(bisected.estimate, bisected.published, bisected.requests);
-            let fitted = isotonic(&system, seed, found.requests)?;
-            methods[2].add_rival(fitted.estimate, fitted.published, fitted.requests);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, [SearchErrors; 3])>, String> {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(system) = SYSTEMS.get(number) else { return Ok(done) };
+            let methods = methods(*system, searches).map_err(|error| error.to_string())?;
+            done.push((number, methods));
         }
-        all.extend(methods);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let done: Result<Vec<_>, String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|it| it.join().expect("no search panics")).collect()
+    });
+    let mut done: Vec<_> = done?.into_iter().flatten().collect();
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().flat_map(|(_, methods)| methods).collect())
+}
+
+/// Makes `searches` searches of every method on one system.
+fn methods(system: System, searches: u32) -> Result<[SearchErrors; 3], Box<dyn Error>> {
+    let mut methods = [OURS, "bisection", "isotonic"].map(|it| SearchErrors::new(system, it));
+    for seed in 1..=u64::from(searches) {
+        let found = search(&system, seed)?;
+        methods[0].add(&found);
+        let bisected = bisection(&system, seed)?;
+        methods[1].add_rival(bisected.estimate, bisected.published, bisected.requests);
+        let fitted = isotonic(&system, seed, found.requests)?;
+        methods[2].add_rival(fitted.estimate, fitted.published, fitted.requests);
     }
-    Ok(all)
+    Ok(methods)
 }
 
 /// Makes `searches` searches on one system.

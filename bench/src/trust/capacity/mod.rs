@@ -1,7 +1,8 @@
 //! The errors of capacity searches.
 //!
 //! Every trial is a run of the engine in virtual time against a simulated server whose capacity is
-//! known in closed form ([`mod@system`]).
+//! known in closed form ([`mod@system`]). The same systems are searched by two [other
+//! methods](mod@rivals), which judge trials by their quantiles.
 
 mod errors;
 mod rivals;
@@ -17,36 +18,30 @@ pub use system::{ALWAYS, NEVER, STEP, SYSTEMS, System};
 mod tests {
     use super::*;
 
+    /// Number of searches on each system; `trust capacity` makes four times as many.
+    const SEARCHES: u32 = 10;
+
+    #[track_caller]
+    fn check(name: &str) {
+        let system = SYSTEMS.into_iter().find(|system| system.name == name).unwrap();
+        let errors = errors_of(system, SEARCHES).unwrap();
+        assert!(errors.is_good(), "{errors:?}");
+    }
+
     #[test]
-    #[ignore = "explores"]
-    fn explore() {
-        let which: usize = std::env::var("WHICH").unwrap().parse().unwrap();
-        let n: u64 = std::env::var("N").unwrap().parse().unwrap();
-        let all: Vec<System> = SYSTEMS.into_iter().chain([STEP, NEVER, ALWAYS]).collect();
-        let system = &all[which];
-        for seed in 1..=n {
-            let begun = std::time::Instant::now();
-            let Searched { capacity, requests, of_confirmation } = search(system, seed).unwrap();
-            let rel = |v: Option<f64>| v.map_or(f64::NAN, |v| 100.0 * (v / system.truth - 1.0));
-            let half = capacity.interval.map(|i| (i.high / i.low - 1.0) * 50.0);
-            println!(
-                "{seed} est {:+.2} iso {:+.2} half {:.2} sust {:+.2} fails {:+.2} req {requests} conf {of_confirmation} trials {} {:?} {:?} t {:.0} cpu {:?}",
-                rel(capacity.estimate),
-                rel(capacity.isotonic),
-                half.unwrap_or(f64::NAN),
-                rel(capacity.sustained),
-                rel(capacity.fails),
-                capacity.trials.len(),
-                capacity.boundary,
-                capacity.irregular,
-                capacity.took.as_secs_f64(),
-                begun.elapsed()
-            );
-            if std::env::var("V").is_ok() {
-                for it in &capacity.trials {
-                    println!("    {:?} {} {:?}", it.phase, it.value, it.outcome);
-                }
-            }
+    fn searches_find_the_capacity_of_an_exponential_server() {
+        check("M/M/1, p99 < 20 ms");
+    }
+
+    #[test]
+    fn searches_find_the_capacity_of_a_constant_server() {
+        check("M/D/1, p99 < 5 ms");
+    }
+
+    #[test]
+    fn step_is_called_a_cliff_and_other_servers_irregular() {
+        for special in specials(2).unwrap() {
+            assert!(special.is_good(), "{special:?}");
         }
     }
 }

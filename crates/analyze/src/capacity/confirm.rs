@@ -28,19 +28,25 @@ const STEP_DOWN: f64 = 0.97;
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
+/// Bound of the mean, as a fraction of what is allowed, that a step down aims at.
+const AIMED: f64 = 0.85;
+
 /// Fraction of the estimate at which the confirmation begins at least, unless a lower value is
 /// needed to have a chance: an interval may be wide, and the confirmation protects by itself.
 const LOWEST_START: f64 = 0.96;
 
 /// The same if the scatter of the trials makes higher values unlikely to be confirmed.
-const LOWEST_PROMISING: f64 = 0.935;
+const LOWEST_PROMISING: f64 = 0.945;
 
 /// Standard errors below what is allowed at which a mean is likely to be confirmed: 2.57 of the
 /// bound (Student's t with 5 degrees of freedom), and some for the scatter of the mean itself.
 const PROMISING: f64 = 3.8;
 
 /// Share of the time that is left which an attempt takes, unless it is the last one.
-const SHARE: f64 = 0.5;
+const SHARE: f64 = 0.6;
+
+/// The same of the last one: the warm-ups may grow a little.
+const LAST_SHARE: f64 = 0.95;
 
 /// Length of a trial, as a multiple of the requests that judge a value.
 const LENGTH: f64 = 4.0;
@@ -107,7 +113,7 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>) -> f6
     let worst = bounds.fold(1.0, f64::max);
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
     match slope.filter(|slope| *slope > 0.0 && !is_overloaded) {
-        Some(slope) => (-worst.ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
+        Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
         None => STEP_DOWN,
     }
 }
@@ -130,7 +136,7 @@ fn attempt_at<'a>(
 /// Returns the length of the trials: an attempt takes a part of the time that is left, the last one
 /// all of it.
 fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
-    let share = if attempt == MOST_ATTEMPTS { 1.0 } else { SHARE };
+    let share = if attempt == MOST_ATTEMPTS { LAST_SHARE } else { SHARE };
     let left = replay.left(Phase::Confirm(attempt)).as_secs_f64() * share;
     let most = left / f64::from(replay.order.confirmations) - replay.overhead_s(value);
     let wanted = replay.window(value, LENGTH).as_secs_f64();
