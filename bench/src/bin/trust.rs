@@ -5,8 +5,8 @@
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
 //! it takes half an hour on an otherwise idle machine. `trust comparisons` prints only the tables
-//! of comparisons, `trust capacity [--searches N]` those of N capacity searches on each system (40 by
-//! default). All fail if a table is worse than the page allows.
+//! of comparisons, `trust capacity [--searches N]` those of N capacity searches on each system (40
+//! by default). All fail if a table is worse than the page allows.
 
 use std::error::Error;
 use std::io::Write;

@@ -185,7 +185,8 @@ impl SearchErrors {
         self.share(|published| published > 1.0)
     }
 
-    /// Returns the share of the searches whose published rate is at least 0.92 of the true capacity.
+    /// Returns the share of the searches whose published rate is at least 0.92 of the true
+    /// capacity.
     pub fn useful(&self) -> f64 {
         self.share(|published| published >= 0.92)
     }

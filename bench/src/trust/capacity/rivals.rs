@@ -51,8 +51,8 @@ pub fn bisection(system: &System, seed: u64) -> Result<Rival, Box<dyn Error>> {
 }
 
 /// Finds the capacity by an isotonic fit, in the manner of AIPerf's `max-concurrency-under-sla`:
-/// doubling until a trial fails, three trials within the bracket, and then replicates at the root of
-/// the isotonic fit of the margins, with as many requests as `requests` together.
+/// doubling until a trial fails, three trials within the bracket, and then replicates at the root
+/// of the isotonic fit of the margins, with as many requests as `requests` together.
 ///
 /// # Errors
 /// As for [`bisection`].

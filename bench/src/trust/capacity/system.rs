@@ -19,8 +19,8 @@ pub struct System {
 }
 
 /// Systems with a smooth boundary. The response times of M/M/1 are exponential, so a p99 of X is
-/// reached at μ − ln 100 / X; those of the others follow from Erlang's C formula, and from Pollaczek
-/// and Khinchine's for constant services.
+/// reached at μ − ln 100 / X; those of the others follow from Erlang's C formula, and from
+/// Pollaczek and Khinchine's for constant services.
 pub const SYSTEMS: [System; 10] = [
     mm1("M/M/1, p99 < 10 ms", 10.0, 539.483_0),
     mm1("M/M/1, p99 < 20 ms", 20.0, 769.741_5),

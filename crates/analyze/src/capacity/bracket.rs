@@ -20,12 +20,12 @@ pub(super) struct Bracket {
 /// Ratio of the ends of a bracket that is narrow enough for the rounds.
 const NARROW: f64 = 1.2;
 
-/// Ratio of the ends of a bracket above which an undecided value is too far from the other end to be
-/// the center.
+/// Ratio of the ends of a bracket above which an undecided value is too far from the other end to
+/// be the center.
 const WIDE: f64 = 1.5;
 
-/// Maximum number of repeats of an undecided trial while the value is doubled, and while the bracket
-/// is narrowed. Each repeat is twice as long as the one before.
+/// Maximum number of repeats of an undecided trial while the value is doubled, and while the
+/// bracket is narrowed. Each repeat is twice as long as the one before.
 const BRIEF: u32 = 1;
 pub(super) const EXTENDED: u32 = 3;
 

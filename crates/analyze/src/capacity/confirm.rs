@@ -91,9 +91,9 @@ pub(super) fn confirm_at(
     Ok(Confirmed { irregular, ..Confirmed::default() })
 }
 
-/// Returns the fraction of the estimate at which the trials of one attempt are likely to confirm the
-/// value: where the bound of their mean lies below what is allowed, at the scatter that the search
-/// saw.
+/// Returns the fraction of the estimate at which the trials of one attempt are likely to confirm
+/// the value: where the bound of their mean lies below what is allowed, at the scatter that the
+/// search saw.
 fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
     let order = replay.order;
     let allowed = found.binding.and_then(|it| order.conditions[it].allowed_share());

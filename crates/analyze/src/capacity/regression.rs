@@ -3,9 +3,9 @@
 //! The number of requests beyond a bound is fitted by a quasi-Poisson regression with a logarithmic
 //! link: ln E(count / total) = a + b x, with a variance of φ times the mean, where φ is Pearson's
 //! dispersion (McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapters 6.2 and
-//! 4.5). For a queue with one server, Poisson arrivals and exponential services the share is exactly
-//! log-linear in the rate, and other systems are nearly so in a narrow span. Values, such as a mean
-//! response time, are fitted by least squares to their logarithms.
+//! 4.5). For a queue with one server, Poisson arrivals and exponential services the share is
+//! exactly log-linear in the rate, and other systems are nearly so in a narrow span. Values, such
+//! as a mean response time, are fitted by least squares to their logarithms.
 
 use crate::student::{critical_t, two_sided_p};
 
@@ -81,8 +81,8 @@ const CONVERGED: f64 = 1e-9;
 const LARGEST: f64 = 50.0;
 
 impl Fit {
-    /// Fits the points; `None` if there are too few of them, they have too few different x, or their
-    /// counts are all zero.
+    /// Fits the points; `None` if there are too few of them, they have too few different x, or
+    /// their counts are all zero.
     pub(super) fn of(points: &[Point], terms: Terms) -> Option<Fit> {
         let size = terms.size();
         let total: f64 = points.iter().map(Point::amount).sum();

@@ -39,8 +39,8 @@ pub(super) const RELAXATIONS: f64 = 100.0;
 /// Length of a warm-up in relaxation times.
 const SETTLING: f64 = 10.0;
 
-/// Length of the first trial at a value of the bracket. A value far from the boundary is decided by a
-/// quarter of the requests; others are extended.
+/// Length of the first trial at a value of the bracket. A value far from the boundary is decided by
+/// a quarter of the requests; others are extended.
 const FIRST: f64 = 0.25;
 
 /// Maximum number of invalid trials at one value.
@@ -99,8 +99,8 @@ impl<'a> Replay<'a> {
         phase: Phase,
         window: Nanos,
     ) -> Result<&'a Trial, Pause> {
-        // The same before a recorded trial as before a new one: a resumed search must stop where the
-        // first one did.
+        // The same before a recorded trial as before a new one: a resumed search must stop where
+        // the first one did.
         let warmup = self.warmup(value);
         if warmup + window + self.order.drain > self.left(phase) {
             return Err(Pause::Irregular(Irregular::BudgetSpent { phase }));
@@ -155,7 +155,8 @@ impl<'a> Replay<'a> {
                 return Ok(outcome);
             }
             window = window + window;
-            // An undecided value is near the boundary, so the search can go on without an extension.
+            // An undecided value is near the boundary, so the search can go on without an
+            // extension.
             match self.valid_trial(value, phase, window) {
                 Err(Pause::Irregular(Irregular::BudgetSpent { .. })) => break,
                 trial => trials.push(trial?),
@@ -218,8 +219,8 @@ impl<'a> Replay<'a> {
         about.or_else(nearest).map_or(0.0, Nanos::as_secs_f64)
     }
 
-    /// Returns the valid trial at the value nearest to this one that carried its load; the latest of
-    /// several.
+    /// Returns the valid trial at the value nearest to this one that carried its load; the latest
+    /// of several.
     fn nearest(&self, value: f64) -> Option<&'a Trial> {
         let distance = |trial: &Trial| (trial.value / value).ln().abs();
         let carried = self.valid().filter(|trial| !trial.exceeds_capacity);

@@ -244,8 +244,9 @@ impl<'a> Rounds<'_, 'a> {
         needed.clamp(FEWEST_ROUNDS, MOST_ROUNDS).min(affordable.max(PILOT))
     }
 
-    /// Halves the gap between the values that pass and those that fail, when no trial of a round was
-    /// near the boundary. Returns the cliff in it, or moves the rounds to a trial near the boundary.
+    /// Halves the gap between the values that pass and those that fail, when no trial of a round
+    /// was near the boundary. Returns the cliff in it, or moves the rounds to a trial near the
+    /// boundary.
     fn narrow(&mut self) -> Result<Option<Found>, Pause> {
         let order = self.replay.order;
         let mut gap = self.gap();

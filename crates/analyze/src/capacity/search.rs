@@ -20,7 +20,7 @@ pub fn next_step(order: &CapacityOrder, trials: &[Trial]) -> Step {
     }
 }
 
-/// What the search knows before the confirmation.
+/// Knowledge of the search before the confirmation.
 struct Knowledge {
     found: Option<Found>,
     bracket: Bracket,
@@ -41,17 +41,14 @@ fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
 fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     let mut bracket = Bracket::default();
     let mut irregular = Vec::new();
-    let steps: [fn(&mut Bracket, &mut Replay<'_>) -> Result<(), Pause>; 2] =
-        [Bracket::find, Bracket::shrink];
-    for step in steps {
-        match step(&mut bracket, replay) {
-            Ok(()) => {}
-            Err(Pause::Irregular(why)) => {
-                irregular.push(why);
-                return Ok(Knowledge { found: None, bracket, irregular });
-            }
-            Err(pause) => return Err(run(pause)),
+    let bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
+    match bracketed {
+        Ok(()) => {}
+        Err(Pause::Irregular(why)) => {
+            irregular.push(why);
+            return Ok(Knowledge { found: None, bracket, irregular });
         }
+        Err(pause) => return Err(run(pause)),
     }
     match rounds(replay, bracket) {
         Ok(found) => Ok(Knowledge { found, bracket, irregular }),
