@@ -104,27 +104,41 @@ pub struct Special {
 /// # Errors
 /// As for [`errors`].
 pub fn specials(searches: u32) -> Result<Vec<Special>, Box<dyn Error>> {
-    let is_cliff = |it: &Searched| it.capacity.boundary == Boundary::Cliff;
-    let is_never = |it: &Searched| {
-        it.capacity.irregular.iter().any(|why| matches!(why, Irregular::NeverFails { .. }))
-    };
-    let is_always = |it: &Searched| {
-        it.capacity.irregular.iter().any(|why| matches!(why, Irregular::AlwaysFails { .. }))
-    };
-    let all: [(System, &str, &dyn Fn(&Searched) -> bool); 3] = [
-        (STEP, "cliff", &is_cliff),
-        (NEVER, "never fails", &is_never),
-        (ALWAYS, "always fails", &is_always),
+    let expectations = [
+        Expectation { system: STEP, name: "cliff", is_met: is_cliff },
+        Expectation { system: NEVER, name: "never fails", is_met: never_fails },
+        Expectation { system: ALWAYS, name: "always fails", is_met: always_fails },
     ];
     let mut specials = Vec::new();
-    for (system, expected, is_it) in all {
+    for Expectation { system, name: expected, is_met } in expectations {
         let mut found = 0;
         for seed in 1..=u64::from(searches) {
-            found += u32::from(is_it(&search(&system, seed)?));
+            found += u32::from(is_met(&search(&system, seed)?));
         }
         specials.push(Special { name: system.name, expected, searches, found });
     }
     Ok(specials)
+}
+
+/// A system and the result that its searches should have.
+struct Expectation {
+    system: System,
+    name: &'static str,
+    is_met: fn(&Searched) -> bool,
+}
+
+fn is_cliff(searched: &Searched) -> bool {
+    searched.capacity.boundary == Boundary::Cliff
+}
+
+fn never_fails(searched: &Searched) -> bool {
+    let mut irregular = searched.capacity.irregular.iter();
+    irregular.any(|why| matches!(why, Irregular::NeverFails { .. }))
+}
+
+fn always_fails(searched: &Searched) -> bool {
+    let mut irregular = searched.capacity.irregular.iter();
+    irregular.any(|why| matches!(why, Irregular::AlwaysFails { .. }))
 }
 
 impl SearchErrors {
