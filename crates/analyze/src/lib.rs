@@ -5,7 +5,8 @@
 //!
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
-//! judges a machine and a server before a run. [`compare`] compares runs.
+//! judges a machine and a server before a run. [`compare`] compares runs, and [`curve`] describes
+//! the runs of a sweep.
 //!
 //! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
 //! and numbers, and `report` words them.
@@ -19,6 +20,7 @@ mod checks;
 pub mod compare;
 mod compared;
 mod confidence;
+pub mod curve;
 mod distribution;
 mod disturbance;
 pub mod doctor;

@@ -1,4 +1,4 @@
-//! Student's t distribution.
+//! Student's t distribution, and Fisher's F distribution.
 
 /// Returns the t that is exceeded in either direction with a probability of `alpha`, for a number
 /// of degrees of freedom, which need not be whole. Exact to eight digits for 1 degree or more.
@@ -27,6 +27,13 @@ pub fn critical_t(alpha: f64, freedom: f64) -> f64 {
 /// "Handbook of Mathematical Functions", 26.7.1 and 26.5.27).
 pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
+}
+
+/// Returns the probability with which F is exceeded, for the degrees of freedom of its numerator
+/// and of its denominator (the same handbook, 26.6.2).
+pub(crate) fn upper_f(f: f64, numerator: f64, denominator: f64) -> f64 {
+    let x = denominator / (denominator + numerator * f);
+    incomplete_beta(x, denominator / 2.0, numerator / 2.0)
 }
 
 /// Returns the regularized incomplete beta function I_x(a, b).
@@ -115,6 +122,17 @@ mod tests {
         for (pairs, t) in [(8.0, 3.128), (12.0, 2.820), (20.0, 2.625)] {
             assert!((critical_t(0.05 / 3.0, pairs - 1.0) - t).abs() < 5e-4, "{pairs}");
         }
+    }
+
+    #[test]
+    fn f_quantiles_match_tables() {
+        for (f, numerator, denominator, tabled) in
+            [(4.964_6, 1.0, 10.0, 0.05), (2.852_4, 5.0, 16.0, 0.05), (4.437_4, 5.0, 16.0, 0.01)]
+        {
+            let p = upper_f(f, numerator, denominator);
+            assert!((p - tabled).abs() < 1e-4, "{f} {numerator} {denominator}: {p}");
+        }
+        assert!((upper_f(4.0, 1.0, 7.0) - two_sided_p(2.0, 7.0)).abs() < 1e-12);
     }
 
     /// With one degree of freedom it is Cauchy's distribution, with two it has a closed form.

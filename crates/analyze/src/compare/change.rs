@@ -40,7 +40,7 @@ impl fmt::Display for Incomparable {
 }
 
 /// Returns a value on the scale of the statistics: its logarithm if ratios are compared.
-pub(super) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
+pub(crate) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
     match scale {
         Scale::Ratio if value > 0.0 && value.is_finite() => Ok(value.ln()),
         Scale::Ratio => Err(Incomparable::NotPositive),
@@ -50,7 +50,7 @@ pub(super) fn inner(value: f64, scale: Scale) -> Result<f64, Incomparable> {
 
 /// Returns a difference on the scale of the statistics as a change: exp(d) − 1 if ratios are
 /// compared.
-pub(super) fn outer(difference: f64, scale: Scale) -> f64 {
+pub(crate) fn outer(difference: f64, scale: Scale) -> f64 {
     match scale {
         Scale::Ratio => difference.exp_m1(),
         Scale::Difference => difference,

@@ -32,6 +32,7 @@ pub use crate::student::{critical_t, two_sided_p};
 pub use aa::FalsePositives;
 pub use canary::{MachineChange, machine_changes};
 pub use change::{ChangeInterval, Incomparable};
+pub(crate) use change::{inner, outer};
 pub use comparison::{
     ArmComparison, ArmSample, Compared, Comparison, Design, MetricChange, Terms, compare,
     compare_samples,
@@ -49,6 +50,7 @@ pub use paired::{OrderModel, Pair, PairOrder, Paired};
 pub use regression::{JudgedLimit, RegressionOutcome, judge_limits, judge_regression};
 pub use repetition::{Repetition, RepetitionOutcome, repeat};
 pub use sample::{CountedRun, NotCompared, Sample, SampleSize, SampleValues};
+pub(crate) use standard_error::{StandardError, scatter};
 pub use unpaired::Unpaired;
 pub use validity::{
     ArmValidity, JudgedRun, MOST_REPEATS, Repeats, RoundState, judge_round, most_repeated_rounds,

@@ -4,18 +4,18 @@ use crate::student::{critical_t, two_sided_p};
 
 /// The standard error of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct StandardError {
+pub(crate) struct StandardError {
     /// Its size; above 0.
-    pub(super) error: f64,
+    pub(crate) error: f64,
     /// Degrees of freedom.
-    pub(super) freedom: f64,
+    pub(crate) freedom: f64,
 }
 
 /// Scatter below which all values are equal but for rounding, relative to the largest.
 const ROUNDING: f64 = 1e-12;
 
 /// Returns a standard deviation of values, or 0 if they differ by rounding only.
-pub(super) fn scatter(deviation: f64, values: &[f64]) -> f64 {
+pub(crate) fn scatter(deviation: f64, values: &[f64]) -> f64 {
     let size = values.iter().fold(1.0, |size: f64, value| size.max(value.abs()));
     if deviation <= ROUNDING * size { 0.0 } else { deviation }
 }
@@ -24,7 +24,7 @@ impl StandardError {
     /// Returns the standard error of the difference between two independent estimates; `None`
     /// stands for an estimate without scatter. The degrees of freedom are those of Welch and
     /// Satterthwaite, at least 1.
-    pub(super) fn of_difference(
+    pub(crate) fn of_difference(
         a: Option<StandardError>,
         b: Option<StandardError>,
     ) -> Option<StandardError> {
@@ -39,12 +39,12 @@ impl StandardError {
 
     /// Returns half the width of the interval that misses the true value with a probability of
     /// `alpha`.
-    pub(super) fn half_width(self, alpha: f64) -> f64 {
+    pub(crate) fn half_width(self, alpha: f64) -> f64 {
         critical_t(alpha, self.freedom) * self.error
     }
 
     /// Returns the probability of an estimate at least this far from a true value of zero.
-    pub(super) fn p_value(self, estimate: f64) -> f64 {
+    pub(crate) fn p_value(self, estimate: f64) -> f64 {
         two_sided_p(estimate / self.error, self.freedom)
     }
 }

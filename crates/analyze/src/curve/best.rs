@@ -1,0 +1,281 @@
+//! The best point of a sweep, and the points that may be as good.
+//!
+//! The best point is the one with the best mean, which is a choice by the data: another point may
+//! be better in truth. Each other point is therefore compared with it, by the pairs of their runs
+//! in the same repeats (Student's t on differences of logarithms), and is worse only if the
+//! interval of the change lies on the worse side.
+//!
+//! Bonferroni's correction divides the error probability by the number of other points. The truly
+//! best point is called worse only if some point is significantly better than it, although none is
+//! in truth; of these comparisons there are as many as other points, so that it is lost with a
+//! probability of `alpha` at most, whichever point was chosen. This is the argument of multiple
+//! comparisons with the best (Hsu, "Constrained simultaneous confidence intervals for multiple
+//! comparisons with the best", Annals of Statistics 12, 1984). Holm's procedure would reject more,
+//! and this argument does not hold for it, because the data choose its reference.
+
+use std::cmp::Ordering;
+
+use workload::question::{Direction, RunMetric};
+
+use super::point::{CurvePoint, Unusable};
+use crate::compare::{ChangeInterval, OrderModel, Pair, PairOrder, Paired};
+
+/// The rule by which a point is the best, such as `lowest response.p99(read)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestRule {
+    /// The better side: `highest` or `lowest`.
+    pub better: Direction,
+    /// The metric.
+    pub metric: RunMetric,
+}
+
+/// The best point of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestPoint {
+    /// Index of the point with the best mean; `None` if no point can be used.
+    pub best: Option<usize>,
+    /// The other usable points, in the order of the sweep.
+    pub others: Vec<OtherPoint>,
+    /// Points that cannot be the best, with the reason.
+    pub unusable: Vec<(usize, Unusable)>,
+}
+
+/// A point that is not the best one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OtherPoint {
+    /// Index of the point.
+    pub point: usize,
+    /// Its change against the best point; `None` without a common repeat.
+    pub change: Option<f64>,
+    /// Interval of the change, simultaneous over all other points; `None` with fewer than two
+    /// common repeats, or without scatter.
+    pub interval: Option<ChangeInterval>,
+    /// Relation to the best point.
+    pub standing: Standing,
+}
+
+/// The relation of a point to the best one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Significantly worse.
+    Worse,
+    /// Not significantly worse.
+    NotWorse,
+    /// Nothing is claimed: fewer than two common repeats, or no scatter.
+    Unproven,
+}
+
+impl BestPoint {
+    /// Returns the points that are not shown to be worse than the best.
+    pub fn not_worse(&self) -> impl Iterator<Item = usize> {
+        let all = self.others.iter().filter(|other| other.standing != Standing::Worse);
+        all.map(|other| other.point)
+    }
+
+    /// Returns true if every other point was compared with a claim: several repeats that scatter.
+    pub fn is_tested(&self) -> bool {
+        self.others.iter().all(|other| other.standing != Standing::Unproven)
+    }
+}
+
+/// Returns the best point by a rule, with the other points' standings at an error probability of
+/// `alpha` over all of them.
+pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, alpha: f64) -> BestPoint {
+    let mut usable = Vec::new();
+    let mut unusable = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        match point.usable(&rule.metric) {
+            Ok(values) => usable.push(Candidate { point: index, values }),
+            Err(reason) => unusable.push((index, reason)),
+        }
+    }
+    let Some(best) = usable.iter().reduce(|best, other| rule.better_of(best, other)) else {
+        return BestPoint { best: None, others: Vec::new(), unusable };
+    };
+    let others = usable.iter().filter(|other| other.point != best.point);
+    let comparisons = (usable.len() - 1).max(1) as f64;
+    let others = others.map(|other| rule.compare(best, other, alpha / comparisons)).collect();
+    BestPoint { best: Some(best.point), others, unusable }
+}
+
+/// A usable point with the values of its repeats, on the scale of the statistics.
+struct Candidate {
+    point: usize,
+    values: Vec<(u32, f64)>,
+}
+
+impl Candidate {
+    fn mean(&self) -> f64 {
+        self.values.iter().map(|(_, value)| value).sum::<f64>() / self.values.len() as f64
+    }
+}
+
+impl BestRule {
+    /// Returns the better one, the first of equals.
+    fn better_of<'a>(&self, first: &'a Candidate, second: &'a Candidate) -> &'a Candidate {
+        let worse = match self.better {
+            Direction::Higher => Ordering::Less,
+            Direction::Lower => Ordering::Greater,
+        };
+        match first.mean().total_cmp(&second.mean()) == worse {
+            true => second,
+            false => first,
+        }
+    }
+
+    fn compare(&self, best: &Candidate, other: &Candidate, alpha: f64) -> OtherPoint {
+        let differences = differences(best, other);
+        let paired = pair(&differences);
+        let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
+        let outer = |difference| crate::compare::outer(difference, self.metric.quantity.scale());
+        let interval = paired.and_then(|paired| paired.interval(alpha)).map(|interval| {
+            ChangeInterval { low: outer(interval.low), high: outer(interval.high) }
+        });
+        let standing = match (interval, self.better) {
+            (None, _) => Standing::Unproven,
+            (Some(interval), Direction::Higher) if interval.high < 0.0 => Standing::Worse,
+            (Some(interval), Direction::Lower) if interval.low > 0.0 => Standing::Worse,
+            (Some(_), Direction::Higher | Direction::Lower) => Standing::NotWorse,
+        };
+        OtherPoint {
+            point: other.point,
+            change: (!differences.is_empty()).then(|| outer(mean())),
+            interval,
+            standing,
+        }
+    }
+}
+
+/// Returns the differences of the other point to the best one in their common repeats.
+fn differences(best: &Candidate, other: &Candidate) -> Vec<f64> {
+    let of_best = |repeat: u32| best.values.iter().find(|(known, _)| *known == repeat);
+    let of_pair = |(repeat, value): &(u32, f64)| Some(value - of_best(*repeat)?.1);
+    other.values.iter().filter_map(of_pair).collect()
+}
+
+/// Estimates a mean difference on the scale of the statistics; `None` with fewer than two pairs.
+fn pair(differences: &[f64]) -> Option<Paired> {
+    use workload::question::Scale::Difference;
+    // The runs of a repeat are in random order over all points: their order is noise.
+    let order = PairOrder::BaselineFirst;
+    let pairs: Vec<Pair> =
+        differences.iter().map(|arm| Pair { baseline: 0.0, arm: *arm, order }).collect();
+    Paired::of(&pairs, Difference, OrderModel::Random).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::point::tests::{figures, metric, points};
+    use super::*;
+    use crate::check::{CheckKind, Status};
+    use crate::compare::{Missing, RunFigures, RunVerdict};
+
+    const NOISE: [[f64; 3]; 4] =
+        [[1.0, -1.0, 0.3], [-0.5, 0.9, -1.1], [0.2, 1.2, -0.7], [-1.0, -0.1, 0.8]];
+
+    /// Runs of four points whose throughput has these means, with a scatter of about 1 %.
+    fn sweep(throughputs: [f64; 4], repeats: usize) -> Vec<(&'static str, Vec<RunFigures>)> {
+        let run = |point: usize, repeat: usize| {
+            let throughput = throughputs[point] * (0.01 * NOISE[point][repeat]).exp();
+            figures(throughput, 1e4 / throughput)
+        };
+        ["1", "2", "4", "8"]
+            .into_iter()
+            .enumerate()
+            .map(|(point, value)| (value, (0..repeats).map(|repeat| run(point, repeat)).collect()))
+            .collect()
+    }
+
+    fn judged(runs: &[(&str, Vec<RunFigures>)], better: Direction, text: &str) -> BestPoint {
+        best(&points(runs), &BestRule { better, metric: metric(text) }, 0.05)
+    }
+
+    #[test]
+    fn points_within_the_noise_are_not_worse_than_the_best() {
+        let runs = sweep([500.0, 900.0, 1_000.0, 1_005.0], 3);
+        for (better, text) in
+            [(Direction::Higher, "throughput(read)"), (Direction::Lower, "response.p99")]
+        {
+            let found = judged(&runs, better, text);
+            let standings: Vec<Standing> =
+                found.others.iter().map(|other| other.standing).collect();
+            assert!(matches!(found.best, Some(2 | 3)), "{found:?}");
+            assert_eq!(standings, [Standing::Worse, Standing::Worse, Standing::NotWorse]);
+            assert_eq!(found.not_worse().count(), 1, "{found:?}");
+            assert!(found.is_tested());
+        }
+    }
+
+    /// The change of the second point against the third is 900/1000 with the noise's means.
+    #[test]
+    fn change_and_interval_are_fractions_of_the_best() {
+        let found = judged(
+            &sweep([500.0, 900.0, 1_000.0, 700.0], 3),
+            Direction::Higher,
+            "throughput(read)",
+        );
+        let other = found.others[1];
+        assert_eq!((found.best, other.point), (Some(2), 1));
+        let change = other.change.unwrap();
+        assert!((change + 0.1).abs() < 0.01, "{other:?}");
+        let interval = other.interval.unwrap();
+        assert!(interval.low < change && change < interval.high && interval.high < 0.0);
+    }
+
+    #[test]
+    fn opposite_rule_names_the_other_end() {
+        let runs = sweep([500.0, 900.0, 1_000.0, 700.0], 3);
+        assert_eq!(judged(&runs, Direction::Lower, "throughput(read)").best, Some(0));
+    }
+
+    #[test]
+    fn one_repeat_claims_nothing() {
+        let found = judged(
+            &sweep([500.0, 900.0, 1_000.0, 700.0], 1),
+            Direction::Higher,
+            "throughput(read)",
+        );
+        assert_eq!(found.best, Some(2));
+        assert!(found.others.iter().all(|other| other.standing == Standing::Unproven));
+        assert!(found.others.iter().all(|other| other.interval.is_none()), "{found:?}");
+        assert!(found.others.iter().all(|other| other.change.is_some()), "{found:?}");
+        assert_eq!(found.not_worse().count(), 3);
+        assert!(!found.is_tested());
+    }
+
+    #[test]
+    fn runs_that_do_not_scatter_claim_nothing() {
+        let runs = [("1", vec![figures(500.0, 1.0); 3]), ("2", vec![figures(900.0, 1.0); 3])];
+        let found = judged(&runs, Direction::Higher, "throughput(read)");
+        assert_eq!((found.best, found.others[0].standing), (Some(1), Standing::Unproven));
+    }
+
+    #[test]
+    fn invalid_withheld_and_overloaded_points_are_never_best() {
+        let mut runs = sweep([500.0, 900.0, 1_000.0, 1_100.0], 3);
+        runs[3].1[2].verdict = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
+        let p99 = runs[2].1[0].metrics[1].0.clone();
+        runs[2].1[0].missing.push((p99, Missing::ExceedsCapacity));
+        runs[0].1[0].metrics.clear();
+        let found = judged(&runs, Direction::Higher, "throughput(read)");
+        assert_eq!((found.best, found.others.len()), (Some(1), 0));
+        let reasons = [
+            (0, Unusable::Missing(Missing::NotMeasured)),
+            (2, Unusable::Missing(Missing::ExceedsCapacity)),
+            (3, Unusable::Invalid),
+        ];
+        assert_eq!(found.unusable, reasons);
+        let none = judged(&runs[2..], Direction::Higher, "throughput(read)");
+        assert_eq!((none.best, none.unusable.len()), (None, 2));
+    }
+
+    #[test]
+    fn only_common_repeats_are_paired() {
+        let mut runs = sweep([500.0, 900.0, 1_000.0, 700.0], 3);
+        runs[0].1.truncate(1);
+        let found = judged(&runs, Direction::Higher, "throughput(read)");
+        let standings: Vec<Standing> = found.others.iter().map(|other| other.standing).collect();
+        assert_eq!(standings[0], Standing::Unproven, "{found:?}");
+        assert!(found.others[1].interval.is_some(), "{found:?}");
+    }
+}

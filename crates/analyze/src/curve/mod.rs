@@ -1,0 +1,20 @@
+//! Analysis of a sweep: pure functions from the figures of its runs to curves and their best point.
+//!
+//! A sweep runs a workload at several values of one key, several times each. A [`CurvePoint`] holds
+//! the runs at one value. [`best()`] names the best point with those that are not shown to be
+//! worse, [`fit_usl()`] fits the universal scalability law to the throughput, and
+//! [`response_model()`] predicts response times from two points of the curve.
+//!
+//! Points whose runs are INVALID, or do not have the metric, are never used: each function names
+//! them with the [`Unusable`] reason.
+
+mod best;
+mod point;
+mod response_model;
+mod solver;
+mod usl;
+
+pub use best::{BestPoint, BestRule, OtherPoint, Standing, best};
+pub use point::{CurvePoint, CurveRun, Interval, PointMean, Unusable};
+pub use response_model::{ModelPoint, NoResponseModel, ResponseModel, response_model};
+pub use usl::{Fitted, NoUsl, Peak, Usl, fit_usl};

@@ -1,0 +1,222 @@
+//! A model of response times with two parameters, taken from two points of a sweep.
+//!
+//! It assumes a single server with exponential service times and arrivals at random, in series with
+//! a delay without a queue: the M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975, section
+//! 3.2). T is the response time of one client on an idle server, and X the plateau of the
+//! throughput. The server needs P = 1/X per request, and L = T − P is the delay outside of it. At a
+//! rate λ the server is busy for U = λ/X of the time, a request waits Q = P·U/(1 − U), and the
+//! response time is R = P + L + Q.
+//!
+//! A database is rarely a single server: the deviations of the measured points say how far the
+//! assumption carries. A closed job waits less than the model says, because its few clients cannot
+//! all wait at once.
+
+use workload::question::{Quantity, RunMetric, TimeStatistic};
+
+use super::point::{CurvePoint, Unusable};
+
+/// Error probability of means; only their estimates are used.
+const ALPHA: f64 = 0.05;
+
+/// Largest gain of the last point over the others that is still a plateau.
+const PLATEAU: f64 = 0.05;
+
+/// The model, with a prediction for each point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseModel {
+    /// T: mean response time of one client, in milliseconds.
+    pub one_request_ms: f64,
+    /// X: plateau of the throughput, in requests per second.
+    pub plateau_per_s: f64,
+    /// P: time of a request at the server, in milliseconds.
+    pub server_ms: f64,
+    /// L: time of a request outside of the server, in milliseconds.
+    pub delay_ms: f64,
+    /// Predictions for the usable points, in the order of the sweep.
+    pub points: Vec<ModelPoint>,
+}
+
+/// A prediction beside the measured response time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelPoint {
+    /// Index of the point.
+    pub point: usize,
+    /// λ: its throughput, in requests per second.
+    pub rate_per_s: f64,
+    /// U: utilisation of the server at this rate.
+    pub utilisation: f64,
+    /// R: predicted mean response time in milliseconds; `None` from a utilisation of 1 on.
+    pub predicted_ms: Option<f64>,
+    /// Measured mean response time in milliseconds.
+    pub measured_ms: f64,
+    /// Measured time divided by the predicted one, minus 1.
+    pub deviation: Option<f64>,
+}
+
+/// Reason why there is no model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoResponseModel {
+    /// No point has one client.
+    NoSingleClient,
+    /// The point with one client, or all others, cannot be used.
+    Unusable(Unusable),
+    /// The throughput still grows at the largest number of clients.
+    NoPlateau {
+        /// Its gain over the best of the other points, as a fraction.
+        gain: f64,
+    },
+    /// One client reaches a higher throughput than the plateau allows: there is no single server.
+    ShorterThanServer {
+        /// T, in milliseconds.
+        one_request_ms: f64,
+        /// P, in milliseconds.
+        server_ms: f64,
+    },
+}
+
+impl ResponseModel {
+    /// Returns the mean response time at a rate, in milliseconds; `None` if the rate is not below
+    /// the plateau.
+    pub fn response_ms(&self, rate_per_s: f64) -> Option<f64> {
+        let utilisation = rate_per_s / self.plateau_per_s;
+        let queue = self.server_ms * utilisation / (1.0 - utilisation);
+        (utilisation < 1.0).then_some(self.server_ms + self.delay_ms + queue)
+    }
+}
+
+/// Makes the model of a job from a sweep over its number of clients.
+///
+/// # Errors
+/// The reason why the points do not determine it.
+pub fn response_model(
+    points: &[CurvePoint<'_>],
+    job: Option<&str>,
+) -> Result<ResponseModel, NoResponseModel> {
+    let of_job = |quantity| RunMetric { quantity, of: job.map(str::to_owned) };
+    let metrics = Metrics {
+        throughput: of_job(Quantity::Throughput),
+        response: of_job(Quantity::Response(TimeStatistic::Mean)),
+    };
+    let single = points.iter().find(|point| point.x == Some(1.0));
+    let single = metrics.measure(single.ok_or(NoResponseModel::NoSingleClient)?);
+    let one_request_ms = single.map_err(NoResponseModel::Unusable)?.response_ms;
+    let mut measured: Vec<(usize, Measured)> = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        measured.extend(metrics.measure(point).ok().map(|it| (index, it)));
+    }
+    let plateau_per_s = plateau(points, &measured)?;
+    let server_ms = 1e3 / plateau_per_s;
+    if server_ms > one_request_ms {
+        return Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms });
+    }
+    let delay_ms = one_request_ms - server_ms;
+    let mut model =
+        ResponseModel { one_request_ms, plateau_per_s, server_ms, delay_ms, points: Vec::new() };
+    let predict = |(point, measured): &(usize, Measured)| {
+        let predicted_ms = model.response_ms(measured.rate_per_s);
+        ModelPoint {
+            point: *point,
+            rate_per_s: measured.rate_per_s,
+            utilisation: measured.rate_per_s / plateau_per_s,
+            predicted_ms,
+            measured_ms: measured.response_ms,
+            deviation: predicted_ms.map(|predicted| measured.response_ms / predicted - 1.0),
+        }
+    };
+    let predicted: Vec<ModelPoint> = measured.iter().map(predict).collect();
+    model.points = predicted;
+    Ok(model)
+}
+
+struct Metrics {
+    throughput: RunMetric,
+    response: RunMetric,
+}
+
+/// The means of a point.
+struct Measured {
+    rate_per_s: f64,
+    response_ms: f64,
+}
+
+impl Metrics {
+    fn measure(&self, point: &CurvePoint<'_>) -> Result<Measured, Unusable> {
+        point.usable(&self.throughput)?;
+        let mean = |metric| point.mean(metric, ALPHA).map(|found| found.mean);
+        Ok(Measured { rate_per_s: mean(&self.throughput)?, response_ms: mean(&self.response)? })
+    }
+}
+
+/// Returns the plateau: the largest throughput, if the largest number of clients does not exceed
+/// the others by more than 5 %.
+fn plateau(
+    points: &[CurvePoint<'_>],
+    measured: &[(usize, Measured)],
+) -> Result<f64, NoResponseModel> {
+    let clients = |index: usize| points[index].x.unwrap_or_default();
+    let last = measured.iter().max_by(|a, b| clients(a.0).total_cmp(&clients(b.0)));
+    let Some((last, largest)) = last else {
+        return Err(NoResponseModel::Unusable(Unusable::NoRun));
+    };
+    let others = measured.iter().filter(|(index, _)| index != last);
+    let before = others.map(|(_, it)| it.rate_per_s).fold(0.0, f64::max);
+    let gain = largest.rate_per_s / before - 1.0;
+    match gain <= PLATEAU {
+        true => Ok(before.max(largest.rate_per_s)),
+        false => Err(NoResponseModel::NoPlateau { gain }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::point::tests::{figures, points};
+    use super::*;
+
+    /// Points with their throughput and mean response time.
+    fn model(all: &[(&str, f64, f64)]) -> Result<ResponseModel, NoResponseModel> {
+        let runs: Vec<_> = all
+            .iter()
+            .map(|(value, rate, response)| (*value, vec![figures(*rate, *response); 2]))
+            .collect();
+        response_model(&points(&runs), Some("read"))
+    }
+
+    /// T = 3 ms and X = 500/s: P = 2 ms, L = 1 ms. At 400/s U = 0.8 and Q = 8 ms: R = 11 ms.
+    #[test]
+    fn response_time_is_that_of_the_formula() {
+        let found = model(&[("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 500.0, 32.0)]);
+        assert!(matches!(found, Err(NoResponseModel::NoPlateau { gain }) if gain > 0.2));
+        let all = [("1", 250.0, 3.0), ("4", 400.0, 10.0), ("16", 498.0, 32.0), ("32", 500.0, 64.0)];
+        let found = model(&all).unwrap();
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}: {found:?}");
+        close(found.server_ms, 2.0);
+        close(found.delay_ms, 1.0);
+        close(found.response_ms(400.0).unwrap(), 11.0);
+        let point = found.points[1];
+        close(point.predicted_ms.unwrap(), 11.0);
+        close(point.utilisation, 0.8);
+        close(point.deviation.unwrap(), 10.0 / 11.0 - 1.0);
+        let plateau = found.points[3];
+        assert_eq!((plateau.predicted_ms, plateau.deviation), (None, None));
+    }
+
+    #[test]
+    fn sweep_without_one_client_or_a_single_server_has_no_model() {
+        let late = model(&[("2", 250.0, 3.0), ("4", 255.0, 6.0)]);
+        assert_eq!(late, Err(NoResponseModel::NoSingleClient));
+        let fast = model(&[("1", 250.0, 3.0), ("4", 255.0, 6.0)]);
+        let Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms }) = fast else {
+            panic!("{fast:?}");
+        };
+        assert!(server_ms > one_request_ms, "{server_ms} {one_request_ms}");
+    }
+
+    #[test]
+    fn withheld_response_time_of_one_client_gives_the_reason() {
+        let mut bad = figures(250.0, 3.0);
+        bad.metrics.truncate(1);
+        let runs = [("1", vec![bad]), ("4", vec![figures(255.0, 6.0)])];
+        let found = response_model(&points(&runs), Some("read"));
+        assert!(matches!(found, Err(NoResponseModel::Unusable(Unusable::Missing(_)))), "{found:?}");
+    }
+}
