@@ -10,6 +10,7 @@
 //! their packages create.
 
 mod certificates;
+mod cpus;
 mod folder;
 mod launch;
 mod mariadb;
@@ -27,6 +28,7 @@ mod url;
 pub mod wire_server;
 
 pub use certificates::Certificates;
+pub use cpus::Cpus;
 pub use options::{Auth, Cache, Kind, Options, Rights, Tls, Via};
 pub use problem::Problem;
 pub use relay::{Direction, Relay};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::Nanos;
 
-use crate::Problem;
+use crate::{Cpus, Problem};
 
 /// The kinds of database server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,6 +125,8 @@ pub struct Options {
     pub via: Option<Via>,
     /// Settings of the pooler.
     pub via_settings: Vec<(String, String)>,
+    /// Processors to which the server is bound; all if `None`. A pooler is not bound.
+    pub cpus: Option<Cpus>,
     /// Library loaded into the server before all others (ld.so(8), `LD_PRELOAD`): for tests in
     /// which its system calls misbehave.
     pub preload: Option<PathBuf>,
@@ -161,8 +163,15 @@ impl Options {
             tls: Tls::Off,
             via: None,
             via_settings: Vec::new(),
+            cpus: None,
             preload: None,
         }
+    }
+
+    /// Binds the server to processors.
+    pub fn cpus(mut self, cpus: Cpus) -> Options {
+        self.cpus = Some(cpus);
+        self
     }
 
     /// Sets a library to load before all others.
@@ -231,6 +240,8 @@ impl Options {
                 "`via.NAME` sets an option of the pooler, but the URL has no `via`".to_owned(),
             );
         }
+        let objection = self.cpus.as_ref().and_then(Cpus::objection);
+        mistakes.extend(objection.map(|why| format!("`cpus`: {why}")));
         let own: &[&[&str]] = match self.kind {
             Kind::Postgres => &[&POSTGRES_OWN],
             Kind::Mariadb => &[&MARIADB_OWN],

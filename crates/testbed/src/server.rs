@@ -280,6 +280,10 @@ impl Server {
             Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(site, options)?),
             Kind::Mysql => ("mysqld", mysql::DISCARD, mysql::server(site, options)?),
         };
+        let command = match &options.cpus {
+            Some(cpus) => cpus.bind(&command),
+            None => command,
+        };
         let launch = Launch { name, ending, log: site.path.join(LOG) };
         let process = launch.run(command, folder, |pid, said| match options.kind {
             Kind::Postgres => postgres::is_ready(site, pid),

@@ -5,10 +5,10 @@ use base::{Endpoint, Target, TargetKind, closest, either, unknown_value};
 use net::TlsMode;
 
 use crate::options::{Cache, Rights, Tls};
-use crate::{Kind, Options, Problem, Server, Via};
+use crate::{Cpus, Kind, Options, Problem, Server, Via};
 
 /// Options of a `testbed:` URL, besides the two groups of settings.
-const NAMES: [&str; 4] = ["via", "cache", "ttl", "tls"];
+const NAMES: [&str; 5] = ["via", "cache", "ttl", "tls", "cpus"];
 
 /// Prefixes of the groups of settings: of the server, and of the pooler.
 const GROUPS: [&str; 2] = ["server.", "via."];
@@ -81,6 +81,7 @@ impl Reader<'_> {
             options.tls = Tls::Server;
         }
         options.via = self.via();
+        options.cpus = self.cpus();
         ParsedUrl { options, tls }
     }
 
@@ -133,6 +134,12 @@ impl Reader<'_> {
             self.mistakes.push(unknown_value(value, name, words));
         }
         known
+    }
+
+    fn cpus(&mut self) -> Option<Cpus> {
+        let value = self.target.option("cpus")?;
+        let parsed = Cpus::parse(value);
+        parsed.map_err(|why| self.mistakes.push(format!("`cpus` {why}"))).ok()
     }
 
     fn via(&mut self) -> Option<Via> {
@@ -188,6 +195,7 @@ mod tests {
             ("mysql?server.local_infile=1", Options::mysql().set("local_infile", "1")),
             ("postgres?tls=verify", Options::postgres().tls(Tls::Server)),
             ("postgres?tls=off&via=none", Options::postgres()),
+            ("mariadb?cpus=0", Options::mariadb().cpus(Cpus::parse("0").unwrap())),
             ("postgres?via=pgpool&cache=on&ttl=1h", Options::postgres().via(via)),
             ("postgres?via=pgpool&cache=off", Options::postgres().via(Via::Pgpool { cache: None })),
             (
@@ -210,13 +218,18 @@ mod tests {
             (
                 "postgres?vai=pgpool&jit=off&server.port=1&tls=yes&cache=true&ttl=soon",
                 "`testbed:` has no option `vai`; did you mean `via`?\n\
-                 `testbed:` has no option `jit`: there are via, cache, ttl, tls, and a setting of \
-                 the server is `server.jit`\n\
+                 `testbed:` has no option `jit`: there are via, cache, ttl, tls, cpus, and a \
+                 setting of the server is `server.jit`\n\
                  unknown value `yes` for `tls`; expected off, require or verify\n\
                  unknown value `true` for `cache`; expected on or off\n\
                  `ttl` says how long a cache lasts: write `cache=on`\n\
                  `soon` of `ttl` is not a number\n\
                  `server.port` is chosen by the testbed itself: leave it out",
+            ),
+            (
+                "mariadb?cpus=0-x",
+                "`cpus` has `0-x`, which is no processor and no range; write for example \
+                 `0-1,3`",
             ),
             (
                 "mariadb?via=pgbounce",

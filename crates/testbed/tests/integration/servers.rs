@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use testbed::{Auth, Kind, Options, Server};
+use testbed::{Auth, Cpus, Kind, Options, Server};
 
 use crate::support::{KINDS, Login, client, runs, start};
 
@@ -60,6 +60,41 @@ fn restarted_server_has_its_data_and_other_settings() {
         server.restart_with(Vec::new()).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(server.sql("SELECT a FROM t").unwrap(), "7\n");
     }
+}
+
+/// Returns the processors of a process and of all its children and threads.
+fn allowed_list(pid: u32) -> Vec<String> {
+    let children = format!("/proc/{pid}/task/{pid}/children");
+    let children = std::fs::read_to_string(children).unwrap_or_default();
+    let pids = children.split_whitespace().map(str::to_owned).chain([pid.to_string()]);
+    let tasks = pids.filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")).ok());
+    let status = tasks.flatten().flatten().map(|task| task.path().join("status"));
+    let list = |text: String| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        line.map(|list| list.trim().to_owned())
+    };
+    status.filter_map(|path| list(std::fs::read_to_string(path).ok()?)).collect()
+}
+
+#[test]
+fn server_is_bound_to_its_processors_also_after_a_restart() {
+    let own = allowed_list(std::process::id());
+    for kind in KINDS {
+        let bound = Options::new(kind).cpus(Cpus::parse("0").unwrap());
+        let mut server = start(&bound);
+        let is_bound = |server: &Server| {
+            let lists = allowed_list(server.pid().unwrap());
+            !lists.is_empty() && lists.iter().all(|list| list == "0")
+        };
+        assert!(is_bound(&server), "{kind:?}");
+        assert_eq!(server.sql("SELECT 1").unwrap(), "1\n");
+        server.restart_with(vec![("max_connections".to_owned(), "23".to_owned())]).unwrap();
+        assert!(is_bound(&server), "{kind:?}");
+        server.kill();
+        server.restart().unwrap();
+        assert!(is_bound(&server), "{kind:?}");
+    }
+    assert_eq!(allowed_list(std::process::id()).first(), own.first());
 }
 
 #[test]
@@ -121,6 +156,9 @@ fn unknown_setting_quotes_the_server() {
 fn impossible_options_are_refused_before_the_start() {
     let problem = Server::start(&Options::mariadb().auth(Auth::Scram)).err().unwrap();
     assert_eq!(problem.to_string(), "a mariadb server has no login by Scram");
+    let far = Options::postgres().cpus(Cpus::parse("8000").unwrap());
+    let problem = Server::start(&far).err().unwrap().to_string();
+    assert!(problem.starts_with("`cpus`: there is no processor 8000: this machine has"));
 }
 
 #[test]
