@@ -130,6 +130,7 @@ mod tests {
             jobs: vec!["read".to_owned()],
             metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
             missing: Vec::new(),
+            cpu: Vec::new(),
             limiter: Component::Unknown,
             slos: Vec::new(),
             facts: vec![(CANARY.to_owned(), canary.to_string())],

@@ -310,6 +310,7 @@ pub(super) mod tests {
             metrics: Vec::new(),
             slos: Vec::new(),
             missing: Vec::new(),
+            cpu: Vec::new(),
             limiter: Component::DatabaseCpu,
             facts: Vec::new(),
         };

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use base::Nanos;
-use record::metric::{processes, server};
+use record::metric::processes;
 use record::{Metric, Part, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
 
+use super::cpu_share::{CpuShare, cpu_shares, owner_of_server};
 use super::objective::RunSlo;
 use crate::check::{CheckKind, Domain, Status, Verdict};
 use crate::distribution::Distribution;
@@ -29,6 +30,9 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
+    /// Processor time of the load generator and of the database or its proxy, as shares of the
+    /// processors that they may use; those that were observed.
+    pub cpu: Vec<CpuShare>,
     /// SLOs of the jobs.
     pub slos: Vec<RunSlo>,
     /// Limiter of the run.
@@ -107,6 +111,7 @@ impl RunFigures {
             jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
+            cpu: cpu_shares(evidence),
             slos: slos(summary),
             limiter: summary.limiter.component,
             facts,
@@ -162,6 +167,12 @@ impl RunFigures {
         }
     }
 
+    /// Returns the processor time of a component as shares of its processors; `None` if its
+    /// processes were not observed.
+    pub fn cpu_share(&self, owner: CpuOwner) -> Option<CpuShare> {
+        self.cpu.iter().find(|share| share.owner == owner).copied()
+    }
+
     /// Adds a metric that was measured outside of the run, such as the size of a table.
     pub fn add(&mut self, metric: RunMetric, value: Result<f64, Missing>) {
         match value.and_then(|value| value.is_finite().then_some(value).ok_or(Missing::NotMeasured))
@@ -213,11 +224,7 @@ impl RunFigures {
         let per_request = |metric| processor_time(evidence, &window, metric);
         let user = per_request(processes::USER);
         let system = per_request(processes::SYSTEM);
-        let owner = match has_proxy(evidence) {
-            true => CpuOwner::Proxy,
-            false => CpuOwner::Database,
-        };
-        self.add_cpu(owner, user, system);
+        self.add_cpu(owner_of_server(evidence), user, system);
     }
 
     /// Adds the bytes that the database and the tables of the workload occupy on the disk.
@@ -250,12 +257,6 @@ fn slos(summary: &Summary) -> Vec<RunSlo> {
         slos.map(move |slo| RunSlo { job: name.clone(), text: slo.text, met: slo.met })
     };
     summary.jobs.iter().flat_map(of_job).collect()
-}
-
-/// Returns true if the observed processes of the server are a pooler or another proxy.
-fn has_proxy(evidence: &Evidence) -> bool {
-    let proxies = evidence.observed(&Part::Processes(Side::Server), server::PROXIES);
-    proxies.is_some_and(|seen| seen.points.iter().any(|(_, proxies)| *proxies > 0.0))
 }
 
 /// Returns the server's processor time in microseconds per completed request. The samples may

@@ -15,6 +15,7 @@ mod canary;
 mod change;
 mod comparison;
 mod conclusion;
+mod cpu_share;
 mod figures;
 mod looks;
 mod objection;
@@ -38,6 +39,7 @@ pub use comparison::{
     compare_samples,
 };
 pub use conclusion::{Conclusion, conclude};
+pub use cpu_share::CpuShare;
 pub use figures::{Missing, RunFigures, RunVerdict};
 pub use looks::{Look, LookPlan, NextStep, TooFewRounds};
 pub use objection::{

@@ -155,6 +155,7 @@ pub(super) mod tests {
             jobs: vec!["read".to_owned()],
             metrics: std::iter::once(throughput).chain(times).collect(),
             missing: Vec::new(),
+            cpu: Vec::new(),
             slos: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),

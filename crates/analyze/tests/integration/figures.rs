@@ -4,7 +4,7 @@ use analyze::compare::{Missing, RunFigures};
 use analyze::{CheckKind, Domain, Evidence, Observed, Status, summarize};
 use base::Nanos;
 use record::{EndKind, EventKind};
-use workload::question::RunMetric;
+use workload::question::{CpuOwner, RunMetric};
 
 use crate::support::{MIXED, OPEN, event, steady};
 
@@ -65,6 +65,30 @@ fn processor_time_is_per_completed_request() {
     assert_eq!(us("cpu.generator"), Ok(20.0));
     assert!((parts - 20.0).abs() < 0.2, "{parts}");
     assert_eq!(us("cpu.proxy"), Err(Missing::NotMeasured));
+}
+
+/// The server is bound to one of the machine's processors, and its group may use half of it.
+#[test]
+fn processor_time_is_a_share_of_the_usable_processors() {
+    let mut evidence = steady(MIXED);
+    evidence.observed.push(observed("server", "user", |second| 0.3 * second as f64));
+    evidence.observed.push(observed("server", "system", |second| 0.1 * second as f64));
+    let share = |evidence: &Evidence| figures(evidence).cpu_share(CpuOwner::Database);
+    assert_eq!(share(&evidence), None, "its processors are not known");
+    evidence.observed.push(observed("server", "processors", |_| 1.0));
+    let of_one = share(&evidence).unwrap();
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value}");
+    near(of_one.user, 0.3);
+    near(of_one.system, 0.1);
+    near(of_one.used(), 0.4);
+    near(of_one.idle(), 0.6);
+    evidence.observed.push(observed("cgroup server", "quota", |_| 0.5));
+    let of_half = share(&evidence).unwrap();
+    near(of_half.used(), 0.8);
+    near(of_half.processors, 0.5);
+    evidence.observed.push(observed("server", "proxies", |_| 1.0));
+    assert_eq!(share(&evidence), None);
+    near(figures(&evidence).cpu_share(CpuOwner::Proxy).unwrap().used(), 0.8);
 }
 
 fn observed(component: &str, metric: &str, value: impl Fn(u64) -> f64) -> Observed {

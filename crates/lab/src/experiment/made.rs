@@ -164,6 +164,7 @@ mod tests {
             metrics: Vec::new(),
             slos: Vec::new(),
             missing: Vec::new(),
+            cpu: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),
         }
