@@ -5,8 +5,8 @@
 //!
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
-//! judges a machine and a server before a run. [`compare`] compares runs, and [`curve`] describes
-//! the runs of a sweep.
+//! judges a machine and a server before a run. [`compare`] compares runs, [`curve`] describes the
+//! runs of a sweep, and [`history`] finds changes over many records.
 //!
 //! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
 //! and numbers, and `report` words them.
@@ -27,6 +27,7 @@ pub mod doctor;
 mod effects;
 mod evidence;
 pub mod finding;
+pub mod history;
 mod job;
 mod limiter;
 mod observed;

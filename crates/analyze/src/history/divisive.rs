@@ -1,0 +1,217 @@
+//! Change points of a series, by E-divisive with a permutation test.
+//!
+//! The divergence of two sets of values compares the distances between the sets with those within
+//! them; it is 0 only for equal distributions, so that no model of the values is needed (Matteson
+//! and James, "A nonparametric approach for multiple change point analysis of multivariate data",
+//! JASA 109, 2014, arXiv 1306.4933). The place with the largest divergence is a change point if few
+//! random orders of the same values have a place with one as large. Both sides are then divided in
+//! the same way, until no further place is significant. Its use for series of benchmark results is
+//! described by Daly et al. (ICPE 2020) and by Fleming et al. ("Hunter", arXiv 2301.03034).
+//!
+//! The test assumes that values without a change may be exchanged with each other: a machine that
+//! drifts slowly over many runs has change points, which are changes of the machine.
+
+use base::{Draw, Seed, Stream};
+
+/// Error probability of one series: that a series without a change has a change point.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// Fewest values between two change points, and before the first and after the last.
+pub const SHORTEST_SEGMENT: usize = 4;
+
+/// Number of random orders. The smallest possible probability is 1/500.
+const PERMUTATIONS: u32 = 499;
+
+/// Largest number of random orders with a divergence as large that is still significant:
+/// (4 + 1)/(499 + 1) is 1 %.
+const MOST_AS_LARGE: u32 = 4;
+
+/// Most values of a series; the time grows with the square of their number.
+pub const LONGEST_SERIES: usize = 400;
+
+/// A change point of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePoint {
+    /// Index of the first value after the change.
+    pub at: usize,
+    /// Probability of a divergence as large without a change, by the permutation test.
+    pub p_value: f64,
+}
+
+/// Returns the change points of a series, in its order.
+///
+/// # Panics
+/// If the series has more than [`LONGEST_SERIES`] values.
+pub fn change_points(values: &[f64]) -> Vec<ChangePoint> {
+    assert!(values.len() <= LONGEST_SERIES, "{} values", values.len());
+    let mut found = Vec::new();
+    divide(values, 0, &mut found);
+    found.sort_by_key(|point: &ChangePoint| point.at);
+    found
+}
+
+/// Finds the change points of a part of the series that begins at `first`.
+fn divide(values: &[f64], first: usize, found: &mut Vec<ChangePoint>) {
+    let Some(split) = best_split(values) else { return };
+    let Some(p_value) = p_value(values, split.divergence, first) else { return };
+    found.push(ChangePoint { at: first + split.at, p_value });
+    let (before, after) = values.split_at(split.at);
+    divide(before, first, found);
+    divide(after, first + split.at, found);
+}
+
+/// The division of a part into two.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    /// Number of values before it.
+    at: usize,
+    /// The scaled divergence of both sides.
+    divergence: f64,
+}
+
+/// Returns the division with the largest divergence. The second side may end before the part does
+/// (κ of the paper): a change that is followed by one back is not hidden by it.
+fn best_split(values: &[f64]) -> Option<Split> {
+    let distances = Distances::of(values);
+    let n = values.len();
+    let mut best: Option<Split> = None;
+    for at in SHORTEST_SEGMENT..=n.saturating_sub(SHORTEST_SEGMENT) {
+        let mut between = 0.0;
+        for end in at + 1..=n {
+            between += distances.to_first[end - 1][at];
+            if end - at < SHORTEST_SEGMENT {
+                continue;
+            }
+            let divergence = distances.divergence(at, end, between);
+            if best.is_none_or(|best| divergence > best.divergence) {
+                best = Some(Split { at, divergence });
+            }
+        }
+    }
+    best.filter(|best| best.divergence > 0.0)
+}
+
+/// Returns the probability of a divergence as large in random orders of the values; `None` if it is
+/// not significant.
+fn p_value(values: &[f64], divergence: f64, first: usize) -> Option<f64> {
+    let place = format!("{first}+{}", values.len());
+    let stream = Stream::new(Seed::default(), "history", &place);
+    let mut shuffled = values.to_vec();
+    let mut as_large = 0;
+    for order in 0..PERMUTATIONS {
+        shuffle(&mut shuffled, stream.draw(u64::from(order)));
+        let split = best_split(&shuffled);
+        // Sums in another order differ by rounding.
+        if split.is_some_and(|split| split.divergence >= divergence * (1.0 - 1e-9)) {
+            as_large += 1;
+            if as_large > MOST_AS_LARGE {
+                return None;
+            }
+        }
+    }
+    Some(f64::from(as_large + 1) / f64::from(PERMUTATIONS + 1))
+}
+
+/// Puts values in random order (Fisher and Yates).
+fn shuffle(values: &mut [f64], mut draw: Draw) {
+    for last in (1..values.len()).rev() {
+        let other = draw.below(last as u64 + 1) as usize;
+        values.swap(last, other);
+    }
+}
+
+/// Sums of the distances between values.
+struct Distances {
+    /// For each number of values, the sum of the distances between all of the first ones.
+    among_first: Vec<f64>,
+    /// For each value and number, the sum of its distances to the first ones.
+    to_first: Vec<Vec<f64>>,
+}
+
+impl Distances {
+    fn of(values: &[f64]) -> Distances {
+        let sums = |value: &f64| {
+            let mut sum = 0.0;
+            let sums = values.iter().map(|other| {
+                sum += (value - other).abs();
+                sum
+            });
+            std::iter::once(0.0).chain(sums).collect::<Vec<f64>>()
+        };
+        let to_first: Vec<Vec<f64>> = values.iter().map(sums).collect();
+        let mut sum = 0.0;
+        let among = to_first.iter().enumerate().map(|(place, sums)| {
+            sum += sums[place];
+            sum
+        });
+        let among_first = std::iter::once(0.0).chain(among).collect();
+        Distances { among_first, to_first }
+    }
+
+    /// Returns the divergence of the first `at` values from the others up to `end`, with the sum of
+    /// the distances between both. It is scaled by their numbers:
+    /// nm/(n + m) · (2·mean between both − mean within the first − mean within the others).
+    fn divergence(&self, at: usize, end: usize, between: f64) -> f64 {
+        let (n, m) = (at as f64, (end - at) as f64);
+        let first = self.among_first[at];
+        let second = self.among_first[end] - first - between;
+        let pairs = |n: f64| n * (n - 1.0) / 2.0;
+        let divergence = 2.0 * between / (n * m) - first / pairs(n) - second / pairs(m);
+        n * m / (n + m) * divergence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values around these levels, one for each value, with a noise of 2 %.
+    fn series(levels: &[f64], seed: u64) -> Vec<f64> {
+        let mut draw = Stream::new(Seed(seed), "history", "noise").draw(0);
+        levels.iter().map(|level| level * (1.0 + 0.02 * draw.normal())).collect()
+    }
+
+    fn places(values: &[f64]) -> Vec<usize> {
+        change_points(values).into_iter().map(|point| point.at).collect()
+    }
+
+    /// By hand: 2·(10·4/4) − 1 − 1 = 18 between {0, 1} and {10, 11}, times 4/4.
+    #[test]
+    fn divergence_is_that_of_the_definition() {
+        let distances = Distances::of(&[0.0, 1.0, 10.0, 11.0]);
+        let between = 10.0 + 11.0 + 9.0 + 10.0;
+        assert!((distances.divergence(2, 4, between) - 18.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn steps_are_found_where_they_are() {
+        let mut levels = vec![100.0; 15];
+        levels.extend([120.0; 15]);
+        levels.extend([90.0; 10]);
+        assert_eq!(places(&series(&levels, 4)), [15, 30]);
+        levels.truncate(20);
+        assert_eq!(places(&series(&levels, 2)), [15]);
+    }
+
+    /// The means of both halves are equal; only the end of the second part hides nothing.
+    #[test]
+    fn change_and_its_reversal_are_both_found() {
+        let levels = [vec![100.0; 12], vec![115.0; 8], vec![100.0; 12]].concat();
+        assert_eq!(places(&series(&levels, 3)), [12, 20]);
+    }
+
+    /// Of 60 series, more than 4 have a change point at 1 % with a probability of 0.04 %.
+    #[test]
+    fn series_without_a_change_seldom_has_a_change_point() {
+        let found = |seed| !places(&series(&[100.0; 30], seed)).is_empty();
+        let alarms = (1..=60).filter(|seed| found(*seed)).count();
+        assert!(alarms <= 4, "{alarms}");
+    }
+
+    #[test]
+    fn short_and_constant_series_have_no_change_point() {
+        assert_eq!(change_points(&[]), []);
+        assert_eq!(change_points(&[1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0]), []);
+        assert_eq!(change_points(&[5.0; 50]), []);
+    }
+}
