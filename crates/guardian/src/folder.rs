@@ -32,18 +32,27 @@ impl TemporaryFolder {
     /// The parent does not exist or is not writable.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<TemporaryFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let process = std::process::id();
+        let stem = parent.join(format!("{prefix}-{}-", std::process::id()));
+        // The guardian comes first: without one, the folder would stay if this process were killed
+        // just after making it.
+        let absolute = std::path::absolute(&stem);
+        let mut guardian = absolute.and_then(|stem| Guardian::of_numbered(&stem)).ok();
+        let mut guard = |number: Option<u32>| {
+            if let Some(guardian) = &mut guardian {
+                guardian.guard_folder(number);
+            }
+        };
         for _ in 0..NAMES {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("{prefix}-{process}-{number}"));
+            let path = numbered(&stem, number);
+            // A folder that exists is another process's, and must not be removed.
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
+            guard(Some(number));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {
-                    // Not before the folder is made: one with this name may be another user's.
-                    let absolute = std::path::absolute(&path);
-                    let guardian = absolute.and_then(|path| Guardian::of_folder(&path));
-                    return Ok(TemporaryFolder { path, _guardian: guardian.ok() });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Ok(()) => return Ok(TemporaryFolder { path, _guardian: guardian }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => guard(None),
                 Err(error) => return Err(error),
             }
         }
@@ -63,11 +72,23 @@ impl Drop for TemporaryFolder {
     }
 }
 
+/// Returns the path of the folder with this number.
+fn numbered(stem: &Path, number: u32) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(number.to_string());
+    PathBuf::from(path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::process::{Command, Stdio};
+    use std::time::Instant;
 
     use super::*;
+
+    /// The variable with the parent of the folders that a child process of a test makes.
+    const PARENT: &str = "ASSAY_TEST_PARENT";
 
     fn scratch() -> TemporaryFolder {
         TemporaryFolder::new(&std::env::temp_dir(), "assay-guardian").expect("a folder")
@@ -94,5 +115,53 @@ mod tests {
         }
         let second = TemporaryFolder::new(parent.path(), "a").expect("a folder");
         assert!(second.path().is_dir() && second.path() != first.path());
+    }
+    /// Returns a value as soon as there is one, for at most a minute.
+    #[expect(clippy::disallowed_methods, reason = "another process is watched")]
+    fn awaited<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+        let began = Instant::now();
+        loop {
+            match find() {
+                Some(found) => return found,
+                None => assert!(began.elapsed().as_secs() < 60, "{what}"),
+            }
+        }
+    }
+
+    #[test]
+    fn folder_whose_maker_is_killed_at_once_is_removed() {
+        if let Some(parent) = std::env::var_os(PARENT) {
+            let _folder = TemporaryFolder::new(parent.as_ref(), "a").expect("a folder");
+            std::thread::park();
+        }
+        for _ in 0..10 {
+            let parent = scratch();
+            let mut maker = Command::new(std::env::current_exe().expect("this test"));
+            maker.args(["folder::tests::folder_whose_maker_is_killed_at_once_is_removed"]);
+            maker.arg("--exact").env(PARENT, parent.path()).stdout(Stdio::null());
+            let mut maker = maker.spawn().expect("a process");
+            let entry = || fs::read_dir(parent.path()).expect("a folder").next();
+            let folder = awaited("no folder", entry).expect("an entry").path();
+            maker.kill().expect("a living process");
+            maker.wait().expect("a status");
+            awaited("the folder stays", || (!folder.exists()).then_some(()));
+        }
+    }
+
+    #[test]
+    fn folder_that_could_not_be_made_leaves_the_one_of_another_process() {
+        let parent = scratch();
+        let stem = parent.path().join("a-");
+        let other = numbered(&stem, 7);
+        fs::create_dir(&other).expect("a folder");
+        let mut guardian = Guardian::of_numbered(&stem).expect("a guardian");
+        guardian.guard_folder(Some(7));
+        guardian.guard_folder(None);
+        drop(guardian);
+        assert!(other.exists());
+        let mut guardian = Guardian::of_numbered(&stem).expect("a guardian");
+        guardian.guard_folder(Some(7));
+        drop(guardian);
+        assert!(!other.exists());
     }
 }

@@ -18,8 +18,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// The shell's script.
 ///
-/// It keeps a list of processes, in which a negative number is a process group. At the end it sends
-/// each its signal, waits for the seconds of its second argument and kills those that are left. It
+/// Its arguments are a folder, a time in seconds, and the beginning of the path of a folder that it
+/// is told later. It keeps a list of processes, in which a negative number is a process group. At the end it sends
+/// each its signal, waits for that time and kills those that are left. It
 /// reads the time, as turns of a loop take long on a busy machine.
 ///
 /// A killed server leaves its shared memory segment behind, which the seventh line of its
@@ -27,7 +28,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// late.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
-folder=$1 patience=$2 live=
+folder=$1 patience=$2 stem=$3 live=
 runs() {
     case $1 in
     -*) has_members "${1#-}" ;;
@@ -48,6 +49,7 @@ begin() { read -r now idle </proc/uptime && end=$((${now%.*} + patience)); }
 has_time() { read -r now idle </proc/uptime && [ "${now%.*}" -lt "$end" ]; }
 while read -r word pid signal; do
     case $word in
+    folder) folder=${pid:+$stem$pid} ;;
     started) live="$live $pid:$signal" ;;
     ended)
         others=
@@ -95,13 +97,23 @@ impl Guardian {
     /// # Errors
     /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
-        Guardian::start(folder, PATIENCE_S, PATH)
+        Guardian::start([folder, Path::new("")], PATIENCE_S, PATH)
     }
 
-    fn start(folder: &Path, patience_s: u32, path: &str) -> io::Result<Guardian> {
+    /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names; the path
+    /// of the folder begins with `stem`.
+    ///
+    /// # Errors
+    /// Those of [`Guardian::of_folder`].
+    pub(crate) fn of_numbered(stem: &Path) -> io::Result<Guardian> {
+        Guardian::start([Path::new(""), stem], PATIENCE_S, PATH)
+    }
+
+    /// Starts the shell with a folder and the beginning of a path.
+    fn start([folder, stem]: [&Path; 2], patience_s: u32, path: &str) -> io::Result<Guardian> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).arg(patience_s.to_string());
-        command.current_dir("/").env_clear().env("PATH", path).env("LC_ALL", "C");
+        command.arg(stem).current_dir("/").env_clear().env("PATH", path).env("LC_ALL", "C");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // The guardian must survive a Ctrl-C, which is for the processes it watches.
         let mut shell = command.process_group(0).spawn()?;
@@ -115,6 +127,13 @@ impl Guardian {
     /// Those of [`Guardian::of_folder`].
     pub fn of_processes() -> io::Result<Guardian> {
         Guardian::of_folder(Path::new(""))
+    }
+
+    /// Replaces the folder by the one whose path ends with this number; with `None`, by no folder.
+    ///
+    /// What was written to the shell reaches it even if this process is killed at once.
+    pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
+        self.tell(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }
 
     /// Registers a process that is to be ended by a signal, such as `TERM`.
@@ -209,7 +228,7 @@ mod tests {
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         output.read_line(&mut String::new()).expect("a line");
         let path = format!("{}:{PATH}", folder.path().display());
-        let mut guardian = Guardian::start(Path::new(""), 1, &path).expect("a guardian");
+        let mut guardian = Guardian::start([Path::new(""); 2], 1, &path).expect("a guardian");
         guardian.started_group(child.id());
         let began = Instant::now();
         drop(guardian);
