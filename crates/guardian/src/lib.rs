@@ -19,9 +19,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// The shell's script.
 ///
 /// Its arguments are a folder, a time in seconds, and the beginning of the path of a folder that it
-/// is told later. It keeps a list of processes, in which a negative number is a process group. At the end it sends
-/// each its signal, waits for that time and kills those that are left. It
-/// reads the time, as turns of a loop take long on a busy machine.
+/// is told later. It keeps a list of processes, in which a negative number is a process group. At
+/// the end it sends each its signal, waits for that time and kills those that are left. It reads
+/// the time, as turns of a loop take long on a busy machine.
 ///
 /// A killed server leaves its shared memory segment behind, which the seventh line of its
 /// `postmaster.pid` names. A zombie process counts as ended, because its new parent may reap it
@@ -100,8 +100,8 @@ impl Guardian {
         Guardian::start([folder, Path::new("")], PATIENCE_S, PATH)
     }
 
-    /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names; the path
-    /// of the folder begins with `stem`.
+    /// Starts the guardian of processes and of a folder that [`Guardian::guard_folder`] names; the
+    /// path of the folder begins with `stem`.
     ///
     /// # Errors
     /// Those of [`Guardian::of_folder`].

@@ -458,7 +458,10 @@ impl<'p> Scanner<'p> {
         let opening = &self.bytes[start..start + length];
         let quote = opening[0];
         let protects = self.backslash || self.is_escape_string(start);
-        let escaped = protects && byte == b'\\' && matches!(quote, b'\'' | b'"');
+        // `${…}` and `$${` have the same meaning behind a backslash as everywhere.
+        let before_text =
+            matches!(self.reading.marks.sign(self.bytes, self.at + 1), DollarKind::Plain);
+        let escaped = protects && before_text && byte == b'\\' && matches!(quote, b'\'' | b'"');
         let doubled = !matches!(quote, b'$' | b'[') && byte == quote && self.peek(1) == Some(quote);
         if escaped || doubled {
             self.at += 2;

@@ -31,6 +31,16 @@ fn statement_with_a_dollar_brace_behind_a_backslash_prints_back() {
     check("mysql://h/d", "[a]\nquery = select '\\$${raw(\"{x}\")}', ${1}\n");
 }
 
+/// The script was one statement if the backslash hid the `${`, and two if it did not.
+#[test]
+fn backslash_in_a_literal_does_not_hide_a_dollar_brace() {
+    let overrides = Overrides { target: Target::parse("sqlite:").ok(), ..Overrides::default() };
+    let script = BTreeMap::from([("s.sql".to_owned(), b"'\\';\\'\\${'".to_vec())]);
+    let (plan, found) = workload::plan_in("[a]\nquery-file = s.sql\n", &overrides, &script);
+    assert!(plan.is_none(), "{found:?}");
+    check("mysql://h/d", "[a]\nquery = select '\\'\\$${x}', '\\\\$${y}', ${1}\n");
+}
+
 #[test]
 fn command_with_a_dollar_brace_behind_a_backslash_prints_back() {
     check("sqlite:", "[a]\ncommand = echo \\$${x} \"\\$${y}\" ${uniform(1, 9)}\n");
