@@ -284,9 +284,9 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     };
     let beside = match (experiment.restarts(), &experiment.restore) {
         (true, Restore::None) => "setup, loads and the restart of the server before each run",
-        (true, _) => "setup, loads, and restart and restoring before each run",
+        (true, _) => "setup, loads, and restart, restoring and settling before each run",
         (false, Restore::None) => "setup and loads",
-        (false, _) => "setup, loads and restoring before each run",
+        (false, _) => "setup, loads, and restoring and settling before each run",
     };
     format!("experiment: {arms} arms, {number}{length}, without {beside}")
 }

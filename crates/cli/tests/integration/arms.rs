@@ -196,3 +196,32 @@ fn interrupted_program_ends_with_its_group_and_is_undone() {
     assert!(!std::path::Path::new("/proc").join(group.trim()).exists());
     assert_eq!(values(&place, "select value from experiment where key = 'state'"), ["interrupted"]);
 }
+
+/// Without a server that settles after each of them, restores would be paid for by the runs.
+#[test]
+fn server_settles_after_the_load_and_after_each_restore() {
+    let postgres = "psql -X -h $ASSAY_HOST -p $ASSAY_PORT -U $ASSAY_USER -d $ASSAY_DATABASE -Atc \
+                    \"select vacuum_count, analyze_count from pg_stat_user_tables\"";
+    let mariadb = "mariadb --defaults-extra-file=$ASSAY_PASSWORD_FILE $ASSAY_DATABASE -Ne \
+                   \"show global status where variable_name in ('Com_analyze', 'Com_flush')\"";
+    for (kind, asks) in [("postgres", postgres), ("mariadb", mariadb)] {
+        let asks = format!("before-command = {asks} | tr -cs 0-9 ' ' >> seen; echo >> seen\n");
+        let arms = format!("[arm a]\n{asks}[arm b]\nconcurrency(read) = 2\n{asks}");
+        let place = place(&READ.replace("postgres", kind), &arms);
+        let question = std::fs::read_to_string(place.at("e.ini")).unwrap();
+        let restore = "rounds = 6\nrestore = update t set a = a + 1\n";
+        place.write("e.ini", question.replace("rounds = 6\n", restore));
+        let ran = run(&place, &[]);
+        // A loaded machine may fail in too many rounds.
+        assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+        let seen = std::fs::read_to_string(place.at("seen")).unwrap();
+        let seen: Vec<Vec<usize>> = seen
+            .lines()
+            .map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect())
+            .collect();
+        // Once after the load, and once before each run.
+        let expected: Vec<Vec<usize>> = (2..2 + seen.len()).map(|number| vec![number; 2]).collect();
+        assert_eq!(seen, expected, "{kind}");
+        assert!(seen.len() >= 2, "{}", ran.stderr);
+    }
+}

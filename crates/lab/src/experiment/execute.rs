@@ -260,7 +260,6 @@ impl<'a> Execution<'a> {
 
     /// Runs setup and loads of an arm, and returns the loads.
     fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
         let events = Arc::new(AsideEvents::default());
         let done = self.aside_heard(place, &events, |order| {
             order.plan.teardown.clear();
@@ -270,16 +269,22 @@ impl<'a> Execution<'a> {
             self.set_up.insert(self.servers.data_of(place), place);
         }
         let done = done?;
-        if is_simulated(arm) || self.is_interrupted() {
-            return Ok(done.loads);
+        self.settle(place, "the load")?;
+        Ok(done.loads)
+    }
+
+    /// Lets the server of an arm settle after a load or a restore, and counts the rows.
+    fn settle(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
+        let plan = &self.order.experiment.arms[place].plan;
+        if is_simulated(&self.order.experiment.arms[place]) || self.is_interrupted() {
+            return Ok(());
         }
-        let dialect = arm.plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
-        for statement in settle::statements(&arm.plan, dialect) {
+        let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
+        for statement in settle::statements(plan, dialect) {
             // A user without the right to it has a server that settles later.
             let _ = self.aside(place, |order| only(order, &[statement]));
         }
-        self.verify_rows(place, "the load")?;
-        Ok(done.loads)
+        self.verify_rows(place, after)
     }
 
     /// Counts the rows of the tables, which must be those of the load.
@@ -609,7 +614,7 @@ impl<'a> Execution<'a> {
             Restore::Statements(_) => {
                 let statements = &self.order.experiment.arms[place].restore;
                 self.statements(place, ("restore", statements), self.own_stop())?;
-                self.verify_rows(place, "`restore`")
+                self.settle(place, "`restore`")
             }
             Restore::Reload => {
                 let removed = self.aside(place, |order| order.plan.setup.clear())?;

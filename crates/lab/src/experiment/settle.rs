@@ -1,20 +1,27 @@
-//! Statements that let a server settle after a load.
+//! Statements that let a server settle after a load or a restore.
 
 use base::{Dialect, Span};
 use workload::{FixedStatement, Plan};
 
-/// Returns the statements that let a server settle after its tables were filled: statistics for its
-/// planner, and dirty pages written, so that the first run does not pay for the load.
+/// Returns the statements that let a server settle after its tables were filled or restored:
+/// statistics for its planner, and dirty pages written, because the next run would otherwise pay
+/// for them. Each one needs a session of its own.
+///
+/// MariaDB and MySQL have no checkpoint for users: `flush tables … for export` writes the dirty
+/// pages of its table before it returns, and its locks end with the session. Deleted rows are
+/// purged in the background; no statement waits for that.
 pub(super) fn statements(plan: &Plan, dialect: Dialect) -> Vec<FixedStatement> {
     let texts: Vec<String> = match dialect {
         Dialect::Postgres => ["vacuum analyze", "checkpoint"].map(str::to_owned).to_vec(),
-        Dialect::Mysql => {
-            plan.loads.iter().map(|load| format!("analyze table {}", load.table)).collect()
-        }
+        Dialect::Mysql => plan.loads.iter().flat_map(|load| of_table(&load.table)).collect(),
         Dialect::Sqlite => vec!["analyze".to_owned()],
     };
     texts
         .into_iter()
         .map(|text| FixedStatement { text, span: Span::default(), script: None })
         .collect()
+}
+
+fn of_table(table: &str) -> [String; 2] {
+    [format!("analyze table {table}"), format!("flush tables {table} for export")]
 }
