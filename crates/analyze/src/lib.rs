@@ -30,6 +30,7 @@ pub mod finding;
 pub mod history;
 mod job;
 mod limiter;
+mod linear;
 mod observed;
 mod obstacle;
 mod other_programs;

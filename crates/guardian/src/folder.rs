@@ -116,6 +116,7 @@ mod tests {
         let second = TemporaryFolder::new(parent.path(), "a").expect("a folder");
         assert!(second.path().is_dir() && second.path() != first.path());
     }
+
     /// Returns a value as soon as there is one, for at most a minute.
     #[expect(clippy::disallowed_methods, reason = "another process is watched")]
     fn awaited<T>(what: &str, find: impl Fn() -> Option<T>) -> T {

@@ -131,7 +131,7 @@ impl Guardian {
 
     /// Replaces the folder by the one whose path ends with this number; with `None`, by no folder.
     ///
-    /// What was written to the shell reaches it even if this process is killed at once.
+    /// The shell hears it even if this process is killed at once: its pipe keeps the line.
     pub(crate) fn guard_folder(&mut self, number: Option<u32>) {
         self.tell(format!("folder {}\n", number.map(|it| it.to_string()).unwrap_or_default()));
     }

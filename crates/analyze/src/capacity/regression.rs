@@ -7,6 +7,7 @@
 //! exactly log-linear in the rate, and other systems are nearly so in a narrow span. Values, such
 //! as a mean response time, are fitted by least squares to their logarithms.
 
+use crate::linear::{invert, multiply};
 use crate::student::{critical_t, two_sided_p};
 
 /// A trial as the regression sees it.
@@ -77,6 +78,9 @@ const MOST_ITERATIONS: usize = 50;
 /// Change of the coefficients at which the iterations end.
 const CONVERGED: f64 = 1e-9;
 
+/// Smallest relative pivot of equations that determine the coefficients.
+const SINGULAR: f64 = 1e-13;
+
 /// Largest logarithm of a fitted ratio, to keep iterations finite.
 const LARGEST: f64 = 50.0;
 
@@ -93,7 +97,7 @@ impl Fit {
         let mut inverse = None;
         for _ in 0..MOST_ITERATIONS {
             let (matrix, right) = normal_equations(points, terms, coefficients);
-            let inverted = invert(matrix, size)?;
+            let inverted = invert(matrix, terms.used(), SINGULAR)?;
             let next = multiply(&inverted, &right);
             let change = next.iter().zip(coefficients).map(|(a, b)| (a - b).abs());
             let change = change.fold(0.0, f64::max);
@@ -168,6 +172,11 @@ impl Fit {
 }
 
 impl Terms {
+    /// Returns the coefficients that are fitted.
+    fn used(self) -> [bool; 3] {
+        std::array::from_fn(|term| term < self.size())
+    }
+
     fn size(self) -> usize {
         match self {
             Terms::Line => 2,
@@ -264,42 +273,6 @@ fn dispersion(points: &[Point], terms: Terms, coefficients: [f64; 3]) -> f64 {
     let sum: f64 = squares.sum();
     let floor = if has_counts { (points.len() - terms.size()) as f64 } else { 0.0 };
     sum.max(floor)
-}
-
-/// Inverts the leading part of a symmetric matrix (Gauss and Jordan, with pivots); the rest stays
-/// zero. `None` if it is singular.
-fn invert(matrix: [[f64; 3]; 3], size: usize) -> Option<[[f64; 3]; 3]> {
-    let mut left = matrix;
-    let mut right = [[0.0; 3]; 3];
-    (0..size).for_each(|i| right[i][i] = 1.0);
-    let scale = (0..size).map(|i| matrix[i][i].abs()).fold(0.0, f64::max);
-    for column in 0..size {
-        let by_size =
-            |a: &usize, b: &usize| left[*a][column].abs().total_cmp(&left[*b][column].abs());
-        let pivot = (column..size).max_by(by_size)?;
-        left.swap(column, pivot);
-        right.swap(column, pivot);
-        let head = left[column][column];
-        if head.abs() <= scale * 1e-13 {
-            return None;
-        }
-        for k in 0..size {
-            left[column][k] /= head;
-            right[column][k] /= head;
-        }
-        for row in (0..size).filter(|row| *row != column) {
-            let factor = left[row][column];
-            for k in 0..size {
-                left[row][k] -= factor * left[column][k];
-                right[row][k] -= factor * right[column][k];
-            }
-        }
-    }
-    Some(right)
-}
-
-fn multiply(matrix: &[[f64; 3]; 3], vector: &[f64; 3]) -> [f64; 3] {
-    matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
 }
 
 #[cfg(test)]

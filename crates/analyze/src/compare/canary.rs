@@ -9,7 +9,6 @@ use super::comparison::{ArmComparison, Comparison, Design};
 use super::paired::{Pair, PairOrder, Paired};
 use super::sample::CountedRun;
 use crate::student::two_sided_p;
-use record::environment::CANARY;
 use workload::question::{RunMetric, Scale};
 
 /// Error probability of a statement about the machine, over all arms.
@@ -69,7 +68,7 @@ fn between_arms(
             true => PairOrder::BaselineFirst,
             false => PairOrder::ArmFirst,
         };
-        Some(Pair { baseline: canary(baseline)?, arm: canary(own)?, order })
+        Some(Pair { baseline: baseline.figures.canary_ns()?, arm: own.figures.canary_ns()?, order })
     };
     let pairs: Vec<Pair> = baseline.filter_map(pair).collect();
     if pairs.len() < FEWEST {
@@ -92,7 +91,8 @@ fn between_arms(
 fn drift(runs: &[CountedRun<'_>]) -> Option<MachineChange> {
     let mut ordered: Vec<&CountedRun<'_>> = runs.iter().collect();
     ordered.sort_by_key(|run| (run.round, run.position));
-    let values: Vec<f64> = ordered.into_iter().filter_map(canary).map(f64::ln).collect();
+    let values: Vec<f64> =
+        ordered.into_iter().filter_map(|run| run.figures.canary_ns()).map(f64::ln).collect();
     let n = values.len() as f64;
     if values.len() < FEWEST {
         return None;
@@ -108,32 +108,21 @@ fn drift(runs: &[CountedRun<'_>]) -> Option<MachineChange> {
     (is_beyond_noise && change.abs() >= DRIFT_MATTERS).then_some(MachineChange::Drift { change })
 }
 
-/// Returns the canary of a run; `None` if it has none, as in virtual time.
-fn canary(run: &CountedRun<'_>) -> Option<f64> {
-    let (_, value) = run.figures.facts.iter().find(|(name, _)| name == CANARY)?;
-    value.parse().ok().filter(|time: &f64| time.is_finite() && *time > 0.0)
-}
-
 #[cfg(test)]
 mod tests {
+    use record::environment::CANARY;
     use workload::question::{Deltas, Quantity, RunMetric};
 
     use super::*;
-    use crate::compare::{LookPlan, OrderModel, RunFigures, RunVerdict, compare};
-    use crate::limiter::Component;
+    use crate::compare::{LookPlan, OrderModel, RunFigures, compare};
 
     const NOISE: [f64; 8] = [0.004, -0.006, 0.002, 0.0, -0.003, 0.006, -0.004, 0.001];
 
     fn figures(throughput: f64, canary: f64) -> RunFigures {
         RunFigures {
-            verdict: RunVerdict::new([]),
-            jobs: vec!["read".to_owned()],
             metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
-            missing: Vec::new(),
-            cpu: Vec::new(),
-            limiter: Component::Unknown,
-            slos: Vec::new(),
             facts: vec![(CANARY.to_owned(), canary.to_string())],
+            ..RunFigures::bare(&["read"])
         }
     }
 

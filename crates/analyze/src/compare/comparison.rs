@@ -299,21 +299,13 @@ fn limiter(runs: &[&RunFigures]) -> Component {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::compare::figures::{Missing, RunVerdict};
+    use crate::compare::figures::Missing;
     use workload::question::ChangeRange;
 
     /// Figures of a closed job `read` and an open job `write`.
     pub(in crate::compare) fn figures(throughput: f64, p99: f64) -> RunFigures {
-        let mut figures = RunFigures {
-            verdict: RunVerdict::new([]),
-            jobs: vec!["read".to_owned(), "write".to_owned()],
-            metrics: Vec::new(),
-            slos: Vec::new(),
-            missing: Vec::new(),
-            cpu: Vec::new(),
-            limiter: Component::DatabaseCpu,
-            facts: Vec::new(),
-        };
+        let bare = RunFigures::bare(&["read", "write"]);
+        let mut figures = RunFigures { limiter: Component::DatabaseCpu, ..bare };
         let time = Quantity::Response(TimeStatistic::P99);
         figures.add(RunMetric::of(Quantity::Throughput, "read"), Ok(throughput));
         figures.add(RunMetric::of(time, "read"), Ok(1e3 / throughput));

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use base::Nanos;
+use record::environment::CANARY;
 use record::metric::processes;
 use record::{Metric, Part, Side};
 use workload::question::{CpuMode, CpuOwner, Quantity, RunMetric, TimeStatistic};
@@ -167,6 +168,13 @@ impl RunFigures {
         }
     }
 
+    /// Returns the time of a request to the null server just before the run, in nanoseconds; `None`
+    /// if it was not measured, as in virtual time.
+    pub fn canary_ns(&self) -> Option<f64> {
+        let (_, value) = self.facts.iter().find(|(name, _)| name == CANARY)?;
+        value.parse().ok().filter(|time: &f64| time.is_finite() && *time > 0.0)
+    }
+
     /// Returns the processor time of a component as shares of its processors; `None` if its
     /// processes were not observed.
     pub fn cpu_share(&self, owner: CpuOwner) -> Option<CpuShare> {
@@ -282,4 +290,21 @@ fn milliseconds(times: &Distribution, statistic: TimeStatistic) -> Option<f64> {
         TimeStatistic::Max => times.max_ns as f64,
     };
     (times.count > 0).then_some(nanoseconds / 1e6)
+}
+
+#[cfg(test)]
+impl RunFigures {
+    /// Figures of a VALID run without any metric.
+    pub(crate) fn bare(jobs: &[&str]) -> RunFigures {
+        RunFigures {
+            verdict: RunVerdict::new([]),
+            jobs: jobs.iter().map(|job| (*job).to_owned()).collect(),
+            metrics: Vec::new(),
+            missing: Vec::new(),
+            cpu: Vec::new(),
+            slos: Vec::new(),
+            limiter: Component::Unknown,
+            facts: Vec::new(),
+        }
+    }
 }

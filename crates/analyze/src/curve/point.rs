@@ -142,7 +142,6 @@ pub(super) mod tests {
     use super::*;
     use crate::check::CheckKind;
     use crate::compare::RunVerdict;
-    use crate::limiter::Component;
 
     /// Figures of a run of one closed job, `read`.
     pub(crate) fn figures(throughput: f64, p99_ms: f64) -> RunFigures {
@@ -151,14 +150,8 @@ pub(super) mod tests {
         let times = times.map(|statistic| (of(Quantity::Response(statistic)), p99_ms));
         let throughput = (of(Quantity::Throughput), throughput);
         RunFigures {
-            verdict: RunVerdict::new([]),
-            jobs: vec!["read".to_owned()],
             metrics: std::iter::once(throughput).chain(times).collect(),
-            missing: Vec::new(),
-            cpu: Vec::new(),
-            slos: Vec::new(),
-            limiter: Component::Unknown,
-            facts: Vec::new(),
+            ..RunFigures::bare(&["read"])
         }
     }
 

@@ -6,6 +6,8 @@
 //! differ by the square of the error only. A parameter that would be negative is 0: every set of
 //! free parameters is solved, and the best one without a negative parameter is the solution.
 
+use crate::linear::{invert, multiply};
+
 /// Most steps of one solution.
 const MOST_STEPS: u32 = 40;
 
@@ -14,6 +16,10 @@ const MOST_HALVINGS: u32 = 30;
 
 /// Smallest part of the squares by which a step must reduce them.
 const SMALLEST_GAIN: f64 = 1e-12;
+
+/// Smallest relative pivot of equations that determine the parameters. The rows of one step may
+/// differ by many orders of magnitude.
+const SINGULAR: f64 = 1e-100;
 
 /// One row of a model with `K` parameters.
 #[derive(Clone, Copy, Debug)]
@@ -135,36 +141,7 @@ fn solve_linear<const K: usize>(
             }
         }
     }
-    for i in (0..K).filter(|i| !free[*i]) {
-        matrix[i][i] = 1.0;
-    }
-    eliminate(matrix, right)
-}
-
-/// Solves linear equations with a symmetric, positive matrix by Gauss's elimination with pivots.
-fn eliminate<const K: usize>(mut matrix: [[f64; K]; K], mut right: [f64; K]) -> Option<[f64; K]> {
-    for column in 0..K {
-        let size = |row: &usize| matrix[*row][column].abs();
-        let pivot = (column..K).max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        matrix.swap(column, pivot);
-        right.swap(column, pivot);
-        if matrix[column][column].abs() < 1e-300 {
-            return None;
-        }
-        for row in column + 1..K {
-            let factor = matrix[row][column] / matrix[column][column];
-            let above = matrix[column];
-            for (value, above) in matrix[row].iter_mut().zip(above).skip(column) {
-                *value -= factor * above;
-            }
-            right[row] -= factor * right[column];
-        }
-    }
-    for row in (0..K).rev() {
-        let known: f64 = (row + 1..K).map(|k| matrix[row][k] * right[k]).sum();
-        right[row] = (right[row] - known) / matrix[row][row];
-    }
-    right.iter().all(|value| value.is_finite()).then_some(right)
+    Some(multiply(&invert(matrix, free, SINGULAR)?, &right))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Series of metrics over records, and their changes.
 
-use record::environment::CANARY;
 use workload::question::{RunMetric, Scale};
 
 use super::divisive::{LONGEST_SERIES, change_points};
@@ -52,11 +51,7 @@ impl HistoryRun<'_> {
     /// Returns the mean time of a request to the null server before its runs, in nanoseconds;
     /// `None` if a run has none.
     pub fn canary_ns(&self) -> Option<f64> {
-        let canary = |run: &RunFigures| {
-            let (_, value) = run.facts.iter().find(|(name, _)| name == CANARY)?;
-            value.parse().ok().filter(|time: &f64| time.is_finite() && *time > 0.0)
-        };
-        mean(&self.valid().map(canary).collect::<Option<Vec<f64>>>()?)
+        mean(&self.valid().map(RunFigures::canary_ns).collect::<Option<Vec<f64>>>()?)
     }
 
     fn valid(&self) -> impl Iterator<Item = &RunFigures> {
@@ -233,22 +228,17 @@ fn machine(
 #[cfg(test)]
 mod tests {
     use base::{Seed, Stream};
+    use record::environment::CANARY;
     use workload::question::Quantity;
 
     use super::*;
     use crate::compare::RunVerdict;
-    use crate::limiter::Component;
 
     fn figures(throughput: f64, canary: Option<f64>) -> RunFigures {
         RunFigures {
-            verdict: RunVerdict::new([]),
-            jobs: vec!["read".to_owned()],
             metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
-            missing: Vec::new(),
-            cpu: Vec::new(),
-            slos: Vec::new(),
-            limiter: Component::Unknown,
             facts: canary.map(|time| (CANARY.to_owned(), time.to_string())).into_iter().collect(),
+            ..RunFigures::bare(&["read"])
         }
     }
 
