@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{ExperimentWriter, Recorder, RunRow, RunState};
+use archive::{ExperimentWriter, Phase, Recorder, RunRow, RunState};
 use base::{Clock, Monotonic, Nanos, Seed};
 use driver::Simulated;
 use engine::{Drivers, LaneOutlet, NoListener, Options, Stop};
@@ -59,6 +59,8 @@ fn row(run: u32) -> RunRow {
         round: (run - 1) / 2,
         position: (run - 1) % 2,
         arm: "arm".to_owned(),
+        point: None,
+        phase: Phase::Compare,
         attempt: 0,
         state: RunState::Counts,
         verdict: "valid".to_owned(),

@@ -88,14 +88,14 @@ const MOST: u32 = 100_000;
 fn check_runs(runs: &[RunRow]) -> Result<(), RowError> {
     let mut counting = BTreeSet::new();
     for (row, expected) in runs.iter().zip(1..) {
-        let RunRow { run, round, position, attempt, .. } = *row;
+        let RunRow { run, round, position, attempt, phase, .. } = *row;
         if run != expected {
             return Err(RowError::content(format!("run {run} follows run {}", expected - 1)));
         }
         if [round, position, attempt].into_iter().any(|number| number > MOST) {
             return Err(RowError::content(format!("run {run} has no possible place in a round")));
         }
-        if row.state == RunState::Counts && !counting.insert((round, position)) {
+        if row.state == RunState::Counts && !counting.insert((phase, round, position)) {
             return Err(RowError::content(format!("run {run} counts in the place of another run")));
         }
     }
@@ -253,6 +253,7 @@ mod tests {
     use crate::export;
     use crate::reader::Archive;
     use crate::support::{Place, header};
+    use crate::v2::Phase;
     use crate::writer::{Second, Writer};
 
     fn row(run: u32) -> RunRow {
@@ -261,6 +262,8 @@ mod tests {
             round: 0,
             position: run - 1,
             arm: format!("arm-{run}"),
+            point: None,
+            phase: Phase::Compare,
             attempt: 0,
             state: RunState::Counts,
             verdict: "valid".to_owned(),

@@ -36,4 +36,4 @@ pub use spool::{
     FileHealth, Logged, OpLog, OpLogError, OpLogHandle, OpLogPlan, ResultsFile, ResultsHandle,
     WriteFailure, Written,
 };
-pub use v2::{Figure, LookRow, NoteRow, RunRow, RunState};
+pub use v2::{Figure, LookRow, NoteRow, Phase, RunRow, RunState};

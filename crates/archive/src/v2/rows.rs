@@ -17,6 +17,10 @@ pub struct RunRow {
     pub position: u32,
     /// The name of its arm.
     pub arm: String,
+    /// The value of what the experiment varies, as written in a file; `None` if it varies nothing.
+    pub point: Option<String>,
+    /// The part of the experiment that it belongs to.
+    pub phase: Phase,
     /// Number of earlier attempts at the round.
     pub attempt: u32,
     /// Its state.
@@ -27,6 +31,19 @@ pub struct RunRow {
     pub objections: String,
     /// The seed of its schedule and values.
     pub seed: u64,
+}
+
+/// A part of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Rounds in which arms are compared.
+    Compare,
+    /// Rounds over the points of a sweep.
+    Sweep,
+    /// Steps that look for the load at which a component is saturated.
+    Saturate,
+    /// Trials of a capacity search.
+    Capacity,
 }
 
 /// The use of a run.
@@ -67,6 +84,29 @@ pub struct NoteRow {
     pub at: WallTime,
     /// The remark.
     pub text: String,
+}
+
+impl Phase {
+    const ALL: [Phase; 4] = [Phase::Compare, Phase::Sweep, Phase::Saturate, Phase::Capacity];
+
+    /// Returns the word in the record.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Compare => "compare",
+            Phase::Sweep => "sweep",
+            Phase::Saturate => "saturate",
+            Phase::Capacity => "capacity",
+        }
+    }
+
+    /// Returns true if its runs come in rounds that are complete or do not count.
+    pub fn has_rounds(self) -> bool {
+        matches!(self, Phase::Compare | Phase::Sweep)
+    }
+
+    fn from_name(name: &str) -> Option<Phase> {
+        Phase::ALL.into_iter().find(|phase| phase.name() == name)
+    }
 }
 
 impl RunState {
@@ -118,12 +158,14 @@ pub(crate) fn read_facts(from: &Connection) -> Result<Vec<(String, String)>, Row
 }
 
 pub(crate) fn write_run(to: &Connection, row: &RunRow, figures: &[Figure]) -> Result<(), RowError> {
-    let sql = "insert into run values (?, ?, ?, ?, null, 'compare', ?, ?, ?, ?, ?)";
+    let sql = "insert into run values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     to.prepare_cached(sql)?.execute(params![
         row.run,
         row.round,
         row.position,
         row.arm,
+        row.point,
+        row.phase.name(),
         row.attempt,
         row.state.name(),
         row.verdict,
@@ -153,8 +195,8 @@ pub(crate) fn write_state(to: &Connection, run: u32, state: RunState) -> Result<
 
 pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, RowError> {
     let mut select = from.prepare(
-        "select run, round, position, arm, attempt, state, verdict, objections, seed from main.run \
-         order by run",
+        "select run, round, position, arm, attempt, state, verdict, objections, seed, point, phase \
+         from main.run order by run",
     )?;
     let mut rows = select.query([])?;
     let mut runs = Vec::new();
@@ -163,11 +205,16 @@ pub(crate) fn read_runs(from: &Connection) -> Result<Vec<RunRow>, RowError> {
         let state = RunState::from_name(&word)
             .ok_or_else(|| RowError::content(format!("unknown state `{word}` of a run")))?;
         let seed: i64 = row.get(8)?;
+        let word: String = row.get(10)?;
+        let phase = Phase::from_name(&word)
+            .ok_or_else(|| RowError::content(format!("unknown phase `{word}` of a run")))?;
         runs.push(RunRow {
             run: row.get(0)?,
             round: row.get(1)?,
             position: row.get(2)?,
             arm: row.get(3)?,
+            point: row.get(9)?,
+            phase,
             attempt: row.get(4)?,
             state,
             verdict: row.get(6)?,

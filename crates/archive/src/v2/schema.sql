@@ -15,7 +15,7 @@ CREATE TABLE run (
     position integer not null,          -- place in the round, from 0
     arm text not null,
     point text,                         -- null: the experiment varies nothing
-    phase text not null,                -- compare
+    phase text not null,                -- compare, sweep, saturate, capacity
     attempt integer not null,           -- of the round: 0, and 1 or 2 after a failed instrument
     state text not null,                -- counts, repeated, abandoned
     verdict text not null,              -- valid, suspect, invalid

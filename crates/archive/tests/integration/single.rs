@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use archive::{Archive, ExperimentWriter, RecordErrorKind, RunRow, RunState, export};
+use archive::{Archive, ExperimentWriter, Phase, RecordErrorKind, RunRow, RunState, export};
 use base::{Nanos, WallTime};
 use record::{InputFile, Load, Reading};
 use rusqlite::{Connection, OpenFlags};
@@ -15,6 +15,8 @@ fn row(run: u32) -> RunRow {
         round: 0,
         position: run - 1,
         arm: "plain".to_owned(),
+        point: None,
+        phase: Phase::Compare,
         attempt: 0,
         state: RunState::Counts,
         verdict: "valid".to_owned(),

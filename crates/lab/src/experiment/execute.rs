@@ -8,7 +8,9 @@ use analyze::compare::{
     Design, Look, LookPlan, NextStep, OrderModel, Repeats, RoundState, RunFigures, compare,
     judge_round,
 };
-use archive::{Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, RunRow, RunState};
+use archive::{
+    Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, Phase, RunRow, RunState,
+};
 use base::{Seed, TargetKind};
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::{EndKind, Load};
@@ -572,6 +574,8 @@ impl<'a> Execution<'a> {
             round,
             position: planned.position,
             arm,
+            point: None,
+            phase: Phase::Compare,
             attempt: self.runs.attempts(round),
             state: RunState::Counts,
             verdict: String::new(),

@@ -63,9 +63,8 @@ impl MadeRuns {
     }
 
     fn of_round(&self, round: u32) -> impl Iterator<Item = &MadeRun> {
-        let counts =
-            move |run: &&MadeRun| run.row.round == round && run.row.state == RunState::Counts;
-        self.0.iter().filter(counts)
+        let of_round = move |run: &&MadeRun| is_of_round(&run.row, round);
+        self.0.iter().filter(of_round)
     }
 
     /// Marks the counting runs of a round as repeated, and returns their numbers.
@@ -103,19 +102,26 @@ impl MadeRuns {
     }
 
     fn repeated(&self) -> impl Iterator<Item = &RunRow> {
-        self.0.iter().map(|run| &run.row).filter(|row| row.state == RunState::Repeated)
+        let rows = self.0.iter().map(|run| &run.row).filter(|row| row.phase.has_rounds());
+        rows.filter(|row| row.state == RunState::Repeated)
     }
 
     /// Returns the runs that count, for the comparison of arms with these names.
     pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
-        let counts = self.0.iter().filter(|run| run.row.state == RunState::Counts);
-        let counted = counts.filter_map(|MadeRun { row, figures, .. }| {
-            let arm = names.iter().position(|name| *name == row.arm)?;
-            let figures = figures.as_ref()?;
-            Some(CountedRun { round: row.round, arm, position: row.position, figures })
-        });
+        let counts = |run: &&MadeRun| is_of_round(&run.row, run.row.round);
+        let counted =
+            self.0.iter().filter(counts).filter_map(|MadeRun { row, figures, .. }| {
+                let arm = names.iter().position(|name| *name == row.arm)?;
+                let figures = figures.as_ref()?;
+                Some(CountedRun { round: row.round, arm, position: row.position, figures })
+            });
         counted.collect()
     }
+}
+
+/// Returns true if a run counts in a round.
+fn is_of_round(row: &RunRow, round: u32) -> bool {
+    row.phase.has_rounds() && row.round == round && row.state == RunState::Counts
 }
 
 /// Returns the maker and the version of a run's server, if it has told.
@@ -129,10 +135,8 @@ pub(super) fn complete_rounds<'r>(
     runs: impl Iterator<Item = &'r RunRow> + Clone,
     arms: usize,
 ) -> u32 {
-    let is_complete = |round: &u32| {
-        let counts = |row: &&RunRow| row.round == *round && row.state == RunState::Counts;
-        runs.clone().filter(counts).count() == arms
-    };
+    let is_complete =
+        |round: &u32| runs.clone().filter(|row| is_of_round(row, *round)).count() == arms;
     (0..).take_while(is_complete).count() as u32
 }
 
@@ -140,6 +144,7 @@ pub(super) fn complete_rounds<'r>(
 mod tests {
     use analyze::compare::RunVerdict;
     use analyze::{CheckKind, Component, Status};
+    use archive::Phase;
 
     use super::*;
 
@@ -149,6 +154,8 @@ mod tests {
             round,
             position,
             arm: if position == 0 { "plain" } else { "tls" }.to_owned(),
+            point: None,
+            phase: Phase::Compare,
             attempt,
             state: RunState::Counts,
             verdict: "valid".to_owned(),
@@ -208,5 +215,21 @@ mod tests {
         let places: Vec<(u32, usize)> = counted.iter().map(|run| (run.round, run.arm)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
         assert_eq!((complete(&made), made.repeat(1).len(), made.attempts(1)), (2, 2, 2));
+    }
+
+    #[test]
+    fn search_steps_belong_to_no_round() {
+        let mut runs = MadeRuns::default();
+        for phase in [Phase::Saturate, Phase::Capacity] {
+            runs.push(RunRow { phase, ..row(1, 0, 0, 0) }, Some(figures()));
+            let repeated = RunRow { phase, state: RunState::Repeated, ..row(2, 0, 0, 0) };
+            runs.push(repeated, None);
+        }
+        assert_eq!(runs.figures_of_round(0).count(), 0);
+        assert_eq!((runs.attempts(0), runs.repeated_rounds_beside(1)), (0, 0));
+        assert!(!runs.has(0, 0));
+        assert!(runs.counted(&["plain".to_owned()]).is_empty());
+        let step = RunRow { phase: Phase::Saturate, ..row(1, 0, 0, 0) };
+        assert_eq!(complete_rounds([step].iter(), 1), 0);
     }
 }
