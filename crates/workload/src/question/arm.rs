@@ -110,7 +110,10 @@ fn difference(
 /// Returns the name of an option that a URL may have.
 fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
     match Target::parse(&format!("sim:null?{}=x", name.text())) {
-        Err(error @ TargetError::PasswordOption) => Err(Box::new(name.error(error.to_string()))),
+        Err(error @ TargetError::PasswordOption) => {
+            let help = "set ASSAY_PASSWORD, or give the arm a `url` of its own";
+            Err(Box::new(name.error(error.to_string()).help(help)))
+        }
         _ if name.text().starts_with(SETTING) => {
             let message = format!("{} is a setting of a private server", quoted(name.text()));
             let help = format!("write `{}`: it is changed on one server", name.text());

@@ -120,7 +120,11 @@ fn rounds(value: Excerpt<'_>, sink: &mut Sink) -> Rounds {
                  it is",
             )
         }),
-        Ok(_) => sink.error(|| value.error(format!("there are at most {most} rounds"))),
+        Ok(_) => sink.error(|| {
+            value.error(format!("there are at most {most} rounds")).help(
+                "a change that needs more is too small for this machine: make the runs longer",
+            )
+        }),
         Err(_) => sink.error(|| {
             let message =
                 format!("unknown value {} for `rounds`; expected auto or a number", quoted(text));

@@ -53,12 +53,16 @@ pub(super) fn share(item: Excerpt<'_>, unsigned: &str) -> Result<f64, Diagnostic
 
 /// Checks that a change is possible on this scale.
 pub(super) fn possible(item: Excerpt<'_>, change: f64, scale: Scale) -> Result<(), Diagnostic> {
-    let why = match scale {
-        Scale::Ratio if change <= -1.0 => "leaves nothing of the baseline",
-        Scale::Difference if change.abs() > 1.0 => "is more than all requests",
+    let (why, help) = match scale {
+        Scale::Ratio if change <= -1.0 => {
+            ("leaves nothing of the baseline", "write a change above `-100%`")
+        }
+        Scale::Difference if change.abs() > 1.0 => {
+            ("is more than all requests", "write points of a share, from `-100%` to `+100%`")
+        }
         Scale::Ratio | Scale::Difference => return Ok(()),
     };
-    Err(item.error(format!("{} {why}", quoted(item.text()))))
+    Err(item.error(format!("{} {why}", quoted(item.text()))).help(help))
 }
 
 /// Converts a percentage to a fraction, as the nearest double.

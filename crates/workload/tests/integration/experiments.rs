@@ -177,7 +177,7 @@ fn password_of_an_arm_is_not_printed() {
     check_arm(
         "option.password = hush",
         "a password cannot be an option, because options are shown: leave it out",
-        "",
+        "set ASSAY_PASSWORD, or give the arm a `url` of its own",
     );
 }
 
@@ -231,10 +231,39 @@ error: unknown metric `troughput`
         "its tables are t",
     );
     check_question(
+        "bet = response.p99(read) -5% .. -100%",
+        "`-100%` leaves nothing of the baseline",
+        "write a change above `-100%`",
+    );
+    check_question(
+        "bet = failed(read) +0% .. +101%",
+        "`+101%` is more than all requests",
+        "write points of a share, from `-100%` to `+100%`",
+    );
+    check_question(
         "bet = throughput -5% .. -25%",
         "`throughput` names no job, and there are several",
         "write for example `throughput(read)`",
     );
+}
+
+#[test]
+fn bet_on_a_table_of_a_workload_without_loads_is_refused_with_a_remedy() {
+    let files = BTreeMap::from([("read.ini".to_owned(), b"[job]\nquery = select 1\n".to_vec())]);
+    let read = |bet: &str| {
+        let source =
+            format!("{QUESTION}bet = {bet} -5% .. -25%\n[arm a]\n[arm b]\nrate(job) = 5\n");
+        let (_, found) = experiment_in(&source, &Overrides::default(), &files);
+        let error = found.into_iter().find(|one| one.message.contains("workload has no")).unwrap();
+        (error.message, error.help.unwrap())
+    };
+    let help = "load one with `[load TABLE]` in the workload, or bet on a metric of a job";
+    for (bet, message) in [
+        ("load", "`load` needs a table, and the workload has none"),
+        ("size(orders)", "the workload has no table `orders`"),
+    ] {
+        assert_eq!(read(bet), (message.to_owned(), help.to_owned()));
+    }
 }
 
 #[test]
@@ -294,7 +323,11 @@ error: 5 rounds are too few: at least 6 are needed
         "`design = aa` compares one arm with itself, and there are 2",
         "write one `[arm NAME]`",
     );
-    check_question("rounds = 2000", "there are at most 1000 rounds", "");
+    check_question(
+        "rounds = 2000",
+        "there are at most 1000 rounds",
+        "a change that needs more is too small for this machine: make the runs longer",
+    );
     check_question(
         "rounds = many",
         "unknown value `many` for `rounds`; expected auto or a number",
