@@ -109,6 +109,9 @@ pub(crate) struct FileArgs {
     /// True if the URL is that of a record, which may be a stranger's, and not of the user.
     #[arg(skip)]
     pub(crate) is_url_recorded: bool,
+    /// The name of the file or folder in the command of the record, if a record was unpacked.
+    #[arg(skip)]
+    pub(crate) recorded_name: Option<PathBuf>,
     /// The folder of the files that the workload names, if not its own (`--base-dir` of dbbench);
     /// results are written there too.
     #[arg(skip)]

@@ -116,7 +116,8 @@ pub(crate) fn command(
     plan: &Plan,
     more: &[(&str, Option<String>)],
 ) -> String {
-    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&file_name(&args.file))];
+    let file = file_name(args.recorded_name.as_ref().unwrap_or(&args.file));
+    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&file)];
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             words.push(format!("--{name}"));

@@ -32,7 +32,7 @@ fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
     refuse_unanswered(&first)?;
     let mut run = run_args(args, &first.command)?;
     let kept = KeptFiles::unpack(recorded.files(), &run.file.file)?;
-    run.file.file = kept.first().to_owned();
+    run.file.recorded_name = Some(std::mem::replace(&mut run.file.file, kept.first().to_owned()));
     let file = read_experiment(&run, recorded.fact(EXPERIMENT).unwrap_or_default())?;
     let executed = match experiment::execute(&run, &file)? {
         Ok(executed) => executed,
@@ -88,7 +88,7 @@ fn repeat_run(args: &RepeatArgs) -> Result<Exit, Complaint> {
     let files = first.files().map_err(|error| Complaint::of(&error))?;
     let mut run = run_args(args, &facts.header.command)?;
     let kept = KeptFiles::unpack(&files, &run.file.file)?;
-    run.file.file = kept.first().to_owned();
+    run.file.recorded_name = Some(std::mem::replace(&mut run.file.file, kept.first().to_owned()));
     let record = match &run.out {
         Some(record) => record.clone(),
         None => order::record(None, "run").path().to_owned(),

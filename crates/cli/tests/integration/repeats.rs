@@ -46,6 +46,26 @@ fn repetition_with_another_seed_confirms_the_answer() {
     assert!(!report.contains("first answer"), "{report}");
 }
 
+/// The answer of a repetition names the folder that the first command named.
+#[test]
+fn experiment_of_a_folder_is_repeated_under_its_name() {
+    let place = Place::new();
+    fs::create_dir(place.at("slow disk")).unwrap();
+    let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    place.write("slow disk/read.ini", format!("url = {URL}\n{workload}"));
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 8\n[arm fast]\n[arm slow]\n";
+    place.write("slow disk/experiment.ini", format!("{question}{SLOWER}\n"));
+    place.assay(&["run", "slow disk", "--virtual", "--out", "1.assay", "--quiet"]).expect(0);
+    fs::remove_dir_all(place.at("slow disk")).unwrap();
+    for (record, again, seed) in [("1.assay", "2.assay", "3"), ("2.assay", "3.assay", "4")] {
+        let line = ["repeat", record, "--out", again, "--quiet", "--seed", seed];
+        let ran = place.assay(&line).expect(0);
+        let words = format!("\nrepeat     assay run 'slow disk' --seed {seed} --virtual\n");
+        assert!(ran.stdout.contains(&words), "{}", ran.stdout);
+        assert!(place.assay(&["report", again]).expect(0).stdout.contains(&words));
+    }
+}
+
 #[test]
 fn repetition_with_the_same_seed_makes_the_same_runs() {
     let place = experiment(URL, SLOWER, "");
