@@ -212,8 +212,10 @@ impl ExperimentWriter {
     ///
     /// # Errors
     /// The record cannot be written.
-    pub fn add_note(&mut self, at: WallTime, text: &str) -> Result<(), RecordError> {
-        self.written(|to| v2::write_note(to, at, text))
+    pub fn add_note(&self, at: WallTime, text: &str) -> Result<(), RecordError> {
+        // One statement is a transaction of its own.
+        v2::write_note(&self.connection, at, text)
+            .map_err(|failure| failure.into_write_error(&self.path))
     }
 
     fn written(

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
-use archive::ExperimentContent;
+use archive::{ExperimentContent, NoteRow};
 use lab::experiment::{
-    COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design, read_results, refuse,
+    ArmEffect, COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design,
+    read_results, refuse,
 };
 use record::InputFile;
 use workload::question::{Design as Runs, Outline};
@@ -73,6 +74,11 @@ impl RecordedExperiment {
         &self.content.files
     }
 
+    /// Returns the remarks, in the order in which they were made.
+    pub(crate) fn notes(&self) -> &[NoteRow] {
+        &self.content.notes
+    }
+
     /// Returns the reason why it has no answer; `None` if it took its last look.
     pub(crate) fn unfinished(&self) -> Option<Unfinished> {
         match self.fact(STATE) {
@@ -86,6 +92,12 @@ impl RecordedExperiment {
     pub(crate) fn differences(&self, arm: usize) -> Vec<(String, String)> {
         let arm = if self.outline.design == Runs::Aa { 0 } else { arm };
         self.outline.arms.get(arm).map(|arm| arm.differences.clone()).unwrap_or_default()
+    }
+
+    /// Returns what the runs of an arm say of its declared differences.
+    pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
+        let keys: Vec<String> = self.differences(arm).into_iter().map(|(key, _)| key).collect();
+        self.results.effect(arm, &keys)
     }
 
     /// Returns the differences of an arm from a baseline, and between its own rounds, that are not

@@ -16,9 +16,6 @@ pub const DATABASE: &str = "database.";
 /// The value of a setting that may hold a secret.
 pub(crate) const HIDDEN: &str = "hidden";
 
-/// Value of an absent item.
-pub(crate) const NONE: &str = "none";
-
 /// Maximum length of a value, in characters; longer values are cut.
 const LONGEST: usize = 200;
 

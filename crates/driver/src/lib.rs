@@ -39,6 +39,7 @@ pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;
 pub use postgres::{Postgres, PostgresConnection};
 pub use programs::{ProgramConnection, Programs, RejectedCommand, Variable};
+pub use server_facts::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 pub use service::Login;
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};

@@ -1,20 +1,42 @@
 //! Facts that a server has returned about itself, for the record.
 
+use net::Encryption;
+
 use crate::table::Table;
 
 /// Value of a fact that cannot be read.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// Facts about a server, as received from it.
+/// Value of an absent item.
+pub(crate) const NONE: &str = "none";
+
+/// The fact with the version of TLS on the client's own connection; `none` without TLS. A server
+/// behind a pooler has another connection, of which it tells.
+pub const CLIENT_TLS_VERSION: &str = "client_tls_version";
+
+/// The fact with the cipher of the client's own connection; `none` without TLS.
+pub const CLIENT_TLS_CIPHER: &str = "client_tls_cipher";
+
+/// Facts about a server, as received from it, and about the connection to it.
 pub(crate) struct ServerFacts<'a> {
     /// The version, unchanged.
     pub(crate) version: &'a str,
     /// The word for the TLS mode.
     pub(crate) tls: &'a str,
+    /// The encryption of the client's connection; `None` without TLS.
+    pub(crate) encryption: Option<Encryption>,
     /// The settings by name; `None` if they could not be read.
     pub(crate) settings: Option<&'a Table>,
     /// The server's status of this connection's encryption; `None` if it could not be read.
     pub(crate) tls_status: Option<&'a Table>,
+}
+
+/// Returns the facts about the encryption of the client's own connection.
+pub(crate) fn own_encryption(encryption: Option<&Encryption>) -> [(String, String); 2] {
+    let version = encryption.map_or(NONE, |encryption| encryption.version);
+    let cipher = encryption.map_or(NONE, |encryption| &encryption.cipher);
+    [(CLIENT_TLS_VERSION, version), (CLIENT_TLS_CIPHER, cipher)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
 /// Returns the value of a setting, with `empty` in place of an empty value.

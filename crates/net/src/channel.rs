@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::inbox::{self, Inbox};
 use crate::options::TlsMode;
 use crate::socket::{Host, Socket, connect_to};
-use crate::tls::{ClientTls, ServerTls, Session, accept_failed, handshake_failed};
+use crate::tls::{ClientTls, Encryption, ServerTls, Session, accept_failed, handshake_failed};
 
 /// Maximum size, in bytes, of unread data from another end that does not read what it is sent.
 /// Larger than the longest message that is held whole.
@@ -90,6 +90,11 @@ impl Channel {
             .map_err(|error| accept_failed(&self.address, &error))?;
         self.tls = Some(Box::new(session));
         Ok(())
+    }
+
+    /// Returns the encryption of this connection; `None` without TLS.
+    pub fn encryption(&self) -> Option<Encryption> {
+        self.tls.as_ref()?.encryption()
     }
 
     /// Returns the address of the other end.
@@ -307,8 +312,11 @@ mod tests {
                 server.accept_tls(&server_tls).await.expect("a handshake");
                 server
             });
+            assert_eq!(client.encryption(), None);
             client.start_tls(&client_tls, TlsMode::Verify).await.expect("a handshake");
             let mut server = accepted.await;
+            let Encryption { version, cipher } = client.encryption().expect("an encryption");
+            assert_eq!((version, &cipher[..8]), ("TLSv1.3", "TLS_AES_"));
             pass(&mut client, &mut server, b"request").await;
             pass(&mut server, &mut client, b"answer").await;
         })

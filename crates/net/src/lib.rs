@@ -38,4 +38,4 @@ pub use error::Error;
 pub use options::{Options, TlsMode};
 pub use password::{Found, Owner, PasswordFile, file_for_any_host, find_password};
 pub use socket::{Host, Socket};
-pub use tls::{ClientTls, Identity, ServerTls, Trust, client_config};
+pub use tls::{ClientTls, Encryption, Identity, ServerTls, Trust, client_config};

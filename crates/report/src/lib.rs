@@ -24,10 +24,10 @@ mod words;
 
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use experiment::{
-    ArmView, ComparisonView, DifferenceView, ExperimentState, ExperimentView, FalseAlarms,
-    MachineView, ObjectionView, RepeatedMetric, RepetitionView, RunView, comparison_json,
-    comparison_markdown, comparison_text, experiment_json, experiment_markdown, experiment_text,
-    two_runs,
+    ArmView, ComparisonView, DifferenceView, EffectView, ExperimentState, ExperimentView,
+    FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedMetric, RepetitionView, RunView,
+    comparison_json, comparison_markdown, comparison_text, experiment_json, experiment_markdown,
+    experiment_text, two_runs,
 };
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;

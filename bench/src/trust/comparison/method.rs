@@ -75,10 +75,10 @@ pub(super) struct Answer {
 impl Answer {
     /// Returns the ends of the interval of the throughput's change.
     pub(super) fn interval(&self) -> Option<[f64; 2]> {
-        let alpha = self.comparison.arms.first()?.alpha;
+        let change = self.comparison.arms.first()?.changes.first()?;
         let interval = match &self.unpaired {
-            Some(unpaired) => unpaired.interval(alpha),
-            None => self.throughput()?.interval,
+            Some(unpaired) => unpaired.interval(change.alpha),
+            None => change.compared.as_ref().ok()?.interval,
         };
         interval.map(|interval| [interval.low, interval.high])
     }

@@ -69,8 +69,6 @@ pub struct ArmComparison {
     pub arm: usize,
     /// Number of runs.
     pub size: SampleSize,
-    /// Probability with which one interval of a primary metric misses the true change.
-    pub alpha: f64,
     /// Changes of the metrics: those of bets and other primary ones first.
     pub changes: Vec<MetricChange>,
     /// Most frequent limiter of the baseline's runs and of the arm's.
@@ -84,6 +82,9 @@ pub struct MetricChange {
     pub metric: RunMetric,
     /// True if it was not declared before the experiment.
     pub is_exploratory: bool,
+    /// Probability with which its interval misses the true change. Primary metrics share the error
+    /// of a look; an exploratory metric has it by itself.
+    pub alpha: f64,
     /// The change, or the reason why there is none.
     pub compared: Result<Compared, NotCompared>,
     /// Bets on it with their outcomes; a bet on a metric that is not compared has none.
@@ -196,7 +197,6 @@ fn compare_arm(
         baseline: *baseline,
         arm: *arm,
         size: runs.size(),
-        alpha,
         changes,
         limiters: [0, 1].map(|side| limiter(&runs.side(side))),
     }
@@ -271,7 +271,7 @@ fn metric_change(
     let bets = bets.map(outcome).collect();
     let delta = terms.deltas.of(&metric);
     let compared = estimated.map(|estimated| compared(estimated, &metric, delta, alpha));
-    MetricChange { metric, is_exploratory: false, compared, bets }
+    MetricChange { metric, is_exploratory: false, alpha, compared, bets }
 }
 
 fn compared(estimated: Estimated, metric: &RunMetric, delta: f64, alpha: f64) -> Compared {
@@ -351,12 +351,14 @@ pub(super) mod tests {
         let design = design(&["throughput(read) -5% .. -25%", "response.p99(write) +10% .. +40%"]);
         let comparison = compare(&design, &counted(&rounds), 8);
         let arm = &comparison.arms[0];
-        assert_eq!((arm.size, arm.alpha), (SampleSize::Pairs(8), 0.05 / 6.0));
+        assert_eq!(arm.size, SampleSize::Pairs(8));
         let changes = &comparison.arms[0].changes;
         let names: Vec<String> = changes.iter().map(|it| it.metric.to_string()).collect();
         assert_eq!(names, ["throughput(read)", "response.p99(write)", "response.p99(read)"]);
         let exploratory: Vec<bool> = changes.iter().map(|it| it.is_exploratory).collect();
         assert_eq!(exploratory, [false, false, true]);
+        let alphas: Vec<f64> = changes.iter().map(|it| it.alpha).collect();
+        assert_eq!(alphas, [0.05 / 6.0, 0.05 / 6.0, 0.05 / 3.0]);
         let throughput = changes[0].compared.as_ref().unwrap();
         assert!((throughput.change - -0.1).abs() < 0.001, "{throughput:?}");
         assert_eq!(throughput.conclusion, Conclusion::Worse);
@@ -420,7 +422,7 @@ pub(super) mod tests {
         let pr = [figures(900.0, 5.0), figures(905.0, 5.1)];
         let arm = groups([&main, &pr], &[]);
         assert_eq!((arm.baseline, arm.arm, arm.size), (4, 2, SampleSize::Groups([3, 2])));
-        assert_eq!(arm.alpha, 0.025);
+        assert_eq!(arm.changes[0].alpha, 0.025);
         let throughput = arm.changes[0].compared.as_ref().unwrap();
         assert_eq!(throughput.conclusion, Conclusion::Worse, "{throughput:?}");
         assert_eq!(throughput.means, [1_000.0, 902.5]);

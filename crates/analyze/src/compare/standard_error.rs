@@ -1,6 +1,6 @@
 //! Standard errors of means, and of differences between independent means.
 
-use crate::student::{critical_t, two_sided_p};
+use crate::student::critical_t;
 
 /// The standard error of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,10 +41,5 @@ impl StandardError {
     /// `alpha`.
     pub(crate) fn half_width(self, alpha: f64) -> f64 {
         critical_t(alpha, self.freedom) * self.error
-    }
-
-    /// Returns the probability of an estimate at least this far from a true value of zero.
-    pub(crate) fn p_value(self, estimate: f64) -> f64 {
-        two_sided_p(estimate / self.error, self.freedom)
     }
 }

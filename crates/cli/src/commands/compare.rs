@@ -236,11 +236,12 @@ fn view(
 }
 
 fn arm_view(groups: &Groups, group: &Group) -> ArmView {
-    let differences =
-        group.arm.map(|place| groups.experiments[place.experiment].differences(place.arm));
+    let recorded = group.arm.map(|place| (&groups.experiments[place.experiment], place.arm));
+    let effect = recorded.map(|(recorded, arm)| experiment::effect(recorded.effect(arm)));
     ArmView {
         name: group.name.clone(),
-        differences: differences.unwrap_or_default(),
+        differences: recorded.map(|(recorded, arm)| recorded.differences(arm)).unwrap_or_default(),
+        effect: effect.unwrap_or_default(),
         validity: group.validity.clone(),
         slos: slos_of(group.runs.iter().map(|run| run.run.figures.slos.as_slice())),
     }

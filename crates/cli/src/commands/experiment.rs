@@ -4,16 +4,19 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use analyze::compare::RunFigures;
-use archive::RecordErrorKind;
+use archive::{NoteRow, RecordErrorKind};
 use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
-    Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener, ExperimentOrder,
-    INVALID_ARM, Problem, RunMaker, STATE, UndeclaredDifference, canary_length, design,
-    run_experiment,
+    ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
+    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, UndeclaredDifference, canary_length,
+    design, run_experiment,
 };
 use lab::{OpenError, Order, RecordPlace};
-use report::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView, TestSuite};
+use report::{
+    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunView,
+    TestSuite,
+};
 use workload::Overrides;
 use workload::question::{Arm, Restore};
 
@@ -167,6 +170,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
     let arm = |(place, name): (usize, &String)| ArmView {
         name: name.clone(),
         differences: recorded.differences(place),
+        effect: effect(recorded.effect(place)),
         validity: results.validity[place].clone(),
         slos: results.slos[place].clone(),
     };
@@ -201,8 +205,19 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         machine: results.machine.clone(),
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
+        notes: recorded.notes().iter().map(note).collect(),
         repetition: None,
     }
+}
+
+fn note(one: &NoteRow) -> NoteView {
+    NoteView { at: one.at.to_string(), text: one.text.clone() }
+}
+
+/// Returns the view of the facts about the differences of an arm.
+pub(crate) fn effect(one: ArmEffect) -> EffectView {
+    let ended = one.ended_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
+    EffectView { not_read_back: one.not_read_back, ended_tls: ended }
 }
 
 /// Returns the view of a difference from a baseline.
@@ -311,7 +326,11 @@ fn exit_of(error: &ExperimentError, record: &Path) -> Option<Exit> {
 /// Returns the complaint about an experiment that ended with an error, with a remedy.
 fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> Complaint {
     match &*error.problem {
-        Problem::Changed { .. } | Problem::FileChanged(_) | Problem::OtherServer { .. } => {
+        Problem::Changed { .. }
+        | Problem::FileChanged(_)
+        | Problem::FileAdded(_)
+        | Problem::FileMissing(_)
+        | Problem::OtherServer { .. } => {
             return Complaint::of(error).help(
                 "continue it with the same files, options and server, or begin a new record",
             );
@@ -398,12 +417,18 @@ impl Progress {
             self.pace.set(Some((number, now)));
             return String::new();
         };
-        let each = now.since(begin).0 / u64::from(number.saturating_sub(first).max(1));
-        let left = each * u64::from(most.saturating_sub(number) + 1);
-        // A fraction of a second would pretend to be exact.
-        let seconds = left.div_ceil(1_000_000_000).max(1);
-        format!(", at most {} left", Nanos::from_secs(seconds))
+        let made = number.saturating_sub(first);
+        let coming = most.saturating_sub(number) + 1;
+        format!(", at most {} left", time_left(now.since(begin), made, coming))
     }
+}
+
+/// Returns the time that runs will take at the pace of those that were made, in whole seconds: a
+/// fraction would pretend to be exact.
+fn time_left(passed: Nanos, made: u32, coming: u32) -> Nanos {
+    let each = passed.0 / u64::from(made.max(1));
+    let left = each.saturating_mul(u64::from(coming));
+    Nanos::from_secs(left.div_ceil(1_000_000_000).max(1))
 }
 
 impl ExperimentListener for Progress {
@@ -444,5 +469,22 @@ fn told(figures: &RunFigures) -> String {
     match checks.is_empty() {
         true => word.to_owned(),
         false => format!("{word} ({})", checks.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_is_left_is_that_of_the_coming_runs_at_the_pace_so_far() {
+        for (passed, made, coming, expected) in [
+            (Nanos::from_secs(60), 2, 10, "5m"),
+            (Nanos::from_millis(2_500), 1, 1, "3s"),
+            (Nanos::from_millis(10), 4, 2, "1s"),
+            (Nanos(0), 0, 5, "1s"),
+        ] {
+            assert_eq!(time_left(passed, made, coming).to_string(), expected, "{passed}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
+use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place};
@@ -95,20 +96,103 @@ fn setting_that_is_not_in_effect_makes_its_arm_invalid() {
     assert!(reason.starts_with(words), "{reason}");
 }
 
+const TLS: &str = "[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n";
+
+/// Returns the first run of an arm's own view of its connection and the server's.
+fn tls_of(place: &Place, arm: &str) -> Vec<String> {
+    let value = format!(
+        "select distinct name || ' ' || value from setting join run using (run) \
+         where arm = '{arm}' and name in ('client_tls_version', 'ssl_version') order by 1"
+    );
+    values(place, &value)
+}
+
 /// The pooler ends the encryption, and asks the server in clear text.
 #[test]
-fn tls_that_does_not_reach_the_server_makes_its_arm_invalid() {
-    let arms = "[arm plain]\noption.tls = off\n[arm tls]\noption.tls = require\n";
-    let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), arms);
-    let ran = run(&place, &[]).expect(3);
-    let first = ran.stdout.lines().next().unwrap();
-    let words = "No answer: an arm is INVALID. [arm tls]: `option.tls = require` is not in effect: \
-                 the server reports a connection without TLS";
-    assert_eq!(first, words);
-    assert_eq!(place.assay(&["report", "r.assay"]).expect(3).stdout, ran.stdout);
-    // What was measured is kept.
-    let kept = values(&place, "select arm from run where state = 'abandoned'");
-    assert_eq!(kept, ["tls"]);
+fn tls_that_ends_at_a_pooler_is_in_effect_and_an_undeclared_fact() {
+    let place = place(&READ.replace("testbed:postgres", "testbed:postgres?via=pgbouncer"), TLS);
+    let ran = run(&place, &[]);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    assert_eq!(tls_of(&place, "tls"), ["client_tls_version TLSv1.3", "ssl_version empty"]);
+    assert_eq!(tls_of(&place, "plain"), ["client_tls_version none", "ssl_version empty"]);
+    let words = "\n  undeclared fact: the client's connection of tls uses TLSv1.3, and the server \
+                 reports one without TLS (ssl_version is `empty`): TLS ends between them\n";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("is not in effect"), "{}", ran.stdout);
+    assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let fact = serde_json::json!([
+        { "name": "ssl_version", "client": "TLSv1.3", "server": "empty" }
+    ]);
+    assert_eq!(document["arms"][1]["undeclared_facts"], fact);
+    assert_eq!(document["arms"][0]["undeclared_facts"], serde_json::json!([]));
+}
+
+/// The view in the user's own schema hides the one of the catalogue.
+#[test]
+fn server_that_does_not_tell_of_tls_is_judged_by_the_client() {
+    let server = Server::start(&Options::postgres().tls(Tls::Server)).unwrap();
+    let silent = "create schema silent; create view silent.pg_stat_ssl as \
+                  select * from pg_catalog.pg_stat_ssl where false; \
+                  grant usage on schema silent to public; grant select on silent.pg_stat_ssl \
+                  to public; alter role assay set search_path = public, silent, pg_catalog";
+    server.sql(silent).unwrap();
+    let place = place(&READ.replace("url = testbed:postgres\n", ""), TLS);
+    let mut url = server.url();
+    url.options.clear();
+    let url = url.to_string();
+    let line = ["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url];
+    let mut command = place.command(&line);
+    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    assert_eq!(tls_of(&place, "tls"), ["client_tls_version TLSv1.3", "ssl_version unknown"]);
+    for words in ["is not in effect", "undeclared fact"] {
+        assert!(!ran.stdout.contains(words), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
+    let server = testbed::shared(Kind::Postgres);
+    let place = place(&READ.replace("url = testbed:postgres\n", ""), TLS);
+    let url = server.url().to_string();
+    let mut command =
+        place.command(&["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url]);
+    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    let ran = ran.expect(4);
+    for words in ["[arm tls]: ", "has no TLS, and `tls=require` asks for it"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    if place.at("r.assay").exists() {
+        assert_eq!(values(&place, "select arm from run where arm = 'tls'"), [""; 0]);
+    }
+}
+
+#[test]
+fn option_that_nothing_confirms_is_named_as_not_read_back() {
+    let server = testbed::shared(Kind::Postgres);
+    let place = place(SQLITE, "[arm text]\n[arm binary]\noption.results = binary\n");
+    let url = server.url().to_string();
+    let line = ["run", "e.ini", "--out", "r.assay", "--quiet", "--url", &url];
+    let mut command = place.command(&line);
+    let ran = CommandResult::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    assert!(ran.stdout.contains("\n  binary: not read back: option.results\n"), "{}", ran.stdout);
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
+}
+
+#[test]
+fn mode_of_sqlite_is_in_effect_in_its_arm_alone() {
+    let arms = "[arm full]\n[arm extra]\noption.synchronous = extra\n";
+    let place = place(&format!("url = sqlite:\n{SQLITE}"), arms);
+    let ran = run(&place, &[]);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    let modes = "select distinct arm || ' ' || value from setting join run using (run) \
+                 where name = 'synchronous' order by 1";
+    assert_eq!(values(&place, modes), ["extra extra", "full full"]);
+    assert!(!ran.stdout.contains("not read back"), "{}", ran.stdout);
 }
 
 #[test]
@@ -150,6 +234,25 @@ fn failed_program_ends_the_experiment_with_its_last_words() {
     let is_kept = place.at("r.assay").exists();
     assert_eq!(said.contains("--resume r.assay"), is_kept, "{}", ran.stderr);
     assert!(place.at("undone").exists(), "the program after the run undoes the one before it");
+}
+
+/// The run that it followed counts: it was measured before.
+#[test]
+fn failed_program_after_a_run_ends_the_experiment_and_keeps_the_run() {
+    let arms =
+        "[arm a]\n[arm b]\nafter-command = test -e disk || { echo 'no disk' >&2; exit 3; }\n";
+    let place = place(SQLITE, arms);
+    let ran = run(&place, &[]).expect(2);
+    for words in ["[arm b]: `after-command`: ", "(exit-3): no disk", "continue with --resume"] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert_eq!(values(&place, "select state from run where arm = 'b'"), ["counts"]);
+    place.write("disk", "");
+    let resume = ["run", "e.ini", "--resume", "r.assay", "--allow-commands", "--quiet"];
+    let ran = place.assay(&resume);
+    assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+    let runs = values(&place, "select cast(count(*) as text) from run where state = 'counts'");
+    assert!(runs == ["12"] || ran.code == 3, "{runs:?}");
 }
 
 #[test]

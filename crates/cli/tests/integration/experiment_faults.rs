@@ -7,6 +7,7 @@ use base::Nanos;
 use nix::sys::signal::Signal;
 
 use crate::disk::limited;
+use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place, number};
 
 /// A workload on a database file, with data.
@@ -48,6 +49,16 @@ fn place(workload: &str, experiment: &str) -> Place {
 const RUN: [&str; 4] = ["run", "e.ini", "--out", "r.assay"];
 const VIRTUAL: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
 const RESUME: [&str; 5] = ["run", "e.ini", "--virtual", "--resume", "r.assay"];
+
+/// Returns an answer without the lines that say when the experiment was continued.
+pub(crate) fn without_notes(answer: &str) -> String {
+    let Some(start) = answer.find("\nnote ") else { return answer.to_owned() };
+    let end = answer.find("\nrepeat ").unwrap();
+    let notes = answer[start..end].trim().lines();
+    let is_note = |line: &str| line.contains("Z: resumed ") || line.ends_with("in the record");
+    assert!(notes.into_iter().all(is_note), "{answer}");
+    format!("{}{}", &answer[..start], &answer[end..])
+}
 
 #[track_caller]
 fn assert_says(ran: &CommandResult, words: &[&str]) {
@@ -133,6 +144,16 @@ fn failing_teardown_of_an_experiment_is_a_warning_beside_its_answer() {
     assert_says(&ran, &["warning: the database rejects statement 1 of [teardown]", "other"]);
     assert_answers(&ran);
     assert_eq!(tables(&place), 0);
+    let words = "Z: the database rejects statement 1 of [teardown]";
+    let note = ran.stdout.lines().find(|line| line.starts_with("note ")).unwrap();
+    assert!(note.contains(words), "{note}");
+    assert_eq!(place.assay(&["report", "r.assay"]).stdout, ran.stdout);
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).stdout;
+    assert!(markdown.contains("- note of 2") && markdown.contains("statement 1 of"), "{markdown}");
+    let document = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    assert_eq!(document["notes"].as_array().unwrap().len(), 1);
+    assert!(document["notes"][0]["text"].as_str().unwrap().contains("[teardown]"), "{document}");
 }
 
 /// Interrupts an experiment when `is_there` is true, and checks that it ends soon, as interrupted.
@@ -186,6 +207,32 @@ fn interrupt_in_a_reload_ends_the_experiment() {
     run.says("run 2: ");
     run.signal(Signal::SIGINT);
     run.ends().expect(130);
+}
+
+/// The canary of a run of 30 s takes 2.2 s.
+#[test]
+fn forecast_counts_the_runs_and_their_least_time() {
+    let workload = SIMULATED.replace("duration = 2s", "duration = 30s");
+    for (more, words) in [
+        ("", "2 arms, 16 to 40 runs, at least 8m35s200ms to 21m28s, without setup and loads"),
+        ("rounds = 10\n", "2 arms, 20 runs, at least 10m44s, without setup and loads"),
+        (
+            "restore = reload\nrounds = 10\n",
+            "20 runs, at least 10m44s, without setup, loads, and restoring and settling before",
+        ),
+    ] {
+        let place = place(&workload, &SLOWER.replace("bet = ", &format!("{more}bet = ")));
+        let mut run = place.start(&RUN);
+        run.says(words);
+        run.says("run 1 of at most ");
+        run.signal(Signal::SIGINT);
+        run.ends().expect(130);
+    }
+    let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
+    let ran = place.assay(&VIRTUAL).expect(0);
+    assert_says(&ran, &["experiment: 2 arms, 12 runs, without setup and loads\n"]);
+    assert_says(&ran, &["run 1 of at most 12: round 1, ", "run 12 of at most 12: round 6, "]);
+    assert_says(&ran, &["at most 1s left\n"]);
 }
 
 #[test]
@@ -264,7 +311,7 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     place.assay(&["report", "r.assay", "--run", "1"]).expect(0);
     let resumed = place.assay(&RESUME).expect(0);
-    assert_eq!(resumed.stdout.replace("r.assay", "whole.assay"), expected);
+    assert_eq!(without_notes(&resumed.stdout).replace("r.assay", "whole.assay"), expected);
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
@@ -379,6 +426,10 @@ fn content(record: &Path) -> Vec<String> {
         let mut select = connection.prepare(&format!("select * from {name}")).unwrap();
         let columns = select.column_count();
         let mut rows = select.query([]).unwrap();
+        // Only an experiment that was continued says so.
+        if name == "note" {
+            continue;
+        }
         while let Some(row) = rows.next().unwrap() {
             let values: Vec<rusqlite::types::Value> =
                 (0..columns).map(|column| row.get(column).unwrap()).collect();
@@ -417,7 +468,7 @@ fn experiment_killed_again_and_again_has_the_same_content_and_looks() {
     }
     assert!(killed > 5, "{killed}");
     let report = place.assay(&["report", "r.assay"]).expect(0);
-    assert_eq!(report.stdout.replace("r.assay", "whole.assay"), expected);
+    assert_eq!(without_notes(&report.stdout).replace("r.assay", "whole.assay"), expected);
     assert_eq!(content(&place.at("r.assay")), content(&place.at("whole.assay")));
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }

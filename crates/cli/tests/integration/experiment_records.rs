@@ -106,7 +106,24 @@ fn resume_names_the_file_that_has_changed() {
     let words = "`ids.csv` has changed since the experiment began";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
     place.write("ids.csv", before);
-    place.assay(&resumed).expect(0);
+    for (sql, words) in [
+        ("update file set path = 'b.csv' where path = 'ids.csv'", "`ids.csv` was not read when"),
+        ("update file set path = 'ids.csv' where path = 'b.csv'", ""),
+        (
+            "insert into file select 'a.csv', bytes, sha256, text from file limit 1",
+            "`a.csv` was read when the experiment began, and is not now",
+        ),
+        ("delete from file where path = 'a.csv'", ""),
+    ] {
+        Connection::open(place.at("r.assay")).unwrap().execute(sql, []).unwrap();
+        if !words.is_empty() {
+            let ran = place.assay(&resumed).expect(2);
+            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        }
+    }
+    let ran = place.assay(&resumed).expect(0);
+    let note = ran.stdout.lines().find(|line| line.starts_with("note ")).unwrap();
+    assert!(note.ends_with("Z: resumed after 12 runs"), "{note}");
 }
 
 #[test]
@@ -220,6 +237,36 @@ fn differences_between_rounds_make_a_comparison_suspect() {
                 4 of r.assay#slow\n";
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     place.assay(&["compare", "r.assay", "--strict"]).expect(3);
+}
+
+/// The reason of an earlier execution stays in the record, and is not that of the answer.
+#[test]
+fn arm_that_is_in_effect_after_a_resume_is_not_called_invalid() {
+    let place = place();
+    let expected = place.assay(&RUN).expect(0).stdout;
+    let ended = "update experiment set value = 'not-in-effect' where key = 'state';
+                 insert into experiment values ('invalid-arm', '[arm slow]: stale')";
+    Connection::open(place.at("r.assay")).unwrap().execute_batch(ended).unwrap();
+    let report = place.assay(&["report", "r.assay"]).expect(3).stdout;
+    assert!(report.starts_with("No answer: an arm is INVALID. [arm slow]: stale\n"), "{report}");
+    let resume = ["run", "slower.ini", "--virtual", "--resume", "r.assay"];
+    let ran = place.assay(&resume).expect(0);
+    assert!(!ran.stdout.contains("stale"), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().next(), expected.lines().next());
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_eq!(document["invalid_arm"], serde_json::Value::Null);
+}
+
+#[test]
+fn machine_that_drifted_is_told_by_run_as_by_report() {
+    let place = place();
+    place.assay(&RUN).expect(0);
+    set(&place.at("r.assay"), "generator.canary_ns", "300 * (1 + 0.02 * run)");
+    let interrupted = "update experiment set value = 'interrupted' where key = 'state'";
+    Connection::open(place.at("r.assay")).unwrap().execute(interrupted, []).unwrap();
+    let ran = place.assay(&["run", "slower.ini", "--virtual", "--resume", "r.assay"]).expect(0);
+    assert!(ran.stdout.contains("  the machine became "), "{}", ran.stdout);
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
 }
 
 #[test]

@@ -163,6 +163,35 @@ fn experiment_goes_on_when_its_server_is_back() {
     assert_eq!(server.sql(tables).unwrap(), "0\n");
 }
 
+/// The server of the second arm dies late: the rounds before it are kept, and only they.
+#[test]
+fn second_server_that_dies_late_leaves_the_rounds_before() {
+    let place = place();
+    place.write("w.ini", WORKLOAD.replace("duration = 1s", "duration = 200ms"));
+    let start_server = || Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let (first, mut second) = (start_server(), start_server());
+    let (login, port) = (second.password().expose(), second.port());
+    let own = format!("url = postgres://assay:{login}@127.0.0.1:{port}/assay");
+    let arms = ARMS.replace("concurrency(add) = 4", &own).replace("rounds = 6", "rounds = 9");
+    place.write("e.ini", arms);
+    let (url, password) = (first.url().to_string(), first.password().expose().to_owned());
+    let mut run = start(&place, &url, Some(&password), OUT);
+    run.says(": round 7, ");
+    second.stop();
+    let ran = run.ends().expect(4);
+    assert!(ran.stderr.contains("[arm four]"), "{}", ran.stderr);
+    let count = |sql: &str| number(&place.at("r.assay"), sql);
+    let whole = "select count(*) from (select round from run where state = 'counts' \
+                 group by round having count(*) = 2)";
+    assert!(count(whole) >= 6, "{}", count(whole));
+    second.restart().unwrap();
+    let ran = start(&place, &url, Some(&password), RESUME).ends();
+    assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.stderr);
+    if !ran.stdout.contains("No answer: the load generator or the machine failed") {
+        assert_eq!(count("select count(*) from run where state = 'counts'"), 18);
+    }
+}
+
 #[test]
 fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     let place = place();

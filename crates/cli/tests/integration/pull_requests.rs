@@ -36,7 +36,8 @@ fn markdown_of_an_experiment_begins_with_the_sentence() {
         "- SLO of slow: read p99 &lt; 1s: met in 8 of 8 runs\n",
         "- limiter of fast: ",
         "Question: What does a slower disk cost?\nRepeat: `assay run slower.ini --virtual`",
-        "<details><summary>Metrics</summary>\n\n| metric | arm | baseline | value | change |",
+        "<details><summary>Metrics (intervals of 95 %)</summary>\n\n\
+         | metric | arm | baseline | value | change |",
         "| throughput(read) | slow | ",
         "\n\n</details>\n",
     ] {

@@ -99,6 +99,7 @@ impl Connection for MysqlConnection {
         settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
+            encryption: self.line.channel.encryption(),
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
         })

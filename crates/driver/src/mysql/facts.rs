@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::MysqlConnection;
-use crate::facts::{DATABASE, MOST_TABLES, NONE, columns, settings, tables, told};
-use crate::server_facts::UNKNOWN;
+use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables, told};
+use crate::server_facts::{NONE, UNKNOWN};
 use crate::service::TELLING;
 use crate::{Connection, Table};
 

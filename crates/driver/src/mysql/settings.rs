@@ -1,6 +1,6 @@
 //! Server settings that its numbers depend on.
 
-use crate::server_facts::{ServerFacts, UNKNOWN, told, value};
+use crate::server_facts::{ServerFacts, UNKNOWN, own_encryption, told, value};
 
 /// Settings about durability, memory, background work, cache and language, in order of output. Not
 /// every server has all of them.
@@ -80,6 +80,7 @@ pub(super) fn list(known: &ServerFacts<'_>) -> Vec<(String, String)> {
         ("durability".to_owned(), durability),
     ];
     settings.extend(NAMES.map(|name| (name.to_owned(), setting(name))));
+    settings.extend(own_encryption(known.encryption.as_ref()));
     settings.extend(
         TLS_STATUS.map(|name| (name.to_ascii_lowercase(), told(known.tls_status, name, EMPTY))),
     );
@@ -117,8 +118,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_unknown() {
-        let known = ServerFacts { version: "8.0.36", tls: "off", settings: None, tls_status: None };
-        let settings = list(&known);
+        let settings = list(&ServerFacts {
+            version: "8.0.36",
+            tls: "off",
+            encryption: None,
+            settings: None,
+            tls_status: None,
+        });
         assert_eq!(settings[2], ("isolation".to_owned(), "unknown".to_owned()));
         assert!(settings.contains(&("sql_mode".to_owned(), "unknown".to_owned())));
     }

@@ -97,6 +97,7 @@ impl Connection for PostgresConnection {
         settings::list(&ServerFacts {
             version: &self.version,
             tls: tls.word(),
+            encryption: self.channel.encryption(),
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
         })

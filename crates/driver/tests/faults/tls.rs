@@ -90,9 +90,13 @@ fn the_settings_say_how_traffic_is_encrypted() {
             let require = with(&url, &[("tls", "require".as_ref())]);
             assert_eq!(setting_of(&require, "tls"), "require");
             assert_eq!(setting_of(&require, "ssl_version"), version);
+            assert_eq!(setting_of(&require, "client_tls_version"), version);
+            assert!(setting_of(&require, "client_tls_cipher").starts_with("TLS_"));
             let plain = with(&url, &[("tls", "off".as_ref())]);
             assert_eq!(setting_of(&plain, "tls"), "off");
             assert_eq!(setting_of(&plain, "ssl_version"), unencrypted(kind));
+            assert_eq!(setting_of(&plain, "client_tls_version"), "none");
+            assert_eq!(setting_of(&plain, "client_tls_cipher"), "none");
         }
     }
 }

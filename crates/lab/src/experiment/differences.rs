@@ -5,6 +5,7 @@
 //! ([`Between::Arms`]), by the [rules](observe::environment::Rule) for comparing two environments.
 //! Consequences of a declared difference are not named.
 
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
 use observe::environment::{Kind, Rule, differences};
 use record::INSERT_REASON_PREFIX;
 use record::environment::{UNKNOWN, known, of_database};
@@ -116,7 +117,8 @@ pub(crate) const DURABILITY: [&str; 14] = [
 const FOLDER_OF_SERVER: &str = "/assay-";
 
 /// Settings that follow from the option `tls`.
-const OF_TLS: [&str; 3] = ["tls", "ssl_version", "ssl_cipher"];
+const OF_TLS: [&str; 5] =
+    ["tls", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER, "ssl_version", "ssl_cipher"];
 
 /// Returns the undeclared differences of an arm: between its rounds, and from a baseline. `keys`
 /// are those of the differences that both declare.
@@ -417,9 +419,11 @@ mod tests {
         assert_eq!(found(&fsync, &off, &[]), ["durability fsync: on, off"]);
         let binlog = |value| [("database.setting.sync_binlog", value)];
         assert!(found(&binlog("1"), &binlog("0"), &["server.sync-binlog"]).is_empty());
-        let tls = |version| [("ssl_version", version)];
-        assert!(found(&tls("empty"), &tls("TLSv1.3"), &["option.tls"]).is_empty());
-        assert!(!found(&tls("empty"), &tls("TLSv1.3"), &["option.journal"]).is_empty());
+        for name in ["ssl_version", CLIENT_TLS_VERSION, CLIENT_TLS_CIPHER] {
+            let tls = |version| [(name, version)];
+            assert!(found(&tls("empty"), &tls("TLSv1.3"), &["option.tls"]).is_empty());
+            assert!(!found(&tls("empty"), &tls("TLSv1.3"), &["option.journal"]).is_empty());
+        }
     }
 
     #[test]

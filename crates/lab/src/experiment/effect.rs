@@ -1,22 +1,55 @@
 //! Verification that the difference of an arm is in effect.
 //!
 //! Parameters, pacing keys, options and addresses are parts of the plan and the target of a run.
-//! TLS is negotiated with the server, which reports the result. Settings of a private server are
-//! [read back](super::settings) from it.
+//! TLS is judged by the client's own connection: a server may not tell, and behind a pooler that
+//! ends TLS it tells of another connection. Settings of a private server are [read
+//! back](super::settings) from it.
 
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use record::environment::known;
 use workload::Plan;
 use workload::question::{Arm, Difference};
 
+use super::settings::plain;
 use crate::run::Order;
 
 /// The option of a URL that asks for TLS.
 const TLS: &str = "tls";
 
 /// The setting in which a server says how its connection is encrypted.
-const VERSION: &str = "ssl_version";
+const SERVER_VERSION: &str = "ssl_version";
 
-/// The setting with the cipher.
-const CIPHER: &str = "ssl_cipher";
+/// The values of this setting on a connection without TLS: of PostgreSQL, and of MySQL.
+const SERVER_PLAIN: [&str; 2] = ["empty", "''"];
+
+/// The value of a fact about the client's connection without TLS.
+const PLAIN: &str = "none";
+
+/// The value of the fact `server` of a simulated one.
+const SIMULATED: &str = "simulated";
+
+/// The prefix of an option of the target's URL.
+const OPTION: &str = "option.";
+
+/// Facts about the differences of an arm, beside their being in effect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArmEffect {
+    /// The keys of differences that neither a server nor the client's connection confirms.
+    pub not_read_back: Vec<String>,
+    /// TLS that ends before the server.
+    pub ended_tls: Option<EndedTls>,
+}
+
+/// TLS that something between client and server ends, such as a pooler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTls {
+    /// The version of TLS on the client's connection.
+    pub client: String,
+    /// The name of the fact with the server's view of its connection.
+    pub fact: &'static str,
+    /// Its value.
+    pub server: String,
+}
 
 /// Checks that a run has the plan and the target of its arm.
 ///
@@ -53,60 +86,145 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
     Err(not_there(difference, &found))
 }
 
-/// Checks the differences of an arm against the settings that the server has told.
+/// Checks the differences of an arm against the facts of its run.
 ///
 /// # Errors
 /// A difference is not in effect; the text says which.
-pub(super) fn check_told(arm: &Arm, settings: &[(String, String)]) -> Result<(), String> {
-    arm.differences.iter().try_for_each(|one| check_one(one, settings))
+pub(super) fn check_told(arm: &Arm, facts: &[(String, String)]) -> Result<(), String> {
+    arm.differences.iter().try_for_each(|one| check_one(one, facts))
 }
 
-fn check_one(difference: &Difference, settings: &[(String, String)]) -> Result<(), String> {
-    let Difference::Option { name, value } = difference else { return Ok(()) };
-    let told = |wanted: &str| {
-        let found = settings.iter().find(|(name, _)| name == wanted);
-        found.map_or("", |(_, value)| value.as_str())
+fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), String> {
+    let mode = match difference {
+        Difference::Option { name, value } if name == TLS => value.as_str(),
+        Difference::Url(target) => match target.option(TLS) {
+            Some(mode) => mode,
+            None => return Ok(()),
+        },
+        _ => return Ok(()),
     };
-    let version = told(VERSION);
-    if version.is_empty() {
-        return Ok(());
+    let found = match (mode, known(facts, CLIENT_TLS_VERSION)) {
+        (_, None) => "it is not known how the connection is encrypted".to_owned(),
+        ("off", Some(PLAIN)) => return Ok(()),
+        ("off", Some(version)) => {
+            let cipher = known(facts, CLIENT_TLS_CIPHER).unwrap_or_default();
+            format!("the client's connection uses {version} with {cipher}")
+        }
+        (_, Some(PLAIN)) => "the client's connection is not encrypted".to_owned(),
+        (_, Some(_)) => return Ok(()),
+    };
+    Err(format!("`{} = {}` is not in effect: {found}", difference.key(), difference.value()))
+}
+
+/// Returns what the facts of an arm's run say of its differences, given by their keys.
+pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
+    let is_unread =
+        |key: &&String| key.strip_prefix(OPTION).is_some_and(|name| !is_read_back(name, facts));
+    ArmEffect {
+        not_read_back: keys.iter().filter(is_unread).cloned().collect(),
+        ended_tls: ended_tls(facts),
     }
-    let is_encrypted = version.starts_with("TLS");
-    match (name.as_str(), value.as_str()) {
-        (TLS, "off") if is_encrypted => Err(format!(
-            "`option.tls = off` is not in effect: the connection uses {version} with {}",
-            told(CIPHER)
-        )),
-        (TLS, "require" | "verify") if !is_encrypted => Err(format!(
-            "`option.tls = {value}` is not in effect: the server reports a connection without TLS"
-        )),
-        _ => Ok(()),
-    }
+}
+
+/// Returns true if a run says what became of an option. A simulated server is a part of this
+/// program, and SQLite grants an option or refuses the connection.
+fn is_read_back(name: &str, facts: &[(String, String)]) -> bool {
+    let pragma = match name {
+        "journal" => "journal_mode".to_owned(),
+        other => plain(other),
+    };
+    let is_simulated = known(facts, "server") == Some(SIMULATED);
+    name == TLS || is_simulated || known(facts, &pragma).is_some()
+}
+
+fn ended_tls(facts: &[(String, String)]) -> Option<EndedTls> {
+    let client = known(facts, CLIENT_TLS_VERSION).filter(|version| *version != PLAIN)?;
+    let server = known(facts, SERVER_VERSION).filter(|value| SERVER_PLAIN.contains(value))?;
+    Some(EndedTls { client: client.to_owned(), fact: SERVER_VERSION, server: server.to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(name: &str, value: &str, version: Option<&str>) -> Result<(), String> {
+    fn facts(all: &[(&str, &str)]) -> Vec<(String, String)> {
+        all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// Checks an option against the client's view of its connection, and the server's.
+    fn check(name: &str, value: &str, client: &str, server: &str) -> Result<(), String> {
         let difference = Difference::Option { name: name.to_owned(), value: value.to_owned() };
-        let told = version.map(|version| (VERSION.to_owned(), version.to_owned()));
-        check_one(&difference, &Vec::from_iter(told))
+        let told = [
+            (CLIENT_TLS_VERSION, client),
+            (CLIENT_TLS_CIPHER, "TLS_AES_128_GCM_SHA256"),
+            (SERVER_VERSION, server),
+        ];
+        check_one(&difference, &facts(&told))
     }
 
     #[test]
-    fn tls_that_is_asked_for_must_be_used() {
-        assert_eq!(check("tls", "require", Some("TLSv1.3")), Ok(()));
-        assert_eq!(check("tls", "off", Some("empty")), Ok(()));
-        let unused = check("tls", "require", Some("empty")).unwrap_err();
-        assert!(unused.contains("without TLS"), "{unused}");
-        let used = check("tls", "off", Some("TLSv1.2")).unwrap_err();
-        assert!(used.contains("TLSv1.2"), "{used}");
+    fn tls_that_is_asked_for_must_be_used_by_the_client() {
+        for server in ["TLSv1.3", "empty", "''", "unknown"] {
+            assert_eq!(check("tls", "require", "TLSv1.3", server), Ok(()), "{server}");
+            assert_eq!(check("tls", "verify", "TLSv1.2", server), Ok(()), "{server}");
+            assert_eq!(check("tls", "off", "none", server), Ok(()), "{server}");
+            let unused = check("tls", "require", "none", server).unwrap_err();
+            let words = "`option.tls = require` is not in effect: the client's connection is not \
+                         encrypted";
+            assert_eq!(unused, words);
+            let used = check("tls", "off", "TLSv1.2", server).unwrap_err();
+            let words = "the client's connection uses TLSv1.2 with TLS_AES_128_GCM_SHA256";
+            assert!(used.ends_with(words), "{used}");
+        }
+        assert_eq!(check("journal", "wal", "none", "empty"), Ok(()));
     }
 
     #[test]
-    fn server_that_does_not_tell_is_not_judged() {
-        assert_eq!(check("tls", "require", None), Ok(()));
-        assert_eq!(check("journal", "wal", Some("empty")), Ok(()));
+    fn connection_of_which_nothing_is_known_is_not_in_effect() {
+        let difference = Difference::Option { name: TLS.to_owned(), value: "off".to_owned() };
+        let unknown = check_one(&difference, &facts(&[(SERVER_VERSION, "TLSv1.3")])).unwrap_err();
+        assert!(unknown.contains("it is not known how"), "{unknown}");
+    }
+
+    #[test]
+    fn tls_of_a_url_is_judged_too() {
+        let arm = |url: &str| Difference::Url(base::Target::parse(url).unwrap());
+        let plain = facts(&[(CLIENT_TLS_VERSION, "none")]);
+        assert_eq!(check_one(&arm("postgres://h/d"), &plain), Ok(()));
+        assert_eq!(check_one(&arm("postgres://h/d?tls=off"), &plain), Ok(()));
+        assert!(check_one(&arm("postgres://h/d?tls=verify"), &plain).is_err());
+    }
+
+    #[test]
+    fn tls_that_ends_before_the_server_is_known() {
+        let ended = |client, server| {
+            effect_of(&[], &facts(&[(CLIENT_TLS_VERSION, client), (SERVER_VERSION, server)]))
+                .ended_tls
+        };
+        let expected = |server: &str| EndedTls {
+            client: "TLSv1.3".to_owned(),
+            fact: "ssl_version",
+            server: server.to_owned(),
+        };
+        assert_eq!(ended("TLSv1.3", "empty"), Some(expected("empty")));
+        assert_eq!(ended("TLSv1.3", "''"), Some(expected("''")));
+        assert_eq!(ended("TLSv1.3", "unknown"), None);
+        assert_eq!(ended("TLSv1.3", "TLSv1.2"), None);
+        assert_eq!(ended("none", "empty"), None);
+    }
+
+    #[test]
+    fn option_that_no_fact_confirms_is_not_read_back() {
+        let keys = ["option.tls", "option.synchronous", "option.results", "set.rows", "url"];
+        let keys = keys.map(str::to_owned);
+        let unread = |told: &[(&str, &str)]| effect_of(&keys, &facts(told)).not_read_back;
+        let on_postgres = [("server", "PostgreSQL 17.2")];
+        assert_eq!(unread(&on_postgres), ["option.synchronous", "option.results"]);
+        let on_sqlite = [("server", "SQLite 3.50.2"), ("synchronous", "extra")];
+        assert_eq!(unread(&on_sqlite), ["option.results"]);
+        assert_eq!(unread(&[("server", "simulated")]), Vec::<String>::new());
+        let journal = ["option.journal".to_owned()];
+        let told = effect_of(&journal, &facts(&[("journal_mode", "wal")]));
+        assert_eq!(told.not_read_back, Vec::<String>::new());
     }
 }

@@ -91,6 +91,10 @@ pub enum Problem {
     },
     /// A file differs from the one that the record to continue was made from.
     FileChanged(String),
+    /// A file is read that the record to continue was not made from.
+    FileAdded(String),
+    /// A file is not read that the record to continue was made from.
+    FileMissing(String),
     /// A file of the workload has changed during the experiment.
     FilesChanged,
 }
@@ -189,6 +193,12 @@ impl fmt::Display for ExperimentError {
             Problem::FileChanged(path) => {
                 write!(f, "`{path}` has changed since the experiment began")
             }
+            Problem::FileAdded(path) => {
+                write!(f, "`{path}` was not read when the experiment began")
+            }
+            Problem::FileMissing(path) => {
+                write!(f, "`{path}` was read when the experiment began, and is not now")
+            }
             Problem::FilesChanged => {
                 f.write_str("a file of the workload has changed during the experiment")
             }
@@ -219,6 +229,8 @@ impl std::error::Error for ExperimentError {
             | Problem::InstrumentFailed
             | Problem::Changed { .. }
             | Problem::FileChanged(_)
+            | Problem::FileAdded(_)
+            | Problem::FileMissing(_)
             | Problem::FilesChanged => None,
         }
     }

@@ -24,6 +24,7 @@ use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::made::{MadeRuns, complete_rounds};
+use super::notes;
 use super::open_record::{open_record, remove_if_empty};
 use super::order::{ExperimentOrder, order_of};
 use super::recorded::{INVALID_ARM, STATE, figures, looks_of};
@@ -324,6 +325,7 @@ impl<'a> Execution<'a> {
 
     fn warn(&self, sentence: &str) {
         self.listener.on_event(&ExperimentEvent::Warning { sentence });
+        notes::warned(&self.record, self.order.experiment, sentence);
     }
 
     /// Runs statements once, unless `stop` ends them.

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use archive::{ExperimentContent, ExperimentWriter};
+use base::WallTime;
 use record::InputFile;
 
 use super::error::{ExperimentError, Problem};
+use super::notes;
 use super::order::ExperimentOrder;
 use super::recorded::{COUNTERBALANCED, STATE};
 
@@ -22,13 +24,21 @@ pub(super) fn open_record(
         return Ok((record, ExperimentContent::default()));
     }
     let (mut record, content) = ExperimentWriter::resume(order.record)?;
+    check(order, &content)?;
+    record.set_facts(&[(STATE, "running".to_owned())])?;
+    record.add_note(WallTime::now(), &notes::resumed(content.runs.len()))?;
+    Ok((record, content))
+}
+
+/// Checks that the experiment is the one of an interrupted record.
+fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(), ExperimentError> {
     match content.fact(STATE) {
         Some("complete") => return Err(Problem::Complete.into()),
         Some("instrument-failed") => return Err(Problem::InstrumentFailed.into()),
         _ => {}
     }
-    if let Some(path) = changed_file(&content.files, order.files) {
-        return Err(Problem::FileChanged(path.to_owned()).into());
+    if let Some(problem) = changed_file(&content.files, order.files) {
+        return Err(problem.into());
     }
     for (key, value) in order.facts {
         let before = content.fact(key).unwrap_or_default();
@@ -36,16 +46,24 @@ pub(super) fn open_record(
             return Err(Problem::Changed { key }.into());
         }
     }
-    record.set_facts(&[(STATE, "running".to_owned())])?;
-    Ok((record, content))
+    Ok(())
 }
 
-/// Returns the first file whose content is not that of the file with the same path before.
-fn changed_file<'f>(before: &[InputFile], now: &'f [InputFile]) -> Option<&'f str> {
+/// Returns the first file that has changed, was added, or is read no longer. A record without files
+/// was made before records kept them.
+fn changed_file(before: &[InputFile], now: &[InputFile]) -> Option<Problem> {
+    if before.is_empty() {
+        return None;
+    }
+    let same = |all: &[InputFile], path: &str| all.iter().any(|file| file.path == path);
     let is_changed = |file: &&InputFile| {
         before.iter().any(|known| known.path == file.path && known.sha256 != file.sha256)
     };
-    now.iter().find(is_changed).map(|file| file.path.as_str())
+    let changed = now.iter().find(is_changed).map(|file| Problem::FileChanged(file.path.clone()));
+    let added = now.iter().find(|file| !same(before, &file.path));
+    let added = added.map(|file| Problem::FileAdded(file.path.clone()));
+    let missing = before.iter().find(|file| !same(now, &file.path));
+    changed.or(added).or_else(|| missing.map(|file| Problem::FileMissing(file.path.clone())))
 }
 
 /// Removes the record of an experiment that failed before its first run: it holds nothing.
@@ -53,5 +71,39 @@ pub(super) fn remove_if_empty(record: &Path) {
     if ExperimentContent::read(record).is_ok_and(|content| content.runs.is_empty()) {
         // A record that stays repeats the error.
         let _ = std::fs::remove_file(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(all: &[(&str, &str)]) -> Vec<InputFile> {
+        let file = |(path, sha256): &(&str, &str)| InputFile {
+            path: (*path).to_owned(),
+            bytes: 1,
+            sha256: (*sha256).to_owned(),
+            text: None,
+        };
+        all.iter().map(file).collect()
+    }
+
+    fn check(before: &[(&str, &str)], now: &[(&str, &str)], expected: &str) {
+        let problem = changed_file(&files(before), &files(now));
+        let told = problem.map(|problem| ExperimentError::from(problem).to_string());
+        assert_eq!(told.unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn file_that_changed_was_added_or_is_missing_is_named() {
+        let before = [("a.csv", "1f"), ("e.ini", "2c")];
+        check(&before, &before, "");
+        let changed = [("a.csv", "9e"), ("e.ini", "2c")];
+        check(&before, &changed, "`a.csv` has changed since the experiment began");
+        let added = [("a.csv", "1f"), ("b.csv", "1f"), ("e.ini", "2c")];
+        check(&before, &added, "`b.csv` was not read when the experiment began");
+        check(&before, &before[1..], "`a.csv` was read when the experiment began, and is not now");
+        // A record of an earlier version has none.
+        check(&[], &before, "");
     }
 }

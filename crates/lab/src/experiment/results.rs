@@ -11,6 +11,7 @@ use archive::{Archive, ExperimentContent, RunRow, RunState};
 
 use super::consistency::{self, ArmPlans};
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
+use super::effect::{self, ArmEffect};
 use super::error::ExperimentError;
 use super::recorded::looks_of;
 use super::warm_up::{figures_of_round, is_same_round};
@@ -97,6 +98,13 @@ impl ExperimentResults {
             facts: &run.figures.facts,
         });
         differences::of_arm(baseline, arm, &facts.collect::<Vec<_>>(), keys)
+    }
+
+    /// Returns what the runs of an arm say of its differences, given by their keys.
+    pub fn effect(&self, arm: usize, keys: &[String]) -> ArmEffect {
+        let mut counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
+        let first = counts.find(|run| run.arm == arm);
+        first.map(|run| effect::effect_of(keys, &run.figures.facts)).unwrap_or_default()
     }
 
     /// Returns the change of the machine between the runs of two arms. `compared` is their

@@ -191,7 +191,11 @@ fn resumed_experiment_is_the_same_as_an_undisturbed_one() {
     assert_eq!((so_far.runs.len() % 2, so_far.looks.len()), (1, 0), "{so_far:?}");
     assert_eq!(so_far.fact("state"), Some("interrupted"));
     assert_eq!(run(&experiment, &cut, true, ALL).unwrap(), ExperimentEnd::Complete);
-    assert_eq!(ExperimentContent::read(&cut).unwrap(), ExperimentContent::read(&whole).unwrap());
+    let mut continued = ExperimentContent::read(&cut).unwrap();
+    let notes: Vec<String> =
+        std::mem::take(&mut continued.notes).into_iter().map(|note| note.text).collect();
+    assert_eq!(notes, [format!("resumed after {} runs", so_far.runs.len())]);
+    assert_eq!(continued, ExperimentContent::read(&whole).unwrap());
     for run in 1..=16 {
         let export = |path: &Path| {
             let mut bytes = Vec::new();

@@ -11,4 +11,5 @@ pub use client::{ClientTls, Trust, client_config};
 pub(crate) use failure::{accept_failed, handshake_failed};
 pub use files::Identity;
 pub use server::ServerTls;
+pub use session::Encryption;
 pub(crate) use session::Session;

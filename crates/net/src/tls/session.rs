@@ -6,13 +6,22 @@
 use std::io::{self, Read, Write};
 use std::task::{Context, Poll, ready};
 
-use rustls::Connection;
+use rustls::{Connection, ProtocolVersion};
 
 use super::end_point;
 use crate::socket::Socket;
 
 /// Number of encrypted bytes read from the socket at once: the maximum size of a record.
 const SEALED: usize = 16 << 10;
+
+/// The encryption that both ends of a connection have negotiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encryption {
+    /// The version of the protocol, as servers write it: `TLSv1.3`.
+    pub version: &'static str,
+    /// The name of the cipher suite, as in the registry of IANA.
+    pub cipher: String,
+}
 
 /// The TLS state of one connection.
 pub(crate) struct Session {
@@ -87,6 +96,19 @@ impl Session {
     pub(crate) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
         certificate.map(|der| end_point::hash(der)).unwrap_or_default()
+    }
+
+    /// Returns the negotiated version and cipher; `None` before the end of the handshake.
+    pub(crate) fn encryption(&self) -> Option<Encryption> {
+        let suite = self.connection.negotiated_cipher_suite()?.suite();
+        let version = match self.connection.protocol_version()? {
+            ProtocolVersion::TLSv1_2 => "TLSv1.2",
+            ProtocolVersion::TLSv1_3 => "TLSv1.3",
+            other => other.as_str().unwrap_or("TLS"),
+        };
+        // The library gives the suites of TLS 1.3 a prefix of their own.
+        let cipher = suite.as_str().unwrap_or("unknown").replacen("TLS13_", "TLS_", 1);
+        Some(Encryption { version, cipher })
     }
 
     /// Replaces the content of `out` by its encrypted form.

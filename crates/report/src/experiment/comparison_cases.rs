@@ -45,7 +45,7 @@ fn changed(view: &ComparisonView, arm: &ArmComparison, change: &MetricChange) ->
         group: TestGroup::Comparison,
         name: format!("{name}: {}", change.metric),
         result: cases::compared(change),
-        text: sentence::answer(name, baseline, change, arm.alpha),
+        text: sentence::answer(name, baseline, change),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::comparison::ComparisonView;
 use super::comparison_text::{DRIFT, answer, limit};
-use super::markdown::{all_escaped, table};
+use super::markdown::{all_escaped, table, title};
 use super::{lines, objection};
 use crate::markdown::{Document, escaped};
 
@@ -27,7 +27,8 @@ pub fn comparison_markdown(view: &ComparisonView) -> String {
     let differs = |one| format!("differs: {}", lines::difference(&view.groups, one));
     let differences: Vec<String> = view.differences.iter().map(differs).collect();
     out.list(&all_escaped(&differences), 4);
-    out.with_table("Metrics", &table(&view.groups, view.comparison.as_ref()))
+    let comparison = view.comparison.as_ref();
+    out.with_table(&title(comparison), &table(&view.groups, comparison))
 }
 
 fn validity(out: &mut Document, view: &ComparisonView) {
@@ -43,6 +44,7 @@ fn validity(out: &mut Document, view: &ComparisonView) {
     });
     out.list(&all_escaped(&objections.collect::<Vec<String>>()), 3);
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.groups, one));
-    let found: Vec<String> = undeclared.chain(view.machine_lines()).collect();
+    let effects = lines::effects(&view.groups).into_iter();
+    let found: Vec<String> = effects.chain(undeclared).chain(view.machine_lines()).collect();
     out.list(&all_escaped(&found), 3);
 }

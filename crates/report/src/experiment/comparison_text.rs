@@ -54,7 +54,7 @@ pub(super) fn answer(view: &ComparisonView) -> Vec<String> {
         let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
         declared.map(move |change| {
             let [baseline, name] = [arm.baseline, arm.arm].map(|of| &view.groups[of].name);
-            lines::capitalized(sentence::answer(name, baseline, change, arm.alpha), name)
+            lines::capitalized(sentence::answer(name, baseline, change), name)
         })
     });
     let single = view.is_without_conclusion().then(|| SINGLE.to_owned());
@@ -98,6 +98,7 @@ fn validity(out: &mut String, view: &ComparisonView) {
             }
         }
     }
+    lines::effects(&view.groups).iter().for_each(|sentence| line(out, &format!("  {sentence}")));
     for one in &view.undeclared {
         line(out, &format!("  {}", lines::undeclared(&view.groups, one)));
     }
@@ -129,11 +130,12 @@ pub(super) fn limit(view: &ComparisonView, one: &JudgedLimit) -> String {
             return format!("{}: not judged: {}", one.limit, sentence::not_compared(reason));
         }
     };
-    let change = one.change.as_ref().and_then(|change| change.compared.as_ref().ok());
+    let change = one.change.as_ref();
+    let change = change.and_then(|change| Some((change.compared.as_ref().ok()?, change.alpha)));
     let scale = one.limit.metric.quantity.scale();
-    let measured = change.zip(arm).map(|(compared, arm)| {
+    let measured = change.map(|(compared, alpha)| {
         let interval = compared.interval.map(|interval| {
-            format!(", {} CI {}", sentence::level(arm.alpha), sentence::range(interval, scale))
+            format!(", {} CI {}", sentence::level(alpha), sentence::range(interval, scale))
         });
         format!(" ({}{})", sentence::signed(compared.change, scale), interval.unwrap_or_default())
     });

@@ -10,7 +10,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, RunView};
 
 /// Returns the document of an experiment.
 pub fn experiment_json(view: &ExperimentView) -> Value {
@@ -41,10 +41,15 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "machine_changes":
             view.machine.iter().map(|one| machine(&view.arms, one)).collect::<Vec<_>>(),
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
+        "notes": view.notes.iter().map(note).collect::<Vec<Value>>(),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all)),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
     })
+}
+
+fn note(note: &NoteView) -> Value {
+    json!({ "at": note.at, "text": note.text })
 }
 
 /// Returns a difference that no arm declares.
@@ -64,9 +69,15 @@ pub(super) fn arm(arm: &ArmView) -> Value {
     let differences: Vec<Value> =
         arm.differences.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
     let validity = &arm.validity;
+    let ended_tls =
+        arm.effect.ended_tls.as_ref().map(
+            |[client, fact, server]| json!({ "name": fact, "client": client, "server": server }),
+        );
     json!({
         "name": arm.name,
         "differences": differences,
+        "not_read_back": arm.effect.not_read_back,
+        "undeclared_facts": Vec::from_iter(ended_tls),
         "runs": validity.runs,
         "repeated": validity.repeated,
         "suspect": validity.suspect.len(),
@@ -95,7 +106,7 @@ fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
         "pairs": arm.size.pairs(),
         "run_counts": arm.size.runs(),
         "exploratory": change.is_exploratory,
-        "alpha": arm.alpha,
+        "alpha": change.alpha,
         "limiters": arm.limiters.map(|component| component.name()),
         "bets": change.bets.iter().map(|(one, outcome)| bet(one, *outcome)).collect::<Vec<_>>(),
     });
@@ -244,6 +255,7 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "attempt": run.attempt,
         "state": run.state,
         "seed": run.seed,
+        "summary": { "record": view.record, "run": run.number },
         "verdict": run.verdict.verdict(),
         "objections": run.objections,
     })

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange};
+use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
 use workload::question::Scale;
 
 use super::sentence;
-use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, declared};
+use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, declared};
 use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
@@ -40,7 +40,7 @@ impl ExperimentView {
     /// Returns the sentence about a metric, as a part of a document.
     pub(super) fn bare_sentence(&self, arm: &ArmComparison, change: &MetricChange) -> String {
         let [baseline, name] = [arm.baseline, arm.arm].map(|of| &self.arms[of].name);
-        sentence::answer(name, baseline, change, arm.alpha)
+        sentence::answer(name, baseline, change)
     }
 
     /// Returns the sentence about a metric, with a capital letter unless it begins with a name.
@@ -104,6 +104,23 @@ fn rounds(rounds: impl Iterator<Item = u32>) -> String {
     }
 }
 
+/// Returns the sentences about the differences of the arms that are not about a change: those that
+/// were not read back, and TLS that does not reach the server.
+pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
+    let of_arm = |ArmView { name, effect, .. }: &ArmView| {
+        let unread = (!effect.not_read_back.is_empty())
+            .then(|| format!("{name}: not read back: {}", effect.not_read_back.join(", ")));
+        let ended = effect.ended_tls.as_ref().map(|[client, fact, server]| {
+            format!(
+                "undeclared fact: the client's connection of {name} uses {client}, and the server \
+                 reports one without TLS ({fact} is `{server}`): TLS ends between them"
+            )
+        });
+        unread.into_iter().chain(ended)
+    };
+    arms.iter().flat_map(of_arm).collect()
+}
+
 /// Returns the sentence about a difference that is not declared.
 pub(super) fn undeclared(arms: &[ArmView], one: &DifferenceView) -> String {
     let DifferenceView { kind, name, .. } = one;
@@ -155,6 +172,19 @@ pub(super) fn machine_change(arms: &[ArmView], baseline: usize, change: &Machine
     }
 }
 
+/// Most remarks that an answer has; the record and the JSON document have all.
+const MOST_NOTES: usize = 8;
+
+/// Returns the remarks with their times.
+pub(super) fn notes(view: &ExperimentView) -> Vec<String> {
+    let line = |note: &NoteView| format!("{}: {}", note.at, note.text);
+    let mut lines: Vec<String> = view.notes.iter().take(MOST_NOTES).map(line).collect();
+    if let Some(more) = view.notes.len().checked_sub(MOST_NOTES).filter(|more| *more > 0) {
+        lines.push(format!("{more} more in the record"));
+    }
+    lines
+}
+
 /// Returns the bets on an arm with their outcomes.
 pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
     arm.changes.iter().flat_map(|change| {
@@ -200,6 +230,36 @@ pub(super) const SEVERAL_DIFFERENCES: &str =
 /// Note on the metrics that are marked with a star.
 pub(super) const EXPLORATORY: &str = "exploratory: not declared before; no claim follows from it";
 
+/// Returns the changes in the tables of text and Markdown: without those of an exploratory metric
+/// that some runs did not measure.
+pub(super) fn shown(arm: &ArmComparison) -> impl Iterator<Item = &MetricChange> {
+    let missing = Err(NotCompared::Missing(Missing::NotMeasured));
+    arm.changes.iter().filter(move |change| !change.is_exploratory || change.compared != missing)
+}
+
+/// Returns the confidence of the intervals of a table: `intervals of 98.3 %`, `intervals of 99.2 %,
+/// of exploratory metrics 98.3 % each`; `None` if it has none.
+pub(super) fn levels<'c>(changes: impl Iterator<Item = &'c MetricChange>) -> Option<String> {
+    let has_interval = |change: &&MetricChange| {
+        change.compared.as_ref().is_ok_and(|compared| compared.interval.is_some())
+    };
+    let mut levels: [Vec<String>; 2] = Default::default();
+    for change in changes.filter(has_interval) {
+        let of_kind = &mut levels[usize::from(change.is_exploratory)];
+        let level = sentence::level(change.alpha);
+        if !of_kind.contains(&level) {
+            of_kind.push(level);
+        }
+    }
+    let [declared, exploratory] = levels.map(|levels| levels.join(" or "));
+    match (declared.as_str(), exploratory.as_str()) {
+        ("", "") => None,
+        (all, "") | ("", all) => Some(format!("intervals of {all}")),
+        (one, other) if one == other => Some(format!("intervals of {one}")),
+        (one, other) => Some(format!("intervals of {one}, of exploratory metrics {other} each")),
+    }
+}
+
 /// Returns the cells of a metric: its name, both values, change, interval and conclusion.
 pub(super) fn row(change: &MetricChange) -> [String; 6] {
     let mark = if change.is_exploratory { " *" } else { "" };
@@ -226,7 +286,61 @@ pub(super) fn row(change: &MetricChange) -> [String; 6] {
 
 #[cfg(test)]
 mod tests {
+    use analyze::Component;
+    use analyze::compare::{ChangeInterval, Compared, Conclusion, SampleSize, SampleValues};
+    use workload::question::RunMetric;
+
     use super::*;
+
+    fn change(metric: &str, alpha: f64, compared: Result<(), Missing>) -> MetricChange {
+        let compared = compared.map(|()| Compared {
+            values: SampleValues::Groups([vec![1.0; 2], vec![2.0; 2]]),
+            means: [1.0, 2.0],
+            change: 1.0,
+            interval: Some(ChangeInterval { low: 0.9, high: 1.1 }),
+            hodges_lehmann: 1.0,
+            spread: None,
+            order_effect: None,
+            conclusion: Conclusion::Worse,
+        });
+        MetricChange {
+            metric: RunMetric::parse(metric).unwrap(),
+            is_exploratory: !metric.starts_with("throughput"),
+            alpha,
+            compared: compared.map_err(NotCompared::Missing),
+            bets: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn levels_of_declared_and_exploratory_metrics_are_told_apart() {
+        let declared = change("throughput(read)", 0.05 / 6.0, Ok(()));
+        let exploratory = change("rows(read)", 0.05 / 3.0, Ok(()));
+        let missing = change("failed(read)", 0.9, Err(Missing::NotMeasured));
+        let told = |all: &[&MetricChange]| levels(all.iter().copied()).unwrap_or_default();
+        let both = "intervals of 99.2 %, of exploratory metrics 98.3 % each";
+        assert_eq!(told(&[&declared, &exploratory, &missing]), both);
+        assert_eq!(told(&[&declared, &declared]), "intervals of 99.2 %");
+        assert_eq!(told(&[&exploratory]), "intervals of 98.3 %");
+        let same = MetricChange { alpha: 0.05 / 3.0, ..declared };
+        assert_eq!(told(&[&same, &exploratory]), "intervals of 98.3 %");
+        assert_eq!(told(&[&missing]), "");
+    }
+
+    #[test]
+    fn exploratory_metric_that_was_not_measured_is_not_shown() {
+        let changes = vec![
+            change("throughput(read)", 0.05, Err(Missing::NotMeasured)),
+            change("rows(read)", 0.05, Ok(())),
+            change("failed(read)", 0.05, Err(Missing::NotMeasured)),
+            change("load(t)", 0.05, Err(Missing::Ambiguous)),
+        ];
+        let size = SampleSize::Groups([2, 2]);
+        let limiters = [Component::Unknown; 2];
+        let arm = ArmComparison { baseline: 0, arm: 1, size, changes, limiters };
+        let names: Vec<String> = shown(&arm).map(|change| change.metric.to_string()).collect();
+        assert_eq!(names, ["throughput(read)", "rows(read)", "load(t)"]);
+    }
 
     #[test]
     fn one_run_is_no_plural() {

@@ -29,7 +29,17 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     out.gap();
     out.line(format!("Question: {}", escaped(&view.ask)));
     out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
-    out.with_table("Metrics", &table(&view.arms, view.comparison.as_ref()))
+    let comparison = view.comparison.as_ref();
+    out.with_table(&title(comparison), &table(&view.arms, comparison))
+}
+
+/// Returns the title of the table of metrics, with the confidence of its intervals.
+pub(super) fn title(comparison: Option<&Comparison>) -> String {
+    let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
+    match lines::levels(arms.flat_map(lines::shown)) {
+        Some(levels) => format!("Metrics ({levels})"),
+        None => "Metrics".to_owned(),
+    }
 }
 
 fn validity(out: &mut Document, view: &ExperimentView) {
@@ -38,6 +48,7 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     };
     let arms: Vec<String> = view.arms.iter().map(arm).collect();
     out.list(&all_escaped(&arms), 3);
+    out.list(&all_escaped(&lines::effects(&view.arms)), 2);
     let settings = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);
     out.list(&all_escaped(&lines::machine(view)), 2);
@@ -61,6 +72,8 @@ fn conditions(out: &mut Document, view: &ExperimentView) {
     out.list(&all_escaped(&limiters), 2);
     let alarms = view.false_alarms.iter().map(|alarms| format!("A/A: {}", alarms.line()));
     out.list(&all_escaped(&alarms.collect::<Vec<String>>()), 1);
+    let notes = lines::notes(view).into_iter().map(|note| format!("note of {note}"));
+    out.list(&all_escaped(&notes.collect::<Vec<String>>()), 2);
 }
 
 /// Returns the table of all metrics of all arms, those that were declared first.
@@ -77,7 +90,7 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
     let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
     let arms = comparison.into_iter().flat_map(|comparison| &comparison.arms);
     let changes: Vec<(&ArmComparison, &MetricChange)> =
-        arms.flat_map(|arm| arm.changes.iter().map(move |change| (arm, change))).collect();
+        arms.flat_map(|arm| lines::shown(arm).map(move |change| (arm, change))).collect();
     let cells = |(arm, change): &(&ArmComparison, &MetricChange)| {
         let [metric, baseline, own, size, interval, conclusion] = lines::row(change);
         let conclusion = if change.is_exploratory { "exploratory".to_owned() } else { conclusion };

@@ -33,4 +33,6 @@ pub use markdown::experiment_markdown;
 pub use repetition::{RepeatedMetric, RepetitionView};
 pub use text::experiment_text;
 pub use two_runs::two_runs;
-pub use view::{ArmView, DifferenceView, ExperimentState, ExperimentView, RunView};
+pub use view::{
+    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunView,
+};

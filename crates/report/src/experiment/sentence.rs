@@ -8,8 +8,8 @@ use workload::question::{Bet, Scale};
 
 /// Returns the answer about a metric: `tls lowers throughput by 16.2 % (95 % CI 14.9 … 17.5 %, 12
 /// interleaved pairs)`.
-pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange, alpha: f64) -> String {
-    let metric = &change.metric;
+pub(super) fn answer(arm: &str, baseline: &str, change: &MetricChange) -> String {
+    let (metric, alpha) = (&change.metric, change.alpha);
     let compared = match &change.compared {
         Ok(compared) => compared,
         Err(reason) => return format!("{metric} is not compared: {}", not_compared(*reason)),

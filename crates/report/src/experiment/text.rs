@@ -28,6 +28,7 @@ pub fn experiment_text(view: &ExperimentView) -> String {
         metrics(&mut out, &view.arms, arm);
         pairs(&mut out, &view.arms, arm);
     }
+    labelled(&mut out, "note", lines::notes(view));
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
     let _ = writeln!(out, "record     {}", printable(&view.record));
     out
@@ -73,6 +74,9 @@ fn validity(out: &mut String, view: &ExperimentView) {
     for arm in &view.arms {
         let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
     }
+    for sentence in lines::effects(&view.arms) {
+        let _ = writeln!(out, "  {}", printable(&sentence));
+    }
     for one in &view.undeclared {
         let _ = writeln!(out, "  {}", printable(&lines::undeclared(&view.arms, one)));
     }
@@ -108,11 +112,12 @@ pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
         "interval".to_owned(),
         String::new(),
     ]];
-    for change in &arm.changes {
-        rows.push(lines::row(change));
-    }
+    rows.extend(lines::shown(arm).map(lines::row));
     let _ = writeln!(out);
     table(out, &rows);
+    if let Some(levels) = lines::levels(lines::shown(arm)) {
+        let _ = writeln!(out, "  {levels}");
+    }
     if arm.changes.iter().any(|change| change.is_exploratory) {
         let _ = writeln!(out, "  * {}", lines::EXPLORATORY);
     }
@@ -182,7 +187,7 @@ pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::{ArmView, ExperimentState};
+    use super::super::view::{ArmView, EffectView, ExperimentState};
     use analyze::Status;
     use analyze::compare::{ArmValidity, ChangeInterval, MachineChange};
 
@@ -192,6 +197,7 @@ mod tests {
         let arm = |name: &str| ArmView {
             name: name.to_owned(),
             differences: Vec::new(),
+            effect: EffectView::default(),
             validity: ArmValidity::default(),
             slos: Vec::new(),
         };
@@ -211,6 +217,7 @@ mod tests {
             machine,
             undeclared: Vec::new(),
             false_alarms: None,
+            notes: Vec::new(),
             repetition: None,
         }
     }

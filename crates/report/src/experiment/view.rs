@@ -42,6 +42,8 @@ pub struct ExperimentView {
     pub undeclared: Vec<DifferenceView>,
     /// False alarms of this machine, or of this experiment if it compares an arm with itself.
     pub false_alarms: Option<FalseAlarms>,
+    /// Remarks: warnings, and when the experiment was continued.
+    pub notes: Vec<NoteView>,
     /// The comparison with the first experiment, if this one repeats it.
     pub repetition: Option<RepetitionView>,
 }
@@ -66,10 +68,22 @@ pub struct ArmView {
     pub name: String,
     /// Its differences: keys and values of the file.
     pub differences: Vec<(String, String)>,
+    /// Facts of its runs about these.
+    pub effect: EffectView,
     /// The validity of its runs.
     pub validity: ArmValidity,
     /// The SLOs of its jobs.
     pub slos: Vec<ArmSlo>,
+}
+
+/// Facts about the differences of an arm, beside their being in effect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffectView {
+    /// The keys of differences that nothing read back confirms.
+    pub not_read_back: Vec<String>,
+    /// TLS that ends before the server: the version on the client's connection, and the name and
+    /// value of the server's view of its own.
+    pub ended_tls: Option<[String; 3]>,
 }
 
 /// A run.
@@ -91,6 +105,15 @@ pub struct RunView {
     pub verdict: Status,
     /// The checks that object.
     pub objections: Vec<&'static str>,
+}
+
+/// A remark in the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteView {
+    /// Its time in UTC, as in RFC 3339.
+    pub at: String,
+    /// Its text.
+    pub text: String,
 }
 
 /// A difference between runs that no arm declares.
