@@ -315,6 +315,41 @@ fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini", "whole.assay"]);
 }
 
+/// Runs an experiment on a file system of `$1` bytes, and continues it on a larger one. 77: this
+/// user may not mount one.
+const SMALL_DISK: &str = "mkdir small && mount -t tmpfs -o size=$1 none small || exit 77
+cp e.ini w.ini small && cd small
+\"$0\" run e.ini --virtual --out r.assay > ../full.out 2> ../full.err
+echo $? > ../full.code
+mount -o remount,size=64m none . || exit 1
+\"$0\" run e.ini --virtual --resume r.assay > ../resumed.out 2> ../resumed.err";
+
+/// A user who may not mount a file system has the limit on the size of files above.
+#[test]
+fn file_system_without_space_keeps_the_runs_before_and_is_resumed_to_the_same_answer() {
+    let place = place(SIMULATED, SLOWER);
+    let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
+    let expected = place.assay(&whole).expect(0).stdout;
+    let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
+    // The record of a run, which moves in at its end, needs some 200 KiB beside it.
+    let size = (length * 3 / 4 + (256 << 10)).to_string();
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-rm", "sh", "-c", SMALL_DISK, env!("CARGO_BIN_EXE_assay"), &size]);
+    let ran = CommandResult::of(place.holds(&mut command));
+    if !place.at("full.code").exists() {
+        return;
+    }
+    let text = |name: &str| std::fs::read_to_string(place.at(name)).unwrap();
+    assert_eq!(ran.code, 0, "{} {}", ran.stderr, text("resumed.err"));
+    assert_eq!(text("full.code"), "3\n", "{}", text("full.err"));
+    for words in ["database or disk is full", "continue with --resume r.assay"] {
+        assert!(text("full.err").contains(words), "{words}: {}", text("full.err"));
+    }
+    assert!(text("full.out").starts_with("No answer"), "{}", text("full.out"));
+    let resumed = without_notes(&text("resumed.out"));
+    assert_eq!(resumed.replace("r.assay", "whole.assay"), expected);
+}
+
 #[test]
 fn errors_in_every_run_of_an_arm_make_the_answer_invalid() {
     let place = place(SIMULATED, &SLOWER.replace("service = 1.2ms", "errors = 0.5"));

@@ -53,7 +53,8 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
     fs::create_dir(place.at("slow disk")).unwrap();
     let workload = "duration = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
     place.write("slow disk/read.ini", format!("url = {URL}\n{workload}"));
-    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 8\n[arm fast]\n[arm slow]\n";
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 8\n[arm fast]\n\
+                    [arm slow]\n";
     place.write("slow disk/experiment.ini", format!("{question}{SLOWER}\n"));
     place.assay(&["run", "slow disk", "--virtual", "--out", "1.assay", "--quiet"]).expect(0);
     fs::remove_dir_all(place.at("slow disk")).unwrap();
@@ -64,6 +65,61 @@ fn experiment_of_a_folder_is_repeated_under_its_name() {
         assert!(ran.stdout.contains(&words), "{}", ran.stdout);
         assert!(place.assay(&["report", again]).expect(0).stdout.contains(&words));
     }
+}
+
+/// The record holds neither the secret nor the files, which may have it.
+#[test]
+fn experiment_with_a_secret_is_repeated_with_its_files_and_the_secret() {
+    let place = Place::new();
+    let workload = "duration = 10s\n[params]\npassword = none\n[target other]\n\
+                    url = postgres://ann:${password}@localhost:1/d\n[read]\nquery = select 1\n\
+                    concurrency = 4\n";
+    place.write("read.ini", format!("url = {URL}\n{workload}"));
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 8\n[arm fast]\n\
+                    [arm slow]\n";
+    place.write("slower.ini", format!("{question}{SLOWER}\n"));
+    let secret = ["--set", "password=hush-hush"];
+    let line = ["run", "slower.ini", "--virtual", "--out", "r.assay", "--quiet"];
+    place.assay(&[&line[..], &secret].concat()).expect(0);
+    let repeat = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
+    let words = "the record does not hold the value of `password`, which is secret";
+    place.assay(&repeat).refuses(&[words, "give it with --set password=VALUE"]);
+    let ran = place.assay(&[&repeat[..], &secret].concat()).expect(0);
+    assert!(ran.stdout.contains("\nThe first answer holds (r.assay)\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("--set 'password=(secret)'"), "{}", ran.stdout);
+    for record in ["r.assay", "again.assay"] {
+        let bytes = fs::read(place.at(record)).unwrap();
+        assert!(!bytes.windows(9).any(|part| part == b"hush-hush"), "{record}");
+    }
+}
+
+/// A private server is started again, with the settings of the arms.
+#[test]
+fn experiment_of_a_private_server_is_repeated_with_its_settings() {
+    let place = Place::new();
+    let workload = "url = testbed:postgres\nduration = 200ms\n[read]\n\
+                    query = select 1\nconcurrency = 1\nthink = 5ms\n";
+    place.write("read.ini", workload);
+    let arms = "[arm small]\n[arm large]\nserver.work_mem = 8MB\n";
+    let question = "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n";
+    place.write("mem.ini", format!("{question}{arms}"));
+    let line = ["run", "mem.ini", "--allow-commands", "--out", "r.assay", "--quiet"];
+    let first = place.assay(&line);
+    assert!(matches!(first.code, 0 | 3), "{}", first.stderr);
+    let repeat = ["repeat", "r.assay", "--out", "again.assay", "--quiet"];
+    if first.code == 3 {
+        // On a machine with other work the instrument may fail.
+        place.assay(&repeat).refuses(&["is INVALID: nothing could hold"]);
+        return;
+    }
+    place.assay(&repeat).refuses(&["--allow-commands"]);
+    let ran = place.assay(&[&repeat[..], &["--allow-commands"]].concat());
+    assert!(matches!(ran.code, 0 | 1 | 3), "{}", ran.stderr);
+    let record = Connection::open(place.at("again.assay")).unwrap();
+    let sql = "select group_concat(distinct arm || ' ' || value) from setting join run using (run) \
+               where name = 'work_mem' order by 1";
+    let told: String = record.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert!(told.contains("small 4MB") && told.contains("large 8MB"), "{told}");
 }
 
 #[test]
