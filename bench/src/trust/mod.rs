@@ -58,6 +58,7 @@ fn evidence_of(
         stop: Stop::default(),
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use analyze::compare::ObjectionKind;
 use base::units::{UnitError, parse_duration};
-use base::{Nanos, Seed, Target, TargetError};
+use base::{Nanos, Seed, Target, TargetError, is_terminal_control};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use workload::{Observe, Rates, RemoteHost, Warmup};
@@ -33,6 +33,7 @@ Examples:
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
   assay compare 'main-*.assay' 'pr-*.assay'   two groups of runs
+  assay history nightly                       when did the figures of a folder change?
   assay repeat experiment-….assay --seed 2    does the answer hold?
   assay doctor postgres://db1/shop            what here would spoil a run
   assay calibrate                             what the generator takes here, for all later runs
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare recorded runs or arms of experiments.
     Compare(CompareArgs),
+    /// Find changes over the records of a folder.
+    History(HistoryArgs),
     /// Run the experiment or the workload of a record again, and compare both answers.
     Repeat(RepeatArgs),
     /// Write a record in an open format.
@@ -179,6 +182,9 @@ pub(crate) struct RunArgs {
     /// `./experiment-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
+    /// A label for the record, such as a version or a commit; `assay history` shows it.
+    #[arg(long, value_name = "TEXT", value_parser = parse_label, conflicts_with = "resume")]
+    pub(crate) label: Option<String>,
     /// Continue the experiment of this record, which was interrupted: run only what it lacks.
     #[arg(long, value_name = "R.assay", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
@@ -296,6 +302,21 @@ fn objections() -> impl TypedValueParser<Value = ObjectionKind> {
         let named = ObjectionKind::ALL.into_iter().find(|kind| kind.name() == name);
         named.ok_or("unknown objection")
     })
+}
+
+/// The records of a history.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HistoryArgs {
+    /// The folder of the records; the folders in it are searched too.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Judge this metric, such as `response.p99` or `throughput(read)`, instead of the usual ones.
+    /// Repeatable.
+    #[arg(long, value_name = "M")]
+    pub(crate) metric: Vec<String>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -514,6 +535,23 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// Longest label, in characters.
+const LONGEST_LABEL: usize = 200;
+
+fn parse_label(text: &str) -> Result<String, String> {
+    let label = text.trim();
+    match label.chars().count() {
+        0 => Err("the label is empty: write a version or a commit".to_owned()),
+        length if length > LONGEST_LABEL => {
+            Err(format!("the label has {length} characters; at most {LONGEST_LABEL} are allowed"))
+        }
+        _ if label.contains(is_terminal_control) => {
+            Err("the label has control characters: write it on one line".to_owned())
+        }
+        _ => Ok(label.to_owned()),
+    }
+}
+
 fn parse_span(text: &str) -> Result<Nanos, String> {
     parse_duration(text).map_err(|error| match error {
         UnitError::UnitMissing | UnitError::UnknownUnit => format!("it {error}"),
@@ -591,6 +629,15 @@ mod tests {
         assert_eq!(parse_cpus("7"), Ok(Cpus(vec![7])));
         for bad in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
             assert!(parse_cpus(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn label_is_one_line_of_limited_length() {
+        assert_eq!(parse_label(" v1.2 "), Ok("v1.2".to_owned()));
+        assert_eq!(parse_label(&"é".repeat(200)), Ok("é".repeat(200)));
+        for bad in [" ", "two\nlines", "\u{1b}[2J", &"x".repeat(201)] {
+            assert!(parse_label(bad).is_err(), "{bad:?}");
         }
     }
 

@@ -22,6 +22,7 @@ mod kept_files;
 mod outputs;
 mod read_files;
 mod reading;
+mod record_folder;
 mod record_names;
 mod recorded_experiment;
 mod signals;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Load(load) => commands::load::load(&load),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::History(history) => commands::history::history(&history),
         Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),

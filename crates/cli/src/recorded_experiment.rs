@@ -16,6 +16,9 @@ use crate::complain::Complaint;
 /// The fact that holds the printed experiment.
 pub(crate) const EXPERIMENT: &str = "experiment";
 
+/// The fact that holds the label.
+pub(crate) const LABEL: &str = "label";
+
 /// A recorded experiment.
 #[derive(Debug)]
 pub(crate) struct RecordedExperiment {
@@ -62,6 +65,11 @@ impl RecordedExperiment {
     /// Returns true if its workload writes.
     pub(crate) fn writes(&self) -> bool {
         writes(&self.content)
+    }
+
+    /// Returns the label that the user gave it.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.fact(LABEL)
     }
 
     /// Returns a fact about the experiment.

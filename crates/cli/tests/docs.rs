@@ -684,6 +684,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
         "load",
         "report",
         "compare",
+        "history",
         "repeat",
         "export",
         "doctor",

@@ -8,6 +8,7 @@
 //! on this machine. The only `match` on the kind of target is here.
 
 mod account;
+mod at_once;
 mod attach;
 pub mod calibrate;
 pub mod comparison;
@@ -27,6 +28,7 @@ mod surroundings;
 mod target;
 mod unread_plan;
 
+pub use at_once::at_once;
 pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
 pub use doctor::{Examination, examine};
 pub use error::Error;

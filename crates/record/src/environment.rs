@@ -14,6 +14,9 @@ pub const NONE: &str = "none";
 /// Prefix of the names of facts about this program and its arguments.
 pub const ASSAY: &str = "assay.";
 
+/// Name of the fact that holds the label of a run, as given on the command line.
+pub const LABEL: &str = "assay.label";
+
 /// Prefix of the names of facts about the configuration of the load generator.
 pub const GENERATOR: &str = "generator.";
 

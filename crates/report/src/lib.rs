@@ -2,10 +2,11 @@
 //!
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
 //! [`text()`] paints the page for people, [`markdown()`] for pull requests, and [`json()`] for
-//! programs. A [`TestSuite`] has the same as test cases, which [`junit()`] paints.
-//! [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems that
-//! would spoil one. All are functions from data to text: nothing here opens a file, reads a clock
-//! or depends on a terminal, and the same record gives the same bytes.
+//! programs. A [`TestSuite`] has the same as test cases, which [`junit()`] paints. A
+//! [`HistoryView`] has the changes of metrics over many runs. [`environment()`] describes the
+//! surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are functions
+//! from data to text: nothing here opens a file, reads a clock or depends on a terminal, and the
+//! same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
@@ -13,6 +14,7 @@
 
 mod cases;
 mod experiment;
+mod history;
 mod json;
 mod junit;
 mod markdown;
@@ -28,6 +30,10 @@ pub use experiment::{
     FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedMetric, RepetitionView, RunView,
     comparison_json, comparison_markdown, comparison_text, experiment_json, experiment_markdown,
     experiment_text, two_runs,
+};
+pub use history::{
+    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
+    history_json, history_text,
 };
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;

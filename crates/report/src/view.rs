@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use analyze::{Component, Evidence, Summary};
 use base::{Seed, Target, TargetKind, WallTime};
-use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, UNKNOWN};
+use record::environment::{ASSAY, COMMAND, COMMAND_ENDED, LABEL, UNKNOWN, known};
 use record::{End, OpLogReport, Pace, RunFacts};
 use workload::NamedTarget;
 
@@ -138,6 +138,11 @@ impl RunDetails {
             ("workload", self.workload.clone()),
         ];
         told.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
+    }
+
+    /// Returns the label that the user gave the run.
+    pub(crate) fn label(&self) -> Option<&str> {
+        known(&self.settings, LABEL)
     }
 
     /// Returns the name of the record's file, without its folder.

@@ -159,6 +159,7 @@ fn a_record() -> Vec<u8> {
         stop: Stop::default(),
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
     };

@@ -19,6 +19,10 @@ pub const SIGNIFICANCE: f64 = 0.01;
 /// Fewest values between two change points, and before the first and after the last.
 pub const SHORTEST_SEGMENT: usize = 4;
 
+/// Fewest values of a series in which a clear change is significant. Of fewer, too many random
+/// orders divide into the same two sets.
+pub const FEWEST_VALUES: usize = 12;
+
 /// Number of random orders. The smallest possible probability is 1/500.
 const PERMUTATIONS: u32 = 499;
 
@@ -206,6 +210,17 @@ mod tests {
         let found = |seed| !places(&series(&[100.0; 30], seed)).is_empty();
         let alarms = (1..=60).filter(|seed| found(*seed)).count();
         assert!(alarms <= 4, "{alarms}");
+    }
+
+    #[test]
+    fn clear_change_is_found_in_the_fewest_values() {
+        let found = |n: usize, seed| {
+            let levels: Vec<f64> =
+                (0..n).map(|at| if at < n / 2 { 100.0 } else { 200.0 }).collect();
+            !places(&series(&levels, seed)).is_empty()
+        };
+        assert!((1..=5).all(|seed| found(FEWEST_VALUES, seed)));
+        assert!((1..=5).all(|seed| !found(2 * SHORTEST_SEGMENT, seed)));
     }
 
     #[test]

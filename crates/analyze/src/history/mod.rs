@@ -8,5 +8,7 @@
 mod divisive;
 mod series;
 
-pub use divisive::{ChangePoint, LONGEST_SERIES, SHORTEST_SEGMENT, SIGNIFICANCE, change_points};
+pub use divisive::{
+    ChangePoint, FEWEST_VALUES, LONGEST_SERIES, SHORTEST_SEGMENT, SIGNIFICANCE, change_points,
+};
 pub use series::{Cause, HistoryRun, LeftOut, MachineShift, MetricChange, MetricHistory, history};

@@ -1,6 +1,6 @@
 //! Series of metrics over records, and their changes.
 
-use workload::question::{RunMetric, Scale};
+use workload::question::{CpuMode, Quantity, RunMetric, Scale, TimeStatistic};
 
 use super::divisive::{LONGEST_SERIES, change_points};
 use crate::check::{CheckKind, Status};
@@ -130,8 +130,9 @@ impl Cause {
     }
 }
 
-/// Returns the history of each metric that at least one record has, or of those that are named.
-/// `runs` are the records in the order of time; INVALID ones are left out.
+/// Returns the history of each metric that is named and that at least one record has; without names
+/// of those that are usual. `runs` are the records in the order of time;
+/// INVALID ones are left out.
 pub fn history(runs: &[HistoryRun<'_>], named: &[RunMetric]) -> Vec<MetricHistory> {
     let mut metrics: Vec<RunMetric> = Vec::new();
     for (metric, _) in runs.iter().flat_map(|run| run.valid()).flat_map(|run| &run.metrics) {
@@ -142,12 +143,28 @@ pub fn history(runs: &[HistoryRun<'_>], named: &[RunMetric]) -> Vec<MetricHistor
     metrics.into_iter().map(|metric| of_metric(runs, metric)).collect()
 }
 
-/// Returns true for a metric that is named, also without its job, or if none is.
+/// Returns true for a metric that is named, also without its job.
 fn is_named(metric: &RunMetric, named: &[RunMetric]) -> bool {
     let is_it = |name: &RunMetric| {
         name.quantity == metric.quantity && (name.of.is_none() || name.of == metric.of)
     };
-    named.is_empty() || named.iter().any(is_it)
+    match named {
+        [] => is_usual(metric.quantity),
+        named => named.iter().any(is_it),
+    }
+}
+
+/// Returns true for a quantity that is judged without being named. Each further series has false
+/// alarms of its own, and most other quantities change with one of these.
+fn is_usual(quantity: Quantity) -> bool {
+    match quantity {
+        Quantity::Response(statistic) => {
+            [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99].contains(&statistic)
+        }
+        Quantity::Cpu(_, mode) => mode == CpuMode::Total,
+        Quantity::Throughput | Quantity::Failed | Quantity::Load | Quantity::Size => true,
+        Quantity::Rows | Quantity::Service(_) => false,
+    }
 }
 
 fn of_metric(runs: &[HistoryRun<'_>], metric: RunMetric) -> MetricHistory {
@@ -229,7 +246,6 @@ fn machine(
 mod tests {
     use base::{Seed, Stream};
     use record::environment::CANARY;
-    use workload::question::Quantity;
 
     use super::*;
     use crate::compare::RunVerdict;
@@ -294,6 +310,22 @@ mod tests {
         assert_eq!(HistoryRun { figures: &all[8] }.left_out(), None);
         let [found] = changes(&all)[..] else { panic!("one change") };
         assert_eq!((found.before, found.after), (8, 10));
+    }
+
+    #[test]
+    fn usual_metrics_are_judged_if_none_is_named() {
+        let mut all = records(0.0, None);
+        for figures in all.iter_mut().flatten() {
+            let more = ["service.p50", "response.p99", "cpu.generator", "cpu.generator.user"];
+            let metric = |name| (RunMetric::parse(name).unwrap(), 1.0);
+            figures.metrics.extend(more.map(metric));
+        }
+        let runs: Vec<HistoryRun<'_>> = all.iter().map(|figures| HistoryRun { figures }).collect();
+        let names: Vec<String> =
+            history(&runs, &[]).iter().map(|series| series.metric.to_string()).collect();
+        assert_eq!(names, ["throughput(read)", "response.p99", "cpu.generator"]);
+        let named = [RunMetric::parse("service.p50").unwrap()];
+        assert_eq!(history(&runs, &named).len(), 1);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::display::Interruption;
 use crate::exit::Exit;
 use crate::experiment_file::{ExperimentFile, is_url_typed};
 use crate::reading;
-use crate::recorded_experiment::{EXPERIMENT, RecordedExperiment};
+use crate::recorded_experiment::{EXPERIMENT, LABEL, RecordedExperiment};
 use crate::{read_files, signals, stderr, trust};
 
 /// The fact that holds the command line.
@@ -81,13 +81,14 @@ pub(crate) fn execute(
     let facts = facts(file, command.clone());
     let files = read_files::of_experiment(file)?;
     let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
+    let label = args.label.clone().map(|label| (LABEL, label));
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
         runs: &runs,
         record: &record,
         facts: &facts,
         files: &files,
-        origin: &Vec::from_iter(rate),
+        origin: &Vec::from_iter(rate.into_iter().chain(label)),
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
@@ -189,6 +190,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         workload: outline.workload.clone(),
         command: recorded.fact(COMMAND).unwrap_or_default().to_owned(),
         record: path.display().to_string(),
+        label: recorded.label().map(str::to_owned),
         state: match recorded.fact(STATE) {
             Some("complete") => ExperimentState::Complete,
             Some("instrument-failed") => ExperimentState::InstrumentFailed,

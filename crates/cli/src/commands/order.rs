@@ -30,6 +30,7 @@ pub(crate) fn order(
         calibration: None,
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
         workload: file_name(path),

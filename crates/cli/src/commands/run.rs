@@ -84,7 +84,7 @@ fn run_file(
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::kept() };
     let inputs = read_files::of_workload(&file)?;
-    let order = Order { op_log, calibration, inputs, ..order };
+    let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
     let display = Arc::new(Display::new(shown, &order));
     let shown = Arc::clone(&display);
     let listening = signals::listen(stop, move |ending| shown.say(ending));

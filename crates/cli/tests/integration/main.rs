@@ -24,6 +24,7 @@ mod faults;
 mod files;
 mod floods;
 mod foreign;
+mod history;
 mod hostile;
 mod inputs;
 mod killed;

@@ -209,6 +209,7 @@ impl<'a> CalibrationRunner<'a> {
             calibration: None,
             facts: Vec::new(),
             server_seed: None,
+            label: None,
             inputs: Vec::new(),
             loads: Vec::new(),
             workload: "calibrate".to_owned(),

@@ -1,15 +1,18 @@
 //! Runs of records, as comparisons see them.
 //!
 //! [`ComparedRun`] has the figures of a run and the conditions by which it is comparable with
-//! others. [`differing_facts`] finds what else differs between two groups of runs.
+//! others. [`differing_facts`] finds what else differs between two groups of runs, and records with
+//! the same [`SeriesKey`] are one series of a history.
 
 mod conditions;
 mod differing;
+mod series;
 
 use analyze::compare::{RunConditions, RunFigures};
 use archive::{Archive, RecordError};
 
 pub use differing::differing_facts;
+pub use series::SeriesKey;
 
 use crate::experiment::figures;
 

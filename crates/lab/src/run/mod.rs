@@ -16,6 +16,7 @@ use driver::Driver;
 use engine::{Drivers, Failed, LaneOutlet, Listener, Unreachable, node_entries};
 use observe::ObservedSessions;
 use record::Pace;
+use record::environment::LABEL;
 use workload::{JobOrPart, Plan, Warmup};
 
 pub use done::{Done, MissingTarget};
@@ -120,7 +121,7 @@ fn record<D: Driver>(
     };
     order.inputs.iter().for_each(|file| notes.file(file.clone()));
     order.loads.iter().for_each(|load| notes.load(load.clone()));
-    for (name, value) in facts {
+    for (name, value) in facts.into_iter().chain(label(order)) {
         notes.setting(name, value);
     }
     watch(recorder.live());
@@ -152,8 +153,14 @@ fn record_unreachable(
     // The nodes behind an unreached target are unknown, and nothing was sent to them.
     let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
     recorder.notes().hide(order.plan.secrets());
+    label(&order).into_iter().for_each(|(name, value)| recorder.notes().setting(name, value));
     watch(recorder.live());
     conclude(&order.plan, recorder, Err(Failed::Unreachable(unreachable)), false)
+}
+
+/// Returns the label of the run as a fact.
+fn label(order: &Order) -> Option<(String, String)> {
+    order.label.as_ref().map(|label| (LABEL.to_owned(), label.clone()))
 }
 
 /// Reads the facts of the environment, unless time is simulated.

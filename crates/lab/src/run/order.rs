@@ -38,6 +38,8 @@ pub struct Order {
     pub commit: Option<String>,
     /// Facts for the record that were measured before the run: names and values.
     pub facts: Vec<(String, String)>,
+    /// The user's label for the run.
+    pub label: Option<String>,
     /// The run of simulated servers, if it is not the only one, with the seed of the plan.
     pub server_seed: Option<SimulatedRun>,
     /// A request to end the run early.

@@ -10,7 +10,6 @@
 //! Invariant: every number comes from the engine that measures databases, and every expected value
 //! from a formula or a recursion that shares only the source of random numbers with it.
 
-mod at_once;
 mod course;
 mod depth;
 mod finding;

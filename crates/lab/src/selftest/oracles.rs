@@ -10,13 +10,13 @@ use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
 use workload::Plan;
 
-use super::at_once::at_once;
 use super::course::{Span, plan, server, simulate};
 use super::depth::Depth;
 use super::finding::{Allowed, Finding, standard_deviation};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;
+use crate::at_once;
 
 /// Number of replications of an oracle.
 const REPLICATIONS: u64 = 20;

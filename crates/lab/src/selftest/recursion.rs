@@ -12,9 +12,9 @@ use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};
 use workload::{Pacing, Plan, Schedule};
 
-use super::at_once::at_once;
 use super::course::JOB;
 use super::replication::Replication;
+use crate::at_once;
 
 /// Number of replications; a hundred give the standard deviation to 7 %.
 const RECURSIONS: u64 = 100;

@@ -98,6 +98,7 @@ fn taken_record_name_gets_a_number_if_allowed() {
         calibration: None,
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
         stop: Stop::default(),

@@ -81,6 +81,7 @@ impl RunMaker for Runs<'_> {
             calibration: None,
             facts: Vec::new(),
             server_seed: None,
+            label: None,
             inputs: Vec::new(),
             loads: Vec::new(),
             workload: "read.ini".to_owned(),

@@ -31,6 +31,7 @@ fn order(workload: &str, target: &Target, options: Options, record: PathBuf) -> 
         calibration: None,
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
         stop: Stop::default(),

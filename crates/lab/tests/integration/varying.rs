@@ -35,6 +35,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         calibration: None,
         facts: Vec::new(),
         server_seed: None,
+        label: None,
         inputs: Vec::new(),
         loads: Vec::new(),
         stop: Stop::default(),

@@ -4,7 +4,9 @@
 //! as unknown, not as a difference. One that neither run knows is not reported, because otherwise
 //! nothing would be comparable in a container that hides its machine.
 
-use record::environment::{CANARY, DATABASE, UNKNOWN, is_environment_fact, known, of_database};
+use record::environment::{
+    CANARY, DATABASE, LABEL, UNKNOWN, is_environment_fact, known, of_database,
+};
 
 /// Rule by which a fact of two runs is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +40,8 @@ pub enum Rule {
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
 ///   extend them by whole extents, so a quarter.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
-pub const RULES: [(&str, Rule); 14] = [
+/// * The label: a name for the run.
+pub const RULES: [(&str, Rule); 15] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),
     ("host.memory.available_bytes", Rule::Times(2.0)),
     ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
@@ -53,6 +56,7 @@ pub const RULES: [(&str, Rule); 14] = [
     ("database.table.", Rule::Times(1.25)),
     ("database.settings", Rule::Free),
     ("database.account", Rule::Free),
+    (LABEL, Rule::Free),
 ];
 
 impl Rule {

@@ -29,6 +29,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "workload": view.workload,
         "command": view.command,
         "record": view.record,
+        "label": view.label,
         "state": view.state.name(),
         "answer": answer,
         "verdict": view.verdict().verdict(),
@@ -237,7 +238,8 @@ fn bet(bet: &workload::question::Bet, outcome: Option<BetOutcome>) -> Value {
     })
 }
 
-pub(super) fn ends(interval: ChangeInterval) -> [f64; 2] {
+/// Returns the ends of an interval, in percent.
+pub(crate) fn ends(interval: ChangeInterval) -> [f64; 2] {
     [interval.low * 100.0, interval.high * 100.0]
 }
 

@@ -28,9 +28,11 @@ pub use comparison::{ComparisonView, MachineView, ObjectionView};
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;
+pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;
 pub use repetition::{RepeatedMetric, RepetitionView};
+pub(crate) use sentence::{range as interval, signed as signed_change, value};
 pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{

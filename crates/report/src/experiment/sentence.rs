@@ -106,7 +106,7 @@ pub(super) fn level(alpha: f64) -> String {
 }
 
 /// Returns an interval with signs: `−1.2 … +0.4 %`.
-pub(super) fn range(interval: ChangeInterval, scale: Scale) -> String {
+pub(crate) fn range(interval: ChangeInterval, scale: Scale) -> String {
     let low = signed(interval.low, scale);
     let high = signed(interval.high, scale);
     let unit = unit(scale);
@@ -124,7 +124,7 @@ fn sizes(interval: ChangeInterval, change: f64, scale: Scale) -> String {
 }
 
 /// Returns a change with its sign: `+4.1 %`.
-pub(super) fn signed(change: f64, scale: Scale) -> String {
+pub(crate) fn signed(change: f64, scale: Scale) -> String {
     let sign = if change < 0.0 { "−" } else { "+" };
     format!("{sign}{}", percent(change.abs(), scale))
 }
@@ -155,7 +155,7 @@ pub(super) fn values(compared: &Compared, unit: &str) -> [String; 2] {
 }
 
 /// Returns the value of a metric in its unit.
-pub(super) fn value(value: f64, unit: &str) -> String {
+pub(crate) fn value(value: f64, unit: &str) -> String {
     match unit {
         "" => crate::number::percent(value),
         unit => format!("{} {unit}", crate::number::significant(value)),

@@ -30,6 +30,9 @@ pub fn experiment_text(view: &ExperimentView) -> String {
     }
     labelled(&mut out, "note", lines::notes(view));
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
+    if let Some(label) = &view.label {
+        let _ = writeln!(out, "label      {}", printable(label));
+    }
     let _ = writeln!(out, "record     {}", printable(&view.record));
     out
 }
@@ -206,6 +209,7 @@ mod tests {
             workload: "read.ini".to_owned(),
             command: "assay run e.ini".to_owned(),
             record: "r.assay".to_owned(),
+            label: None,
             state: ExperimentState::Complete,
             invalid_arm: None,
             has_several_differences: false,

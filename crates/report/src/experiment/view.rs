@@ -20,6 +20,8 @@ pub struct ExperimentView {
     pub command: String,
     /// The path of the record.
     pub record: String,
+    /// The label that the user gave the experiment.
+    pub label: Option<String>,
     /// The state of the experiment.
     pub state: ExperimentState,
     /// The arm whose difference is not in effect, with the reason, if the experiment ended for it.

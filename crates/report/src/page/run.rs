@@ -2,7 +2,7 @@
 
 use analyze::{Check, CheckKind, ClientSummary, ProgramSummary, Status};
 use base::units::grouped;
-use record::environment::is_environment_fact;
+use record::environment::{LABEL, is_environment_fact};
 use record::{Event, EventKind, INSERT_REASON_PREFIX};
 use workload::{NamedTarget, Warmup};
 
@@ -195,6 +195,9 @@ fn resources(view: &View) -> Vec<Line> {
         let rows = format!("{}, {} missing", count(told.rows, "request"), grouped(told.dropped));
         lines.push(Line::new(told.format.option(), rows));
     }
+    if let Some(label) = about.label() {
+        lines.push(Line::new("label", label));
+    }
     lines.push(Line::new("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));
     let record = quoted(&about.record.to_string_lossy());
@@ -222,9 +225,10 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// Returns all settings except the reasons of loads, which are written beside these.
+/// Returns all settings except the label and the reasons of loads, which are written beside these.
 fn settings_of_servers(about: &RunDetails) -> impl Iterator<Item = &(String, String)> {
-    about.settings.iter().filter(|(name, _)| !name.starts_with(INSERT_REASON_PREFIX))
+    let is_beside = |name: &str| name == LABEL || name.starts_with(INSERT_REASON_PREFIX);
+    about.settings.iter().filter(move |(name, _)| !is_beside(name))
 }
 
 /// Formats the resource usage of the load generator's own process.

@@ -41,7 +41,7 @@ const NARROWEST: usize = 40;
 const TABLE_INDENT: usize = 2;
 
 /// The text of an answer while it is written.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     style: Style,
     text: String,
 }
@@ -51,17 +51,17 @@ pub(super) struct Canvas {
 const LONGEST_LABEL: usize = 48;
 
 impl Canvas {
-    pub(super) fn new(style: Style) -> Canvas {
+    pub(crate) fn new(style: Style) -> Canvas {
         Canvas { style, text: String::new() }
     }
 
     /// Returns the text.
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 
     /// Writes an empty line, unless there is one or the page is empty.
-    pub(super) fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
@@ -102,7 +102,7 @@ impl Canvas {
     }
 
     /// Writes a sentence that begins with an emphasized word.
-    pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
+    pub(crate) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
         let lead = printable(lead).into_owned();
         let text = format!("{lead}{}", printable(rest));
         let width = self.style.columns();
@@ -146,7 +146,7 @@ impl Canvas {
     }
 
     /// Writes lines with aligned texts.
-    pub(super) fn lines(&mut self, indent: usize, lines: &[Line]) {
+    pub(crate) fn lines(&mut self, indent: usize, lines: &[Line]) {
         let longest = (self.style.columns().saturating_sub(indent) / 2).min(LONGEST_LABEL);
         let labels: Vec<String> =
             lines.iter().map(|line| cut(&printable(&line.label), longest)).collect();
@@ -173,7 +173,7 @@ impl Canvas {
     }
 
     /// Writes an indented table; its last column takes the remaining room.
-    pub(super) fn table(&mut self, table: &Table) {
+    pub(crate) fn table(&mut self, table: &Table) {
         for (tone, line) in self.shown(table).lay_out(self.room()) {
             self.start(TABLE_INDENT);
             self.write(tone, &line);
@@ -182,7 +182,7 @@ impl Canvas {
     }
 
     /// Writes a table with a gap before it, unless it has no rows.
-    pub(super) fn part(&mut self, table: &Table) {
+    pub(crate) fn part(&mut self, table: &Table) {
         if !table.is_empty() {
             self.gap();
             self.table(table);

@@ -12,11 +12,10 @@ mod sections;
 mod shape;
 mod table;
 
+pub(crate) use canvas::Canvas;
 pub use canvas::Style;
 pub use doctor::diagnosis;
 pub use environment::environment;
-
-use canvas::Canvas;
 
 use crate::page::Page;
 

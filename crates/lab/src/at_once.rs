@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Calls `work` with each number below `count`, on as many threads as there are processors; returns
 /// the results in the order of the numbers.
-pub(super) fn at_once<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+///
+/// # Panics
+/// If `work` does.
+pub fn at_once<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let take = || {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));

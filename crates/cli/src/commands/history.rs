@@ -1,0 +1,200 @@
+//! `assay history`: changes of metrics over the records of a folder.
+
+use std::path::Path;
+
+use analyze::Status;
+use analyze::history::{HistoryRun, MetricHistory, SHORTEST_SEGMENT, history as history_of};
+use base::{Source, closest};
+use lab::comparison::{ComparedRun, differing_facts};
+use report::{
+    FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
+};
+use workload::question::RunMetric;
+
+use crate::args::HistoryArgs;
+use crate::commands::answer;
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::record_folder::{HistoryRecord, RecordFolder};
+
+/// Finds the changes over the records of a folder, and prints them.
+pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Complaint> {
+    let named = metrics(&args.metric)?;
+    let folder = RecordFolder::read(&args.folder)?;
+    let series = series(&folder.records);
+    check_metrics(&named, &folder.records)?;
+    let view = view(&args.folder, &folder, &series, &named);
+    match args.json {
+        true => answer::print_document(&report::history_json(&view))?,
+        false => answer::print(&report::history_text(&view, &answer::style()))?,
+    }
+    Ok(Exit::Success)
+}
+
+fn metrics(names: &[String]) -> Result<Vec<RunMetric>, Complaint> {
+    let metric = |name: &String| {
+        RunMetric::parse(name).map_err(|error| {
+            let source = Source { name: "--metric".to_owned(), text: name.clone() };
+            Complaint::about(&source, &[error])
+        })
+    };
+    names.iter().map(metric).collect()
+}
+
+/// Refuses a metric that no record has.
+fn check_metrics(named: &[RunMetric], records: &[HistoryRecord]) -> Result<(), Complaint> {
+    let figures = records.iter().flat_map(|record| &record.figures);
+    let measured: Vec<&RunMetric> =
+        figures.flat_map(|run| &run.metrics).map(|(metric, _)| metric).collect();
+    if measured.is_empty() {
+        return Ok(());
+    }
+    for name in named {
+        let of_quantity = || measured.iter().filter(|known| known.quantity == name.quantity);
+        let is_it = |known: &&&RunMetric| name.of.is_none() || name.of == known.of;
+        if of_quantity().any(|known| is_it(&known)) {
+            continue;
+        }
+        let complaint = Complaint::new(format!("--metric: no record has `{name}`"));
+        let others = of_quantity().filter_map(|known| known.of.as_deref());
+        let near = name.of.as_deref().and_then(|of| closest(of, others));
+        return Err(match near {
+            Some(near) => {
+                complaint.help(format!("did you mean `{}({near})`?", name.quantity.name()))
+            }
+            None => complaint.help("leave out --metric, and the usual ones are shown"),
+        });
+    }
+    Ok(())
+}
+
+/// Divides records into series of the same work on the same servers, and of experiments of the same
+/// arm. The order of time is kept.
+fn series(records: &[HistoryRecord]) -> Vec<Vec<&HistoryRecord>> {
+    let mut all: Vec<Vec<&HistoryRecord>> = Vec::new();
+    for record in records {
+        let is_same = |one: &HistoryRecord| one.key == record.key && one.arm == record.arm;
+        match all.iter_mut().find(|series| is_same(series[0])) {
+            Some(series) => series.push(record),
+            None => all.push(vec![record]),
+        }
+    }
+    all
+}
+
+fn view(
+    folder: &Path,
+    read: &RecordFolder,
+    series: &[Vec<&HistoryRecord>],
+    named: &[RunMetric],
+) -> HistoryView {
+    let skipped = read.skipped.iter().map(|one| LeftOutFile {
+        file: one.file.clone(),
+        reason: one.reason.name(),
+        details: one.details.clone(),
+    });
+    let views = series.iter().enumerate().map(|(place, records)| {
+        let difference = difference(&series[..place], records[0]);
+        SeriesView { difference, ..series_view(records, named) }
+    });
+    HistoryView {
+        folder: folder.display().to_string(),
+        skipped: skipped.collect(),
+        series: views.collect(),
+    }
+}
+
+/// Returns the first difference from an earlier series of the same name, in words.
+fn difference(earlier: &[Vec<&HistoryRecord>], record: &HistoryRecord) -> Option<String> {
+    let named = |one: &HistoryRecord| {
+        let arm = one.arm.as_ref().map(|arm| arm.name.clone());
+        (one.workload.clone(), one.key.servers.clone(), arm)
+    };
+    let other = earlier.iter().map(|records| records[0]).find(|one| named(one) == named(record))?;
+    let (name, values) = other.key.difference(&record.key)?;
+    let [before, own] = values.map(|value| value.unwrap_or("missing"));
+    Some(format!("{name} is {own}, and {before} in the first series of this name"))
+}
+
+fn series_view(records: &[&HistoryRecord], named: &[RunMetric]) -> SeriesView {
+    let runs: Vec<HistoryRun<'_>> =
+        records.iter().map(|record| HistoryRun { figures: &record.figures }).collect();
+    let metrics = history_of(&runs, named);
+    let newest = records[records.len() - 1];
+    let arm = newest
+        .arm
+        .as_ref()
+        .map(|arm| SeriesArm { name: arm.name.clone(), differences: arm.differences.clone() });
+    let changes = changes(&metrics, &runs, records);
+    SeriesView {
+        workload: newest.workload.clone(),
+        servers: newest.key.servers.clone(),
+        arm,
+        difference: None,
+        records: records.iter().zip(&runs).map(|(record, run)| record_view(record, run)).collect(),
+        metrics,
+        changes,
+    }
+}
+
+fn record_view(record: &HistoryRecord, run: &HistoryRun<'_>) -> RecordView {
+    let left_out = run.left_out();
+    let statuses = record.figures.iter().map(|figures| figures.verdict.status());
+    let kept = statuses.filter(|status| *status != Status::Invalid);
+    RecordView {
+        file: record.file.clone(),
+        label: record.label.clone(),
+        started: (!record.is_virtual).then(|| record.started.to_string()),
+        verdict: kept.max().unwrap_or(Status::Pass),
+        left_out,
+        canary_ns: run.canary_ns(),
+    }
+}
+
+/// Returns the changes of all metrics, those between the same records together.
+fn changes(
+    metrics: &[MetricHistory],
+    runs: &[HistoryRun<'_>],
+    records: &[&HistoryRecord],
+) -> Vec<SeriesChange> {
+    let mut all: Vec<SeriesChange> = Vec::new();
+    for (index, metric) in metrics.iter().enumerate() {
+        for change in &metric.changes {
+            let place = (change.before, change.after);
+            match all.iter_mut().find(|known| (known.before, known.after) == place) {
+                Some(known) => known.metrics.push(index),
+                None => all.push(SeriesChange {
+                    before: change.before,
+                    after: change.after,
+                    metrics: vec![index],
+                    differences: differences(place, runs, records),
+                }),
+            }
+        }
+    }
+    all.sort_by_key(|change| (change.after, change.before));
+    all
+}
+
+/// Returns the facts that differ between the nearest valid records before and after a change, as
+/// many as the shortest segment has.
+fn differences(
+    (before, after): (usize, usize),
+    runs: &[HistoryRun<'_>],
+    records: &[&HistoryRecord],
+) -> Vec<FactChange> {
+    let valid = |place: &usize| runs[*place].left_out().is_none();
+    let first = |place: usize| &records[place].first;
+    let nearest = (0..=before).rev().filter(valid).take(SHORTEST_SEGMENT);
+    let mut before: Vec<&ComparedRun> = nearest.map(first).collect();
+    before.reverse();
+    let next = (after..records.len()).filter(valid).take(SHORTEST_SEGMENT);
+    let after: Vec<&ComparedRun> = next.map(first).collect();
+    let found = differing_facts(1, &before, &after).into_iter();
+    let fact = |one: lab::experiment::UndeclaredDifference| FactChange {
+        kind: one.kind.name(),
+        name: one.name,
+        values: one.values,
+    };
+    found.map(fact).collect()
+}

@@ -1,0 +1,251 @@
+//! Changes over a folder of records on the command line.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::example::assert_keeps_to;
+use crate::support::Place;
+
+/// Runs of ten thousand requests, whose throughput scatters by 1 %.
+const READ: &str = "duration = 11s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const FAST: &str = "sim:mm1?service=1ms";
+
+/// A server that is 5 % slower.
+const SLOW: &str = "sim:mm1?service=1.05ms";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("read.ini", READ);
+    fs::create_dir(place.at("nightly")).unwrap();
+    place
+}
+
+/// Runs a workload file at these URLs, recorded as `nightly/01.assay` and so on.
+fn records(place: &Place, file: &str, urls: &[&str], more: &[&str]) {
+    for (number, url) in (1..).zip(urls) {
+        let (record, seed) = (format!("nightly/{number:02}.assay"), number.to_string());
+        let line = ["run", file, "--virtual", "--quiet", "--url", url, "--out", &record];
+        place.assay(&[&line[..], &["--seed", &seed], more].concat()).expect(0);
+    }
+}
+
+/// Returns the document of the records in `nightly`.
+fn document(place: &Place, more: &[&str]) -> Value {
+    let ran = place.assay(&[&["history", "nightly", "--json"], more].concat()).expect(0);
+    let document = ran.json();
+    assert_keeps_to("schemas/history.schema.json", &document);
+    document
+}
+
+/// Returns a metric of the first series.
+fn metric<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let metrics = document["series"][0]["metrics"].as_array().unwrap();
+    metrics.iter().find(|metric| metric["metric"] == name).unwrap()
+}
+
+fn with_step() -> Vec<&'static str> {
+    [[FAST; 8], [SLOW; 8]].concat()
+}
+
+#[test]
+fn step_of_five_percent_is_found_with_its_place_and_size() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &["--label", "v1"]);
+    let document = document(&place, &[]);
+    let throughput = metric(&document, "throughput");
+    let [change] = &throughput["changes"].as_array().unwrap()[..] else {
+        panic!("{throughput}");
+    };
+    assert_eq!((&change["before"], &change["after"]), (&7.into(), &8.into()));
+    let percent = change["change_percent"].as_f64().unwrap();
+    assert!((-6.5..-3.0).contains(&percent), "{change}");
+    assert!(change["p_value"].as_f64().unwrap() <= 0.01, "{change}");
+    let interval = change["interval_percent"].as_array().unwrap();
+    assert!(interval[0].as_f64() < Some(percent) && Some(percent) < interval[1].as_f64());
+    assert_eq!(change["machine"], Value::Null, "virtual runs have no canary");
+    let differences = change["differences"].as_array().unwrap();
+    let fact = &differences[0];
+    assert_eq!(
+        (&fact["name"], &fact["before"], &fact["after"]),
+        (&"target".into(), &FAST.into(), &SLOW.into())
+    );
+    let record = &document["series"][0]["records"][8];
+    assert_eq!((&record["file"], &record["label"]), (&"09.assay".into(), &"v1".into()));
+}
+
+#[test]
+fn text_of_a_step_fits_a_terminal_and_names_the_records() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &["--label", "v1"]);
+    let ran = place.assay(&["history", "nightly"]).expect(0);
+    for words in [
+        "read.ini on sim:mm1: 16 records\n",
+        "Change after 08.assay (v1), in 09.assay (v1)\n",
+        "differs  target: sim:mm1?service=1ms → sim:mm1?service=1.05ms\n",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let bars = |line: &str| line.chars().filter(|c| ('▁'..='█').contains(c)).count();
+    assert!(ran.stdout.lines().any(|line| bars(line) == 16), "{}", ran.stdout);
+    let widest = ran.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{}", ran.stdout);
+}
+
+#[test]
+fn records_without_a_step_have_no_change() {
+    let place = place();
+    records(&place, "read.ini", &[FAST; 16], &[]);
+    let ran = place.assay(&["history", "nightly"]).expect(0);
+    let first = ran.stdout.lines().next().unwrap();
+    assert_eq!(first, "No change in 16 records of 1 series in nightly");
+    let document = document(&place, &["--metric", "response.p95", "--metric", "throughput(read)"]);
+    let metrics = document["series"][0]["metrics"].as_array().unwrap();
+    let names: Vec<&Value> = metrics.iter().map(|metric| &metric["metric"]).collect();
+    assert_eq!(names, ["throughput", "response.p95"]);
+    assert!(metrics.iter().all(|metric| metric["changes"] == Value::Array(Vec::new())));
+}
+
+#[test]
+fn records_of_other_plans_are_series_of_their_own() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &[]);
+    // Alternating with another number of clients, the step would be hidden.
+    for number in 1..=16 {
+        let record = format!("nightly/{number:02}.b.assay");
+        let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out", &record];
+        place.assay(&[&line[..], &["--duration", "5s"]].concat()).expect(0);
+    }
+    let document = document(&place, &["--metric", "throughput"]);
+    let series = document["series"].as_array().unwrap();
+    let sizes: Vec<usize> =
+        series.iter().map(|one| one["records"].as_array().unwrap().len()).collect();
+    assert_eq!(sizes, [16, 16]);
+    assert_eq!(metric(&document, "throughput")["changes"].as_array().unwrap().len(), 1);
+    let words = "duration is 5s, and 11s in the first series of this name";
+    assert_eq!(series[1]["difference"], words);
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named_and_skipped() {
+    let place = place();
+    records(&place, "read.ini", &[FAST; 4], &[]);
+    place.write("nightly/foreign.assay", "a text");
+    place.write("nightly/empty.assay", "");
+    place.write("nightly/notes.txt", "not named like a record");
+    let whole = fs::read(place.at("nightly/01.assay")).unwrap();
+    place.write("nightly/cut.assay", &whole[..whole.len() / 2]);
+    let later = || {
+        let mut bytes = whole.clone();
+        // The version of the format: "user_version" in the header of SQLite's file.
+        bytes[60..64].copy_from_slice(&9_i32.to_be_bytes());
+        bytes
+    };
+    place.write("nightly/later.assay", later());
+    place.write("nightly/killed.assay", &whole);
+    let killed = rusqlite::Connection::open(place.at("nightly/killed.assay")).unwrap();
+    killed.execute("delete from meta where key like 'ended%'", []).unwrap();
+    drop(killed);
+    fs::create_dir(place.at("nightly/.hidden")).unwrap();
+    place.write("nightly/.hidden/x.assay", "not read");
+    fs::create_dir(place.at("nightly/2026")).unwrap();
+    fs::rename(place.at("nightly/04.assay"), place.at("nightly/2026/04.assay")).unwrap();
+    let document = document(&place, &[]);
+    let skipped = document["skipped"].as_array().unwrap();
+    let pairs: Vec<[&str; 2]> = skipped
+        .iter()
+        .map(|one| ["file", "reason"].map(|key| one[key].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ["cut.assay", "damaged"],
+        ["empty.assay", "not-a-record"],
+        ["foreign.assay", "not-a-record"],
+        ["killed.assay", "unfinished"],
+        ["later.assay", "newer"],
+    ];
+    assert_eq!(pairs, expected);
+    let records = document["series"][0]["records"].as_array().unwrap();
+    assert_eq!((records.len(), &records[3]["file"]), (4, &"2026/04.assay".into()));
+    let text = place.assay(&["history", "nightly"]).expect(0).stdout;
+    let words = "skipped  foreign.assay: not a record: a file of another kind\n";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
+fn invalid_records_are_left_out_and_counted() {
+    let place = place();
+    records(&place, "read.ini", &with_step(), &[]);
+    let line = ["run", "read.ini", "--virtual", "--quiet", "--out", "nightly/04.bad.assay"];
+    let url = ["--url", "sim:mm1?service=1ms&errors=0.2"];
+    place.assay(&[&line[..], &url].concat()).expect(3);
+    let document = document(&place, &["--metric", "throughput"]);
+    let record = &document["series"][0]["records"][4];
+    assert_eq!((&record["file"], &record["verdict"]), (&"04.bad.assay".into(), &"INVALID".into()));
+    assert!(record["left_out"].as_array().unwrap().contains(&"errors".into()), "{record}");
+    let throughput = metric(&document, "throughput");
+    assert_eq!(throughput["points"].as_array().unwrap().len(), 16);
+    let text = place.assay(&["history", "nightly"]).expect(0).stdout;
+    assert!(text.contains("left out  1 INVALID record: 04.bad.assay\n"), "{text}");
+}
+
+#[test]
+fn arms_of_experiments_are_series_with_the_label_of_the_experiment() {
+    let place = place();
+    place.write(
+        "slower.ini",
+        "[question]\nask = ?\nworkload = read.ini\nrounds = 6\n[arm fast]\n[arm slow]\n\
+         option.service = 2ms\n",
+    );
+    let line = ["run", "slower.ini", "--virtual", "--quiet", "--url", FAST, "--out"];
+    place.assay(&[&line[..], &["nightly/e.assay", "--label", "v2"]].concat()).expect(0);
+    let document = document(&place, &["--metric", "throughput"]);
+    let series = document["series"].as_array().unwrap();
+    let arms: Vec<&Value> = series.iter().map(|one| &one["arm"]["name"]).collect();
+    assert_eq!(arms, ["fast", "slow"]);
+    assert_eq!(series[1]["records"][0]["label"], "v2");
+    let report = place.assay(&["report", "nightly/e.assay"]).expect(0).stdout;
+    assert!(report.contains("label      v2\n"), "{report}");
+    let json = place.assay(&["report", "nightly/e.assay", "--json"]).expect(0).json();
+    assert_eq!(json["label"], "v2");
+}
+
+#[test]
+fn label_is_kept_in_the_record_and_shown() {
+    let place = place();
+    let line = ["run", "read.ini", "--virtual", "--quiet", "--url", FAST, "--out"];
+    place.assay(&[&line[..], &["a.assay", "--label", " 3f2a91c "]].concat()).expect(0);
+    place.assay(&[&line[..], &["b.assay"]].concat()).expect(0);
+    let label = |record| {
+        let document = place.assay(&["report", record, "--json"]).expect(0).json();
+        document["run"]["settings"]["assay.label"].clone()
+    };
+    assert_eq!((label("a.assay"), label("b.assay")), ("3f2a91c".into(), Value::Null));
+    let text = place.assay(&["report", "a.assay"]).expect(0).stdout;
+    assert!(text.lines().any(|line| line.split_whitespace().eq(["label", "3f2a91c"])), "{text}");
+    let compared = place.assay(&["compare", "a.assay", "b.assay"]).expect(3).stdout;
+    assert!(!compared.contains("label"), "a label is no difference: {compared}");
+    let refused = place.assay(&[&line[..], &["c.assay", "--label", ""]].concat());
+    refused.refuses(&["the label is empty"]);
+}
+
+#[test]
+fn wrong_folder_and_unknown_metric_are_errors_of_usage() {
+    let place = place();
+    place.assay(&["history", "nothing"]).refuses(&["there is no folder `nothing`"]);
+    place.assay(&["history", "read.ini"]).refuses(&["`read.ini` is a file"]);
+    records(&place, "read.ini", &[FAST], &[]);
+    let unknown = place.assay(&["history", "nightly", "--metric", "throughput(raed)"]);
+    unknown.refuses(&["no record has `throughput(raed)`", "did you mean `throughput(read)`?"]);
+    place.assay(&["history", "nightly", "--metric", "trhoughput"]).refuses(&["throughput"]);
+    let few = place.assay(&["history", "nightly"]).expect(0).stdout;
+    assert!(few.contains("a change can be found in 12 or more"), "{few}");
+}
+
+#[test]
+fn folder_without_records_has_an_empty_history() {
+    let place = place();
+    let ran = place.assay(&["history", "nightly"]).expect(0);
+    assert_eq!(ran.stdout, "No change in 0 records of 0 series in nightly\n");
+    assert_eq!(document(&place, &["--metric", "throughput"])["series"], Value::Array(Vec::new()));
+}

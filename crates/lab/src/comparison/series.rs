@@ -1,0 +1,112 @@
+//! The series of records that a run belongs to.
+
+use archive::Archive;
+
+use super::ComparedRun;
+use super::conditions::ROWS;
+
+/// Scheme of the URLs of simulated servers.
+const SIMULATED: &str = "sim:";
+
+/// Conditions of the load generator that are a part of the work.
+const OF_GENERATOR: [&str; 3] = ["time", "threads", "spin"];
+
+/// The work of a run and its servers: records with equal ones are one series.
+///
+/// The machine, its network and the settings of the servers are not a part of it, because their
+/// changes are to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesKey {
+    /// URLs of the main target and of those with names, without passwords. The options of a
+    /// simulated server are its settings, and left out.
+    pub servers: Vec<String>,
+    /// Lines of the plan, contents of its files and options of the load generator: names and
+    /// values.
+    work: Vec<(String, String)>,
+}
+
+impl SeriesKey {
+    /// Returns the key of a run that was read from this record.
+    pub fn of(archive: &Archive, run: &ComparedRun) -> SeriesKey {
+        let header = archive.header();
+        let main = Some(header.target.as_str()).filter(|url| !url.is_empty());
+        let servers = main.into_iter().chain(named_urls(&header.plan));
+        let conditions = &run.conditions;
+        let rows = conditions.data.iter().filter(|(name, _)| name.starts_with(ROWS));
+        let is_of_generator = |(name, _): &&(String, String)| OF_GENERATOR.contains(&name.as_str());
+        let of_generator = conditions.environment.iter().filter(is_of_generator);
+        let work = conditions.plan.iter().chain(rows).chain(&conditions.files);
+        SeriesKey {
+            servers: servers.map(server).collect(),
+            work: work.chain(of_generator).cloned().collect(),
+        }
+    }
+
+    /// Returns the first thing in which the work differs: its name, and both values, which are
+    /// `None` where there is no such thing.
+    pub fn difference<'k>(
+        &'k self,
+        other: &'k SeriesKey,
+    ) -> Option<(&'k str, [Option<&'k str>; 2])> {
+        let value = |of: &'k SeriesKey, name: &str| {
+            of.work.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        let names = self.work.iter().chain(&other.work).map(|(name, _)| name.as_str());
+        let mut both = names.map(|name| (name, [value(self, name), value(other, name)]));
+        both.find(|(_, [first, second])| first != second)
+    }
+}
+
+/// Returns the URLs of the sections `[target NAME]` of a printed plan.
+fn named_urls(plan: &str) -> Vec<&str> {
+    let mut is_target = false;
+    let mut urls = Vec::new();
+    for line in plan.lines() {
+        if line.starts_with('[') {
+            is_target = line.starts_with("[target ");
+        } else if let Some(url) = line.strip_prefix("url = ").filter(|_| is_target) {
+            urls.push(url);
+        }
+    }
+    urls
+}
+
+fn server(url: &str) -> String {
+    match url.split_once('?') {
+        Some((model, _)) if url.starts_with(SIMULATED) => model.to_owned(),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(work: &[(&str, &str)]) -> SeriesKey {
+        let owned = work.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        SeriesKey { servers: Vec::new(), work: owned.collect() }
+    }
+
+    #[test]
+    fn options_of_simulated_servers_alone_are_settings() {
+        assert_eq!(server("sim:mm1?service=1ms"), "sim:mm1");
+        assert_eq!(server("mysql://db1/shop?tls=off"), "mysql://db1/shop?tls=off");
+    }
+
+    #[test]
+    fn urls_of_named_targets_are_found_in_the_plan() {
+        let plan = "url = sim:mm1\n\n[target b]\nurl = sim:md1\n\n[read]\nquery = url = x\n";
+        assert_eq!(named_urls(plan), ["sim:md1"]);
+    }
+
+    #[test]
+    fn first_difference_of_two_series_is_named() {
+        let first = key(&[("duration", "10s"), ("slo of [a]", "p99 < 1s")]);
+        let second = key(&[("duration", "20s")]);
+        assert_eq!(first.difference(&second), Some(("duration", [Some("10s"), Some("20s")])));
+        let third = key(&[("duration", "10s")]);
+        let expected = ("slo of [a]", [None, Some("p99 < 1s")]);
+        assert_eq!(third.difference(&first), Some(expected));
+        assert_eq!(first.difference(&first), None);
+    }
+}

@@ -1,0 +1,286 @@
+//! The report of a history for people.
+
+use analyze::history::{FEWEST_VALUES, MachineShift, MetricChange, MetricHistory};
+use workload::question::Scale;
+
+use super::sparkline::sparkline;
+use super::view::{HistoryView, SeriesChange, SeriesView};
+use crate::experiment::{interval, signed_change, value};
+use crate::number::{NONE, count, significant};
+use crate::page::{Align, Cell, Line, Table, Tone};
+use crate::text::{Canvas, Style};
+
+/// Widest page: that of an ordinary terminal.
+const WIDEST: usize = 80;
+
+/// Longest text of a setting that is shown.
+const LONGEST_VALUE: usize = 60;
+
+/// Formats a history: the number of changes first, then each series with its metrics and changes.
+pub fn history_text(view: &HistoryView, style: &Style) -> String {
+    let mut canvas = Canvas::new(Style { width: style.width.min(WIDEST), ..*style });
+    let changes: usize = view.series.iter().map(|series| series.changes.len()).sum();
+    let tone = if changes == 0 { Tone::Good } else { Tone::Doubtful };
+    let lead = match changes {
+        0 => "No change".to_owned(),
+        some => count(some as u64, "change"),
+    };
+    let records = count(view.records() as u64, "record");
+    let series = match view.series.len() {
+        1 => "1 series".to_owned(),
+        some => format!("{some} series"),
+    };
+    canvas.sentence(tone, &lead, &format!(" in {records} of {series} in {}", view.folder));
+    let skipped = view.skipped.iter().map(|file| {
+        let details = if file.details.is_empty() { "" } else { ": " };
+        let reason = file.reason.replace('-', " ");
+        Line::new("skipped", format!("{}: {reason}{details}{}", file.file, file.details))
+    });
+    canvas.lines(0, &skipped.collect::<Vec<Line>>());
+    view.series.iter().for_each(|series| write_series(&mut canvas, series));
+    canvas.into_text()
+}
+
+fn write_series(canvas: &mut Canvas, series: &SeriesView) {
+    canvas.gap();
+    let servers = match series.servers.is_empty() {
+        true => String::new(),
+        false => format!(" on {}", series.servers.join(", ")),
+    };
+    let arm = series.arm.as_ref().map(|arm| format!(", arm {}", arm.name)).unwrap_or_default();
+    let records = count(series.records.len() as u64, "record");
+    let lead = format!("{}{servers}{arm}", series.workload);
+    canvas.sentence(Tone::Strong, &lead, &format!(": {records}{}", days(series)));
+    canvas.lines(2, &remarks(series));
+    let values = series.metrics.iter().map(|metric| metric.points.len()).max().unwrap_or(0);
+    if values < FEWEST_VALUES {
+        let few = format!("{values} values; a change can be found in {FEWEST_VALUES} or more");
+        canvas.lines(2, &[Line::new("too few", few)]);
+    }
+    canvas.part(&metrics(series));
+    series.changes.iter().for_each(|change| write_change(canvas, series, change));
+}
+
+/// Returns the days of the first and the last record.
+fn days(series: &SeriesView) -> String {
+    let day = |record: Option<&super::RecordView>| {
+        record.and_then(super::RecordView::day).map(str::to_owned)
+    };
+    match (day(series.records.first()), day(series.records.last())) {
+        (Some(first), Some(last)) if first != last => format!(", {first} … {last}"),
+        (Some(first), _) => format!(", {first}"),
+        (None, _) => String::new(),
+    }
+}
+
+fn remarks(series: &SeriesView) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(arm) = series.arm.as_ref().filter(|arm| !arm.differences.is_empty()) {
+        let pairs = arm.differences.iter().map(|(key, value)| format!("{key} = {value}"));
+        lines.push(Line::new("arm", pairs.collect::<Vec<String>>().join("; ")));
+    }
+    if let Some(difference) = &series.difference {
+        lines.push(Line::new("differs", difference.as_str()));
+    }
+    let left_out: Vec<String> = series.left_out().map(super::RecordView::name).collect();
+    if !left_out.is_empty() {
+        let number = count(left_out.len() as u64, "INVALID record");
+        lines.push(Line::new("left out", format!("{number}: {}", left_out.join(", "))));
+    }
+    lines
+}
+
+/// Returns the table of the metrics, with a line of bars for each.
+fn metrics(series: &SeriesView) -> Table {
+    let mut table = Table::new([
+        ("metric", Align::Left),
+        ("values", Align::Right),
+        ("newest", Align::Right),
+        ("changes", Align::Right),
+        ("", Align::Left),
+    ])
+    .with_optional_columns(&["values", "changes"]);
+    for history in &series.metrics {
+        let unit = history.metric.quantity.unit();
+        let newest = history.points.last().map(|(_, newest)| value(*newest, unit));
+        let values: Vec<f64> = history.points.iter().map(|(_, value)| *value).collect();
+        table.row([
+            Cell::Text(history.metric.to_string()),
+            Cell::Text(values.len().to_string()),
+            Cell::Text(newest.unwrap_or_else(|| NONE.to_owned())),
+            Cell::Text(history.changes.len().to_string()),
+            Cell::Text(sparkline(&values)),
+        ]);
+    }
+    table
+}
+
+fn write_change(canvas: &mut Canvas, series: &SeriesView, change: &SeriesChange) {
+    canvas.gap();
+    let [before, after] = [change.before, change.after].map(|record| &series.records[record]);
+    let day = after.day().map(|day| format!(", {day}")).unwrap_or_default();
+    let rest = format!(" after {}, in {}{day}", before.name(), after.name());
+    canvas.sentence(Tone::Doubtful, "Change", &rest);
+    let changed: Vec<(&MetricHistory, &MetricChange)> = series.metrics_of(change).collect();
+    canvas.table(&sizes(&changed));
+    let mut lines = Vec::new();
+    if let Some(shift) = changed.iter().find_map(|(_, change)| change.machine) {
+        lines.push(Line::new("canary", canary(&shift)));
+    }
+    let fact = |fact: &super::FactChange| {
+        let [before, after] = fact.values.each_ref().map(|value| shortened(value));
+        Line::new("differs", format!("{}: {before} → {after}", fact.name))
+    };
+    lines.extend(change.differences.iter().map(fact));
+    canvas.lines(2, &lines);
+}
+
+/// Returns the table of the changes of metrics.
+fn sizes(changed: &[(&MetricHistory, &MetricChange)]) -> Table {
+    let has_cause = changed.iter().any(|(_, change)| change.machine.is_some());
+    let numbers = ["before", "after", "change", "95 % interval", "p"];
+    let titles = [("metric", Align::Left)]
+        .into_iter()
+        .chain(numbers.map(|title| (title, Align::Right)))
+        .chain(has_cause.then_some(("cause", Align::Left)));
+    let mut table = Table::new(titles).with_optional_columns(&["before", "after", "p"]);
+    for (history, change) in changed {
+        let metric = &history.metric;
+        let scale = metric.quantity.scale();
+        let mean = |mean: f64| match scale {
+            Scale::Ratio => significant(mean),
+            Scale::Difference => value(mean, metric.quantity.unit()),
+        };
+        let range = change.interval.map(|it| interval(it, scale));
+        let cause = change.machine.map_or(NONE, |shift| shift.cause.name());
+        let cells = [
+            metric.to_string(),
+            mean(change.mean_before),
+            mean(change.mean_after),
+            signed_change(change.change, scale),
+            range.unwrap_or_else(|| NONE.to_owned()),
+            format!("{:.3}", change.p_value),
+        ];
+        let cells = cells.into_iter().chain(has_cause.then(|| cause.to_owned()));
+        table.row(cells.map(Cell::Text));
+    }
+    table
+}
+
+/// Returns the sentence about the machine.
+fn canary(shift: &MachineShift) -> String {
+    let change = signed_change(shift.change, Scale::Ratio);
+    let interval = shift.interval.map(|it| format!(" ({})", interval(it, Scale::Ratio)));
+    format!("{change}{} per request to the null server", interval.unwrap_or_default())
+}
+
+fn shortened(value: &str) -> String {
+    match value.chars().count() {
+        length if length > LONGEST_VALUE => {
+            format!("{}…", value.chars().take(LONGEST_VALUE - 1).collect::<String>())
+        }
+        _ => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::Status;
+    use analyze::compare::ChangeInterval;
+    use analyze::history::Cause;
+    use workload::question::RunMetric;
+
+    use super::*;
+    use crate::history::{FactChange, RecordView, SeriesView};
+
+    fn record(number: usize) -> RecordView {
+        RecordView {
+            file: format!("{number:02}.assay"),
+            label: None,
+            started: Some(format!("2026-11-{:02}T03:00:00Z", number + 1)),
+            verdict: Status::Pass,
+            left_out: None,
+            canary_ns: Some(300.0),
+        }
+    }
+
+    /// Twelve records whose throughput falls by a tenth in the seventh.
+    fn series(cause: Cause) -> SeriesView {
+        let interval = ChangeInterval { low: -0.112, high: -0.091 };
+        let change = MetricChange {
+            before: 5,
+            after: 6,
+            mean_before: 12_003.0,
+            mean_after: 10_799.0,
+            change: -0.1003,
+            interval: Some(interval),
+            p_value: 0.004,
+            machine: Some(MachineShift { change: 0.002, interval: Some(interval), cause }),
+        };
+        let throughput = |number: usize| if number < 6 { 12_003.0 } else { 10_799.0 };
+        let values = vec!["PostgreSQL 18.1".to_owned(), "x".repeat(70)];
+        SeriesView {
+            workload: "read.ini".to_owned(),
+            servers: vec!["postgres://db1/shop".to_owned()],
+            arm: None,
+            difference: None,
+            records: (0..12).map(record).collect(),
+            metrics: vec![MetricHistory {
+                metric: RunMetric::parse("throughput(read)").unwrap(),
+                points: (0..12).map(|number| (number, throughput(number))).collect(),
+                changes: vec![change],
+            }],
+            changes: vec![SeriesChange {
+                before: 5,
+                after: 6,
+                metrics: vec![0],
+                differences: vec![FactChange {
+                    kind: "environment",
+                    name: "server".to_owned(),
+                    values: values.try_into().unwrap(),
+                }],
+            }],
+        }
+    }
+
+    fn text(cause: Cause) -> String {
+        let series = vec![series(cause)];
+        let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
+        history_text(&view, &Style::PLAIN)
+    }
+
+    #[test]
+    fn change_names_records_sizes_canary_and_facts_on_eighty_columns() {
+        let text = text(Cause::Database);
+        for words in [
+            "1 change in 12 records of 1 series in nightly\n",
+            "read.ini on postgres://db1/shop: 12 records, 2026-11-01 … 2026-11-12\n",
+            "  throughput(read)      12  10,799 requests/s        1  ██████▁▁▁▁▁▁\n",
+            "Change after 05.assay, in 06.assay, 2026-11-07\n",
+            "  throughput(read)  12,003  10,799  −10.0 %  −11.2 … −9.10 %  0.004  database\n",
+            "  canary   +0.20 % (−11.2 … −9.10 %) per request to the null server\n",
+            "  differs  server: PostgreSQL 18.1 →\n",
+        ] {
+            assert!(text.contains(words), "{words}\n{text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(self::text(Cause::Machine).contains("0.004  machine\n"));
+    }
+
+    #[test]
+    fn short_series_says_how_many_values_it_needs() {
+        let mut short = series(Cause::Unclear);
+        short.records.truncate(5);
+        short.metrics[0].points.truncate(5);
+        short.metrics[0].changes.clear();
+        short.changes.clear();
+        let series = vec![short];
+        let view = HistoryView { folder: "nightly".to_owned(), skipped: Vec::new(), series };
+        let text = history_text(&view, &Style::PLAIN);
+        assert!(
+            text.contains("too few  5 values; a change can be found in 12 or more\n"),
+            "{text}"
+        );
+        assert!(text.starts_with("No change in 5 records"), "{text}");
+    }
+}
