@@ -44,6 +44,7 @@ mod storage;
 mod student;
 mod summary;
 mod surroundings;
+mod time_course;
 mod warmup;
 
 pub use account::{Account, Answered};
@@ -75,4 +76,7 @@ pub use steps::Steps;
 pub use storage::StorageSize;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
 pub use surroundings::{Calibration, Figures, Place, Route, Surroundings, UsedTarget};
+pub use time_course::{
+    ColumnTimes, MOST_COLUMNS, TimeClass, TimeColumn, TimeCourse, columns as time_columns,
+};
 pub use warmup::{Cut, WarmupEnd, end_of_warmup, keeps_its_level};

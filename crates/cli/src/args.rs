@@ -246,6 +246,23 @@ pub(crate) struct ReportArgs {
     /// of the servers.
     #[arg(long, conflicts_with_all = ["strict", "markdown", "junit"])]
     pub(crate) environment: bool,
+    /// Also write the answer as a page with figures to this file (HTML, complete in itself); it
+    /// must not exist.
+    #[arg(long, value_name = "FILE", conflicts_with = "environment")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the names of the figures instead, each with a sentence.
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "environment", "html"])]
+    pub(crate) figures: bool,
+    /// Print a figure as SVG instead, by its name.
+    #[arg(long, value_name = "FIGURE")]
+    #[arg(conflicts_with_all = [
+        "json", "strict", "markdown", "junit", "environment", "html", "figures",
+    ])]
+    pub(crate) svg: Option<String>,
+    /// Write the figure to this file instead of stdout; it must not exist.
+    #[arg(long, value_name = "FILE", requires = "svg")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// The groups of runs to compare.

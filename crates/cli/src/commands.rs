@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod experiment;
 pub(crate) mod export;
 pub(crate) mod false_alarms;
+pub(crate) mod figures;
 pub(crate) mod history;
 pub(crate) mod load;
 pub(crate) mod observe;

@@ -265,15 +265,15 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
 }
 
 /// The response times of one account.
-struct Responses<'a> {
-    archive: &'a Archive,
-    account: AccountId,
-    given_up: OpenAtKill,
+pub(crate) struct Responses<'a> {
+    pub(crate) archive: &'a Archive,
+    pub(crate) account: AccountId,
+    pub(crate) given_up: OpenAtKill,
 }
 
 impl Responses<'_> {
     /// Returns the response times of the requests whose intended start lies in `intervals`.
-    fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
+    pub(crate) fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
         let mut response =
             self.archive.histogram(self.account, Kind::Response, intervals.clone())?;
         self.given_up.add(intervals, &mut response);
@@ -283,12 +283,16 @@ impl Responses<'_> {
 
 /// The counts of a job's steps, and the requests that a killed run left open in them.
 #[derive(Default)]
-struct Counted {
-    steps: Vec<Step>,
-    given_up: OpenAtKill,
+pub(crate) struct Counted {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) given_up: OpenAtKill,
 }
 
-fn counted(archive: &Archive, run: &Evidence, account: AccountId) -> Result<Counted, RecordError> {
+pub(crate) fn counted(
+    archive: &Archive,
+    run: &Evidence,
+    account: AccountId,
+) -> Result<Counted, RecordError> {
     let mut counted = Counted::default();
     let mut next = 0;
     archive.each_interval(account, |row| {
@@ -330,7 +334,7 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
 /// due at the end of its interval. For requests of the last interval that is zero; they have no
 /// time, since a zero would lower the quantiles.
 #[derive(Default)]
-struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
+pub(crate) struct OpenAtKill(Vec<(Interval, Nanos, u64)>);
 
 impl OpenAtKill {
     /// Counts the requests that are open in an interval as unsent.

@@ -26,6 +26,7 @@ mod sleeps;
 mod stage;
 mod surroundings;
 mod target;
+mod time_course;
 mod unread_plan;
 
 pub use at_once::at_once;
@@ -40,3 +41,4 @@ pub use record_place::RecordPlace;
 pub use run::{Done, MissingTarget, Order, load, run, run_on};
 pub use stage::{OpenError, Stage};
 pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};
+pub use time_course::time_courses;

@@ -13,32 +13,39 @@
 //! numbers that would mislead are withheld with the reason.
 
 mod cases;
+mod charts;
 mod experiment;
+pub mod figure;
 mod history;
+mod html;
 mod json;
 mod junit;
 mod markdown;
 mod number;
 pub mod page;
+mod svg;
 mod text;
 mod view;
 mod words;
 
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
+pub use charts::figures;
 pub use experiment::{
     ArmView, ComparisonView, DifferenceView, EffectView, ExperimentState, ExperimentView,
     FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedMetric, RepetitionView, RunView,
-    comparison_json, comparison_markdown, comparison_text, experiment_json, experiment_markdown,
-    experiment_text, two_runs,
+    comparison_json, comparison_markdown, comparison_text, experiment_figures, experiment_html,
+    experiment_json, experiment_markdown, experiment_text, two_runs,
 };
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,
 };
+pub use html::html;
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
 pub use markdown::{MOST_LINES, markdown};
 pub use page::{Environment, Page};
+pub use svg::svg;
 pub use text::{Style, diagnosis, environment, text};
 pub use view::{RunDetails, View};
 pub use words::{remedy, remedy_of};

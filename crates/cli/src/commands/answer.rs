@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use analyze::TimeCourse;
 use archive::{Archive, RecordError, RecordErrorKind};
 use base::printable_json;
 use console::Term;
@@ -88,7 +89,8 @@ pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<E
     Ok(Exit::Success)
 }
 
-fn give(view: &View, args: &AnswerArgs) -> Result<(), Complaint> {
+/// Prints the answer of a run, and writes its test cases.
+pub(crate) fn give(view: &View, args: &AnswerArgs) -> Result<(), Complaint> {
     let page = Page::of(view);
     if let Some(path) = &args.junit {
         write_cases(path, &TestSuite::of_page(&page, args.strict))?;
@@ -172,12 +174,39 @@ pub(crate) fn open(path: &Path, run: Option<u32>) -> Result<Archive, RecordError
 }
 
 fn view(path: &Path, run: Option<u32>, end: Option<EndKind>) -> Result<View, RecordError> {
+    Ok(read_as(path, run, end)?.view)
+}
+
+/// A run with its open record.
+pub(crate) struct RecordedRun {
+    /// The run.
+    pub(crate) view: View,
+    archive: Archive,
+}
+
+impl RecordedRun {
+    /// Reads the times of its jobs over the run.
+    pub(crate) fn courses(&self) -> Result<Vec<TimeCourse>, RecordError> {
+        lab::time_courses(&self.archive, &self.view.evidence)
+    }
+}
+
+/// Reads a record, or a run in that of an experiment.
+pub(crate) fn read(path: &Path, run: Option<u32>) -> Result<RecordedRun, RecordError> {
+    read_as(path, run, None)
+}
+
+fn read_as(
+    path: &Path,
+    run: Option<u32>,
+    end: Option<EndKind>,
+) -> Result<RecordedRun, RecordError> {
     let archive = open(path, run)?;
     let evidence = match run {
         Some(run) => lab::experiment::evidence_of_run(path, run)?,
         None => lab::evidence_of_run(&archive, end)?,
     };
-    Ok(View::new(RunDetails::of(archive.facts()?), evidence))
+    Ok(RecordedRun { view: View::new(RunDetails::of(archive.facts()?), evidence), archive })
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.

@@ -1,11 +1,21 @@
-//! `assay report`: prints the answer of a record or of one of its runs, or the environment.
+//! `assay report`: prints the answer of a record or of one of its runs, its environment or its
+//! figures, and writes its page.
 
 use crate::args::ReportArgs;
-use crate::commands::{answer, experiment};
+use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
+    if args.figures {
+        return figures::list(args);
+    }
+    if let Some(name) = &args.svg {
+        return figures::svg(args, name);
+    }
+    if let Some(path) = &args.html {
+        return figures::html(args, path);
+    }
     match (args.environment, args.run) {
         (true, run) => answer::environment(&args.record, run, args.answer.json),
         (false, None) if experiment::is_record(&args.record) => {

@@ -37,6 +37,7 @@ mod older_records;
 mod options;
 mod outage;
 mod output;
+mod pages;
 mod pipelines;
 mod pipelines_of_ci;
 mod plans;

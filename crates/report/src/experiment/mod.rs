@@ -7,11 +7,13 @@
 
 mod alarms;
 mod cases;
+mod charts;
 mod comparison;
 mod comparison_cases;
 mod comparison_json;
 mod comparison_markdown;
 mod comparison_text;
+mod html;
 mod json;
 mod lines;
 mod markdown;
@@ -24,10 +26,12 @@ mod two_runs;
 mod view;
 
 pub use alarms::FalseAlarms;
+pub use charts::experiment_figures;
 pub use comparison::{ComparisonView, MachineView, ObjectionView};
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;
+pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;

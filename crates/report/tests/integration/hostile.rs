@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use record::End;
-use report::{Style, View};
+use report::{Page, Style, View};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -32,6 +32,69 @@ fn plain_view() -> &'static View {
         case.view()
     });
     &VIEW
+}
+
+/// Returns the page of a run, without figures of its jobs over time.
+fn html(view: &View) -> String {
+    let courses = vec![analyze::TimeCourse::default(); view.summary.jobs.len()];
+    report::html(&Page::of(view), &report::figures(view, &courses))
+}
+
+/// Returns the tags of a page that no page has, and texts that pass for one.
+fn foreign_tags(page: &str) -> Vec<&str> {
+    const TAGS: [&str; 40] = [
+        "!doctype",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "h1",
+        "h2",
+        "h3",
+        "bdi",
+        "nav",
+        "ul",
+        "li",
+        "main",
+        "section",
+        "p",
+        "strong",
+        "dl",
+        "dt",
+        "dd",
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "figure",
+        "figcaption",
+        "svg",
+        "desc",
+        "path",
+        "text",
+        "rect",
+        "pre",
+        "footer",
+    ];
+    let tags = page.split('<').skip(1).map(|tag| tag.strip_prefix('/').unwrap_or(tag));
+    let names = tags.map(|tag| tag.split([' ', '>', '\n', '/']).next().unwrap_or_default());
+    names.filter(|name| !TAGS.contains(name)).collect()
+}
+
+#[test]
+fn script_in_any_text_is_text() {
+    let page = html(&view_of(&[(); TEXTS].map(|_| "<script>\"'&".to_owned())));
+    assert_eq!(foreign_tags(&page), Vec::<&str>::new());
+    let shown = page.matches("&lt;script&gt;&quot;&#39;&amp;").count();
+    assert!(shown > TEXTS, "every text is shown: {shown}");
 }
 
 /// Returns that run with these texts.
@@ -139,6 +202,14 @@ proptest! {
     #[test]
     fn a_text_without_end_moves_no_cursor(texts in prop::array::uniform11(huge())) {
         prop_assert_eq!(obeyed(&view_of(&texts)), vec![]);
+    }
+
+    #[test]
+    fn no_text_is_markup_of_a_page(texts in prop::array::uniform11(words())) {
+        let page = html(&view_of(&texts));
+        let odd = page.chars().find(|&character| is_terminal_control(character));
+        prop_assert_eq!(odd, None);
+        prop_assert_eq!(foreign_tags(&page), Vec::<&str>::new());
     }
 
     #[test]

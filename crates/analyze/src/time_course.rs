@@ -1,0 +1,157 @@
+//! The times of a job over the whole run, warm-up included, for figures.
+
+use std::ops::Range;
+
+use base::{Class, Nanos};
+use hdrhistogram::Histogram;
+
+use crate::distribution::Distribution;
+use crate::steps::Steps;
+
+/// Most columns of a course.
+pub const MOST_COLUMNS: usize = 360;
+
+/// Number of classes of times per decade.
+const CLASSES_PER_DECADE: f64 = 10.0;
+
+/// The times of a job in consecutive parts of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeCourse {
+    /// Its parts, at most [`MOST_COLUMNS`].
+    pub columns: Vec<TimeColumn>,
+}
+
+/// The requests of a job whose intended start lies in a part of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeColumn {
+    /// Steps of the part.
+    pub steps: Range<usize>,
+    /// Begin of the part, since time zero.
+    pub from: Nanos,
+    /// End of the part, since time zero.
+    pub to: Nanos,
+    /// Response times.
+    pub response: Distribution,
+    /// Service times.
+    pub service: Distribution,
+    /// Mean wait; `None` without requests that were sent.
+    pub wait_mean_ns: Option<f64>,
+    /// Mean send lag; `None` without requests that were sent.
+    pub send_lag_mean_ns: Option<f64>,
+    /// Response times by class.
+    pub classes: Vec<TimeClass>,
+    /// Errors by class, without those of count 0.
+    pub errors: Vec<(Class, u64)>,
+}
+
+/// The response times between two edges that are a constant factor apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeClass {
+    /// Number of the class: it begins at 10^(number/10) nanoseconds.
+    pub number: u16,
+    /// Number of times.
+    pub count: u64,
+}
+
+/// The histograms of a column.
+#[derive(Debug)]
+pub struct ColumnTimes {
+    /// Response times.
+    pub response: Histogram<u64>,
+    /// Service times.
+    pub service: Histogram<u64>,
+    /// Waits.
+    pub wait: Histogram<u64>,
+    /// Send lags.
+    pub send_lag: Histogram<u64>,
+}
+
+impl TimeColumn {
+    /// Summarizes the times of some steps.
+    pub fn of(
+        steps: &Steps,
+        part: Range<usize>,
+        times: &ColumnTimes,
+        errors: Vec<(Class, u64)>,
+    ) -> TimeColumn {
+        let mean = |times: &Histogram<u64>| (!times.is_empty()).then(|| times.mean());
+        TimeColumn {
+            from: steps.start(part.start),
+            to: steps.start(part.end),
+            steps: part,
+            response: Distribution::of(&times.response),
+            service: Distribution::of(&times.service),
+            wait_mean_ns: mean(&times.wait),
+            send_lag_mean_ns: mean(&times.send_lag),
+            classes: classes(&times.response),
+            errors,
+        }
+    }
+}
+
+impl TimeClass {
+    /// Returns the lower edge of a class, in nanoseconds.
+    pub fn edge_ns(number: u16) -> f64 {
+        10f64.powf(f64::from(number) / CLASSES_PER_DECADE)
+    }
+}
+
+/// Returns the columns of a run: equal numbers of steps, except where the warm-up ends.
+pub fn columns(steps: &Steps) -> Vec<Range<usize>> {
+    let window = steps.window();
+    let size = steps.len().div_ceil(MOST_COLUMNS - 1).max(1);
+    let split = |part: Range<usize>| {
+        let end = part.end;
+        part.step_by(size).map(move |from| from..(from + size).min(end))
+    };
+    split(0..window.start).chain(split(window)).collect()
+}
+
+fn classes(times: &Histogram<u64>) -> Vec<TimeClass> {
+    let mut classes: Vec<TimeClass> = Vec::new();
+    for value in times.iter_recorded() {
+        let middle = times.median_equivalent(value.value_iterated_to()).max(1) as f64;
+        // The middle of a bucket: its lower end may lie below the edge that a time is on.
+        let number = (middle.log10() * CLASSES_PER_DECADE).floor() as u16;
+        let count = value.count_since_last_iteration();
+        match classes.last_mut() {
+            Some(last) if last.number == number => last.count += count,
+            _ => classes.push(TimeClass { number, count }),
+        }
+    }
+    classes
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Grid, Kind};
+
+    use super::*;
+
+    #[test]
+    fn columns_cover_the_run_and_end_where_the_warm_up_does() {
+        for (warmup, seconds) in [(0, 1), (0, 60), (7, 60), (13, 3_600), (0, 0)] {
+            let grid = Grid::new(Nanos::from_secs(warmup), Some(Nanos::from_secs(seconds)));
+            let steps = Steps::new(grid, Nanos::from_secs(seconds), Nanos::from_secs(10));
+            let columns = columns(&steps);
+            assert!(columns.len() <= MOST_COLUMNS, "{}", columns.len());
+            let all: Vec<usize> = columns.iter().cloned().flatten().collect();
+            assert_eq!(all, (0..steps.len()).collect::<Vec<usize>>());
+            let window = steps.window();
+            assert!(window.is_empty() || columns.iter().any(|it| it.start == window.start));
+        }
+    }
+
+    #[test]
+    fn every_time_is_in_the_class_between_its_edges() {
+        let mut times = Kind::Response.histogram::<u64>();
+        for (ns, count) in [(0, 1), (1_000_000, 3), (1_100_000, 4), (3_000_000_000, 2)] {
+            times.saturating_record_n(ns, count);
+        }
+        let classes = classes(&times);
+        assert_eq!(classes.iter().map(|class| class.count).collect::<Vec<u64>>(), [1, 7, 2]);
+        let edges = classes.iter().map(|class| TimeClass::edge_ns(class.number));
+        let lows: Vec<f64> = edges.collect();
+        assert!((lows[1] - 1e6).abs() < 1.0 && lows[2] <= 3e9 && lows[2] > 2.3e9, "{lows:?}");
+    }
+}

@@ -1,0 +1,94 @@
+//! `assay report --figures`, `--svg` and `--html`: the figures of a record, and its page.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use base::{closest, printable};
+use report::Page;
+use report::figure::Figure;
+
+use crate::args::{AnswerArgs, ReportArgs};
+use crate::commands::{answer, experiment};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+
+/// Most names in a complaint; `--figures` prints all.
+const MOST_NAMES: usize = 12;
+
+/// Prints the names of the figures of a record with their captions.
+pub(crate) fn list(args: &ReportArgs) -> Result<Exit, Complaint> {
+    let figures = of_record(args)?;
+    let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);
+    let width = width.min(WIDEST_NAME);
+    let line = |figure: &Figure| {
+        let (name, sentence) = (printable(&figure.name), printable(figure.sentence()));
+        format!("{name:<width$}  {sentence}\n")
+    };
+    answer::print(&figures.iter().map(line).collect::<String>())?;
+    Ok(Exit::Success)
+}
+
+/// Widest column of names.
+const WIDEST_NAME: usize = 40;
+
+/// Writes a figure to stdout, or to the file of `--out`.
+pub(crate) fn svg(args: &ReportArgs, name: &str) -> Result<Exit, Complaint> {
+    let figures = of_record(args)?;
+    let Some(figure) = figures.iter().find(|figure| figure.name == name) else {
+        return Err(unknown(name, &figures));
+    };
+    let text = report::svg(figure);
+    match &args.out {
+        None => answer::print(&text)?,
+        Some(path) => create(path, &text, "--out")?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Writes the page of a record to a new file, and prints the answer.
+pub(crate) fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
+    let answer = AnswerArgs::clone(&args.answer);
+    if args.run.is_none() && experiment::is_record(&args.record) {
+        let view = experiment::view(&args.record)?;
+        create(path, &report::experiment_html(&view), "--html")?;
+        experiment::give(&view, &answer)?;
+        return Ok(Exit::of_experiment(&view, answer.strict));
+    }
+    let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
+    let courses = run.courses().map_err(|error| Complaint::of(&error))?;
+    let figures = report::figures(&run.view, &courses);
+    create(path, &report::html(&Page::of(&run.view), &figures), "--html")?;
+    answer::give(&run.view, &answer)?;
+    Ok(Exit::of_verdict(&run.view.summary, answer.strict))
+}
+
+fn of_record(args: &ReportArgs) -> Result<Vec<Figure>, Complaint> {
+    if args.run.is_none() && experiment::is_record(&args.record) {
+        return Ok(report::experiment_figures(&experiment::view(&args.record)?));
+    }
+    let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
+    let courses = run.courses().map_err(|error| Complaint::of(&error))?;
+    Ok(report::figures(&run.view, &courses))
+}
+
+/// Returns the complaint about a name that no figure has.
+fn unknown(name: &str, figures: &[Figure]) -> Complaint {
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    let complaint = Complaint::new(format!("the record has no figure `{name}`"));
+    complaint.help(match closest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? --figures lists all of them"),
+        None if names.len() <= MOST_NAMES => format!("its figures are {}", names.join(", ")),
+        None => "--figures lists all of them".to_owned(),
+    })
+}
+
+/// Writes a new file; nothing is overwritten.
+fn create(path: &Path, text: &str, option: &str) -> Result<(), Complaint> {
+    let created = File::create_new(path);
+    created.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let sentence = format!("cannot write `{}`: {error}", path.display());
+        let help = format!("name a new file with {option} in a folder that can be written");
+        Complaint::new(sentence).help(help)
+    })
+}

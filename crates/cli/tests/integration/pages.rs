@@ -1,0 +1,246 @@
+//! Figures of records, and their pages: HTML that needs nothing else.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use sha2::{Digest, Sha256};
+
+use crate::support::{MM1, Place};
+
+const TWO_JOBS: &str = "\
+duration = 60s
+warmup = 10s
+[read]
+query = select 1
+rate = 200
+[write]
+query = select 2
+concurrency = 2
+start = 20s
+stop = 40s
+";
+
+/// Returns a folder with the record of two jobs in virtual time.
+fn recorded() -> Place {
+    let place = Place::with(TWO_JOBS);
+    place.virtually(MM1, &[]).expect(0);
+    place
+}
+
+/// Writes the page of a record and returns it.
+fn page_of(place: &Place, record: &str, more: &[&str]) -> String {
+    let html = format!("{record}.html");
+    let args = [&["report", record, "--html", &html], more].concat();
+    let ran = place.assay(&args);
+    assert_eq!(ran.stderr, "", "{record}");
+    fs::read_to_string(place.at(&html)).unwrap_or_else(|error| panic!("{html}: {error}"))
+}
+
+/// Asserts that a page needs no script and no network, and has landmarks and headings.
+#[track_caller]
+fn check_page(page: &str) {
+    for absent in ["<script", " style=", "<link", "src=", "@import", "url(", "javascript:", "NaN"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    let foreign = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!foreign.contains("=\"http"), "no address is loaded or linked");
+    for present in [
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';",
+        "<a class=\"skip\" href=\"#answer\">",
+        "<main>",
+        "<nav aria-label=",
+        "<footer>",
+        "<h1>",
+        "scope=\"col\"",
+        "<caption>",
+        "role=\"img\"",
+    ] {
+        assert!(page.contains(present), "{present}");
+    }
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).map(|it| it.split('"').next().unwrap()).collect();
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), ids.len(), "identifiers are unique");
+}
+
+#[test]
+fn figures_are_listed_with_a_sentence_each() {
+    let place = recorded();
+    let listed = place.assay(&["report", "r.assay", "--figures"]).expect(0);
+    let names: Vec<&str> =
+        listed.stdout.lines().map(|line| line.split_once("  ").unwrap().0.trim()).collect();
+    let expected = [
+        "throughput",
+        "response.read",
+        "response.write",
+        "percentiles.read",
+        "percentiles.write",
+        "histogram.read",
+        "histogram.write",
+        "heat-map.read",
+        "heat-map.write",
+        "time-parts.read",
+        "time-parts.write",
+        "cpu",
+        "queue",
+        "errors",
+    ];
+    assert_eq!(names, expected);
+    assert!(listed.stdout.lines().all(|line| line.ends_with('.')), "{}", listed.stdout);
+    assert!(listed.stdout.contains("No request ended in an error."), "{}", listed.stdout);
+}
+
+#[test]
+fn figure_is_printed_or_written_to_a_new_file() {
+    let place = recorded();
+    let printed = place.assay(&["report", "r.assay", "--svg", "throughput"]).expect(0);
+    assert!(printed.stdout.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    for told in ["warm-up, not counted", "write begins", "write ends", "read: offered"] {
+        assert!(printed.stdout.contains(&format!(">{told}</text>")), "{told}");
+    }
+    let write = ["report", "r.assay", "--svg", "throughput", "--out", "f.svg"];
+    let written = place.assay(&write).expect(0);
+    assert_eq!(written.stdout, "");
+    assert_eq!(fs::read_to_string(place.at("f.svg")).unwrap(), printed.stdout);
+    let again = place.assay(&write).expect(2);
+    assert!(
+        again.stderr.starts_with("error: cannot write `f.svg`: File exists"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn unknown_figure_suggests_the_nearest() {
+    let place = recorded();
+    let near = place.assay(&["report", "r.assay", "--svg", "throughputs"]).expect(2);
+    assert_eq!(
+        near.stderr,
+        "error: the record has no figure `throughputs`\n  \
+         = help: did you mean `throughput`? --figures lists all of them\n"
+    );
+    let far = place.assay(&["report", "r.assay", "--svg", "pie"]).expect(2);
+    assert!(far.stderr.contains("--figures lists all of them"), "{}", far.stderr);
+    place.assay(&["report", "r.assay", "--svg", "cpu", "--json"]).expect(2);
+    place.assay(&["report", "r.assay", "--out", "f.svg"]).expect(2);
+}
+
+#[test]
+fn page_is_complete_in_itself_and_the_same_each_time() {
+    let place = recorded();
+    let page = page_of(&place, "r.assay", &[]);
+    check_page(&page);
+    for told in [
+        "VALID",
+        "Throughput over time",
+        "Percentiles: read",
+        "Checks of the measurement",
+        "Times of read",
+        "stop = 40s",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    assert!(page.matches("<svg ").count() >= 14, "{}", page.matches("<svg ").count());
+    fs::rename(place.at("r.assay.html"), place.at("first.html")).unwrap();
+    assert_eq!(page_of(&place, "r.assay", &[]), page);
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+}
+
+#[test]
+fn page_is_written_beside_the_answer_and_replaces_no_file() {
+    let place = recorded();
+    let plain = place.assay(&["report", "r.assay"]);
+    let with_page = place.assay(&["report", "r.assay", "--html", "p.html"]).expect(0);
+    assert_eq!(with_page.stdout, plain.stdout);
+    let again = place.assay(&["report", "r.assay", "--html", "p.html"]).expect(2);
+    assert_eq!(again.stdout, "");
+    assert!(again.stderr.contains("name a new file with --html"), "{}", again.stderr);
+}
+
+#[test]
+fn policy_of_a_page_allows_its_own_style() {
+    let place = recorded();
+    let page = page_of(&place, "r.assay", &[]);
+    let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    let hash = base64(&Sha256::digest(style.as_bytes()));
+    assert!(page.contains(&format!("style-src 'sha256-{hash}'")), "{hash}");
+}
+
+/// Encodes bytes (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |chunk: &[u8]| {
+        let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        let digit = |place: usize| match place <= chunk.len() {
+            true => char::from(ALPHABET[(word >> (18 - 6 * place) & 63) as usize]),
+            false => '=',
+        };
+        (0..4).map(digit).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
+}
+
+#[test]
+fn records_of_version_1_have_pages() {
+    for (name, code) in [("virtual", 0), ("sqlite", 3), ("postgres", 3), ("killed", 0)] {
+        let place = Place::new();
+        for end in ["", "-journal"] {
+            let file = format!("{name}.assay{end}");
+            let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/fixtures/records-v1")
+                .join(format!("{file}.gz"));
+            if let Ok(packed) = File::open(packed) {
+                let mut unpacked = File::create(place.at(&file)).unwrap();
+                io::copy(&mut GzDecoder::new(packed), &mut unpacked).unwrap();
+            }
+        }
+        let record = format!("{name}.assay");
+        check_page(&page_of(&place, &record, &[]));
+        place.assay(&["report", &record, "--html", "again.html"]).expect(code);
+    }
+}
+
+#[test]
+fn run_without_requests_has_a_page_that_says_why_it_is_empty() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 1\nstart = 900ms\n");
+    let _ = place.virtually("sim:mm1?service=10ms", &["--seed", "3"]);
+    let page = page_of(&place, "r.assay", &[]);
+    check_page(&page);
+    let empty = page.contains("No request of this job was answered") || page.contains("h0\"");
+    assert!(empty, "a figure says why it is empty, or shows the single request");
+}
+
+#[test]
+fn experiment_has_a_page_with_effects_and_pairs() {
+    let place = Place::with(
+        "url = sim:mm1?service=1ms\nduration = 5s\n[read]\nquery = select 1\nconcurrency = 2\n",
+    );
+    place.write(
+        "e.ini",
+        "[question]\nask = Is <b>slow</b> slower?\nworkload = w.ini\n\
+         bet = throughput(read) -40% .. -10%\nrounds = 6\n[arm plain]\n\
+         [arm slow]\noption.service = 1.25ms\n",
+    );
+    let ran = place.assay(&["run", "e.ini", "--virtual", "--quiet", "--out", "e.assay"]);
+    assert!(ran.code <= 3 && ran.code != 2, "{}", ran.stderr);
+    let page = page_of(&place, "e.assay", &[]);
+    check_page(&page);
+    for told in [
+        "Is &lt;b&gt;slow&lt;/b&gt; slower?",
+        "Changes with their intervals",
+        "Pairs: throughput(read) of slow against plain",
+        "6 interleaved pairs",
+        "Runs, in the order",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    let listed = place.assay(&["report", "e.assay", "--figures"]).expect(0);
+    assert!(listed.stdout.contains("pairs.throughput(read).slow"), "{}", listed.stdout);
+    fs::remove_file(place.at("e.assay.html")).unwrap();
+    check_page(&page_of(&place, "e.assay", &["--run", "1"]));
+}

@@ -1,0 +1,152 @@
+//! Processor time of the load generator, of the database and of other programs.
+
+use analyze::{Evidence, Observed};
+use base::Nanos;
+use record::metric::{Metric, host, processes, program};
+use record::{Component, Part, Side};
+
+use super::subject::{Run, Words, highest};
+use super::timeline;
+use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit, thinned};
+use crate::number::{significant, trimmed};
+
+/// Most programs that belong to neither side.
+const MOST_PROGRAMS: usize = 3;
+
+/// Fraction of one processor from which another program is shown.
+const NOTABLE: f64 = 0.05;
+
+/// Processors in use over time.
+struct Series {
+    name: String,
+    stroke: Stroke,
+    points: Vec<Point>,
+}
+
+/// Returns the processors that each component used.
+pub(super) fn figure(run: &Run<'_>) -> Figure {
+    let series = all(run);
+    let words = Words {
+        name: "cpu".to_owned(),
+        title: "Processors in use".to_owned(),
+        caption: caption(&series),
+    };
+    if series.is_empty() {
+        let reason = match run.view.evidence.is_virtual {
+            true => "In virtual time no processor works for the simulated server.",
+            false => "No processor time was recorded.",
+        };
+        return words.empty(reason.to_owned());
+    }
+    let mut marks = timeline::marks(run);
+    let mut legend = Vec::new();
+    let mut most = 0.0f64;
+    for (number, Series { name, stroke, points }) in series.into_iter().enumerate() {
+        let ink = Ink::Series(number);
+        let thin = thinned(&points);
+        most = most.max(highest(points.iter().map(|point| point.y)));
+        marks.push(Mark::Band { ink, is_solid: false, extents: thin.spread });
+        marks.push(Mark::Line { ink, stroke, points: thin.means });
+        legend.push(LegendEntry::new(ink, Swatch::Line(stroke), name));
+    }
+    let y = Axis::from_zero("processors", Unit::Number, most);
+    words.with([run.time(), y], marks, legend)
+}
+
+fn all(run: &Run<'_>) -> Vec<Series> {
+    let evidence = &run.view.evidence;
+    let generator = match run.view.has_database_inside() {
+        true => "load generator and database, one process",
+        false => "load generator",
+    };
+    let sides = [(Side::Generator, generator), (Side::Server, "database, proxies included")];
+    let of_side = |(side, name): (Side, &str)| {
+        let points = used(evidence, &Part::Processes(side), &[processes::USER, processes::SYSTEM]);
+        let of_client = || if side == Side::Generator { client(evidence) } else { Vec::new() };
+        let points = points.unwrap_or_else(of_client);
+        Series { name: name.to_owned(), stroke: Stroke::Solid, points }
+    };
+    let machine = Series {
+        name: "whole machine".to_owned(),
+        stroke: Stroke::Dotted,
+        points: used(evidence, &Part::Host, &[host::BUSY]).unwrap_or_default(),
+    };
+    // A single database in the generator's process has no processes of its own.
+    let has_server =
+        !run.view.has_database_inside() || evidence.plan.named_targets().next().is_some();
+    let sides = sides.into_iter().filter(|(side, _)| has_server || *side == Side::Generator);
+    let all = sides.map(of_side).chain(programs(evidence)).chain([machine]);
+    all.filter(|series| !series.points.is_empty()).collect()
+}
+
+/// Returns the programs of neither side that used most.
+fn programs(evidence: &Evidence) -> Vec<Series> {
+    let mut found: Vec<(f64, Series)> = Vec::new();
+    for observed in evidence.observed.iter().filter(|it| it.is(program::USED)) {
+        let component = Component::parse(&observed.component);
+        let Some(Component { part: Part::Program(name), .. }) = component else { continue };
+        let points = rates(&observed.points);
+        let mean = points.iter().map(|it| it.y).sum::<f64>() / points.len().max(1) as f64;
+        if mean >= NOTABLE {
+            found.push((mean, Series { name, stroke: Stroke::Dashed, points }));
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    found.into_iter().take(MOST_PROGRAMS).map(|(_, series)| series).collect()
+}
+
+/// Returns the growth per second of the sum of counters; `None` if one was not recorded.
+fn used(evidence: &Evidence, part: &Part, metrics: &[Metric]) -> Option<Vec<Point>> {
+    let counters: Vec<&Observed> =
+        metrics.iter().map(|metric| evidence.observed(part, *metric)).collect::<Option<_>>()?;
+    let (first, others) = counters.split_first()?;
+    let sum = |(place, (at, value)): (usize, &(Nanos, f64))| {
+        let others = others.iter().map(|it| it.points.get(place).filter(|(time, _)| time == at));
+        let others = others.map(|found| found.map_or(f64::NAN, |(_, value)| *value));
+        (*at, value + others.sum::<f64>())
+    };
+    let sums: Vec<(Nanos, f64)> = first.points.iter().enumerate().map(sum).collect();
+    Some(rates(&sums)).filter(|points| !points.is_empty())
+}
+
+/// Returns the processors that the generator used by its own account, which older records have.
+fn client(evidence: &Evidence) -> Vec<Point> {
+    let sample = |it: &analyze::ClientSample| (it.at, (it.user + it.system).as_secs_f64());
+    rates(&evidence.client.iter().map(sample).collect::<Vec<_>>())
+}
+
+/// Returns the growth per second between readings. One that shrinks was reset: a gap.
+fn rates(readings: &[(Nanos, f64)]) -> Vec<Point> {
+    let rate = |pair: &[(Nanos, f64)]| {
+        let [from, to] = [pair[0].0, pair[1].0].map(|at| at.as_secs_f64());
+        let growth = pair[1].1 - pair[0].1;
+        let y = if growth < 0.0 { f64::NAN } else { growth / (to - from) };
+        (to > from).then_some(Point { x: (from + to) / 2.0, y })
+    };
+    readings.windows(2).filter_map(rate).collect()
+}
+
+fn caption(series: &[Series]) -> String {
+    let mean = |series: &Series| {
+        let values: Vec<f64> =
+            series.points.iter().map(|it| it.y).filter(|y| !y.is_nan()).collect();
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        format!("{} {}", series.name, trimmed(&significant(mean)))
+    };
+    let means: Vec<String> = series.iter().map(mean).collect();
+    format!("Mean number of processors in use: {}.", means.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counter_that_is_reset_leaves_a_gap() {
+        let at = |second| Nanos::from_secs(second);
+        let points = rates(&[(at(0), 1.0), (at(2), 2.0), (at(3), 0.1), (at(3), 0.1), (at(4), 0.2)]);
+        let values: Vec<f64> = points.iter().map(|it| it.y).collect();
+        assert!(values[0] == 0.5 && values[1].is_nan(), "{values:?}");
+        assert_eq!(values.len(), 3, "two readings at one time have no rate");
+    }
+}

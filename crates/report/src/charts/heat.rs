@@ -1,0 +1,108 @@
+//! The heat map of response times: how many requests took how long, and when.
+
+use std::collections::BTreeMap;
+
+use analyze::{TimeClass, TimeColumn};
+
+use super::subject::{Job, NO_TIMES, Run, Words};
+use super::timeline;
+use crate::figure::{Axis, Figure, HeatCell, Ink, Mark, Unit};
+use crate::number::seconds;
+
+/// Most columns.
+const MOST_COLUMNS: usize = 120;
+
+/// Most rows; more classes of times share a row.
+const MOST_ROWS: u16 = 40;
+
+/// Decades of counts that intensities tell apart.
+const DECADES: f64 = 3.0;
+
+/// Returns the heat map of a job.
+pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
+    let columns = &job.course.columns;
+    let size = columns.len().div_ceil(MOST_COLUMNS).max(1);
+    let width = columns.first().map_or(0.0, |first| {
+        let last = &columns[size.min(columns.len()) - 1];
+        last.to.as_secs_f64() - first.from.as_secs_f64()
+    });
+    let words = Words {
+        name: job.figure_name("heat-map"),
+        title: format!("Response times by their number: {}", job.summary.name),
+        caption: format!(
+            "Each column is {} of the run, each row a class of response times; the stronger the \
+             colour, the more requests: groups of slow requests show as stripes of their own.",
+            seconds(width)
+        ),
+    };
+    if let Some(reason) = job.missing() {
+        return words.empty(reason);
+    }
+    let numbers = || columns.iter().flat_map(|it| &it.classes).map(|class| class.number);
+    let (Some(lowest), Some(highest)) = (numbers().min(), numbers().max()) else {
+        return words.empty(NO_TIMES.to_owned());
+    };
+    let stride = ((highest - lowest) / MOST_ROWS + 1).max(1);
+    let counted: Vec<Counted> =
+        columns.chunks(size).map(|part| Counted::of(part, stride)).collect();
+    let densities = counted.iter().flat_map(|it| it.rows.values().map(|count| it.density(*count)));
+    let most = densities.fold(0.0, f64::max);
+    let ink = Ink::Series(0);
+    let cells = counted.iter().flat_map(|it| it.cells(stride, most)).collect();
+    let mut marks = vec![Mark::Cells { ink, cells }];
+    marks.extend(timeline::marks(run));
+    let ends = [TimeClass::edge_ns(lowest), TimeClass::edge_ns(highest + 1)];
+    let y = Axis::logarithmic("response time, logarithmic", Unit::Time, ends);
+    words.with([run.time(), y], marks, Vec::new())
+}
+
+/// The response times of a column by row.
+struct Counted {
+    x: [f64; 2],
+    rows: BTreeMap<u16, u64>,
+}
+
+impl Counted {
+    fn of(part: &[TimeColumn], stride: u16) -> Counted {
+        let mut rows = BTreeMap::new();
+        for class in part.iter().flat_map(|column| &column.classes) {
+            *rows.entry(class.number / stride).or_insert(0) += class.count;
+        }
+        let ends = part.first().zip(part.last());
+        let x =
+            ends.map_or([0.0; 2], |(first, last)| [first.from, last.to].map(|at| at.as_secs_f64()));
+        Counted { x, rows }
+    }
+
+    /// Returns the requests per second: the last column may be short.
+    fn density(&self, count: u64) -> f64 {
+        count as f64 / (self.x[1] - self.x[0]).max(1e-9)
+    }
+
+    fn cells(&self, stride: u16, most: f64) -> impl Iterator<Item = HeatCell> + '_ {
+        self.rows.iter().map(move |(row, count)| HeatCell {
+            x: self.x,
+            y: [row * stride, (row + 1) * stride].map(TimeClass::edge_ns),
+            level: level(self.density(*count) / most),
+        })
+    }
+}
+
+/// Returns the intensity of a fraction of the highest density.
+fn level(fraction: f64) -> u8 {
+    let levels = f64::from(HeatCell::LEVELS);
+    let level = (levels * (1.0 + fraction.log10() / DECADES)).ceil();
+    level.clamp(1.0, levels) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_slow_request_stays_visible() {
+        assert_eq!(level(1.0), HeatCell::LEVELS);
+        assert_eq!(level(1e-9), 1);
+        assert!(level(0.1) < level(1.0) && level(0.01) < level(0.1));
+    }
+}

@@ -1,0 +1,166 @@
+//! The histogram of response times, fine enough to show several peaks.
+
+use hdrhistogram::Histogram;
+use record::Kind;
+
+use super::subject::{Job, NO_TIMES, Run, Words, highest};
+use crate::figure::{Axis, Bar, Figure, Ink, Mark, Unit};
+use crate::number::time;
+
+/// Bars per decade, from the finest.
+const DENSITIES: [u32; 6] = [160, 80, 40, 20, 10, 5];
+
+/// Most bars.
+const MOST_BARS: usize = 70;
+
+/// Fewest bars that even a few times may have.
+const FEWEST_BARS: usize = 12;
+
+/// A valley between two peaks is at most this fraction of the lower one.
+const VALLEY: f64 = 0.5;
+
+/// A peak has at least this fraction of the highest one.
+const PEAK: f64 = 0.08;
+
+/// Standard deviations of a count by which a peak exceeds the valley beside it: less is chance.
+const SIGNIFICANT: f64 = 5.0;
+
+/// Returns the histogram of a job.
+pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
+    let times = run.view.evidence.jobs[job.place].histogram(Kind::Response);
+    let bars = times.map(bars).unwrap_or_default();
+    let words = Words {
+        name: job.figure_name("histogram"),
+        title: format!("Distribution of response times: {}", job.summary.name),
+        caption: caption(job, &bars),
+    };
+    if let Some(reason) = job.missing() {
+        return words.empty(reason);
+    }
+    let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
+        return words.empty(NO_TIMES.to_owned());
+    };
+    let x = Axis::logarithmic("response time, logarithmic", Unit::Time, [first.from, last.to]);
+    let y = Axis::from_zero("requests", Unit::Number, highest(bars.iter().map(|bar| bar.value)));
+    let mut marks = vec![Mark::Bars { ink: Ink::Series(0), bars: bars.clone() }];
+    for name in ["p50", "p99"] {
+        if let Some(ns) = job.summary.response.quantile_ns(name) {
+            marks.push(Mark::Rule { ink: Ink::Plain, at: ns as f64, label: name.to_owned() });
+        }
+    }
+    words.with([x, y], marks, Vec::new())
+}
+
+/// Returns the finest bars that are few enough. A few times have fewer bars, as most would be
+/// empty.
+fn bars(times: &Histogram<u64>) -> Vec<Bar> {
+    let most = (2.0 * (times.len() as f64).sqrt()) as usize;
+    let most = most.clamp(FEWEST_BARS, MOST_BARS);
+    let all = DENSITIES.into_iter().map(|density| bars_of(times, density));
+    let finest = all.reduce(|finer, coarser| if finer.len() <= most { finer } else { coarser });
+    finest.unwrap_or_default()
+}
+
+fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
+    let density = f64::from(density);
+    let number = |ns: u64| (ns.max(1) as f64).log10() * density;
+    if times.is_empty() {
+        return Vec::new();
+    }
+    let first = number(times.lowest_equivalent(times.min())).floor() as i64;
+    let last = number(times.max()).floor() as i64;
+    let edge = |number: i64| 10f64.powf(number as f64 / density);
+    let bar = |n: i64| Bar { from: edge(n), to: edge(n + 1), value: 0.0 };
+    let mut bars: Vec<Bar> = (first..=last).map(bar).collect();
+    for value in times.iter_recorded() {
+        let middle = times.median_equivalent(value.value_iterated_to());
+        let place = (number(middle).floor() as i64).clamp(first, last) - first;
+        bars[place as usize].value += value.count_since_last_iteration() as f64;
+    }
+    bars
+}
+
+/// Returns the highest bar of each peak: two peaks have a valley between them that is no chance.
+fn peaks(bars: &[Bar]) -> Vec<Bar> {
+    // Neighbours are added, since a single bar is high or low by chance.
+    let sum = |place: usize| {
+        let part = &bars[place.saturating_sub(1)..(place + 2).min(bars.len())];
+        part.iter().map(|bar| bar.value).sum::<f64>()
+    };
+    let heights: Vec<f64> = (0..bars.len()).map(sum).collect();
+    let least = highest(heights.iter().copied()) * PEAK;
+    let is_apart = |valley: f64, height: f64| {
+        valley <= VALLEY * height && height - valley > SIGNIFICANT * height.sqrt()
+    };
+    let mut peaks: Vec<usize> = Vec::new();
+    let mut valley = f64::INFINITY;
+    for (place, height) in heights.iter().copied().enumerate() {
+        valley = valley.min(height);
+        let last = peaks.last().copied();
+        let is_new = last.is_none_or(|last| is_apart(valley, heights[last].min(height)));
+        let is_higher = last.is_some_and(|last| height > heights[last]);
+        if is_new && height >= least {
+            peaks.push(place);
+            valley = height;
+        } else if !is_new && is_higher {
+            peaks.pop();
+            peaks.push(place);
+            valley = height;
+        }
+    }
+    peaks.into_iter().map(|place| bars[place]).collect()
+}
+
+fn caption(job: &Job<'_>, bars: &[Bar]) -> String {
+    let middle = |bar: &Bar| time((bar.from * bar.to).sqrt());
+    let peaks: Vec<String> = peaks(bars).iter().map(middle).collect();
+    let shape = match peaks.as_slice() {
+        [] => return "There is no response time.".to_owned(),
+        [one] => format!("One peak near {one}"),
+        [others @ .., last] => {
+            format!("{} peaks, near {} and {last}", peaks.len(), others.join(", "))
+        }
+    };
+    match job.summary.response.quantile_ns("p99").filter(|_| job.summary.response.count >= 100) {
+        Some(p99) => {
+            format!("{shape}; one request in a hundred took more than {}.", time(p99 as f64))
+        }
+        None => format!("{shape}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(modes: &[(f64, u64)]) -> Histogram<u64> {
+        let mut times = Kind::Response.histogram();
+        for (middle, count) in modes {
+            for n in 0..*count {
+                let offset = (n as f64 / *count as f64 - 0.5) * 0.3;
+                times.saturating_record((middle * (1.0 + offset * offset.abs() * 4.0)) as u64);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn two_modes_are_two_peaks() {
+        let peaks_of = |modes: &[(f64, u64)]| peaks(&bars(&histogram(modes))).len();
+        assert_eq!(peaks_of(&[(1e6, 10_000)]), 1);
+        assert_eq!(peaks_of(&[(1e6, 10_000), (8e6, 3_000)]), 2);
+        assert_eq!(peaks_of(&[(1e6, 10_000), (8e6, 3)]), 1, "a few requests are no peak");
+        assert_eq!(peaks_of(&[]), 0);
+    }
+
+    #[test]
+    fn every_time_is_in_a_bar_and_bars_are_few() {
+        for modes in [&[(1e6, 1)][..], &[(1e3, 50), (1e6, 100), (3e9, 7)], &[(2e6, 5_000)]] {
+            let times = histogram(modes);
+            let bars = bars(&times);
+            let sum: f64 = bars.iter().map(|bar| bar.value).sum();
+            assert_eq!(sum as u64, times.len());
+            assert!(bars.len() <= MOST_BARS, "{}", bars.len());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The rate of loads over the growing table.
+
+use analyze::{LoadPoint, LoadSummary};
+
+use super::subject::{Run, Words, highest};
+use crate::figure::{
+    Axis, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit, thinned,
+};
+use crate::number::rate;
+
+/// Returns the rows per second of each load over its rows.
+pub(super) fn figure(run: &Run<'_>) -> Figure {
+    let loads = &run.view.summary.loads;
+    let series: Vec<(&LoadSummary, Vec<Point>)> =
+        loads.iter().take(MOST_SERIES).map(|load| (load, rates(&load.points))).collect();
+    let words = Words {
+        name: "loads".to_owned(),
+        title: "Loads over the growing table".to_owned(),
+        caption: caption(loads),
+    };
+    if series.iter().all(|(_, points)| points.is_empty()) {
+        return words.empty("The loads were too short for a rate over time.".to_owned());
+    }
+    let mut marks = Vec::new();
+    let mut legend = Vec::new();
+    let rows = loads.iter().map(|load| load.rows as f64);
+    let most = highest(series.iter().flat_map(|(_, points)| points).map(|point| point.y));
+    for (number, (load, points)) in series.iter().enumerate() {
+        let (ink, stroke) = (Ink::Series(number), Stroke::Solid);
+        let thin = thinned(points);
+        marks.push(Mark::Band { ink, is_solid: false, extents: thin.spread });
+        marks.push(Mark::Line { ink, stroke, points: thin.means });
+        legend.push(LegendEntry::new(ink, Swatch::Line(stroke), load.table.as_str()));
+    }
+    let x = Axis::from_zero("rows in the table", Unit::Number, highest(rows));
+    let y = Axis::from_zero("rows per second", Unit::Number, most);
+    words.with([x, y], marks, legend)
+}
+
+/// Returns the rows per second between the points of a load.
+fn rates(points: &[LoadPoint]) -> Vec<Point> {
+    let rate = |pair: &[LoadPoint]| {
+        let took = pair[1].at.saturating_sub(pair[0].at).as_secs_f64();
+        let rows = pair[1].rows.saturating_sub(pair[0].rows) as f64;
+        (took > 0.0 && rows > 0.0)
+            .then(|| Point { x: (pair[0].rows + pair[1].rows) as f64 / 2.0, y: rows / took })
+    };
+    points.windows(2).filter_map(rate).collect()
+}
+
+fn caption(loads: &[LoadSummary]) -> String {
+    let told = loads.iter().filter_map(|load| {
+        let whole = rate(load.rows_per_s?);
+        Some(match load.exit_rows_per_s {
+            Some(exit) => {
+                format!("{} {whole} over all, {} over the last 5 % of rows", load.table, rate(exit))
+            }
+            None => format!("{} {whole}", load.table),
+        })
+    });
+    let told: Vec<String> = told.take(3).collect();
+    match told.is_empty() {
+        true => "The rates of the loads are unknown.".to_owned(),
+        false => {
+            format!("{}: a falling line is a table that becomes slower to fill.", told.join("; "))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The figures of a run: what is drawn of its record, in which order, with which sentences.
+//!
+//! Every number of a figure comes from merged histograms or from exact counts; a value that was not
+//! recorded is a gap. Each function here is pure.
+
+mod cpu;
+mod curve;
+mod errors;
+mod heat;
+mod histogram;
+mod loads;
+mod parts;
+mod queue;
+mod response;
+mod subject;
+mod throughput;
+mod timeline;
+
+use analyze::TimeCourse;
+
+use subject::{Job, Run};
+
+use crate::figure::Figure;
+use crate::view::View;
+
+/// Most jobs with figures of their own; a figure of all jobs has as many series as it may.
+const MOST_JOBS: usize = 8;
+
+/// Returns the figures of a run, the most important first. `courses` are those of its jobs.
+pub fn figures(view: &View, courses: &[TimeCourse]) -> Vec<Figure> {
+    let run = Run { view, courses };
+    let mut figures = vec![throughput::figure(&run)];
+    let jobs: Vec<Job<'_>> = run.jobs().take(MOST_JOBS).collect();
+    for of_job in [response::figure, curve::figure, histogram::figure, heat::figure, parts::figure]
+    {
+        figures.extend(jobs.iter().map(|job| of_job(&run, job)));
+    }
+    figures.push(cpu::figure(&run));
+    figures.push(queue::figure(&run));
+    figures.push(errors::figure(&run));
+    if !view.evidence.loads.is_empty() {
+        figures.push(loads::figure(&run));
+    }
+    figures
+}

@@ -1,0 +1,91 @@
+//! Requests that are due and not answered, and connections.
+
+use super::subject::{Job, Run, Words, highest};
+use super::timeline;
+use crate::figure::{
+    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Thinned,
+    Unit, thinned,
+};
+use crate::number::{significant, span, trimmed};
+use base::Nanos;
+
+/// Returns the requests in progress and the connections of all jobs.
+pub(super) fn figure(run: &Run<'_>) -> Figure {
+    let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
+    let series: Vec<Vec<Point>> = jobs.iter().map(|job| in_progress(run, job)).collect();
+    let words = Words {
+        name: "queue".to_owned(),
+        title: "Requests in progress, and connections".to_owned(),
+        caption: caption(&jobs, &series),
+    };
+    if jobs.is_empty() || run.view.evidence.steps.is_empty() {
+        return words.empty("There was no request that could be in progress.".to_owned());
+    }
+    let mut marks = timeline::marks(run);
+    let mut legend = Vec::new();
+    let mut most = 0.0f64;
+    for (number, (job, points)) in jobs.iter().zip(&series).enumerate() {
+        let ink = Ink::Series(number);
+        let name = &job.summary.name;
+        most = most.max(highest(points.iter().map(|point| point.y)));
+        let Thinned { means, spread } = thinned(points);
+        marks.push(band(ink, spread));
+        marks.push(Mark::Line { ink, stroke: Stroke::Solid, points: means });
+        let text = format!("{name}: due and not answered");
+        legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Solid), text));
+        let points = connections(run, job);
+        if points.iter().any(|point| point.y > 0.0) {
+            most = most.max(highest(points.iter().map(|point| point.y)));
+            let points = thinned(&points).means;
+            marks.push(Mark::Line { ink, stroke: Stroke::Dotted, points });
+            let text = format!("{name}: connections");
+            legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Dotted), text));
+        }
+    }
+    let y = Axis::from_zero("requests or connections", Unit::Number, most);
+    words.with([run.time(), y], marks, legend)
+}
+
+fn band(ink: Ink, extents: Vec<Extent>) -> Mark {
+    Mark::Band { ink, is_solid: false, extents }
+}
+
+/// Returns the requests that are due and have no outcome at the end of each step.
+fn in_progress(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
+    let evidence = &run.view.evidence;
+    let mut open = 0i64;
+    let steps = evidence.jobs[job.place].range(0..evidence.steps.len()).enumerate();
+    let point = |(number, step): (usize, analyze::Step)| {
+        let came = step.counts.arrivals as i64 - step.counts.balance.rejected() as i64;
+        open += came - (step.ends.completed + step.ends.errors) as i64;
+        Point { x: evidence.steps.start(number + 1).as_secs_f64(), y: open.max(0) as f64 }
+    };
+    steps.map(point).collect()
+}
+
+fn connections(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
+    let evidence = &run.view.evidence;
+    let steps = evidence.jobs[job.place].range(0..evidence.steps.len()).enumerate();
+    let point = |(number, step): (usize, analyze::Step)| Point {
+        x: evidence.steps.start(number + 1).as_secs_f64(),
+        y: step.connections.map_or(f64::NAN, |connections| connections as f64),
+    };
+    steps.map(point).collect()
+}
+
+fn caption(jobs: &[Job<'_>], series: &[Vec<Point>]) -> String {
+    let all = jobs
+        .iter()
+        .zip(series)
+        .flat_map(|(job, points)| points.iter().map(move |point| (point, &job.summary.name)));
+    let longest = all.max_by(|(one, _), (other, _)| one.y.total_cmp(&other.y));
+    match longest {
+        Some((point, name)) if point.y > 0.0 => format!(
+            "At most {} requests of {name} were due and not answered at the end of a second, at \
+             {}; a line that keeps rising is a load beyond the capacity.",
+            trimmed(&significant(point.y)),
+            span(Nanos::from_secs_f64(point.x))
+        ),
+        _ => "At the end of each second every request was answered.".to_owned(),
+    }
+}

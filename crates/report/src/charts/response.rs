@@ -1,0 +1,79 @@
+//! Response times over time.
+
+use analyze::{Distribution, TimeColumn};
+
+use super::subject::{Job, Run, Words, axis_of_times, middle};
+use super::timeline;
+use crate::figure::{Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
+use crate::number::{span, time};
+
+/// The lines, from the lowest: the quantile, the fewest requests of a column that it needs to be
+/// more than the largest of them, and the stroke.
+const LINES: [(&str, u64, Stroke); 4] = [
+    ("p50", 1, Stroke::Solid),
+    ("p95", 20, Stroke::Dashed),
+    ("p99", 100, Stroke::Solid),
+    ("max", 1, Stroke::Dotted),
+];
+
+/// Returns the response times of a job over time.
+pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
+    let name = &job.summary.name;
+    let columns: Vec<&TimeColumn> = job.course.columns.iter().collect();
+    let shown: Vec<(usize, (&str, u64, Stroke))> =
+        LINES.into_iter().enumerate().filter(|(_, line)| has_enough(&columns, line.1)).collect();
+    let words = Words {
+        name: job.figure_name("response"),
+        title: format!("Response times over time: {name}"),
+        caption: caption(job, &columns, shown.len()),
+    };
+    if let Some(reason) = job.missing() {
+        return words.empty(reason);
+    }
+    let mut marks = timeline::marks(run);
+    let mut legend = Vec::new();
+    let mut values = Vec::new();
+    for (number, (quantile, _, stroke)) in shown {
+        let point = |column: &&TimeColumn| {
+            let y = value(&column.response, quantile).map_or(f64::NAN, |ns| ns as f64);
+            Point { x: middle(column), y }
+        };
+        let points: Vec<Point> = columns.iter().map(point).collect();
+        values.extend(points.iter().map(|point| point.y));
+        let ink = Ink::Series(number);
+        marks.push(Mark::Line { ink, stroke, points });
+        legend.push(LegendEntry::new(ink, Swatch::Line(stroke), quantile));
+    }
+    let y = axis_of_times("response time", values.into_iter());
+    words.with([run.time(), y], marks, legend)
+}
+
+fn value(times: &Distribution, quantile: &str) -> Option<u64> {
+    match quantile {
+        "max" => (times.count > 0).then_some(times.max_ns),
+        name => times.quantile_ns(name),
+    }
+}
+
+/// Returns true if most columns with requests have at least this many.
+fn has_enough(columns: &[&TimeColumn], fewest: u64) -> bool {
+    let counts = || columns.iter().map(|it| it.response.count).filter(|count| *count > 0);
+    2 * counts().filter(|count| *count >= fewest).count() > counts().count()
+}
+
+fn caption(job: &Job<'_>, columns: &[&TimeColumn], lines: usize) -> String {
+    let Some(worst) = columns.iter().max_by_key(|it| it.response.max_ns) else {
+        return String::new();
+    };
+    let p50 = job.summary.response.quantile_ns("p50").unwrap_or(0);
+    let few = match lines < LINES.len() {
+        true => "; quantiles that need more requests than each part has are left out",
+        false => "",
+    };
+    format!(
+        "Half of the requests took at most {}; the slowest, {}, was due at about {}{few}.",
+        time(p50 as f64),
+        time(worst.response.max_ns as f64),
+        span(worst.from)
+    )
+}

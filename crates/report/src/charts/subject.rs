@@ -1,0 +1,105 @@
+//! The subject of figures: a run and its jobs, with the times of each, and the words of a figure.
+
+use analyze::{JobSummary, TimeColumn, TimeCourse};
+use record::Kind;
+
+use crate::figure::{Axis, Figure, LegendEntry, Mark, Unit};
+use crate::view::View;
+
+/// Reason for missing times.
+const WITHHELD: &str =
+    "Withheld: the load exceeds the capacity, and these times only show the length of the run.";
+
+/// Reason for missing times of a job without requests.
+pub(super) const NO_TIMES: &str = "No request of this job was answered within the measured period.";
+
+/// A run with the times of its jobs.
+pub(super) struct Run<'a> {
+    pub(super) view: &'a View,
+    pub(super) courses: &'a [TimeCourse],
+}
+
+/// A job or part with its times.
+pub(super) struct Job<'a> {
+    /// Its index among the accounts.
+    pub(super) place: usize,
+    pub(super) summary: &'a JobSummary,
+    pub(super) course: &'a TimeCourse,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn jobs(&self) -> impl Iterator<Item = Job<'a>> + use<'a> {
+        let jobs = self.view.summary.jobs.iter().zip(self.courses).enumerate();
+        jobs.map(|(place, (summary, course))| Job { place, summary, course })
+    }
+
+    /// Returns the axis of the whole run.
+    pub(super) fn time(&self) -> Axis {
+        Axis::time(0.0, self.view.evidence.end().as_secs_f64())
+    }
+}
+
+impl Job<'_> {
+    /// Returns the name of a figure of this job.
+    pub(super) fn figure_name(&self, what: &str) -> String {
+        format!("{what}.{}", self.summary.name)
+    }
+
+    /// Returns the reason why there are no response times.
+    pub(super) fn missing(&self) -> Option<String> {
+        match (self.summary.is_withheld(Kind::Response), self.summary.response.count) {
+            (true, _) => Some(WITHHELD.to_owned()),
+            (false, 0) => Some(NO_TIMES.to_owned()),
+            (false, _) => None,
+        }
+    }
+}
+
+/// Name, heading and sentence of a figure.
+pub(super) struct Words {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) caption: String,
+}
+
+impl Words {
+    /// Creates a figure without anything to draw.
+    pub(super) fn empty(self, reason: String) -> Figure {
+        let axis = || Axis::from_zero("", Unit::Number, 1.0);
+        Figure { missing: Some(reason), ..self.with([axis(), axis()], Vec::new(), Vec::new()) }
+    }
+
+    /// Creates a figure.
+    pub(super) fn with(
+        self,
+        [x, y]: [Axis; 2],
+        marks: Vec<Mark>,
+        legend: Vec<LegendEntry>,
+    ) -> Figure {
+        let Words { name, title, caption } = self;
+        Figure { name, title, caption, x, y, marks, legend, missing: None }
+    }
+}
+
+/// Returns the largest number that is one; 0 if there is none.
+pub(super) fn highest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max)
+}
+
+/// Returns an axis of times: from zero, or logarithmic if they differ a lot.
+pub(super) fn axis_of_times(title: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
+    /// Ratio of two times from which the shorter one would lie on a linear axis.
+    const WIDE: f64 = 20.0;
+    let positive = values.filter(|value| *value > 0.0 && value.is_finite());
+    let low = positive.clone().fold(f64::INFINITY, f64::min);
+    let high = highest(positive);
+    match high > WIDE * low {
+        true => Axis::logarithmic(&format!("{title}, logarithmic"), Unit::Time, [low, high]),
+        false => Axis::from_zero(title, Unit::Time, high),
+    }
+}
+
+/// Returns the middle of a column, in seconds.
+pub(super) fn middle(column: &TimeColumn) -> f64 {
+    (column.from.as_secs_f64() + column.to.as_secs_f64()) / 2.0
+}

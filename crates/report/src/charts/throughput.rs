@@ -1,0 +1,103 @@
+//! Throughput over time.
+
+use std::ops::Range;
+
+use analyze::TimeColumn;
+
+use super::subject::{Job, Run, Words, highest, middle};
+use super::timeline;
+use crate::figure::{
+    Axis, Extent, Figure, Ink, LegendEntry, MOST_SERIES, Mark, Point, Stroke, Swatch, Unit,
+};
+use crate::number::rate;
+
+/// Most jobs in the sentence.
+const MOST_TOLD: usize = 3;
+
+/// Returns the completed and offered requests per second of all jobs.
+pub(super) fn figure(run: &Run<'_>) -> Figure {
+    let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
+    let words = Words {
+        name: "throughput".to_owned(),
+        title: "Throughput over time".to_owned(),
+        caption: caption(&jobs),
+    };
+    if jobs.is_empty() {
+        return words.empty("There was no job, so no request was made.".to_owned());
+    }
+    if run.view.evidence.steps.is_empty() {
+        return words.empty("The run ended before its first second.".to_owned());
+    }
+    let mut marks = timeline::marks(run);
+    let mut legend = Vec::new();
+    let mut most = 0.0f64;
+    for (number, job) in jobs.iter().enumerate() {
+        let ink = Ink::Series(number);
+        let completed = completed(run, job);
+        most = most.max(highest(completed.spread.iter().map(|extent| extent.high)));
+        most = most.max(highest(completed.points.iter().map(|point| point.y)));
+        if job.summary.offered_per_s.is_some() {
+            let points = offered(run, job);
+            most = most.max(highest(points.iter().map(|point| point.y)));
+            marks.push(Mark::Line { ink, stroke: Stroke::Dotted, points });
+            let text = format!("{}: offered", job.summary.name);
+            legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Dotted), text));
+        }
+        marks.push(Mark::Band { ink, is_solid: false, extents: completed.spread });
+        marks.push(Mark::Line { ink, stroke: Stroke::Solid, points: completed.points });
+        let text = format!("{}: completed", job.summary.name);
+        legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Solid), text));
+    }
+    let y = Axis::from_zero("requests per second", Unit::Number, most);
+    words.with([run.time(), y], marks, legend)
+}
+
+/// The completed requests per second, with the extremes of each column.
+struct Completed {
+    points: Vec<Point>,
+    spread: Vec<Extent>,
+}
+
+fn completed(run: &Run<'_>, job: &Job<'_>) -> Completed {
+    let evidence = &run.view.evidence;
+    let per_s = |steps: Range<usize>| {
+        let length =
+            evidence.steps.start(steps.end).saturating_sub(evidence.steps.start(steps.start));
+        evidence.jobs[job.place].ends(steps).completed as f64 / length.as_secs_f64()
+    };
+    let columns = &job.course.columns;
+    let points = columns.iter().map(|it| Point { x: middle(it), y: per_s(it.steps.clone()) });
+    let spread = columns.iter().filter(|it| it.steps.len() > 1).map(|it| {
+        let each = it.steps.clone().map(|step| per_s(step..step + 1));
+        let (low, high) = (each.clone().fold(f64::NAN, f64::min), each.fold(f64::NAN, f64::max));
+        Extent { at: middle(it), low, high }
+    });
+    Completed { points: points.collect(), spread: spread.collect() }
+}
+
+fn offered(run: &Run<'_>, job: &Job<'_>) -> Vec<Point> {
+    let evidence = &run.view.evidence.jobs[job.place];
+    let point = |column: &TimeColumn| {
+        let arrivals = evidence.counts(column.steps.clone()).arrivals as f64;
+        let length = column.to.saturating_sub(column.from).as_secs_f64();
+        Point { x: middle(column), y: arrivals / length }
+    };
+    job.course.columns.iter().map(point).collect()
+}
+
+fn caption(jobs: &[Job<'_>]) -> String {
+    let told = jobs.iter().filter_map(|job| {
+        let achieved = rate(job.summary.throughput_per_s?);
+        let name = &job.summary.name;
+        Some(match job.summary.offered_per_s {
+            Some(offered) => format!("{name} completed {achieved} of {} offered", rate(offered)),
+            None => format!("{name} completed {achieved}"),
+        })
+    });
+    let told: Vec<String> = told.take(MOST_TOLD).collect();
+    match (told.is_empty(), jobs.len() > MOST_TOLD) {
+        (true, _) => "No request was completed within the measured period.".to_owned(),
+        (false, false) => format!("On average, {}.", told.join("; ")),
+        (false, true) => format!("On average, {}; and other jobs.", told.join("; ")),
+    }
+}

@@ -1,0 +1,180 @@
+//! The report of an experiment as HTML.
+
+use analyze::compare::{ArmComparison, PairOrder};
+use base::units::grouped;
+use workload::question::Scale;
+
+use super::alarms::FalseAlarms;
+use super::charts::experiment_figures;
+use super::view::{ArmView, ExperimentView, RunView};
+use super::{lines, sentence};
+use crate::html::{Badge, Document, Section};
+use crate::number::significant;
+use crate::page::{Align, Line, Tone};
+
+/// The sections, in their order.
+const SECTIONS: [Section; 5] = [
+    Section { id: "answer", title: "Answer" },
+    Section { id: "question", title: "Question and arms" },
+    Section { id: "metrics", title: "Metrics" },
+    Section { id: "runs", title: "Runs" },
+    Section { id: "repeat", title: "How to repeat it" },
+];
+
+/// Formats the answer of an experiment as one file of HTML.
+pub fn experiment_html(view: &ExperimentView) -> String {
+    let mut out = Document::new(&view.ask, &SECTIONS);
+    let figures = experiment_figures(view);
+    out.section("answer", |out| {
+        answer(out, view);
+        out.figures(&figures);
+    });
+    out.section("question", |out| question(out, view));
+    let compared: &[ArmComparison] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
+    out.section("metrics", |out| {
+        if compared.is_empty() {
+            out.paragraph("There is no comparison yet: too few rounds are complete.");
+        }
+        for arm in compared {
+            metrics(out, &view.arms, arm);
+            pairs(out, &view.arms, arm);
+        }
+    });
+    out.section("runs", |out| runs(out, view));
+    out.section("repeat", |out| {
+        out.preformatted(&view.command);
+        out.preformatted(&format!("assay repeat {}", view.record));
+        out.lines(&[Line::new("record", view.record.as_str())]);
+    });
+    out.into_text("Made by assay from the record of an experiment.")
+}
+
+fn answer(out: &mut Document, view: &ExperimentView) {
+    lines::answers(view).iter().for_each(|sentence| out.answer("", sentence));
+    if let Some(repetition) = &view.repetition {
+        out.paragraph(&repetition.sentence());
+        let metrics = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
+        out.list(&metrics.collect::<Vec<String>>());
+    }
+    let verdict = view.verdict();
+    let tone = match verdict {
+        analyze::Status::Invalid => Tone::Bad,
+        analyze::Status::Suspect => Tone::Doubtful,
+        analyze::Status::Pass => Tone::Good,
+        analyze::Status::NotPossible => Tone::Quiet,
+    };
+    let runs = crate::number::count(view.runs.len() as u64, "run");
+    out.badge(Badge { word: verdict.verdict(), tone }, &runs);
+    let arms = view.arms.iter().map(|arm| Line::new(arm.name.as_str(), lines::counts(arm)));
+    out.lines(&arms.collect::<Vec<Line>>());
+    let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
+    out.list(&undeclared.collect::<Vec<String>>());
+    out.list(&lines::machine(view));
+    let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
+    let bets = compared.clone().flat_map(|arm| {
+        let name = &view.arms[arm.arm].name;
+        lines::bets(arm).map(move |bet| Line::new("bet", format!("{name}: {bet}")))
+    });
+    let limiters = compared.map(|arm| {
+        let differ = arm.limiters[0] != arm.limiters[1];
+        let warning =
+            if differ { format!(". {}", lines::DIFFERENT_LIMITERS) } else { String::new() };
+        Line::new("limiter", format!("{}{warning}", lines::limiters(&view.arms, arm)))
+    });
+    let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
+    let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
+    out.lines(&bets.chain(limiters).chain(slos).chain(alarms).collect::<Vec<Line>>());
+}
+
+fn question(out: &mut Document, view: &ExperimentView) {
+    let mut told = vec![
+        Line::new("question", view.ask.as_str()),
+        Line::new("workload", view.workload.as_str()),
+    ];
+    for (place, arm) in view.arms.iter().enumerate() {
+        let role = if place == 0 { "baseline" } else { "arm" };
+        let differences = lines::differences(arm);
+        told.push(Line::new(role, format!("{}: {differences}", arm.name)));
+    }
+    out.lines(&told);
+    if view.has_several_differences {
+        out.paragraph(lines::SEVERAL_DIFFERENCES);
+    }
+}
+
+fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
+    let columns = [
+        ("metric", Align::Left),
+        (baseline, Align::Right),
+        (name, Align::Right),
+        ("change", Align::Right),
+        ("interval", Align::Right),
+        ("conclusion", Align::Left),
+    ];
+    let rows: Vec<Vec<String>> =
+        arm.changes.iter().map(|change| lines::row(change).to_vec()).collect();
+    out.rows(&format!("Metrics of {name} against {baseline}"), &columns, &rows);
+    if arm.changes.iter().any(|change| change.is_exploratory) {
+        out.paragraph(&format!("* {}", lines::EXPLORATORY));
+    }
+}
+
+/// Writes the pairs of the first metric; none if the runs were not interleaved.
+fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
+    let Some(change) = arm.changes.first() else { return };
+    let Ok(compared) = &change.compared else { return };
+    let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
+    let scale = change.metric.quantity.scale();
+    let rows = (1u64..).zip(compared.values.pairs()).map(|(number, pair)| {
+        let difference = match scale {
+            Scale::Ratio => pair.arm / pair.baseline - 1.0,
+            Scale::Difference => pair.arm - pair.baseline,
+        };
+        let first = match pair.order {
+            PairOrder::BaselineFirst => baseline,
+            PairOrder::ArmFirst => name,
+        };
+        vec![
+            grouped(number),
+            significant(pair.baseline),
+            significant(pair.arm),
+            sentence::signed(difference, scale),
+            first.to_owned(),
+        ]
+    });
+    let columns = [
+        ("pair", Align::Right),
+        (baseline, Align::Right),
+        (name, Align::Right),
+        ("change", Align::Right),
+        ("first", Align::Left),
+    ];
+    out.rows(&format!("Pairs of {}", change.metric), &columns, &rows.collect::<Vec<_>>());
+}
+
+fn runs(out: &mut Document, view: &ExperimentView) {
+    let row = |run: &RunView| {
+        vec![
+            run.number.to_string(),
+            (run.round + 1).to_string(),
+            view.arms[run.arm].name.clone(),
+            run.state.to_owned(),
+            run.verdict.verdict().to_owned(),
+            run.objections.join(", "),
+        ]
+    };
+    let columns = [
+        ("run", Align::Right),
+        ("round", Align::Right),
+        ("arm", Align::Left),
+        ("use", Align::Left),
+        ("verdict", Align::Left),
+        ("objections", Align::Left),
+    ];
+    out.rows(
+        "Runs, in the order of time",
+        &columns,
+        &view.runs.iter().map(row).collect::<Vec<_>>(),
+    );
+}

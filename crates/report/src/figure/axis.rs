@@ -1,0 +1,204 @@
+//! Axes: a scale with its range, and labelled ticks at round numbers.
+
+use super::ticks::{self, Tick};
+use super::unit::Unit;
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Quantity and unit; may be empty.
+    pub title: String,
+    /// Mapping of values to places.
+    pub scale: Scale,
+    /// Value at the left or lower end.
+    pub from: f64,
+    /// Value at the right or upper end.
+    pub to: f64,
+    /// Ticks, in order.
+    pub ticks: Vec<Tick>,
+}
+
+/// The mapping of values to places on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences have equal lengths.
+    Linear,
+    /// Equal ratios have equal lengths.
+    Logarithmic,
+    /// Fractions of requests, as log 1/(1 − q): each further nine has the same length.
+    Tail,
+    /// Seconds since time zero.
+    Time,
+    /// Names, from the top to the bottom.
+    Category,
+}
+
+/// Most decades of a logarithmic axis; the lowest values lie on its edge.
+const MOST_DECADES: f64 = 12.0;
+
+impl Axis {
+    /// Creates an axis from zero to a round number that is not below `highest`.
+    pub(crate) fn from_zero(title: &str, unit: Unit, highest: f64) -> Axis {
+        let highest = if highest > 0.0 && highest.is_finite() { highest } else { 1.0 };
+        Axis::linear(title, unit, [0.0, highest])
+    }
+
+    /// Creates an axis between round numbers that enclose a range.
+    pub(crate) fn linear(title: &str, unit: Unit, [low, high]: [f64; 2]) -> Axis {
+        let high = if high > low { high } else { low + low.abs().max(1.0) };
+        let step = ticks::step(high - low, 5);
+        let from = (low / step).floor() * step;
+        let to = (high / step - 1e-9).ceil() * step;
+        let number = ((to - from) / step).round() as usize;
+        let values: Vec<f64> = (0..=number).map(|n| from + n as f64 * step).collect();
+        let ticks = ticks::labelled(unit, &values, step);
+        Axis { title: title.to_owned(), scale: Scale::Linear, from, to, ticks }
+    }
+
+    /// Sets the ends of the axis; ticks beyond them are left out.
+    pub(crate) fn within(self, [from, to]: [f64; 2]) -> Axis {
+        let ticks = self.ticks.into_iter().filter(|tick| (from..=to).contains(&tick.at));
+        Axis { from, to, ticks: ticks.collect(), ..self }
+    }
+
+    /// Creates a logarithmic axis that encloses a range of positive numbers.
+    pub(crate) fn logarithmic(title: &str, unit: Unit, [low, high]: [f64; 2]) -> Axis {
+        let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
+        let low = low.clamp(high / 10f64.powf(MOST_DECADES), high);
+        let (from, to, ticks) = ticks::logarithmic(unit, low, high);
+        Axis { title: title.to_owned(), scale: Scale::Logarithmic, from, to, ticks }
+    }
+
+    /// Creates an axis of the fractions from zero to that of the largest of `count` values.
+    pub(crate) fn tail(title: &str, count: u64) -> Axis {
+        let to = 1.0 - 1.0 / (count.max(10) as f64);
+        Axis { title: title.to_owned(), scale: Scale::Tail, from: 0.0, to, ticks: ticks::tail(to) }
+    }
+
+    /// Creates an axis of the time since time zero, in seconds.
+    pub(crate) fn time(from: f64, to: f64) -> Axis {
+        let to = if to > from { to } else { from + 1.0 };
+        let (form, ticks) = ticks::time(from, to);
+        Axis { title: format!("time since the start{form}"), scale: Scale::Time, from, to, ticks }
+    }
+
+    /// Creates an axis of names; the first has the value 0, and is at the top.
+    pub(crate) fn categories(title: &str, names: &[String]) -> Axis {
+        let tick = |(place, name): (usize, &String)| Tick::new(place as f64, name.as_str());
+        Axis {
+            title: title.to_owned(),
+            scale: Scale::Category,
+            from: names.len().max(1) as f64 - 0.5,
+            to: -0.5,
+            ticks: names.iter().enumerate().map(tick).collect(),
+        }
+    }
+
+    /// Returns the place of a value between the ends of the axis, 0 to 1. `None` for what is not a
+    /// number, and for what a logarithmic axis does not have.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        let [from, to, value] = match self.scale {
+            Scale::Linear | Scale::Time | Scale::Category => [self.from, self.to, value],
+            Scale::Logarithmic if value <= 0.0 => return None,
+            Scale::Logarithmic => [self.from, self.to, value].map(f64::ln),
+            Scale::Tail => [self.from, self.to, value].map(|q| -(1.0 - q.min(1.0)).ln()),
+        };
+        let place = (value - from) / (to - from);
+        (!place.is_nan()).then(|| place.clamp(0.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(axis: &Axis, ends: [f64; 2], labels: &[&str]) {
+        let found: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        assert_eq!(found, labels);
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
+        assert!(close(axis.from, ends[0]) && close(axis.to, ends[1]), "{axis:?}");
+    }
+
+    #[test]
+    fn linear_axes_have_round_ticks_of_one_precision() {
+        let axis = Axis::from_zero("", Unit::Number, 2_345.0);
+        check(&axis, [0.0, 2_500.0], &["0", "500", "1,000", "1,500", "2,000", "2,500"]);
+        let axis = Axis::from_zero("", Unit::Time, 4.1e6);
+        check(&axis, [0.0, 5e6], &["0 ms", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms"]);
+        let axis = Axis::linear("", Unit::Change, [-0.17, 0.02]);
+        check(&axis, [-0.2, 0.05], &["−20 %", "−15 %", "−10 %", "−5 %", "0 %", "+5 %"]);
+        let axis = Axis::from_zero("", Unit::Share, 0.011);
+        check(
+            &axis,
+            [0.0, 0.012],
+            &["0.0 %", "0.2 %", "0.4 %", "0.6 %", "0.8 %", "1.0 %", "1.2 %"],
+        );
+    }
+
+    #[test]
+    fn axes_of_odd_ranges_still_have_ends() {
+        check(
+            &Axis::from_zero("", Unit::Number, f64::NAN),
+            [0.0, 1.0],
+            &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"],
+        );
+        let axis = Axis::logarithmic("", Unit::Time, [0.0, f64::NAN]);
+        assert!(axis.from < axis.to && axis.ticks.len() < 20, "{axis:?}");
+        let axis = Axis::logarithmic("", Unit::Time, [5e6, 5e6]);
+        assert!(axis.from <= 5e6 && 5e6 < axis.to, "{axis:?}");
+    }
+
+    #[test]
+    fn logarithmic_axes_have_ticks_at_powers_of_ten_or_between() {
+        let axis = Axis::logarithmic("", Unit::Time, [120e3, 80e6]);
+        check(&axis, [1e5, 1e8], &["100 µs", "1 ms", "10 ms", "100 ms"]);
+        let axis = Axis::logarithmic("", Unit::Time, [4.1e6, 66.9e6]);
+        check(&axis, [2e6, 1e8], &["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
+        let axis = Axis::logarithmic("", Unit::Time, [1.1e6, 6e6]);
+        check(&axis, [1e6, 1e7], &["1 ms", "2 ms", "5 ms", "10 ms"]);
+    }
+
+    #[test]
+    fn each_nine_of_a_tail_has_the_same_length() {
+        let axis = Axis::tail("", 10_000);
+        check(&axis, [0.0, 0.9999], &["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+        for (q, place) in [(0.9, 0.25), (0.99, 0.5), (0.999, 0.75), (0.9999, 1.0), (1.0, 1.0)] {
+            assert!((axis.place(q).unwrap() - place).abs() < 1e-9, "{q}");
+        }
+    }
+
+    #[test]
+    fn times_have_ticks_at_seconds_minutes_or_hours() {
+        check(
+            &Axis::time(0.0, 60.0),
+            [0.0, 60.0],
+            &["0", "10 s", "20 s", "30 s", "40 s", "50 s", "60 s"],
+        );
+        let hour = Axis::time(0.0, 3_600.0);
+        check(
+            &hour,
+            [0.0, 3_600.0],
+            &["0:00", "10:00", "20:00", "30:00", "40:00", "50:00", "60:00"],
+        );
+        assert_eq!(hour.title, "time since the start (min:s)");
+        let day = Axis::time(0.0, 86_400.0);
+        assert_eq!(day.ticks[1].label, "4:00");
+        assert_eq!(day.title, "time since the start (h:min)");
+        let short = Axis::time(0.0, 1.0);
+        assert_eq!(short.ticks[1].label, "0.2 s");
+    }
+
+    #[test]
+    fn places_are_on_the_axis_or_missing() {
+        let axis = Axis::from_zero("", Unit::Number, 10.0);
+        assert_eq!(axis.place(5.0), Some(0.5));
+        assert_eq!(axis.place(50.0), Some(1.0));
+        assert_eq!(axis.place(f64::NAN), None);
+        let axis = Axis::logarithmic("", Unit::Number, [1.0, 100.0]);
+        assert_eq!(axis.place(0.0), None);
+        assert!((axis.place(10.0).unwrap() - 0.5).abs() < 1e-9);
+        let axis = Axis::categories("", &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(axis.place(0.0), Some(0.75), "the first is at the top");
+    }
+}

@@ -1,0 +1,203 @@
+//! Marks: the shapes of a figure, in the units of its axes.
+
+/// A point. A coordinate that is not a number leaves a gap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Horizontal coordinate.
+    pub x: f64,
+    /// Vertical coordinate.
+    pub y: f64,
+}
+
+/// A range of one coordinate at a place of the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// Place on the other axis.
+    pub at: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A bar that stands on the horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Left edge.
+    pub from: f64,
+    /// Right edge.
+    pub to: f64,
+    /// Height.
+    pub value: f64,
+}
+
+/// A cell of a heat map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatCell {
+    /// Left and right edge.
+    pub x: [f64; 2],
+    /// Lower and upper edge.
+    pub y: [f64; 2],
+    /// Intensity, from 1 to [`HeatCell::LEVELS`].
+    pub level: u8,
+}
+
+impl HeatCell {
+    /// Highest intensity.
+    pub const LEVELS: u8 = 6;
+}
+
+/// The ink of a mark. Painters map it to a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// Colour of a series, by its number.
+    Series(usize),
+    /// Text colour.
+    Plain,
+    /// Something of secondary importance.
+    Quiet,
+    /// A doubt.
+    Doubtful,
+    /// A bad result.
+    Bad,
+}
+
+/// The stroke of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// Unbroken.
+    Solid,
+    /// Long dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+}
+
+/// A shape of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mark {
+    /// A line through points.
+    Line {
+        /// Its ink.
+        ink: Ink,
+        /// Its stroke.
+        stroke: Stroke,
+        /// Its points, from left to right.
+        points: Vec<Point>,
+    },
+    /// A line that keeps its height up to the next point.
+    Steps {
+        /// Its ink.
+        ink: Ink,
+        /// Its stroke.
+        stroke: Stroke,
+        /// Its points, from left to right.
+        points: Vec<Point>,
+    },
+    /// An area between two lines.
+    Band {
+        /// Its ink.
+        ink: Ink,
+        /// True if it is a quantity of its own, false if it is the spread of a line.
+        is_solid: bool,
+        /// Its vertical ranges, from left to right.
+        extents: Vec<Extent>,
+    },
+    /// Translucent dots.
+    Dots {
+        /// Their ink.
+        ink: Ink,
+        /// Their places.
+        points: Vec<Point>,
+    },
+    /// Bars on the horizontal axis.
+    Bars {
+        /// Their ink.
+        ink: Ink,
+        /// The bars.
+        bars: Vec<Bar>,
+    },
+    /// Horizontal intervals with ends, each around a point.
+    Intervals {
+        /// Their ink.
+        ink: Ink,
+        /// The intervals, at their vertical places.
+        extents: Vec<Extent>,
+    },
+    /// Horizontal ranges as wide stripes, behind intervals.
+    Ranges {
+        /// Their ink.
+        ink: Ink,
+        /// The ranges, at their vertical places.
+        extents: Vec<Extent>,
+    },
+    /// Cells of a heat map.
+    Cells {
+        /// Their ink.
+        ink: Ink,
+        /// The cells that are not empty.
+        cells: Vec<HeatCell>,
+    },
+    /// A vertical line across the figure.
+    Rule {
+        /// Its ink.
+        ink: Ink,
+        /// Its place.
+        at: f64,
+        /// Its label; may be empty.
+        label: String,
+    },
+    /// A horizontal line across the figure.
+    Level {
+        /// Its ink.
+        ink: Ink,
+        /// Its height.
+        at: f64,
+        /// Its label; may be empty.
+        label: String,
+    },
+    /// A shaded period.
+    Period {
+        /// Its ink.
+        ink: Ink,
+        /// Its begin.
+        from: f64,
+        /// Its end.
+        to: f64,
+        /// Its label; may be empty.
+        label: String,
+    },
+}
+
+/// An entry of a legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegendEntry {
+    /// Its ink.
+    pub ink: Ink,
+    /// Its sample.
+    pub swatch: Swatch,
+    /// Its text.
+    pub text: String,
+}
+
+/// The sample of a legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swatch {
+    /// A line.
+    Line(Stroke),
+    /// A filled area.
+    Area,
+    /// The translucent area of a spread or a range.
+    Spread,
+    /// A dot.
+    Dot,
+    /// An interval.
+    Interval,
+}
+
+impl LegendEntry {
+    /// Creates an entry.
+    pub(crate) fn new(ink: Ink, swatch: Swatch, text: impl Into<String>) -> LegendEntry {
+        LegendEntry { ink, swatch, text: text.into() }
+    }
+}

@@ -1,0 +1,45 @@
+//! Figures without pixels: axes, marks, legend and caption.
+//!
+//! A [`Figure`] says all that is drawn: which numbers, on which scales, with which ticks, labels
+//! and inks. A painter turns positions into coordinates and decides nothing. Values that are not
+//! numbers are gaps, and a figure without data says why.
+
+mod axis;
+mod mark;
+mod thin;
+mod ticks;
+mod unit;
+
+pub use axis::{Axis, Scale};
+pub use mark::{Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
+pub use thin::{MOST_POINTS, MOST_SERIES, Thinned, thinned};
+pub use ticks::Tick;
+pub use unit::Unit;
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Name for commands and files: `throughput`, `percentiles.read`.
+    pub name: String,
+    /// Heading.
+    pub title: String,
+    /// One sentence that says what to see.
+    pub caption: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Marks, from the back to the front.
+    pub marks: Vec<Mark>,
+    /// Meaning of the inks; empty if there is a single one.
+    pub legend: Vec<LegendEntry>,
+    /// Reason why there is nothing to draw, if there is nothing.
+    pub missing: Option<String>,
+}
+
+impl Figure {
+    /// Returns the caption, or the reason why the figure is empty.
+    pub fn sentence(&self) -> &str {
+        self.missing.as_deref().unwrap_or(&self.caption)
+    }
+}

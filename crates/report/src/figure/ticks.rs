@@ -1,0 +1,170 @@
+//! Ticks: round numbers with short labels of one precision.
+
+use base::Nanos;
+use base::units::grouped;
+
+use super::unit::Unit;
+use crate::number::{percent, rate, span};
+
+/// A labelled place on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Its value.
+    pub at: f64,
+    /// Its label.
+    pub label: String,
+}
+
+impl Tick {
+    pub(super) fn new(at: f64, label: impl Into<String>) -> Tick {
+        Tick { at, label: label.into() }
+    }
+}
+
+/// Steps of a time axis, in seconds.
+const SECONDS: [f64; 24] = [
+    0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0,
+    3_600.0, 7_200.0, 14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 864_000.0,
+];
+
+/// Most ticks of a time axis.
+const MOST_TIMES: f64 = 7.0;
+
+/// Length of a time axis from which labels are minutes, in seconds.
+const MINUTES_FROM: f64 = 180.0;
+
+/// Length of a time axis from which labels are hours, in seconds.
+const HOURS_FROM: f64 = 7_200.0;
+
+/// Most powers of ten with a tick each.
+const MOST_POWERS: i32 = 7;
+
+/// Most ticks at 1, 2 and 5 times the powers of ten.
+const MOST_STEPS: usize = 7;
+
+/// Returns the smallest of 1, 2 and 5 times a power of ten that divides a length into at most
+/// `parts` parts, or one more.
+pub(super) fn step(length: f64, parts: u32) -> f64 {
+    let least = (length / f64::from(parts)).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    steps.into_iter().find(|step| *step >= least * 0.8).unwrap_or(10.0 * power)
+}
+
+/// Labels values with one unit and one number of decimals.
+pub(super) fn labelled(unit: Unit, values: &[f64], step: f64) -> Vec<Tick> {
+    let highest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let (size, suffix) = size(unit, highest);
+    // The tolerance is for steps such as 0.1 / 0.001.
+    let decimals = (-((step / size).log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
+    let label = |value: f64| format!("{}{suffix}", decimal(unit, value / size, decimals));
+    values.iter().map(|value| Tick::new(*value, label(*value))).collect()
+}
+
+/// Returns the size of the shown unit and its suffix.
+fn size(unit: Unit, highest: f64) -> (f64, &'static str) {
+    match (unit, highest) {
+        (Unit::Number, 1e10..) => (1e9, " G"),
+        (Unit::Number, 1e7..) => (1e6, " M"),
+        (Unit::Number, 1e5..) => (1e3, " k"),
+        (Unit::Number, _) => (1.0, ""),
+        (Unit::Time, 1e9..) => (1e9, " s"),
+        (Unit::Time, 1e6..) => (1e6, " ms"),
+        (Unit::Time, 1e3..) => (1e3, " µs"),
+        (Unit::Time, _) => (1.0, " ns"),
+        (Unit::Share | Unit::Change, _) => (0.01, " %"),
+    }
+}
+
+/// Formats a number with these decimals; changes have signs.
+fn decimal(unit: Unit, value: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", value.abs());
+    let is_zero = digits.chars().all(|digit| digit == '0' || digit == '.');
+    let sign = match (is_zero, value < 0.0, unit) {
+        (true, ..) => "",
+        (false, true, _) => "−",
+        (false, false, Unit::Change) => "+",
+        (false, false, Unit::Number | Unit::Time | Unit::Share) => "",
+    };
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    format!("{sign}{whole}{rest}")
+}
+
+/// Returns the ends of a logarithmic axis and its ticks. The ends are 1, 2 or 5 times a power of
+/// ten.
+pub(super) fn logarithmic(unit: Unit, low: f64, high: f64) -> (f64, f64, Vec<Tick>) {
+    let first = (low.log10() + 1e-9).floor() as i32;
+    let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
+    let steps = (first..=last).flat_map(|power| {
+        [1.0, 2.0, 5.0].map(|factor| (power, factor, factor * 10f64.powi(power)))
+    });
+    let steps: Vec<(i32, f64, f64)> = steps.collect();
+    let is_below = |at: f64| at <= low * (1.0 + 1e-9);
+    let from = steps.iter().rposition(|(.., at)| is_below(*at)).unwrap_or(0);
+    let to = steps.iter().position(|(.., at)| *at >= high * (1.0 - 1e-9));
+    let to = to.unwrap_or(steps.len() - 1).max(from + 1);
+    let shown = &steps[from..=to];
+    let stride = (last - first) / (MOST_POWERS + 1) + 1;
+    let has_all = shown.len() <= MOST_STEPS;
+    let is_tick = |(power, factor, _): &&(i32, f64, f64)| {
+        has_all || (*factor == 1.0 && (power - first) % stride == 0)
+    };
+    let ticks = shown.iter().filter(is_tick).map(|(.., at)| Tick::new(*at, short(unit, *at)));
+    (steps[from].2, steps[to].2, ticks.collect())
+}
+
+/// Formats a round number by itself.
+fn short(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Number => rate(value).trim_end_matches("/s").to_owned(),
+        Unit::Time => span(Nanos(value.round() as u64)),
+        Unit::Share | Unit::Change => percent(value),
+    }
+}
+
+/// Returns the ticks of an axis of fractions up to `to`.
+pub(super) fn tail(to: f64) -> Vec<Tick> {
+    let mut ticks = vec![Tick::new(0.0, "0 %"), Tick::new(0.5, "50 %")];
+    for nines in 1..=9u32 {
+        let q = 1.0 - 10f64.powi(-(nines as i32));
+        if q > to + 1e-12 {
+            break;
+        }
+        let decimals = nines.saturating_sub(2) as usize;
+        ticks.push(Tick::new(q, format!("{:.decimals$} %", q * 100.0)));
+    }
+    ticks
+}
+
+/// Returns the form of the labels of a time axis, for its title, and its ticks.
+pub(super) fn time(from: f64, to: f64) -> (&'static str, Vec<Tick>) {
+    let length = to - from;
+    let step = SECONDS.into_iter().find(|step| length / step <= MOST_TIMES);
+    // Beyond: a power of ten of ten days.
+    let step =
+        step.unwrap_or_else(|| 864_000.0 * 10f64.powf((length / 6_048_000.0).log10().ceil()));
+    let form = match to {
+        HOURS_FROM.. => " (h:min)",
+        MINUTES_FROM.. => " (min:s)",
+        _ => "",
+    };
+    let first = (from / step).ceil() as i64;
+    let last = (to / step + 1e-9).floor() as i64;
+    let ticks = (first..=last).map(|n| {
+        let at = n as f64 * step;
+        Tick::new(at, clock(at, form))
+    });
+    (form, ticks.collect())
+}
+
+fn clock(at: f64, form: &str) -> String {
+    let whole = at.round() as i64;
+    match form {
+        " (h:min)" => format!("{}:{:02}", whole / 3_600, whole % 3_600 / 60),
+        " (min:s)" => format!("{}:{:02}", whole / 60, whole % 60),
+        _ if at == 0.0 => "0".to_owned(),
+        _ if (at - at.round()).abs() > 1e-6 => format!("{at:.1} s"),
+        _ => format!("{whole} s"),
+    }
+}

@@ -1,0 +1,268 @@
+//! The document: landmarks, headings, sentences, tables and figures, with escaped texts.
+
+use std::fmt::Write as _;
+
+use super::style::{POLICY, STYLE};
+use crate::figure::Figure;
+use crate::page::{Align, Line, Remark, Table, Tone};
+use crate::svg::{Ground, escaped, painted};
+
+/// Most rows of a table; a record has all of them.
+const MOST_ROWS: usize = 400;
+
+/// Most characters of a text; the longest are cut.
+const MOST_CHARACTERS: usize = 4_000;
+
+/// A document in the making.
+pub(crate) struct Document {
+    out: String,
+    figures: usize,
+    sections: Vec<Section>,
+}
+
+/// A section with a link to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// Identifier.
+    pub(crate) id: &'static str,
+    /// Heading.
+    pub(crate) title: &'static str,
+}
+
+/// The word of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Badge {
+    /// The word.
+    pub(crate) word: &'static str,
+    /// Its tone.
+    pub(crate) tone: Tone,
+}
+
+impl Document {
+    /// Begins a document with this title and these sections, of which the first holds the answer.
+    pub(crate) fn new(title: &str, sections: &[Section]) -> Document {
+        let mut out = String::with_capacity(1 << 18);
+        let title = shown(title);
+        out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        let _ = writeln!(
+            out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
+             <header>\n<h1><bdi>{title}</bdi></h1>\n</header>\n\
+             <nav aria-label=\"Sections\">\n<ul>"
+        );
+        for Section { id, title } in sections {
+            let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
+        }
+        out.push_str("</ul>\n</nav>\n<main>\n");
+        Document { out, figures: 0, sections: sections.to_vec() }
+    }
+
+    /// Ends the document with a line about its origin.
+    pub(crate) fn into_text(mut self, origin: &str) -> String {
+        let origin = shown(origin);
+        let _ =
+            write!(self.out, "</main>\n<footer>\n<p>{origin}</p>\n</footer>\n</body>\n</html>\n");
+        self.out
+    }
+
+    /// Writes a section of the document. It must be one of those that the document began with.
+    pub(crate) fn section(&mut self, id: &str, write: impl FnOnce(&mut Document)) {
+        let found = self.sections.iter().find(|section| section.id == id);
+        let Section { id, title } = *found.expect("a section that the document began with");
+        let _ = writeln!(
+            self.out,
+            "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
+             <h2 id=\"{id}-heading\">{title}</h2>"
+        );
+        write(self);
+        self.out.push_str("</section>\n");
+    }
+
+    /// Writes the word of a verdict, and its sentence.
+    pub(crate) fn badge(&mut self, badge: Badge, sentence: &str) {
+        let _ = writeln!(
+            self.out,
+            "<p><strong class=\"badge{}\">{}</strong> {}</p>",
+            class(badge.tone),
+            escaped(badge.word),
+            shown(sentence)
+        );
+    }
+
+    /// Writes a heading within a section.
+    pub(crate) fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.out, "<h3><bdi>{}</bdi></h3>", shown(text));
+    }
+
+    /// Writes a sentence of the answer.
+    pub(crate) fn answer(&mut self, label: &str, text: &str) {
+        let label = match label {
+            "" => String::new(),
+            label => format!("<strong><bdi>{}</bdi></strong> ", shown(label)),
+        };
+        let _ = writeln!(self.out, "<p class=\"answer\">{label}{}</p>", shown(text));
+    }
+
+    /// Writes a sentence.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.out, "<p>{}</p>", shown(text));
+    }
+
+    /// Writes remarks, each a paragraph.
+    pub(crate) fn remarks<'r>(&mut self, remarks: impl IntoIterator<Item = &'r Remark>) {
+        for remark in remarks {
+            let _ = match remark {
+                Remark::Sentence { tone, lead, rest } => {
+                    let class = class(*tone);
+                    let (lead, rest) = (shown(lead), shown(rest));
+                    writeln!(self.out, "<p><strong class=\"lead{class}\">{lead}</strong>{rest}</p>")
+                }
+                Remark::Note(text) => {
+                    writeln!(self.out, "<p class=\"note\">{}</p>", shown(text))
+                }
+            };
+        }
+    }
+
+    /// Writes labelled lines as a list of descriptions.
+    pub(crate) fn lines(&mut self, lines: &[Line]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.out.push_str("<dl>\n");
+        for line in lines {
+            let Line { label, tone, text, tone_of_text } = line;
+            let (label, text) = (shown(label.trim()), shown(text));
+            let _ = writeln!(
+                self.out,
+                "<dt class=\"label{}\"><bdi>{label}</bdi></dt><dd class=\"text{}\"><bdi>{text}\
+                 </bdi></dd>",
+                class(*tone),
+                class(*tone_of_text)
+            );
+        }
+        self.out.push_str("</dl>\n");
+    }
+
+    /// Writes a list of sentences.
+    pub(crate) fn list(&mut self, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.out.push_str("<ul>\n");
+        for item in items {
+            let _ = writeln!(self.out, "<li>{}</li>", shown(item));
+        }
+        self.out.push_str("</ul>\n");
+    }
+
+    /// Writes a table of a page; nothing if it has no rows.
+    pub(crate) fn table(&mut self, caption: &str, table: &Table) {
+        let columns = table.columns.iter().map(|column| (column.title, column.align));
+        let columns: Vec<(&str, Align)> = columns.collect();
+        let rows = table.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(ToString::to_string);
+            let mut cells: Vec<String> = cells.chain(row.note.map(str::to_owned)).collect();
+            cells.resize(columns.len(), String::new());
+            cells
+        });
+        self.rows(caption, &columns, &rows.collect::<Vec<_>>());
+    }
+
+    /// Writes rows of texts below titles; nothing if there are none.
+    pub(crate) fn rows(&mut self, caption: &str, columns: &[(&str, Align)], rows: &[Vec<String>]) {
+        if rows.is_empty() {
+            return;
+        }
+        let caption = shown(caption);
+        let _ = writeln!(
+            self.out,
+            "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
+             <table>\n<caption>{caption}</caption>\n<thead><tr>"
+        );
+        for (title, align) in columns {
+            let (title, class) = (shown(title), class_of_cell(*align));
+            let _ = match title.as_str() {
+                // An empty header would be announced as one.
+                "" => write!(self.out, "<td></td>"),
+                title => write!(self.out, "<th scope=\"col\"{class}>{title}</th>"),
+            };
+        }
+        self.out.push_str("</tr></thead>\n<tbody>\n");
+        for row in rows.iter().take(MOST_ROWS) {
+            self.row(columns, row);
+        }
+        self.out.push_str("</tbody>\n</table>\n</div>\n");
+        if let Some(more) = rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+            let _ = writeln!(self.out, "<p class=\"note\">and {more} more rows in the record</p>");
+        }
+    }
+
+    fn row(&mut self, columns: &[(&str, Align)], row: &[String]) {
+        self.out.push_str("<tr>");
+        for (place, (cell, (_, align))) in row.iter().zip(columns).enumerate() {
+            let (cell, class) = (shown(cell), class_of_cell(*align));
+            let is_name = place == 0 && *align == Align::Left;
+            let _ = match is_name {
+                true => write!(self.out, "<th scope=\"row\"{class}><bdi>{cell}</bdi></th>"),
+                false => write!(self.out, "<td{class}><bdi>{cell}</bdi></td>"),
+            };
+        }
+        self.out.push_str("</tr>\n");
+    }
+
+    /// Writes figures side by side.
+    pub(crate) fn figures<'f>(&mut self, figures: impl IntoIterator<Item = &'f Figure>) {
+        self.out.push_str("<div class=\"figures\">\n");
+        for figure in figures {
+            self.figures += 1;
+            let id = format!("figure-{}", self.figures);
+            let (title, caption) = (shown(&figure.title), shown(&figure.caption));
+            let caption = if figure.missing.is_some() { String::new() } else { caption };
+            let _ = writeln!(
+                self.out,
+                "<figure id=\"{id}\">\n<h3><bdi>{title}</bdi></h3>\n<figcaption>{caption}\
+                 </figcaption>\n{}\n</figure>",
+                painted(figure, Ground::Page(&id))
+            );
+        }
+        self.out.push_str("</div>\n");
+    }
+
+    /// Writes text that keeps its lines.
+    pub(crate) fn preformatted(&mut self, text: &str) {
+        let lines: Vec<String> = text.lines().map(shown).collect();
+        let _ = writeln!(self.out, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
+    }
+}
+
+/// Returns a text without meaning in markup, and cut if it is very long.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => escaped(&text[..end]) + "…",
+        None => escaped(text),
+    }
+}
+
+/// Returns the class of a tone, after a blank.
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain | Tone::Strong => "",
+        Tone::Quiet => " quiet",
+        Tone::Good => " good",
+        Tone::Doubtful => " doubt",
+        Tone::Bad => " bad",
+    }
+}
+
+fn class_of_cell(align: Align) -> &'static str {
+    match align {
+        Align::Left => " class=\"text\"",
+        Align::Right => " class=\"number\"",
+    }
+}

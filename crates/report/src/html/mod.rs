@@ -1,0 +1,12 @@
+//! The painter of pages as HTML: one file without scripts, without network, and complete where
+//! styles are forbidden too.
+//!
+//! Figures are inline SVG with presentation attributes. The one style element only arranges and
+//! colours. Every text is escaped, and the bytes depend on the page alone.
+
+mod document;
+mod run;
+mod style;
+
+pub(crate) use document::{Badge, Document, Section};
+pub use run::html;

@@ -1,0 +1,155 @@
+//! The answer of a run as HTML.
+
+use super::document::{Badge, Document, Section};
+use crate::figure::Figure;
+use crate::page::{Align, CheckRow, Headline, JobSection, Page, VerdictPosition};
+
+/// The sections, in their order.
+const SECTIONS: [Section; 6] = [
+    Section { id: "answer", title: "Answer" },
+    Section { id: "figures", title: "Figures" },
+    Section { id: "numbers", title: "Numbers" },
+    Section { id: "checks", title: "Checks" },
+    Section { id: "environment", title: "Environment" },
+    Section { id: "repeat", title: "Plan, and how to repeat it" },
+];
+
+/// Beginnings of the names of the figures that stand beside the answer: one of each.
+const FIRST: [&str; 4] = ["throughput", "response", "percentiles", "loads"];
+
+/// Formats the answer of a run as one file of HTML.
+pub fn html(page: &Page, figures: &[Figure]) -> String {
+    let about = &page.run.about;
+    let target = about.target_in_words();
+    let title = match target.is_empty() {
+        true => about.workload.clone(),
+        false => format!("{} on {target}", about.workload),
+    };
+    let mut out = Document::new(&title, &SECTIONS);
+    let (first, others) = divided(figures);
+    out.section("answer", |out| {
+        answer(out, page);
+        out.figures(first);
+    });
+    out.section("figures", |out| out.figures(others));
+    out.section("numbers", |out| numbers(out, page));
+    out.section("checks", |out| checks(out, page));
+    out.section("environment", |out| environment(out, page));
+    out.section("repeat", |out| repeat(out, page));
+    out.into_text(&format!("Made by assay {} from {}.", about.version, about.file()))
+}
+
+/// Returns the figures beside the answer, which are not empty, and all others.
+fn divided(figures: &[Figure]) -> (Vec<&Figure>, Vec<&Figure>) {
+    let place = |beginning: &str| {
+        let is_it = |figure: &Figure| figure.name.split('.').next() == Some(beginning);
+        let is_empty = |figure: &Figure| figure.missing.is_some();
+        figures.iter().position(|figure| is_it(figure) && !is_empty(figure))
+    };
+    let first: Vec<usize> = FIRST.into_iter().filter_map(place).collect();
+    let is_first = |place: &usize| first.contains(place);
+    let (first, others): (Vec<usize>, Vec<usize>) = (0..figures.len()).partition(is_first);
+    let figures = |places: Vec<usize>| places.into_iter().map(|place| &figures[place]).collect();
+    (figures(first), figures(others))
+}
+
+fn answer(out: &mut Document, page: &Page) {
+    match page.verdict_position {
+        VerdictPosition::First => {
+            verdict(out, page);
+            headline(out, &page.headline);
+        }
+        VerdictPosition::AfterHeadline => {
+            headline(out, &page.headline);
+            verdict(out, page);
+        }
+        VerdictPosition::Omitted => headline(out, &page.headline),
+    }
+    if page.is_limiter_shown {
+        out.remarks(&page.limiter.remarks);
+        out.remarks(&page.changes);
+    }
+}
+
+fn headline(out: &mut Document, headline: &Headline) {
+    out.remarks(&headline.ending);
+    headline.answers.iter().for_each(|line| out.answer(&line.label, &line.text));
+    out.remarks(&headline.remarks);
+}
+
+fn verdict(out: &mut Document, page: &Page) {
+    let verdict = &page.verdict;
+    out.badge(Badge { word: verdict.word, tone: verdict.tone }, &verdict.tally);
+    out.lines(&verdict.objections);
+}
+
+fn numbers(out: &mut Document, page: &Page) {
+    out.lines(&page.run.subject);
+    page.jobs.iter().for_each(|section| job(out, section));
+    for section in &page.side_effect_tables {
+        out.heading(&section.heading);
+        out.table(&section.heading, &section.table);
+        out.lines(&section.claims);
+        out.remarks(&section.notes);
+        out.remarks(section.legend.iter().map(|legend| &legend.note));
+    }
+    out.table("Loads", &page.loads.table);
+    out.remarks(&page.loads.remarks);
+    let events =
+        page.events.events.iter().map(|event| vec![event.at.to_string(), event.text.clone()]);
+    let columns = [("time", Align::Right), ("event", Align::Left)];
+    out.rows("Events", &columns, &events.collect::<Vec<_>>());
+    out.remarks(&page.events.more);
+}
+
+fn job(out: &mut Document, job: &JobSection) {
+    let name = &job.summary.name;
+    out.heading(name);
+    out.remarks([&job.heading]);
+    out.lines(&job.outcomes);
+    out.table(&format!("Times of {name}"), &job.times);
+    out.remarks(&job.notes_on_times);
+    out.remarks(&job.notes);
+    out.table(&format!("Errors of {name}"), &job.errors);
+    out.lines(&job.error_texts);
+    out.table(&format!("Statements of {name}"), &job.statements);
+    out.table(&format!("Servers of {name}"), &job.servers);
+    out.remarks(&job.notes_on_service);
+    out.table(&format!("Course of {name}"), &job.course);
+}
+
+fn checks(out: &mut Document, page: &Page) {
+    let row = |check: &CheckRow| {
+        let remedy = check.remedy.unwrap_or_default().to_owned();
+        vec![check.name.to_owned(), check.status.name().to_owned(), check.sentence.clone(), remedy]
+    };
+    let rows: Vec<Vec<String>> = page.verdict.checks.iter().map(row).collect();
+    let columns = [
+        ("check", Align::Left),
+        ("result", Align::Left),
+        ("finding", Align::Left),
+        ("what to do", Align::Left),
+    ];
+    out.paragraph(&page.verdict.tally);
+    out.rows("Checks of the measurement", &columns, &rows);
+}
+
+fn environment(out: &mut Document, page: &Page) {
+    out.remarks(&page.environment.note);
+    for subject in &page.environment.subjects {
+        let is_shown = |(name, _): &&(String, String)| name != "assay.plan";
+        let facts = subject.facts.iter().filter(is_shown);
+        let rows: Vec<Vec<String>> =
+            facts.map(|(name, value)| vec![name.clone(), value.clone()]).collect();
+        out.rows(&subject.heading, &[("name", Align::Left), ("value", Align::Left)], &rows);
+    }
+}
+
+fn repeat(out: &mut Document, page: &Page) {
+    out.lines(&page.run.resources);
+    out.heading("Commands");
+    out.preformatted(&page.run.about.command);
+    out.preformatted(&page.run.commands.join("\n"));
+    out.heading("Plan");
+    out.preformatted(&page.run.about.plan);
+}

@@ -1,0 +1,10 @@
+//! The style of pages, and the policy that allows it and nothing else.
+
+/// The style: one element, so that a page needs no other file.
+pub(super) const STYLE: &str = include_str!("style.css");
+
+/// The content security policy of a page: no network, no script, and no style but [`STYLE`], by
+/// its SHA-256.
+pub(super) const POLICY: &str = "default-src 'none'; \
+    style-src 'sha256-YqE8g3mlqOPUYAXvec8y203iW+T9jyLUkuMCP4OCz6Y='; \
+    base-uri 'none'; form-action 'none'";

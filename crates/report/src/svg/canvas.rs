@@ -1,0 +1,134 @@
+//! The document: elements with attributes and escaped texts.
+
+use std::fmt::Write as _;
+
+use super::escape::escaped;
+use super::ground::Ground;
+use crate::figure::Figure;
+
+/// An SVG document in the making.
+pub(super) struct Canvas {
+    out: String,
+}
+
+/// The horizontal alignment of a text at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A place in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// The size of a document, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Size {
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// The height of ordinary texts, in pixels.
+pub(super) const TEXT: f64 = 12.0;
+
+/// The height of titles of figures that are files, in pixels.
+pub(super) const TITLE: f64 = 15.0;
+
+impl Canvas {
+    pub(super) fn new(figure: &Figure, size: Size, ground: Ground<'_>) -> Canvas {
+        let (width, height) = (number(size.width), number(size.height));
+        let id = match ground {
+            Ground::File => "figure",
+            Ground::Page(id) => id,
+        };
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\" role=\"img\" \
+             aria-labelledby=\"{id}-title {id}-desc\" font-family=\"sans-serif\" \
+             font-size=\"{}\" fill=\"currentColor\"{}>",
+            number(TEXT),
+            if ground == Ground::File { " color=\"#1a1a1a\"" } else { "" },
+        );
+        let _ = write!(out, "<title id=\"{id}-title\">{}</title>", escaped(&figure.title));
+        let described = description(figure);
+        let _ = write!(out, "<desc id=\"{id}-desc\">{}</desc>", escaped(&described));
+        if ground == Ground::File {
+            let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+        }
+        Canvas { out }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.out + "</svg>"
+    }
+
+    /// Writes markup that is made of numbers and constants.
+    pub(super) fn raw(&mut self, markup: &str) {
+        self.out.push_str(markup);
+    }
+
+    /// Writes a text with further attributes.
+    pub(super) fn text(&mut self, place: Place, anchor: Anchor, attributes: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let (x, y) = (number(place.x), number(place.y));
+        let text = escaped(text);
+        let _ = write!(self.out, "<text x=\"{x}\" y=\"{y}\"{anchor}{attributes}>{text}</text>");
+    }
+
+    /// Writes a straight line.
+    pub(super) fn line(&mut self, from: Place, to: Place, attributes: &str) {
+        let path = format!("M{}L{}", pair(from), pair(to));
+        self.path(&path, attributes);
+    }
+
+    /// Writes a path without filling, unless the attributes have one.
+    pub(super) fn path(&mut self, path: &str, attributes: &str) {
+        let fill = if attributes.contains("fill=") { "" } else { " fill=\"none\"" };
+        let _ = write!(self.out, "<path d=\"{path}\"{fill}{attributes}/>");
+    }
+}
+
+/// Describes a figure for those who cannot see it: caption, axes, series and labels.
+fn description(figure: &Figure) -> String {
+    if let Some(missing) = &figure.missing {
+        return missing.clone();
+    }
+    let mut text = figure.caption.clone();
+    for (which, axis) in [("Horizontal", &figure.x), ("Vertical", &figure.y)] {
+        let ends = axis.ticks.first().zip(axis.ticks.last());
+        if let Some((first, last)) = ends {
+            let title = if axis.title.is_empty() { "" } else { ": " };
+            let _ = write!(
+                text,
+                " {which} axis{title}{}, {} to {}.",
+                axis.title, first.label, last.label
+            );
+        }
+    }
+    let series: Vec<&str> = figure.legend.iter().map(|entry| entry.text.as_str()).collect();
+    if !series.is_empty() {
+        let _ = write!(text, " Shown: {}.", series.join("; "));
+    }
+    text
+}
+
+/// Formats a coordinate with at most one decimal.
+pub(super) fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let short = text.strip_suffix(".0").unwrap_or(&text);
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// Formats a place of a path.
+pub(super) fn pair(place: Place) -> String {
+    format!("{} {}", number(place.x), number(place.y))
+}

@@ -1,0 +1,50 @@
+//! Texts in XML and HTML.
+
+use base::is_terminal_control;
+
+/// Escapes a text for content and quoted attributes of XML and HTML. Line ends become blanks, and
+/// characters that are invisible or would turn other text around become their codes: `[U+202E]`.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\r' | '\t' => out.push(' '),
+            code if is_terminal_control(code) || is_no_xml(code) => {
+                out.push_str(&format!("[U+{:04X}]", u32::from(code)));
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Returns true for characters that XML 1.0 does not allow (section 2.2).
+fn is_no_xml(character: char) -> bool {
+    matches!(character, '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_from_outside_have_no_meaning_in_markup() {
+        for (text, expected) in [
+            ("<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"),
+            ("a & \"b\"", "a &amp; &quot;b&quot;"),
+            ("two\nlines", "two lines"),
+            ("\u{202e}evil\u{0}", "[U+202E]evil[U+0000]"),
+            ("\u{1b}[2J", "[U+001B][2J"),
+            ("\u{ffff}", "[U+FFFF]"),
+            ("]]>", "]]&gt;"),
+            ("مرحبا 😀 表", "مرحبا 😀 表"),
+        ] {
+            assert_eq!(escaped(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The frame of a figure: headings, grid, ticks, titles, labels and legend.
+
+use super::canvas::{Anchor, Canvas, Place, TEXT, TITLE, number};
+use super::layout::{LINE, Layout, SWATCH, WIDEST, WIDTH, cut, width, wrapped};
+use super::palette::{PLAIN, color};
+use super::shapes;
+use crate::figure::{Figure, Mark, Scale};
+
+/// Writes title and caption.
+pub(super) fn write_headings(canvas: &mut Canvas, layout: &Layout) {
+    for (place, height, line) in &layout.headings {
+        let attributes = match *height == TITLE {
+            true => format!(" font-size=\"{}\" font-weight=\"bold\"", number(TITLE)),
+            false => String::new(),
+        };
+        canvas.text(*place, Anchor::Start, &attributes, line);
+    }
+}
+
+/// Writes the reason why there is nothing to draw.
+pub(super) fn write_reason(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
+    let lines = wrapped(figure.sentence(), TEXT, WIDTH - 32.0);
+    let middle = (layout.top + layout.bottom) / 2.0;
+    let first = middle - (lines.len() as f64 - 1.0) * LINE / 2.0;
+    for (row, line) in lines.iter().enumerate() {
+        let place = Place { x: WIDTH / 2.0, y: first + row as f64 * LINE };
+        canvas.text(place, Anchor::Middle, "", line);
+    }
+    let box_of = format!(
+        "<rect x=\"0.5\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" \
+         stroke=\"{PLAIN}\" stroke-opacity=\"0.25\" stroke-dasharray=\"4 3\"/>",
+        number(layout.top),
+        number(WIDTH - 1.0),
+        number(layout.bottom - layout.top)
+    );
+    canvas.raw(&box_of);
+}
+
+/// Writes the grid, the ticks and the titles of both axes.
+pub(super) fn write_axes(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
+    let grid = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.14\"");
+    for tick in &figure.y.ticks {
+        let Some(y) = layout.y(figure, tick.at) else { continue };
+        if figure.y.scale != Scale::Category {
+            let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
+            canvas.line(from, to, &grid);
+        }
+        let place = Place { x: layout.left - 6.0, y: y + 4.0 };
+        canvas.text(place, Anchor::End, "", &cut(&tick.label, TEXT, WIDEST));
+    }
+    write_ticks_of_x(canvas, figure, layout, &grid);
+    let axis = format!(" stroke=\"{PLAIN}\" stroke-opacity=\"0.6\"");
+    let corner = Place { x: layout.left, y: layout.bottom };
+    canvas.line(corner, Place { x: layout.right, ..corner }, &axis);
+    canvas.text(layout.title_of_y, Anchor::Start, QUIET, &figure.y.title);
+    let below = Place { x: layout.right, y: layout.bottom + 2.0 * LINE + 2.0 };
+    if !figure.x.title.is_empty() {
+        canvas.text(below, Anchor::End, QUIET, &figure.x.title);
+    }
+}
+
+/// Attributes of the titles of axes.
+const QUIET: &str = " fill-opacity=\"0.75\"";
+
+fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid: &str) {
+    let mut free = 0.0;
+    for tick in &figure.x.ticks {
+        let Some(x) = layout.x(figure, tick.at) else { continue };
+        canvas.line(Place { x, y: layout.top }, Place { x, y: layout.bottom }, grid);
+        let half = width(&tick.label, TEXT) / 2.0;
+        // A label that would touch the one before it is left out; its line stays.
+        let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
+        if middle - half >= free {
+            free = middle + half + 4.0;
+            let place = Place { x: middle, y: layout.bottom + LINE };
+            canvas.text(place, Anchor::Middle, "", &tick.label);
+        }
+    }
+}
+
+/// Writes the labels of rules, levels and periods above the marks. One that would cover another is
+/// left out; its line stays.
+pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
+    const SMALL: f64 = 10.0;
+    let mut rows = [layout.left; 3];
+    for mark in &figure.marks {
+        let (ink, at, label) = match mark {
+            Mark::Rule { ink, at, label } => (*ink, *at, label),
+            Mark::Period { ink, from, label, .. } => (*ink, *from, label),
+            Mark::Level { ink, at, label } => {
+                let Some(y) = layout.y(figure, *at) else { continue };
+                let place = Place { x: layout.right - 2.0, y: y - 3.0 };
+                let attributes = small(color(*ink));
+                canvas.text(place, Anchor::End, &attributes, &cut(label, SMALL, 200.0));
+                continue;
+            }
+            _ => continue,
+        };
+        let Some(x) = layout.x(figure, at) else { continue };
+        let text = cut(label, SMALL, 150.0);
+        let needed = width(&text, SMALL) + 6.0;
+        let begin = if x + needed > layout.right { x - needed } else { x };
+        if text.is_empty() {
+            continue;
+        }
+        let Some(row) = rows.iter().position(|free| *free <= begin) else { continue };
+        rows[row] = begin + needed;
+        let place = Place { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
+        canvas.text(place, Anchor::Start, &small(color(ink)), &text);
+    }
+}
+
+fn small(color: &str) -> String {
+    format!(" font-size=\"10\" fill=\"{color}\"")
+}
+
+/// Writes the legend.
+pub(super) fn write_legend(canvas: &mut Canvas, layout: &Layout) {
+    for (place, entry, text) in &layout.legend {
+        shapes::write_swatch(canvas, *place, entry);
+        let place = Place { x: place.x + SWATCH + 5.0, ..*place };
+        canvas.text(place, Anchor::Start, "", text);
+    }
+}

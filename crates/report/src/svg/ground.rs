@@ -1,0 +1,10 @@
+//! Surroundings of figures.
+
+/// The surroundings of a painted figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ground<'a> {
+    /// A file of its own, with title and caption in the picture.
+    File,
+    /// A page that shows title and caption itself. The figure has this identifier in it.
+    Page(&'a str),
+}

@@ -1,0 +1,182 @@
+//! The layout of a figure: the places of its plot, its legend and its texts.
+
+use unicode_width::UnicodeWidthChar;
+
+use super::canvas::{Place, Size, TEXT, TITLE};
+use super::ground::Ground;
+use crate::figure::{Figure, LegendEntry, Scale};
+
+/// Width of every figure, in pixels. A narrow one keeps its texts legible on a phone.
+pub(super) const WIDTH: f64 = 480.0;
+
+/// Width of the sample of a legend, in pixels.
+pub(super) const SWATCH: f64 = 20.0;
+
+/// Height of the plot, in pixels.
+const PLOT: f64 = 200.0;
+
+/// Height of a row of categories, in pixels.
+const CATEGORY: f64 = 34.0;
+
+/// Height of a line of text, in pixels.
+pub(super) const LINE: f64 = 16.0;
+
+/// Widest labels of a vertical axis, in pixels.
+pub(super) const WIDEST: f64 = 170.0;
+
+/// Mean width of a character of one column, as a fraction of its height. Digits have 0.56 in most
+/// sans-serif fonts, capitals more.
+const COLUMN: f64 = 0.58;
+
+/// Most lines of a caption in a figure that is a file.
+const MOST_LINES: usize = 5;
+
+/// The places of the parts of a figure, in pixels.
+pub(super) struct Layout {
+    pub(super) size: Size,
+    /// Left, right, top and bottom edge of the plot.
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    pub(super) headings: Vec<(Place, f64, String)>,
+    pub(super) title_of_y: Place,
+    pub(super) legend: Vec<(Place, LegendEntry, String)>,
+}
+
+impl Layout {
+    pub(super) fn of(figure: &Figure, ground: Ground<'_>) -> Layout {
+        let (headings, mut y) = headings(figure, ground);
+        let labels = figure.y.ticks.iter().map(|tick| width(&tick.label, TEXT));
+        let widest = labels.fold(0.0, f64::max).min(WIDEST);
+        let left = if figure.missing.is_some() { 12.0 } else { (widest + 10.0).max(24.0) };
+        let right = WIDTH - 14.0;
+        let legend = match figure.missing {
+            Some(_) => Vec::new(),
+            None => legend(&figure.legend, y + 12.0),
+        };
+        y = legend.last().map_or(y, |(place, ..)| place.y + 4.0);
+        let title_of_y = Place { x: 2.0, y: y + 12.0 };
+        let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
+        y += if has_title { LINE + 4.0 } else { 8.0 };
+        let plot = match (figure.y.scale, figure.missing.is_some()) {
+            (_, true) => PLOT / 2.0,
+            (Scale::Category, false) => CATEGORY * figure.y.ticks.len().max(1) as f64,
+            (_, false) => PLOT,
+        };
+        let bottom = y + plot;
+        let below = match (figure.missing.is_some(), figure.x.title.is_empty()) {
+            (true, _) => 4.0,
+            (false, true) => LINE + 8.0,
+            (false, false) => 2.0 * LINE + 8.0,
+        };
+        let size = Size { width: WIDTH, height: bottom + below };
+        Layout { size, left, right, top: y, bottom, headings, title_of_y, legend }
+    }
+
+    /// Returns the horizontal place of a value, in pixels.
+    pub(super) fn x(&self, figure: &Figure, value: f64) -> Option<f64> {
+        Some(self.left + figure.x.place(value)? * (self.right - self.left))
+    }
+
+    /// Returns the vertical place of a value, in pixels.
+    pub(super) fn y(&self, figure: &Figure, value: f64) -> Option<f64> {
+        Some(self.bottom - figure.y.place(value)? * (self.bottom - self.top))
+    }
+}
+
+/// Returns the lines of title and caption of a file, and the place below them.
+fn headings(figure: &Figure, ground: Ground<'_>) -> (Vec<(Place, f64, String)>, f64) {
+    let mut y = 0.0;
+    let mut headings = Vec::new();
+    if ground != Ground::File {
+        return (headings, y);
+    }
+    y += 22.0;
+    let title = cut(&figure.title, TITLE, WIDTH - 24.0);
+    headings.push((Place { x: 12.0, y }, TITLE, title));
+    if figure.missing.is_none() {
+        for line in wrapped(&figure.caption, TEXT, WIDTH - 24.0).into_iter().take(MOST_LINES) {
+            y += LINE;
+            headings.push((Place { x: 12.0, y }, TEXT, line));
+        }
+    }
+    (headings, y + 6.0)
+}
+
+/// Places the entries of a legend in rows.
+fn legend(entries: &[LegendEntry], top: f64) -> Vec<(Place, LegendEntry, String)> {
+    let mut place = Place { x: 2.0, y: top };
+    let mut placed = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let text = cut(&entry.text, TEXT, WIDTH - 44.0);
+        let needed = SWATCH + 5.0 + width(&text, TEXT);
+        if place.x > 2.0 && place.x + needed > WIDTH - 2.0 {
+            place = Place { x: 2.0, y: place.y + LINE };
+        }
+        placed.push((place, entry.clone(), text));
+        place.x += needed + 14.0;
+    }
+    placed
+}
+
+/// Estimates the width of a text of this height, in pixels.
+pub(super) fn width(text: &str, height: f64) -> f64 {
+    text.chars().map(|character| width_of(character, height)).sum()
+}
+
+fn width_of(character: char, height: f64) -> f64 {
+    match character {
+        // Shown as a code of eight characters.
+        code if base::is_terminal_control(code) => 8.0 * COLUMN * height,
+        other => other.width().unwrap_or(0) as f64 * COLUMN * height,
+    }
+}
+
+/// Cuts a text to a width in pixels.
+pub(super) fn cut(text: &str, height: f64, room: f64) -> String {
+    if width(text, height) <= room {
+        return text.to_owned();
+    }
+    let mut left = room - COLUMN * height;
+    let mut short = String::new();
+    for character in text.chars() {
+        left -= width_of(character, height);
+        if left < 0.0 {
+            break;
+        }
+        short.push(character);
+    }
+    short.truncate(short.trim_end().len());
+    short + "…"
+}
+
+/// Breaks a text into lines of a width in pixels; longer words are cut.
+pub(super) fn wrapped(text: &str, height: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, height) + width(word, height) + height / 2.0 <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(cut(word, height, room)),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_and_wrapped() {
+        let long = "x".repeat(300);
+        let short = cut(&long, TEXT, 100.0);
+        assert!(short.ends_with('…') && width(&short, TEXT) <= 100.0, "{short}");
+        assert_eq!(cut("short", TEXT, 100.0), "short");
+        let lines = wrapped("one two three four", TEXT, 70.0);
+        assert_eq!(lines, ["one two", "three four"]);
+    }
+}

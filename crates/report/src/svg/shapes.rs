@@ -1,0 +1,255 @@
+//! The shapes of marks.
+
+use super::canvas::{Canvas, Place, number, pair};
+use super::layout::{Layout, SWATCH};
+use super::palette::color;
+use crate::figure::{Bar, Extent, Figure, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
+
+/// Half the height of an interval's end, in pixels.
+const END: f64 = 5.0;
+
+/// Half the height of a range's stripe, in pixels.
+const STRIPE: f64 = 10.0;
+
+/// A figure with its layout.
+struct Plot<'a> {
+    figure: &'a Figure,
+    layout: &'a Layout,
+}
+
+impl Plot<'_> {
+    fn place(&self, x: f64, y: f64) -> Option<Place> {
+        Some(Place { x: self.layout.x(self.figure, x)?, y: self.layout.y(self.figure, y)? })
+    }
+}
+
+/// Writes a mark without its label.
+pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark: &Mark) {
+    let plot = Plot { figure, layout };
+    match mark {
+        Mark::Line { ink, stroke, points } => {
+            canvas.path(&line(&plot, points, false), &stroked(*ink, *stroke));
+        }
+        Mark::Steps { ink, stroke, points } => {
+            canvas.path(&line(&plot, points, true), &stroked(*ink, *stroke));
+        }
+        Mark::Band { ink, is_solid, extents } => {
+            let opacity = if *is_solid { "0.7" } else { "0.2" };
+            canvas.path(&band(&plot, extents), &filled(*ink, opacity));
+        }
+        Mark::Dots { ink, points } => dots(canvas, &plot, *ink, points),
+        Mark::Bars { ink, bars } => canvas.path(&boxes(&plot, bars), &filled(*ink, "0.75")),
+        Mark::Intervals { ink, extents } => {
+            let attributes = stroked(*ink, Stroke::Solid);
+            canvas.path(&intervals(&plot, extents), &attributes);
+        }
+        Mark::Ranges { ink, extents } => {
+            canvas.path(&ranges(&plot, extents), &filled(*ink, "0.22"));
+        }
+        Mark::Cells { ink, cells } => heat(canvas, &plot, *ink, cells),
+        Mark::Rule { ink, at, .. } => {
+            if let Some(x) = layout.x(figure, *at) {
+                let (from, to) = (Place { x, y: layout.top }, Place { x, y: layout.bottom });
+                canvas.line(from, to, &thin(*ink));
+            }
+        }
+        Mark::Level { ink, at, .. } => {
+            if let Some(y) = layout.y(figure, *at) {
+                let (from, to) = (Place { x: layout.left, y }, Place { x: layout.right, y });
+                canvas.line(from, to, &thin(*ink));
+            }
+        }
+        Mark::Period { ink, from, to, .. } => period(canvas, &plot, *ink, [*from, *to]),
+    }
+}
+
+fn stroked(ink: Ink, stroke: Stroke) -> String {
+    let dashes = match stroke {
+        Stroke::Solid => "",
+        Stroke::Dashed => " stroke-dasharray=\"6 3\"",
+        Stroke::Dotted => " stroke-dasharray=\"1.5 3\"",
+    };
+    let color = color(ink);
+    format!(
+        " stroke=\"{color}\" stroke-width=\"1.6\" stroke-linecap=\"round\" \
+         stroke-linejoin=\"round\"{dashes}"
+    )
+}
+
+fn thin(ink: Ink) -> String {
+    format!(" stroke=\"{}\" stroke-dasharray=\"3 2\"", color(ink))
+}
+
+fn filled(ink: Ink, opacity: &str) -> String {
+    format!(" fill=\"{}\" fill-opacity=\"{opacity}\"", color(ink))
+}
+
+/// Returns the path of a line; missing points are gaps, and a point between two gaps is a dot.
+fn line(plot: &Plot<'_>, points: &[Point], has_steps: bool) -> String {
+    let mut path = String::new();
+    let mut before: Option<Place> = None;
+    let mut is_alone = false;
+    for point in points {
+        let place = plot.place(point.x, point.y);
+        match (place, before) {
+            (Some(place), Some(before)) if has_steps => {
+                path.push_str(&format!("H{}", number(place.x)));
+                if number(place.y) != number(before.y) {
+                    path.push_str(&format!("V{}", number(place.y)));
+                }
+                is_alone = false;
+            }
+            (Some(place), Some(_)) => {
+                path.push_str(&format!("L{}", pair(place)));
+                is_alone = false;
+            }
+            (Some(place), None) => {
+                path.push_str(&format!("M{}", pair(place)));
+                is_alone = true;
+            }
+            (None, _) if is_alone => {
+                path.push_str("h0");
+                is_alone = false;
+            }
+            (None, _) => {}
+        }
+        before = place;
+    }
+    if is_alone {
+        path.push_str("h0");
+    }
+    path
+}
+
+/// Returns the path of a band: each stretch without gaps is one area.
+fn band(plot: &Plot<'_>, extents: &[Extent]) -> String {
+    let mut path = String::new();
+    let places = extents.iter().map(|extent| {
+        Some((plot.place(extent.at, extent.low)?, plot.place(extent.at, extent.high)?))
+    });
+    let places: Vec<Option<(Place, Place)>> = places.collect();
+    for stretch in places.split(Option::is_none) {
+        let upper = stretch.iter().flatten().map(|(_, high)| *high);
+        let lower = stretch.iter().rev().flatten().map(|(low, _)| *low);
+        for (number, place) in upper.chain(lower).enumerate() {
+            path.push_str(if number == 0 { "M" } else { "L" });
+            path.push_str(&pair(place));
+        }
+        if !stretch.is_empty() {
+            path.push('Z');
+        }
+    }
+    path
+}
+
+fn dots(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, points: &[Point]) {
+    let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
+    // A stroke of length zero with round ends is a dot.
+    let path: String = places.map(|place| format!("M{}h0", pair(place))).collect();
+    canvas.path(&path, &dotted(ink));
+}
+
+fn dotted(ink: Ink) -> String {
+    format!(
+        " stroke=\"{}\" stroke-width=\"6\" stroke-linecap=\"round\" stroke-opacity=\"0.45\"",
+        color(ink)
+    )
+}
+
+fn boxes(plot: &Plot<'_>, bars: &[Bar]) -> String {
+    let bottom = plot.layout.bottom;
+    let area = |bar: &Bar| {
+        let (from, to) = (plot.place(bar.from, bar.value)?, plot.place(bar.to, bar.value)?);
+        // Half a pixel between bars keeps them apart.
+        let right = (to.x - 0.5).max(from.x);
+        Some(rectangle([from.x, right], [from.y, bottom]))
+    };
+    bars.iter().filter_map(area).collect()
+}
+
+fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
+    format!(
+        "M{} {}H{}V{}H{}Z",
+        number(left),
+        number(top),
+        number(right),
+        number(bottom),
+        number(left)
+    )
+}
+
+fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
+    let whole = |extent: &Extent| {
+        let low = plot.place(extent.low, extent.at)?;
+        let high = plot.place(extent.high, extent.at)?;
+        let (top, length) = (number(low.y - END), number(2.0 * END));
+        let (left, right, y) = (number(low.x), number(high.x), number(low.y));
+        Some(format!("M{left} {top}v{length}M{left} {y}H{right}M{right} {top}v{length}"))
+    };
+    extents.iter().filter_map(whole).collect()
+}
+
+fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
+    let whole = |extent: &Extent| {
+        let low = plot.place(extent.low, extent.at)?;
+        let high = plot.place(extent.high, extent.at)?;
+        Some(rectangle([low.x, high.x], [low.y - STRIPE, low.y + STRIPE]))
+    };
+    extents.iter().filter_map(whole).collect()
+}
+
+/// Writes a heat map: one path for each intensity, and one box for neighbours of the same.
+fn heat(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, cells: &[HeatCell]) {
+    for level in 1..=HeatCell::LEVELS {
+        let path: String = cells
+            .iter()
+            .filter(|cell| cell.level == level)
+            .filter_map(|cell| {
+                let low = plot.place(cell.x[0], cell.y[0])?;
+                let high = plot.place(cell.x[1], cell.y[1])?;
+                Some(rectangle([low.x, high.x], [high.y, low.y]))
+            })
+            .collect();
+        if !path.is_empty() {
+            let opacity = format!("{:.2}", f64::from(level) / f64::from(HeatCell::LEVELS));
+            canvas.path(&path, &filled(ink, &opacity));
+        }
+    }
+}
+
+fn period(canvas: &mut Canvas, plot: &Plot<'_>, ink: Ink, [from, to]: [f64; 2]) {
+    let Plot { figure, layout } = plot;
+    let ends = layout.x(figure, from).zip(layout.x(figure, to));
+    if let Some((from, to)) = ends {
+        // A short one stays visible.
+        let area = rectangle([from, to.max(from + 1.0)], [layout.top, layout.bottom]);
+        canvas.path(&area, &filled(ink, "0.15"));
+    }
+}
+
+/// Writes the sample of a legend's entry.
+pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntry) {
+    let middle = place.y - 4.0;
+    let (left, right) = (place.x, place.x + SWATCH);
+    let area = rectangle([left + 4.0, right - 4.0], [middle - 5.0, middle + 5.0]);
+    let (from, to) = (Place { x: left, y: middle }, Place { x: right, y: middle });
+    match entry.swatch {
+        Swatch::Line(stroke) => canvas.line(from, to, &stroked(entry.ink, stroke)),
+        Swatch::Area => canvas.path(&area, &filled(entry.ink, "0.7")),
+        Swatch::Spread => canvas.path(&area, &filled(entry.ink, "0.22")),
+        Swatch::Dot => {
+            let dot = format!("M{} {}h0", number(left + SWATCH / 2.0), number(middle));
+            canvas.path(&dot, &dotted(entry.ink));
+        }
+        Swatch::Interval => {
+            let ends = format!(
+                "M{0} {1}v8M{0} {2}H{3}M{3} {1}v8",
+                number(left + 2.0),
+                number(middle - 4.0),
+                number(middle),
+                number(right - 2.0)
+            );
+            canvas.path(&ends, &stroked(entry.ink, Stroke::Solid));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Tests of painted figures.
+
+use std::path::Path;
+
+use super::*;
+use crate::figure::{
+    Axis, Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit,
+};
+
+/// Returns a figure with every mark.
+fn whole() -> Figure {
+    let ink = Ink::Series(0);
+    let points = [[1.0, 2.0], [2.0, 4.0], [3.0, f64::NAN], [4.0, 1.0]];
+    let points = points.map(|[x, y]| Point { x, y }).to_vec();
+    let extents =
+        vec![Extent { at: 2.0, low: 1.0, high: 3.0 }, Extent { at: 3.0, low: 1.0, high: 2.0 }];
+    let cells = vec![HeatCell { x: [6.0, 7.0], y: [1.0, 2.0], level: 3 }];
+    let label = || "warm-up".to_owned();
+    let marks = vec![
+        Mark::Period { ink: Ink::Quiet, from: 0.0, to: 1.0, label: label() },
+        Mark::Band { ink, is_solid: false, extents: extents.clone() },
+        Mark::Line { ink, stroke: Stroke::Dashed, points: points.clone() },
+        Mark::Steps { ink: Ink::Series(1), stroke: Stroke::Solid, points: points.clone() },
+        Mark::Dots { ink: Ink::Series(2), points },
+        Mark::Bars { ink, bars: vec![Bar { from: 8.0, to: 9.0, value: 3.0 }] },
+        Mark::Ranges { ink: Ink::Doubtful, extents: extents.clone() },
+        Mark::Intervals { ink: Ink::Plain, extents },
+        Mark::Cells { ink, cells },
+        Mark::Rule { ink: Ink::Bad, at: 5.0, label: "<outage>".to_owned() },
+        Mark::Level { ink: Ink::Plain, at: 4.5, label: "limit".to_owned() },
+    ];
+    Figure {
+        name: "all".to_owned(),
+        title: "All marks & <more>".to_owned(),
+        caption: "A line, and everything else.".to_owned(),
+        x: Axis::time(0.0, 10.0),
+        y: Axis::from_zero("requests per second", Unit::Number, 5.0),
+        marks,
+        legend: vec![LegendEntry::new(ink, Swatch::Line(Stroke::Dashed), "read \u{202e}x")],
+        missing: None,
+    }
+}
+
+/// Compares a text with a file, or writes the file if `UPDATE` is set.
+fn check(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/snapshots").join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == expected, "{} differs; run the test once with UPDATE=1", path.display());
+}
+
+#[test]
+fn figure_with_every_mark_has_these_bytes() {
+    check("figure.svg", &svg(&whole()));
+}
+
+#[test]
+fn figures_have_no_styles_and_no_foreign_markup() {
+    for text in [svg(&whole()), painted(&whole(), Ground::Page("f1"))] {
+        for absent in ["style=", "<style", "<script", "href", "NaN", "inf", "<more>", "\u{202e}"] {
+            assert!(!text.contains(absent), "{absent} in {text}");
+        }
+        assert!(text.contains("<title id=") && text.contains("<desc id="), "{text}");
+    }
+}
+
+#[test]
+fn figure_in_a_page_takes_the_ink_of_the_page() {
+    let text = painted(&whole(), Ground::Page("f1"));
+    assert!(!text.contains("#ffffff") && text.contains("currentColor"), "{text}");
+    assert!(text.contains("aria-labelledby=\"f1-title f1-desc\""), "{text}");
+}
+
+#[test]
+fn missing_value_splits_a_line() {
+    let ink = Ink::Series(0);
+    let ys = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, f64::NAN, 4.0];
+    let points = (0..).map(f64::from).zip(ys).map(|(x, y)| Point { x, y }).collect();
+    let marks = vec![Mark::Line { ink, stroke: Stroke::Solid, points }];
+    let text = painted(&Figure { marks, ..whole() }, Ground::Page("f"));
+    let path = text.split("<path d=\"").find(|path| path.contains("#0072b2")).unwrap();
+    assert_eq!(path.split('"').next().unwrap().matches('M').count(), 3, "{path}");
+    assert!(path.split('"').next().unwrap().ends_with("h0"), "a lone point is a dot: {path}");
+}
+
+#[test]
+fn empty_figure_says_why() {
+    let missing = Some("No request ended in an error.".to_owned());
+    let text = svg(&Figure { missing, ..whole() });
+    assert!(text.contains(">No request ended in an error.</text>"), "{text}");
+    assert!(!text.contains("stroke-linecap"), "nothing is drawn: {text}");
+}
