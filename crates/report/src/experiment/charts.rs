@@ -112,7 +112,7 @@ fn marks_of_effects(shown: &[Effect<'_>]) -> Vec<Mark> {
 }
 
 fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
-    let level = shown.first().map_or_else(String::new, |it| sentence::level(it.arm.alpha));
+    let level = shown.first().map_or_else(String::new, |it| sentence::level(it.change.alpha));
     let interval = format!("{level} confidence interval around the estimate");
     let mut legend = vec![LegendEntry::new(Ink::Series(0), Swatch::Interval, interval)];
     if shown.iter().any(|effect| effect.bets().next().is_some()) {
@@ -150,7 +150,7 @@ fn figure_of_pairs(view: &ExperimentView, effect: &Effect<'_>) -> Figure {
     let last = points.len() as f64 + 0.5;
     let extent = |at: f64| Extent { at, low: ends[0], high: ends[1] };
     let (ink, stroke) = (Ink::Series(0), Stroke::Dashed);
-    let level = sentence::level(arm.alpha);
+    let level = sentence::level(change.alpha);
     let same = finite().filter(|y| (*y > 0.0) == (compared.change > 0.0)).count();
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
