@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use archive::{ExperimentWriter, LookRow, RunRow, RunState};
+use archive::{ExperimentWriter, LookRow, Phase, RunRow, RunState};
 use base::Target;
 use engine::{NoListener, Options, Stop};
 use fuzz::{files, run_kept};
@@ -118,6 +118,8 @@ fn an_experiment() -> Vec<u8> {
             round: (run - 1) / 2,
             position: (run - 1) % 2,
             arm: if run % 2 == 1 { "one" } else { "two" }.to_owned(),
+            point: None,
+            phase: Phase::Compare,
             attempt: 0,
             state: RunState::Counts,
             verdict: "valid".to_owned(),
