@@ -305,7 +305,9 @@ fn latest_warm_up_of_a_round_holds_for_all_of_its_runs() {
     let spoilt = "select count(*) from figure where value = -1";
     let spoilt: u32 = connection.query_row(spoilt, [], |row| row.get(0)).unwrap();
     assert_eq!(spoilt, 0, "the round was judged again");
-    assert_eq!(ExperimentContent::read(&cut).unwrap(), ExperimentContent::read(&record).unwrap());
+    let mut continued = ExperimentContent::read(&cut).unwrap();
+    assert_eq!(std::mem::take(&mut continued.notes).len(), 1);
+    assert_eq!(continued, ExperimentContent::read(&record).unwrap());
 }
 
 /// A workload that inserts the same keys in every run.
