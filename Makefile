@@ -84,7 +84,7 @@ limiter:
 	target/release/limiter --write
 
 # An hour and a half: false alarms of the checks in a thousand valid runs, faults that they notice, intervals
-# that hold the truth, errors of comparisons and of capacity searches, and then the same of a hundred runs in real time, if nothing else is at work.
+# that hold the truth, errors of comparisons, of capacity searches, and of curves and histories, and then the same of a hundred runs in real time, if nothing else is at work.
 selftest-full:
 	@scripts/setup test
 	cargo build --release --locked -p bench -p cli

@@ -1,21 +1,23 @@
-//! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals) and
-//! of `docs/comparing.md` (error rates of comparisons, and of mistakes in them), and of
-//! `docs/capacity.md` (errors of capacity searches).
+//! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals), of
+//! `docs/comparing.md` (error rates of comparisons, and of mistakes in them), of `docs/capacity.md`
+//! (errors of capacity searches), and of `docs/history.md` (error rates of sweeps and histories).
 //!
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
 //! it takes half an hour on an otherwise idle machine. `trust comparisons` prints only the tables
 //! of comparisons, `trust capacity [--searches N]` those of N capacity searches on each system (40
-//! by default). All fail if a table is worse than the page allows.
+//! by default), and `trust curves` those of sweeps and histories. All fail if a table is worse than
+//! the page allows.
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use bench::trust::alarms::{Alarms, CheckCounts, SHAPES, alarms};
 use bench::trust::capacity::{SearchErrors, Special, errors, specials};
 use bench::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates_of_runs};
 use bench::trust::coverage::coverage;
+use bench::trust::curves::{CurveCounts, curve_rates};
 use bench::trust::idle::{idle, stalls};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
 
@@ -33,11 +35,17 @@ const COMPARISONS: u32 = 2_000;
 /// Number of capacity searches on each system.
 const SEARCHES: u32 = 40;
 
+/// Number of fits, sweeps and histories.
+const CURVES: CurveCounts = CurveCounts { fits: 200, sweeps: 100, histories: 200 };
+
 /// Number of valid runs per run with each fault.
 const FAULTY: u64 = 10;
 
 /// Number of requests in each run of the coverage table; enough for a p99.
 const REQUESTS: u64 = 400_000;
+
+const USAGE: &str =
+    "usage: trust [RUNS | comparisons | capacity [--searches N] | curves | real [RUNS]]";
 
 fn main() -> ExitCode {
     match tables() {
@@ -56,14 +64,13 @@ fn tables() -> Result<bool, Box<dyn Error>> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => virtual_tables(&mut out, VIRTUAL_RUNS),
         ["comparisons"] => write_comparisons(&mut out, COMPARISONS),
+        ["curves"] => write_curves(&mut out, CURVES),
         ["capacity"] => write_searches(&mut out, SEARCHES),
         ["capacity", "--searches", searches] => write_searches(&mut out, searches.parse()?),
         ["real"] => real_tables(&mut out, REAL_RUNS),
         ["real", runs] => real_tables(&mut out, runs.parse()?),
         [runs] => virtual_tables(&mut out, runs.parse()?),
-        _ => {
-            Err("usage: trust [RUNS | comparisons | capacity [--searches N] | real [RUNS]]".into())
-        }
+        _ => Err(USAGE.into()),
     }
 }
 
@@ -74,7 +81,8 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
     let compared = write_comparisons(out, COMPARISONS)?;
     let searched = write_searches(out, SEARCHES)?;
-    Ok(silent && sharp && covered && compared && searched)
+    let curved = write_curves(out, CURVES)?;
+    Ok(silent && sharp && covered && compared && searched && curved)
 }
 
 fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
@@ -125,19 +133,38 @@ fn write_coverage(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
 fn write_comparisons(out: &mut impl Write, comparisons: u32) -> Result<bool, Box<dyn Error>> {
     let mut found = rates(comparisons);
     found.extend(rates_of_runs(comparisons.div_ceil(5))?);
-    writeln!(out, "\n| comparisons | number | rate | accepted |\n| --- | --: | --: | --: |")?;
-    for it in &found {
+    write_rates(out, "comparisons", &found)?;
+    let mistakes = mutations(comparisons);
+    write_mutations(out, &mistakes)?;
+    Ok(found.iter().all(ComparisonRate::is_good) && mistakes.iter().all(Mutation::is_noticed))
+}
+
+/// Writes the error rates of sweeps and histories, and of mistakes in them.
+fn write_curves(out: &mut impl Write, counts: CurveCounts) -> Result<bool, Box<dyn Error>> {
+    let found = curve_rates(counts)?;
+    write_rates(out, "sweeps and histories", &found.rates)?;
+    write_mutations(out, &found.mutations)?;
+    out.flush()?;
+    Ok(found.is_good())
+}
+
+fn write_rates(out: &mut impl Write, title: &str, rates: &[ComparisonRate]) -> io::Result<()> {
+    writeln!(out, "\n| {title} | number | rate | accepted |\n| --- | --: | --: | --: |")?;
+    for it in rates {
         let (low, high) = (it.accepted.start(), it.accepted.end());
         let (number, percent) = (it.comparisons, it.percent());
         writeln!(out, "| {} | {number} | {percent:.1} % | {low} … {high} % |", it.name)?;
     }
-    let mistakes = mutations(comparisons);
+    Ok(())
+}
+
+fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()> {
     writeln!(out, "\n| mistake | in | without it | with it |\n| --- | --- | --: | --: |")?;
-    for it in &mistakes {
+    for it in mistakes {
         let (without, with) = (it.honest.percent(), it.mistaken.percent());
         writeln!(out, "| {} | {} | {without:.1} % | {with:.1} % |", it.mistake, it.honest.name)?;
     }
-    Ok(found.iter().all(ComparisonRate::is_good) && mistakes.iter().all(Mutation::is_noticed))
+    Ok(())
 }
 
 /// Writes the errors of `searches` capacity searches on each system.

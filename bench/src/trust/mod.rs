@@ -9,6 +9,7 @@ pub mod alarms;
 pub mod capacity;
 pub mod comparison;
 pub mod coverage;
+pub mod curves;
 pub mod idle;
 pub mod sensitivity;
 

@@ -17,7 +17,7 @@ pub struct ComparisonRate {
 
 impl ComparisonRate {
     /// Counts the comparisons, by their seeds, that have the property.
-    pub(super) fn count(
+    pub(in crate::trust) fn count(
         name: &'static str,
         comparisons: u32,
         accepted: RangeInclusive<f64>,

@@ -1,0 +1,114 @@
+//! Histories of records, drawn from a model.
+
+use analyze::compare::{RunFigures, RunVerdict};
+use analyze::history::{HistoryRun, history};
+use analyze::{CheckKind, Component, Status};
+use base::{Seed, Stream};
+use workload::question::{Quantity, RunMetric};
+
+use crate::trust::comparison::ComparisonRate;
+
+/// Records of a series.
+const RECORDS: u32 = 40;
+
+/// Standard deviation of the noise from record to record.
+const NOISE: f64 = 0.02;
+
+/// Size of the step.
+const STEP: f64 = -0.05;
+
+/// Fewest records before and after a step.
+const MARGIN: u64 = 8;
+
+/// Largest distance of a change point from the true one, in records.
+const NEAR: u32 = 3;
+
+/// Throughput of another plan, as a multiple.
+const OTHER_PLAN: f64 = 1.5;
+
+/// Times that each value is counted if copies are taken for records.
+const COPIES: u32 = 4;
+
+/// Rates of change points.
+#[derive(Clone, Debug)]
+pub(super) struct HistoryRates {
+    /// A step is found.
+    pub(super) found: ComparisonRate,
+    /// The same, if every second record is of another plan.
+    pub(super) found_in_mixed: ComparisonRate,
+    /// A series without a step has a change point.
+    pub(super) alarms: ComparisonRate,
+    /// The same, if each record is there several times.
+    pub(super) alarms_of_copies: ComparisonRate,
+}
+
+/// Counts the series with change points.
+pub(super) fn rates(number: u32) -> HistoryRates {
+    let finds = |plans| move |seed| finds_step(seed, plans);
+    let alarms = |copies| move |seed| !changes(&unchanged(seed, copies)).is_empty();
+    let found = "history of 40 records, noise 2 %, step of 5 %: found within 3 records";
+    let alarm = "history of 40 records without a step: a change point";
+    HistoryRates {
+        found: ComparisonRate::count(found, number, 90.0..=100.0, finds(Plans::One)),
+        found_in_mixed: ComparisonRate::count(found, number, 90.0..=100.0, finds(Plans::Two)),
+        alarms: ComparisonRate::count(alarm, number, 0.0..=5.0, alarms(1)),
+        alarms_of_copies: ComparisonRate::count(alarm, number, 0.0..=5.0, alarms(COPIES)),
+    }
+}
+
+/// The plans of the records of a series.
+#[derive(Clone, Copy, Debug)]
+enum Plans {
+    One,
+    /// The mistake: every second record is of another one.
+    Two,
+}
+
+fn finds_step(seed: u64, plans: Plans) -> bool {
+    let mut draw = Stream::new(Seed(seed), "histories", "step").draw(0);
+    let at = (MARGIN + draw.below(u64::from(RECORDS) - 2 * MARGIN + 1)) as u32;
+    let values: Vec<f64> = (0..RECORDS)
+        .map(|record| {
+            let step = if record >= at { 1.0 + STEP } else { 1.0 };
+            let plan = match plans {
+                Plans::Two if record % 2 == 1 => OTHER_PLAN,
+                Plans::One | Plans::Two => 1.0,
+            };
+            1_000.0 * step * plan * (1.0 + NOISE * draw.normal())
+        })
+        .collect();
+    changes(&values).into_iter().any(|found| found.abs_diff(at) <= NEAR)
+}
+
+/// Returns a series without a step. With several copies, each value is there so many times.
+fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
+    let mut draw = Stream::new(Seed(seed), "histories", "unchanged").draw(0);
+    let mut values = Vec::new();
+    while values.len() < RECORDS as usize {
+        let value = 1_000.0 * (1.0 + NOISE * draw.normal());
+        values.extend((0..copies).map(|_| value));
+    }
+    values
+}
+
+/// Returns the first record after each change of the throughput.
+fn changes(values: &[f64]) -> Vec<u32> {
+    let records: Vec<[RunFigures; 1]> = values.iter().map(|value| [figures(*value)]).collect();
+    let runs: Vec<HistoryRun<'_>> = records.iter().map(|figures| HistoryRun { figures }).collect();
+    let all = history(&runs, &[]);
+    all.iter().flat_map(|metric| &metric.changes).map(|change| change.after as u32).collect()
+}
+
+fn figures(throughput: f64) -> RunFigures {
+    let none: [(CheckKind, Status); 0] = [];
+    RunFigures {
+        verdict: RunVerdict::new(none),
+        jobs: vec!["read".to_owned()],
+        metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
+        missing: Vec::new(),
+        cpu: Vec::new(),
+        slos: Vec::new(),
+        limiter: Component::Unknown,
+        facts: Vec::new(),
+    }
+}

@@ -1,0 +1,90 @@
+//! The error rates of curves and of histories.
+//!
+//! The runs of [`sweeps`](mod@sweeps) are made by the engine in virtual time, against a simulated
+//! server that follows the universal scalability law, with noise from run to run. The records of
+//! [`histories`](mod@histories) are drawn from a model, as thousands of runs would only add up to
+//! the same noise. Each mistake must turn its row red.
+
+mod histories;
+mod sweeps;
+
+use std::error::Error;
+
+use crate::trust::comparison::{ComparisonRate, Mutation};
+
+/// Number of sweeps whose law is fitted, of those whose best point is named, and of histories.
+#[derive(Clone, Copy, Debug)]
+pub struct CurveCounts {
+    /// Fits of the universal scalability law.
+    pub fits: u32,
+    /// Sweeps with a best point.
+    pub sweeps: u32,
+    /// Histories of each kind.
+    pub histories: u32,
+}
+
+/// The rates, and those with a mistake.
+#[derive(Clone, Debug)]
+pub struct CurveRates {
+    /// Rates without a mistake.
+    pub rates: Vec<ComparisonRate>,
+    /// Mistakes.
+    pub mutations: Vec<Mutation>,
+}
+
+impl CurveRates {
+    /// Returns true if all rates are accepted, and all mistakes noticed.
+    pub fn is_good(&self) -> bool {
+        self.rates.iter().all(ComparisonRate::is_good)
+            && self.mutations.iter().all(Mutation::is_noticed)
+    }
+}
+
+/// Measures all rates.
+///
+/// # Errors
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
+pub fn curve_rates(counts: CurveCounts) -> Result<CurveRates, Box<dyn Error>> {
+    let fits = sweeps::fits(counts.fits)?;
+    let best = sweeps::best_points(counts.sweeps)?;
+    let histories = histories::rates(counts.histories);
+    let mutations = vec![
+        Mutation {
+            mistake: "points in ascending order, the machine 15 % slower at the last one",
+            honest: fits.holds[1].clone(),
+            mistaken: fits.holds_if_slowing,
+        },
+        Mutation {
+            mistake: "only the best mean is named",
+            honest: best.named.clone(),
+            mistaken: best.best_mean,
+        },
+        Mutation {
+            mistake: "records of two plans in one series",
+            honest: histories.found.clone(),
+            mistaken: histories.found_in_mixed,
+        },
+        Mutation {
+            mistake: "each record counted four times",
+            honest: histories.alarms.clone(),
+            mistaken: histories.alarms_of_copies,
+        },
+    ];
+    let mut rates = fits.holds.to_vec();
+    rates.extend([best.named, best.far, histories.found, histories.alarms]);
+    Ok(CurveRates { rates, mutations })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `trust curves` makes 200 fits and 100 sweeps.
+    const COUNTS: CurveCounts = CurveCounts { fits: 25, sweeps: 20, histories: 200 };
+
+    #[test]
+    fn curves_and_histories_err_at_their_rates_and_mistakes_turn_them_red() {
+        let found = curve_rates(COUNTS).unwrap();
+        assert!(found.is_good(), "{found:#?}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Sweeps of the number of clients, against a server that follows the universal scalability law.
+
+use std::error::Error;
+
+use analyze::compare::RunFigures;
+use analyze::curve::{BestRule, CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
+use analyze::summarize;
+use workload::question::{Direction, Quantity, RunMetric};
+
+use crate::trust::comparison::ComparisonRate;
+use crate::trust::{plan, simulated};
+
+/// Numbers of clients.
+const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Runs of each number of clients.
+const REPEATS: u32 = 3;
+
+/// Error probability of the intervals and of the best point.
+const ALPHA: f64 = 0.05;
+
+/// Fraction by which the machine is slower at the last point than at the first one, if the points
+/// are measured in ascending order while it slows down.
+const SLOWING: f64 = 0.15;
+
+/// A server that follows the law.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    /// λ, in requests per second.
+    lambda: f64,
+    sigma: f64,
+    kappa: f64,
+}
+
+/// The server of the fits: N* = √(0.95/0.0005) = 43.6.
+const FITTED: Law = Law { lambda: 100.0, sigma: 0.05, kappa: 0.000_5 };
+
+/// The server of the best points: 32 clients are the best of [`CLIENTS`], 64 are 1 % worse.
+const SWEPT: Law = Law { lambda: 100.0, sigma: 0.02, kappa: 0.000_5 };
+
+/// The best of [`CLIENTS`] of the server [`SWEPT`], as an index.
+const BEST: usize = 5;
+
+impl Law {
+    fn throughput(self, clients: f64) -> f64 {
+        let Law { lambda, sigma, kappa } = self;
+        let others = clients - 1.0;
+        lambda * clients / (1.0 + sigma * others + kappa * clients * others)
+    }
+
+    /// Makes a sweep with noise of 2 % from run to run, and returns the figures of each point.
+    fn sweep(self, seed: u64) -> Result<Vec<Vec<RunFigures>>, Box<dyn Error>> {
+        let Law { lambda, sigma, kappa } = self;
+        let url = format!(
+            "sim:usl?service={}us&contention={sigma}&coherency={kappa}&noise=0.02",
+            1e6 / lambda
+        );
+        let run = |point: usize, repeat: u32| -> Result<RunFigures, Box<dyn Error>> {
+            let clients = CLIENTS[point];
+            let plan = plan(&format!(
+                "duration = 3s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = {clients}\n"
+            ))?;
+            let number = u64::from(repeat) * CLIENTS.len() as u64 + point as u64;
+            let evidence = simulated(&plan, &url, seed * 1_000 + number)?;
+            Ok(RunFigures::of(&evidence, &summarize(&evidence), Vec::new()))
+        };
+        let point = |point| (0..REPEATS).map(|repeat| run(point, repeat)).collect();
+        (0..CLIENTS.len()).map(point).collect()
+    }
+}
+
+fn throughput() -> RunMetric {
+    RunMetric::of(Quantity::Throughput, "read")
+}
+
+fn points(runs: &[Vec<RunFigures>]) -> Vec<CurvePoint<'_>> {
+    let mut points = Vec::new();
+    for (clients, runs) in CLIENTS.into_iter().zip(runs) {
+        let runs = (0..).zip(runs).map(|(repeat, figures)| CurveRun { repeat, figures });
+        let (value, x) = (clients.to_string(), Some(f64::from(clients)));
+        points.push(CurvePoint { value, x, runs: runs.collect() });
+    }
+    points
+}
+
+/// Lowers the throughput of the points as if the machine slowed down from the first to the last.
+fn slow(runs: &mut [Vec<RunFigures>]) {
+    let last = (runs.len() - 1) as f64;
+    for (place, runs) in runs.iter_mut().enumerate() {
+        let factor = 1.0 - SLOWING * place as f64 / last;
+        let metrics = runs.iter_mut().flat_map(|figures| &mut figures.metrics);
+        let throughputs = metrics.filter(|(metric, _)| *metric == throughput());
+        throughputs.for_each(|(_, value)| *value *= factor);
+    }
+}
+
+/// Makes sweeps on all processors.
+fn sweeps<T: Send>(
+    law: Law,
+    number: u32,
+    judge: impl Fn(Vec<Vec<RunFigures>>) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, Box<dyn Error>> {
+    let sweep = |seed| judge(law.sweep(seed + 1).map_err(|error| error.to_string())?);
+    let all: Result<Vec<T>, String> = lab::at_once(u64::from(number), sweep).into_iter().collect();
+    Ok(all?)
+}
+
+/// Rates of fits.
+#[derive(Clone, Debug)]
+pub(super) struct FitRates {
+    /// The interval holds the true λ, σ, κ and N*.
+    pub(super) holds: [ComparisonRate; 4],
+    /// That of σ, if the points are measured in ascending order on a machine that slows down.
+    pub(super) holds_if_slowing: ComparisonRate,
+}
+
+/// Counts the fits whose interval holds the true parameter.
+pub(super) fn fits(number: u32) -> Result<FitRates, Box<dyn Error>> {
+    let found = sweeps(FITTED, number, |mut runs| {
+        let honest = held(&runs)?;
+        slow(&mut runs);
+        Ok([honest, held(&runs)?])
+    })?;
+    let rate = |name, fit: usize, place: usize| ComparisonRate {
+        name,
+        comparisons: number,
+        found: found.iter().filter(|fits| fits[fit][place]).count() as u32,
+        accepted: 90.0..=100.0,
+    };
+    let of_sigma = "law of scalability, noise 2 %: interval holds σ";
+    Ok(FitRates {
+        holds: [
+            rate("law of scalability, noise 2 %: interval holds λ", 0, 0),
+            rate(of_sigma, 0, 1),
+            rate("law of scalability, noise 2 %: interval holds κ", 0, 2),
+            rate("law of scalability, noise 2 %: interval holds N*", 0, 3),
+        ],
+        holds_if_slowing: rate(of_sigma, 1, 1),
+    })
+}
+
+/// Returns which of λ, σ, κ and N* lie in the interval of their fit.
+fn held(runs: &[Vec<RunFigures>]) -> Result<[bool; 4], String> {
+    let Law { lambda, sigma, kappa } = FITTED;
+    let peak = ((1.0 - sigma) / kappa).sqrt();
+    let holds = |fitted: Fitted, truth| fitted.interval.is_some_and(|it| it.contains(truth));
+    let usl = fit_usl(&points(runs), &throughput(), ALPHA)
+        .map_err(|reason| format!("no fit: {reason:?}"))?;
+    let of_peak = match usl.peak {
+        Peak::At { clients, .. } => holds(clients, peak),
+        Peak::None { above } => above.is_none_or(|above| above <= peak),
+    };
+    Ok([holds(usl.lambda, lambda), holds(usl.sigma, sigma), holds(usl.kappa, kappa), of_peak])
+}
+
+/// Rates of sweeps whose best point is known.
+#[derive(Clone, Debug)]
+pub(super) struct BestRates {
+    /// The truly best point is named, or among those that are not worse.
+    pub(super) named: ComparisonRate,
+    /// It has the best mean: the rate if nothing else were named.
+    pub(super) best_mean: ComparisonRate,
+    /// A point with less than half of the best throughput is among those that are not worse.
+    pub(super) far: ComparisonRate,
+}
+
+/// Counts the sweeps in which the best of eight numbers of clients is named.
+pub(super) fn best_points(number: u32) -> Result<BestRates, Box<dyn Error>> {
+    let rule = BestRule { better: Direction::Higher, metric: throughput() };
+    let is_far = |point: usize| {
+        let truth = |point: usize| SWEPT.throughput(f64::from(CLIENTS[point]));
+        truth(point) < 0.5 * truth(BEST)
+    };
+    let found = sweeps(SWEPT, number, |runs| {
+        let found = best(&points(&runs), &rule, ALPHA);
+        let has_best_mean = found.best == Some(BEST);
+        let is_named = has_best_mean || found.not_worse().any(|point| point == BEST);
+        Ok([is_named, has_best_mean, found.not_worse().any(is_far)])
+    })?;
+    let rate = |name, place: usize, accepted| ComparisonRate {
+        name,
+        comparisons: number,
+        found: found.iter().filter(|it| it[place]).count() as u32,
+        accepted,
+    };
+    let name = "best of 8 numbers of clients, the next 1 % worse: named or not worse";
+    Ok(BestRates {
+        named: rate(name, 0, 95.0..=100.0),
+        best_mean: rate(name, 1, 95.0..=100.0),
+        far: rate("a point with half of its throughput: not worse", 2, 0.0..=5.0),
+    })
+}
