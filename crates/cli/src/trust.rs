@@ -51,7 +51,8 @@ pub(crate) fn refuse_programs_of_arm(
         | Difference::Param { .. }
         | Difference::Key { .. }
         | Difference::Before(_)
-        | Difference::After(_) => false,
+        | Difference::After(_)
+        | Difference::Nodes(_) => false,
     };
     let own = arm.differences.iter().filter(asks);
     let line = |one: &Difference| format!("  [arm {}]  {} = {}", arm.name, one.key(), one.value());

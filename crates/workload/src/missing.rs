@@ -20,11 +20,8 @@ const fn missing(name: &'static str, instead: &'static str) -> Missing {
 const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
 
 /// First words of the names of unsupported sections.
-pub(crate) const SECTIONS: &[Missing] = &[
-    missing("sweep", ONE_BY_ONE),
-    missing("saturate", ONE_BY_ONE),
-    missing("capacity", ONE_BY_ONE),
-];
+pub(crate) const SECTIONS: &[Missing] =
+    &[missing("saturate", ONE_BY_ONE), missing("capacity", ONE_BY_ONE)];
 
 /// Unsupported keys, in any section.
 pub(crate) const KEYS: &[Missing] =
@@ -53,7 +50,7 @@ fn without_dialect(name: &str) -> &str {
 /// Returns the error `X is not supported by this version of assay`, with the alternative as its
 /// help.
 ///
-/// `what` is written as in the file: `[sweep]`, `uuid()`, or the name of a key.
+/// `what` is written as in the file: `[capacity]`, `uuid()`, or the name of a key.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
 }

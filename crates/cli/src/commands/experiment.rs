@@ -247,6 +247,9 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
             trust::refuse_programs_of_arm(&workload, arm, is_url_typed(arm, &args.file))?;
         }
     }
+    if file.experiment.sweep.is_some() {
+        return refuse("[sweep] is not run yet".to_owned(), "check it with `assay check`");
+    }
     if args.op_log.is_some() || args.loaded {
         let option = if args.loaded { "--loaded" } else { "--op-log" };
         return refuse(format!("an experiment has no {option}"), "leave it out");

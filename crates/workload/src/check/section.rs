@@ -168,11 +168,12 @@ fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
     if missing::section(name) {
         return missing::error(Some(section.span), &bracketed(name));
     }
-    if name == "question" || name.split_whitespace().next() == Some("arm") {
+    let is_of_experiment = matches!(name, "question" | "sweep");
+    if is_of_experiment || name.split_whitespace().next() == Some("arm") {
         let message = format!("the section {} belongs to an experiment file", bracketed(name));
         return Diagnostic::error(section.span, message).help(
-            "an experiment file has only `[question]` and `[arm NAME]`; its workload is a file of \
-             its own",
+            "an experiment file has only `[question]`, `[arm NAME]` and `[sweep]`; its workload is \
+             a file of its own",
         );
     }
     let is_slip = |entry: &&Entry<'_>| nearest(entry.key().text(), ["query"]).is_some();

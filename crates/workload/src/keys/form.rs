@@ -51,6 +51,10 @@ pub enum Form {
     Restore,
     /// `SIZE, METRIC SIZE, …`.
     Deltas,
+    /// `WHAT: RANGE`.
+    Vary,
+    /// `lowest METRIC` or `highest METRIC`.
+    Best,
 }
 
 impl Form {
@@ -81,6 +85,8 @@ impl Form {
             Form::Rounds => "whole number, or auto".to_owned(),
             Form::Restore => "none | reload | statement".to_owned(),
             Form::Deltas => "SIZE, METRIC SIZE, …".to_owned(),
+            Form::Vary => "WHAT: RANGE".to_owned(),
+            Form::Best => "lowest METRIC | highest METRIC".to_owned(),
         }
     }
 }

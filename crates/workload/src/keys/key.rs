@@ -29,11 +29,13 @@ pub enum Place {
     Question,
     /// `[arm NAME]` of an experiment file.
     Arm,
+    /// `[sweep]` of an experiment file.
+    Sweep,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 12] = [
+    pub const ALL: [Place; 13] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -46,6 +48,7 @@ impl Place {
         Place::Observe,
         Place::Question,
         Place::Arm,
+        Place::Sweep,
     ];
 
     /// Returns the heading in the reference.
@@ -63,6 +66,7 @@ impl Place {
             Place::Observe => "[observe]",
             Place::Question => "[question] of an experiment file",
             Place::Arm => "[arm NAME] of an experiment file",
+            Place::Sweep => "[sweep] of an experiment file",
         }
     }
 
@@ -78,6 +82,7 @@ impl Place {
             Place::Observe => Owner::Observe,
             Place::Question => Owner::Question,
             Place::Arm => Owner::Arm,
+            Place::Sweep => Owner::Sweep,
         }
     }
 }
@@ -103,6 +108,8 @@ pub enum Owner {
     Question,
     /// `[arm NAME]`.
     Arm,
+    /// `[sweep]`.
+    Sweep,
 }
 
 impl Owner {
@@ -118,6 +125,7 @@ impl Owner {
             Owner::Observe => "in `[observe]`",
             Owner::Question => "in `[question]` of an experiment file",
             Owner::Arm => "in an `[arm NAME]` section of an experiment file",
+            Owner::Sweep => "in `[sweep]` of an experiment file",
         }
     }
 }

@@ -38,6 +38,7 @@ const THRESHOLD: Key = Key { place: Place::Threshold, ..SECTION };
 const OBSERVE: Key = Key { place: Place::Observe, ..SECTION };
 const QUESTION: Key = Key { place: Place::Question, ..GLOBAL };
 const ARM: Key = Key { place: Place::Arm, ..GLOBAL };
+const SWEEP: Key = Key { place: Place::Sweep, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
@@ -687,5 +688,29 @@ pub static ALL: &[Key] = &[
         example: "after-command = ./drop-cache.sh",
         repeatable: true,
         ..ARM
+    },
+    Key {
+        name: "vary",
+        form: Form::Vary,
+        default: "",
+        doc: "what takes several values, and the values: a list, or a range with its step",
+        example: "vary = concurrency(read): 1..128 x2",
+        ..SWEEP
+    },
+    Key {
+        name: "repeats",
+        form: Form::Count,
+        default: "3",
+        doc: "runs at each point; each repeat runs every point once, in random order",
+        example: "repeats = 5",
+        ..SWEEP
+    },
+    Key {
+        name: "best",
+        form: Form::Best,
+        default: "no point is called the best",
+        doc: "rule for the best point",
+        example: "best = lowest response.p99(read)",
+        ..SWEEP
     },
 ];

@@ -1,17 +1,17 @@
 //! Checks of `[arm NAME]` sections.
 
-use base::{Diagnostic, Span, Target, TargetError, TargetKind};
+use base::{Diagnostic, Span, Target, TargetKind};
 
-use super::experiment::{Difference, overrides};
+use super::difference::{Difference, overrides};
+use super::experiment::{Arm, Experiment};
 use super::fields::Fields;
+use super::range::RangeValue;
+use super::vary::Vary;
 use crate::check::Overrides;
-use crate::keys::{self, Key, Owner, Place};
+use crate::keys::{Key, Owner};
 use crate::read::{Entry, Excerpt, File, Section};
 use crate::sink::Sink;
-use crate::wording::{self, enumeration, nearest, quoted};
-
-/// The prefix of settings of a private server.
-const SETTING: &str = "server.";
+use crate::wording::{self, quoted};
 
 /// An arm whose differences are read but not yet applied to the workload.
 pub(super) struct ArmDraft {
@@ -27,6 +27,22 @@ pub(super) struct ArmDraft {
 }
 
 impl ArmDraft {
+    /// Creates the only arm of an experiment without arms: the workload as it is.
+    pub(super) fn of_workload(span: Span) -> ArmDraft {
+        let name = Experiment::WORKLOAD.to_owned();
+        ArmDraft { name, span, differences: Vec::new(), spans: Vec::new(), is_sound: true }
+    }
+
+    /// Creates the draft of an arm at a point of a sweep.
+    pub(super) fn at_point(arm: &Arm, vary: &Vary, value: &RangeValue<'_>) -> ArmDraft {
+        let mut differences = arm.differences.clone();
+        differences.push(vary.difference(&value.text));
+        let span = value.place.span();
+        let spans = vec![span; differences.len()];
+        let (name, span) = (arm.name.clone(), span.unwrap_or_default());
+        ArmDraft { name, span, differences, spans, is_sound: true }
+    }
+
     /// Returns the overrides of the arm's runs: the given ones, and those of the arm, which win.
     pub(super) fn overrides(&self, given: &Overrides) -> Overrides {
         overrides(&self.differences, given)
@@ -82,45 +98,16 @@ fn difference(
     entry: &Entry<'_>,
     workload: &File<'_>,
 ) -> Result<Difference, Box<Diagnostic>> {
-    let (name, value) = (entry.key(), entry.value());
+    let value = entry.value();
     let text = value.text().to_owned();
-    let rest = |prefix: &str| name.part(prefix.len()..name.text().len());
     Ok(match key.name {
         "url" => Difference::Url(url(file, value)?),
-        "option.NAME" => Difference::Option { name: url_option(rest("option."))?, value: text },
-        "server.NAME" => {
-            let name = rest("server.").text().to_owned();
-            Difference::Server { name, value: text }
-        }
-        "set.NAME" => {
-            let name = param(rest("set."), workload)?;
-            Difference::Param { name, value: text }
-        }
         "before" => Difference::Before(text),
         "after" => Difference::After(text),
         "before-command" => Difference::BeforeCommand(text),
         "after-command" => Difference::AfterCommand(text),
-        _ => {
-            let (key, section) = pacing_key(name, workload)?;
-            Difference::Key { section, key, value: text }
-        }
+        _ => Vary::of_key(key, entry.key(), workload)?.difference(&text),
     })
-}
-
-/// Returns the name of an option that a URL may have.
-fn url_option(name: Excerpt<'_>) -> Result<String, Box<Diagnostic>> {
-    match Target::parse(&format!("sim:null?{}=x", name.text())) {
-        Err(error @ TargetError::PasswordOption) => {
-            let help = "set ASSAY_PASSWORD, or give the arm a `url` of its own";
-            Err(Box::new(name.error(error.to_string()).help(help)))
-        }
-        _ if name.text().starts_with(SETTING) => {
-            let message = format!("{} is a setting of a private server", quoted(name.text()));
-            let help = format!("write `{}`: it is changed on one server", name.text());
-            Err(Box::new(name.error(message).help(help)))
-        }
-        _ => Ok(name.text().to_owned()),
-    }
 }
 
 fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
@@ -132,70 +119,6 @@ fn url(file: &File<'_>, value: Excerpt<'_>) -> Result<Target, Box<Diagnostic>> {
             None => value.error(error.to_string()),
         })
     })
-}
-
-/// Returns the name of a parameter that the workload has.
-fn param(name: Excerpt<'_>, workload: &File<'_>) -> Result<String, Box<Diagnostic>> {
-    let params = workload.sections.iter().filter(|section| section.name == "params");
-    let mut known = params.flat_map(|section| &section.entries).map(|entry| entry.key().text());
-    let wanted = name.text();
-    if known.clone().any(|known| known == wanted) {
-        return Ok(wanted.to_owned());
-    }
-    let error = name.error(format!("the workload has no parameter {}", quoted(wanted)));
-    Err(Box::new(match nearest(wanted, known.by_ref()) {
-        Some(near) => error.help(format!("did you mean `set.{near}`?")),
-        None => error.help("parameters are the lines of `[params]` in the workload file"),
-    }))
-}
-
-/// Returns the key and the section of `KEY(SECTION)`.
-fn pacing_key(name: Excerpt<'_>, workload: &File<'_>) -> Result<(String, String), Box<Diagnostic>> {
-    let text = name.text();
-    let open = text.find('(').unwrap_or(text.len());
-    let (key, section) = (name.part(0..open), name.part(open + 1..text.len() - 1));
-    let is_pacing =
-        |wanted: &str| keys::of(Owner::Job).any(|key| is_pacing(key) && key.is_named(wanted));
-    if !is_pacing(key.text()) {
-        return Err(Box::new(no_pacing_key(key)));
-    }
-    let mut jobs = workload.sections.iter().filter(|section| is_job(section));
-    if jobs.clone().any(|job| job.name == section.text()) {
-        return Ok((key.text().to_owned(), section.text().to_owned()));
-    }
-    let error = section.error(format!("the workload has no job {}", quoted(section.text())));
-    let names: Vec<&str> = jobs.by_ref().map(|job| job.name.as_str()).collect();
-    Err(Box::new(match nearest(section.text(), names.iter().copied()) {
-        Some(near) => error.help(format!("did you mean `{}({near})`?", key.text())),
-        None => error.help(format!("its jobs are {}", enumeration(&names, "and"))),
-    }))
-}
-
-fn is_pacing(key: &Key) -> bool {
-    key.place == Place::When
-}
-
-fn is_job(section: &Section<'_>) -> bool {
-    let name = section.name.as_str();
-    let makes_job = section.entries.iter().any(|entry| keys::makes_a_job(entry.key().text()));
-    makes_job && !matches!(name, "setup" | "teardown")
-}
-
-fn no_pacing_key(key: Excerpt<'_>) -> Diagnostic {
-    let text = key.text();
-    let error = key.error(format!("{} is not a pacing key of a job", quoted(text)));
-    let known = || keys::of(Owner::Job).filter(|key| is_pacing(key)).map(|key| key.name);
-    if let Some(near) = nearest(text, known()) {
-        return error.did_you_mean(Some(near));
-    }
-    let listed: Vec<&str> = known().collect();
-    match keys::find(Owner::Job, text) {
-        Some(_) => error.help(format!(
-            "make its value a parameter of the workload, `{text} = ${{{text}}}`, and set it here \
-             with `set.{text}`"
-        )),
-        None => error.help(format!("pacing keys are {}", enumeration(&listed, "and"))),
-    }
 }
 
 /// Reports URL options of a target that has none, and settings of a server that is not private.

@@ -7,17 +7,19 @@ use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
 use super::arm::{self, ArmDraft, bare};
 use super::beside::WorkloadFolder;
+use super::difference::{self, Difference};
 use super::draft::{self, QuestionDraft, WorkloadText};
-use super::experiment::{self, Arm, Design, Difference, Experiment, Restore};
+use super::experiment::{Arm, Design, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
-use super::judge;
+use super::judge::{self, Judged};
+use super::sweep::{self, Points, SweepDraft};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::keys::Owner;
 use crate::missing;
 use crate::plan::{FixedStatement, Plan};
-use crate::read::{File, Section, parse};
+use crate::read::{Excerpt, File, Section, parse};
 use crate::sink::{ReferencedFile, Sink};
 use crate::wording::{self, nearest, quoted};
 
@@ -26,6 +28,9 @@ const QUESTION: &str = "question";
 
 /// First word of the names of arms.
 const ARM: &str = "arm";
+
+/// Name of the section of a sweep.
+const SWEEP: &str = "sweep";
 
 /// Highest number of arms.
 const MOST_ARMS: usize = 20;
@@ -65,7 +70,7 @@ pub fn experiment_in(
 impl Experiment {
     /// Returns true if the workload may change data, so that the order of runs may matter.
     pub fn writes(&self) -> bool {
-        self.arms.iter().any(|arm| judge::writes(&arm.plan))
+        self.cells().iter().any(|arm| judge::writes(&arm.plan))
     }
 
     /// Returns the plan of a run of an arm; `seed` replaces the seed of the workload file.
@@ -79,12 +84,12 @@ impl Experiment {
         overrides: &Overrides,
         folder: &dyn Folder,
     ) -> Option<Plan> {
-        let overrides = experiment::overrides(&arm.differences, overrides);
+        let overrides = difference::overrides(&arm.differences, overrides);
         let overrides = overrides.with_global("seed", seed);
         let (file, _) = parse(&self.source);
         let (plan, _) = check(&file, &overrides, &WorkloadFolder::of(&self.workload, folder));
         let mut plan = plan?;
-        experiment::adjust(&arm.differences, &mut plan);
+        difference::adjust(&arm.differences, &mut plan);
         Some(plan)
     }
 }
@@ -96,32 +101,66 @@ struct Checker<'f> {
     sink: Sink,
 }
 
-/// An arm with its plan and the position of its header.
+/// The sections of an experiment file by their kinds.
+struct Sections<'f> {
+    question: Option<&'f Section<'f>>,
+    /// The arms with their names.
+    arms: Vec<(&'f str, &'f Section<'f>)>,
+    sweep: Option<&'f Section<'f>>,
+}
+
+/// The files from which the plans of the arms are made.
+#[derive(Clone, Copy)]
+struct Planner<'p, 'f> {
+    draft: &'p QuestionDraft<'f>,
+    workload: &'p WorkloadText<'f>,
+    /// The parsed workload file.
+    parsed: &'p File<'p>,
+}
+
+/// An arm with its plan.
 struct Checked {
     arm: Arm,
+    /// Position of its header, or of its point.
     span: Span,
+    /// Diagnostics of the workload file with its differences.
+    found: Vec<Diagnostic>,
 }
 
 impl<'f> Checker<'f> {
     fn experiment(&mut self) -> Option<Experiment> {
         self.reject_globals();
-        let (question, arms) = self.sections();
+        let Sections { question, arms, sweep } = self.sections();
         let question = question?;
         let fields = Fields::of(self.file, question, Owner::Question, &mut self.sink);
         let draft = draft::read(&fields, self.folder, &mut self.sink);
         self.require(question, &fields);
-        self.count_arms(question, &draft, &arms);
+        self.count_arms(question, &draft, &arms, sweep.is_some());
+        let sweep_draft = sweep.and_then(|section| sweep::read(self.file, section, &mut self.sink));
+        if let Some(section) = sweep {
+            self.reject_beside_sweep(section, &fields, &draft, &arms);
+        }
         let workload = draft.workload.as_ref()?;
         let before = self.sink.errors();
-        let arms = self.arms(&draft, workload, &arms)?;
-        if self.sink.errors() == before {
+        let (parsed, of_parsing) = parse(&workload.text);
+        let planner = Planner { draft: &draft, workload, parsed: &parsed };
+        let drafts = self.drafts(&planner, &arms, sweep);
+        let arms = self.arms(&planner, drafts, &of_parsing);
+        let is_sound = self.sink.errors() == before;
+        if is_sound {
             self.reject_same(&arms);
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
         }
-        judge::bets(&draft.bets, &arms.first()?.arm.plan, &mut self.sink);
-        judge::bets_on_loads(&draft.bets, &draft.restore, &mut self.sink);
+        let best = sweep_draft.as_ref().and_then(|draft| draft.best.as_ref());
+        let mut judged: Vec<Judged<'_, '_>> =
+            draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
+        judged.extend(best.map(|(rule, place)| (&rule.metric, *place)));
+        judge::metrics(&judged, &arms.first()?.arm.plan, &mut self.sink);
+        judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
         self.reject_repeated_inserts(&draft, &arms);
+        let sweep = sweep_draft.filter(|_| is_sound);
+        let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
         Some(Experiment {
             ask: draft.ask?,
             workload: workload.name.text().to_owned(),
@@ -133,6 +172,7 @@ impl<'f> Checker<'f> {
             design: draft.design,
             deltas: draft.deltas,
             arms: arms.into_iter().map(|checked| checked.arm).collect(),
+            sweep,
         })
     }
 
@@ -147,8 +187,8 @@ impl<'f> Checker<'f> {
     }
 
     /// Returns the sections by their kinds; reports other ones and duplicates.
-    fn sections(&mut self) -> (Option<&'f Section<'f>>, Vec<(&'f str, &'f Section<'f>)>) {
-        let (mut question, mut arms) = (None, Vec::new());
+    fn sections(&mut self) -> Sections<'f> {
+        let mut sections = Sections { question: None, arms: Vec::new(), sweep: None };
         let mut first: BTreeMap<String, Span> = BTreeMap::new();
         for section in &self.file.sections {
             let words: Vec<&str> = section.name.split_whitespace().collect();
@@ -164,8 +204,9 @@ impl<'f> Checker<'f> {
                 continue;
             }
             match words.as_slice() {
-                [QUESTION] => question = Some(section),
-                [ARM, name @ ..] if name.len() == 1 => arms.push((name[0], section)),
+                [QUESTION] => sections.question = Some(section),
+                [SWEEP] => sections.sweep = Some(section),
+                [ARM, name @ ..] if name.len() == 1 => sections.arms.push((name[0], section)),
                 [ARM, ..] => self.sink.error(|| {
                     Diagnostic::error(section.span, "the name of an arm is one word")
                         .help("write for example `[arm tls]`")
@@ -173,7 +214,7 @@ impl<'f> Checker<'f> {
                 _ => self.sink.error(|| other_section(section)),
             }
         }
-        (question, arms)
+        sections
     }
 
     fn require(&mut self, question: &Section<'_>, fields: &Fields<'_>) {
@@ -195,10 +236,16 @@ impl<'f> Checker<'f> {
         question: &Section<'_>,
         draft: &QuestionDraft<'_>,
         arms: &[(&str, &Section<'_>)],
+        has_sweep: bool,
     ) {
         let (message, help) = match (draft.design, arms.len()) {
             (Design::Aa, 1) => return,
+            (Design::Arms, 0) if has_sweep => return,
             (Design::Arms, 2..=MOST_ARMS) => return,
+            (Design::Arms, 1) if has_sweep => (
+                "there is one arm, which is compared with nothing".to_owned(),
+                "write its lines into the workload file: a sweep needs no arm",
+            ),
             (Design::Aa, _) => (
                 format!("`design = aa` compares one arm with itself, and there are {}", arms.len()),
                 "write one `[arm NAME]`",
@@ -214,25 +261,65 @@ impl<'f> Checker<'f> {
         self.sink.error(|| Diagnostic::error(question.span, message).help(help));
     }
 
-    /// Returns the arms with their plans; `None` if there are none.
-    fn arms(
+    /// Reports keys of `[question]` that have no meaning beside a sweep.
+    fn reject_beside_sweep(
         &mut self,
+        section: &Section<'_>,
+        fields: &Fields<'_>,
         draft: &QuestionDraft<'_>,
-        workload: &WorkloadText<'_>,
+        arms: &[(&str, &Section<'_>)],
+    ) {
+        let mut refuse = |span: Option<Span>, message: &str, help: &str| {
+            let span = span.or(Some(section.span));
+            self.sink.error(|| wording::error(span, message).help(help));
+        };
+        if draft.design == Design::Aa {
+            let place = fields.one("design").and_then(Excerpt::span);
+            let help = "write an experiment of its own for `design = aa`";
+            refuse(place, "`design = aa` compares an arm with itself, without [sweep]", help);
+        }
+        if let Some(rounds) = fields.one("rounds") {
+            let help = "remove it: `repeats` in [sweep] is the number of runs at each point";
+            refuse(rounds.span(), "`rounds` has no meaning beside [sweep]", help);
+        }
+        if let (Some((_, place)), []) = (draft.bets.first(), arms) {
+            let help = "write an `[arm NAME]` for each case; for the best point, write `best` in \
+                        [sweep]";
+            refuse(place.span(), "a bet compares arms, and the sweep has none", help);
+        }
+    }
+
+    /// Returns the drafts of the arms; a sweep without arms has one, the workload as it is.
+    fn drafts(
+        &mut self,
+        planner: &Planner<'_, '_>,
         sections: &[(&str, &Section<'_>)],
-    ) -> Option<Vec<Checked>> {
-        let (parsed, of_parsing) = parse(&workload.text);
-        let drafts: Vec<ArmDraft> = sections
-            .iter()
-            .map(|(name, section)| arm::read(self.file, section, name, &parsed, &mut self.sink))
-            .collect();
-        if !draft.has_several_differences {
+        sweep: Option<&Section<'_>>,
+    ) -> Vec<ArmDraft> {
+        let draft = |(name, section): &(&str, &Section<'_>)| {
+            arm::read(self.file, section, name, planner.parsed, &mut self.sink)
+        };
+        let drafts: Vec<ArmDraft> = sections.iter().map(draft).collect();
+        if !planner.draft.has_several_differences {
             drafts.iter().for_each(|draft| arm::reject_several(draft, &mut self.sink));
         }
-        let folder = WorkloadFolder::of(workload.name.text(), self.folder);
+        match (drafts.is_empty(), sweep) {
+            (true, Some(section)) => vec![ArmDraft::of_workload(section.span)],
+            _ => drafts,
+        }
+    }
+
+    /// Returns the arms with their plans.
+    fn arms(
+        &mut self,
+        planner: &Planner<'_, '_>,
+        drafts: Vec<ArmDraft>,
+        of_parsing: &[Diagnostic],
+    ) -> Vec<Checked> {
+        let workload = planner.workload;
         let mut plans = Vec::new();
         for draft in drafts.into_iter().filter(|draft| draft.is_sound) {
-            let (plan, found) = check(&parsed, &draft.overrides(self.overrides), &folder);
+            let (plan, found) = self.plan(planner, &draft);
             plans.push((draft, plan, found));
         }
         let everywhere = |one: &&Diagnostic| plans.iter().all(|(.., found)| found.contains(one));
@@ -247,22 +334,92 @@ impl<'f> Checker<'f> {
             self.about_arm(workload, &arm, &own);
             let Some(plan) = plan else { continue };
             arm::reject_idle_options(&arm, plan.target.as_ref(), &mut self.sink);
-            arms.push(self.arm(draft, &parsed, &folder, arm, plan));
+            let arm = self.arm(planner, arm, plan);
+            arms.push(Checked { found, ..arm });
         }
-        Some(arms)
+        arms
+    }
+
+    /// Checks the workload with the differences of an arm.
+    fn plan(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> (Option<Plan>, Vec<Diagnostic>) {
+        let folder = WorkloadFolder::of(planner.workload.name.text(), self.folder);
+        check(planner.parsed, &arm.overrides(self.overrides), &folder)
+    }
+
+    /// Returns the sweep with its cells; `None` if one of them is wrong.
+    fn sweep(
+        &mut self,
+        planner: &Planner<'_, '_>,
+        draft: SweepDraft<'_>,
+        arms: &[Checked],
+    ) -> Option<Sweep> {
+        let run = arms.iter().filter_map(|checked| checked.arm.plan.duration).max();
+        let points = match draft.points(arms.len(), run, planner.parsed) {
+            Ok(points) => points,
+            Err(error) => {
+                self.sink.error(|| *error);
+                return None;
+            }
+        };
+        let before = self.sink.errors();
+        let mut cells = Vec::new();
+        for checked in arms {
+            sweep::reject_fixed(&points.vary, &checked.arm, checked.span, &mut self.sink);
+            if self.sink.errors() > before {
+                return None;
+            }
+            let own = self.cells_of(planner, &points, checked);
+            self.reject_same_points(&points, &own);
+            cells.extend(own);
+        }
+        if self.sink.errors() == before {
+            self.reject_other_tables(&points, &cells);
+            self.reject_servers_without_restart(&cells);
+        }
+        Some(Sweep {
+            values: points.texts(),
+            vary: points.vary,
+            repeats: draft.repeats,
+            best: draft.best.map(|(rule, _)| rule),
+            cells: cells.into_iter().map(|checked| checked.arm).collect(),
+        })
+    }
+
+    /// Returns an arm at each point that has a plan; reports what the arm alone does not have.
+    fn cells_of(
+        &mut self,
+        planner: &Planner<'_, '_>,
+        points: &Points<'_>,
+        checked: &Checked,
+    ) -> Vec<Checked> {
+        let mut cells = Vec::new();
+        for (place, value) in points.values.iter().enumerate() {
+            let draft = ArmDraft::at_point(&checked.arm, &points.vary, value);
+            let target = checked.arm.plan.target.as_ref();
+            if let Err(error) = points.vary.refuse_value(&value.text, value.place, target) {
+                self.sink.error(|| *error);
+                continue;
+            }
+            let (plan, found) = self.plan(planner, &draft);
+            let own = found.iter().filter(|one| !checked.found.contains(one));
+            self.about_arm(planner.workload, &draft, &own.collect::<Vec<_>>());
+            let Some(plan) = plan else { continue };
+            if place == 0 {
+                arm::reject_idle_options(&draft, plan.target.as_ref(), &mut self.sink);
+            }
+            let mut cell = self.arm(planner, draft, plan);
+            cell.arm.point = Some(value.text.clone());
+            cells.push(cell);
+        }
+        cells
     }
 
     /// Returns an arm with its plan and the statements around its runs.
-    fn arm(
-        &mut self,
-        draft: &QuestionDraft<'_>,
-        workload: &File<'_>,
-        folder: &WorkloadFolder<'_>,
-        arm: ArmDraft,
-        mut plan: Plan,
-    ) -> Checked {
+    fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> Checked {
         let overrides = arm.overrides(self.overrides);
-        let context = fixed::Context { workload, overrides: &overrides, folder };
+        let folder = WorkloadFolder::of(planner.workload.name.text(), self.folder);
+        let context =
+            fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
         let mut statements = |key: &str, texts: &[&str], span: Option<Span>| {
             fixed::statements(context, key, texts, span, &mut self.sink)
         };
@@ -272,11 +429,11 @@ impl<'f> Checker<'f> {
             let texts = all.by_ref().filter_map(|(one, _)| wanted(one)).collect();
             (texts, first.and_then(|(_, span)| *span))
         };
-        let restore = match &draft.restore {
+        let restore = match &planner.draft.restore {
             Restore::Statements(all) => all.iter().map(String::as_str).collect(),
             Restore::None | Restore::Reload => Vec::new(),
         };
-        let restore = statements("restore", &restore, draft.restore_span);
+        let restore = statements("restore", &restore, planner.draft.restore_span);
         let (before, at) = of_arm(|one| match one {
             Difference::Before(text) => Some(text),
             _ => None,
@@ -287,9 +444,10 @@ impl<'f> Checker<'f> {
             _ => None,
         });
         let after = statements("after", &after, at);
-        experiment::adjust(&arm.differences, &mut plan);
+        difference::adjust(&arm.differences, &mut plan);
         let ArmDraft { name, span, differences, .. } = arm;
-        Checked { arm: Arm { name, differences, plan, restore, before, after }, span }
+        let arm = Arm { name, point: None, differences, plan, restore, before, after };
+        Checked { arm, span, found: Vec::new() }
     }
 
     /// Reports diagnostics of the workload file at the line of the experiment file that causes
@@ -332,19 +490,7 @@ impl<'f> Checker<'f> {
 
     /// Reports two arms whose runs are the same.
     fn reject_same(&mut self, arms: &[Checked]) {
-        let essence = |checked: &Checked| {
-            let arm = &checked.arm;
-            let mut plan = arm.plan.as_printed();
-            plan.params.clear();
-            let commands = [true, false]
-                .map(|before| arm.commands(before).map(str::to_owned).collect::<Vec<String>>());
-            (plan, [texts(&arm.before), texts(&arm.after)], commands)
-        };
-        for (place, checked) in arms.iter().enumerate() {
-            let Some(same) = arms[..place].iter().find(|other| essence(other) == essence(checked))
-            else {
-                continue;
-            };
+        for (same, checked) in pairs_of_same(arms) {
             self.sink.error(|| {
                 let (first, second) = (bare(&same.arm.name), bare(&checked.arm.name));
                 let message = format!("[arm {second}] is the same as [arm {first}]");
@@ -355,18 +501,35 @@ impl<'f> Checker<'f> {
         }
     }
 
+    /// Reports two values of a sweep at which the runs of an arm are the same.
+    fn reject_same_points(&mut self, points: &Points<'_>, cells: &[Checked]) {
+        let value = |checked: &Checked| quoted(checked.arm.point.as_deref().unwrap_or_default());
+        for (same, checked) in pairs_of_same(cells) {
+            let (first, second) = (value(same), value(checked));
+            let message = match first == second {
+                true => format!("{second} is given twice"),
+                false => format!("{first} and {second} mean the same for `{}`", points.vary),
+            };
+            let error = Diagnostic::error(checked.span, message).help("remove one of the two");
+            self.sink.error_once(error);
+        }
+    }
+
+    /// Reports a sweep whose points need other tables, because setup and loads run once.
+    fn reject_other_tables(&mut self, points: &Points<'_>, cells: &[Checked]) {
+        for other in cells.iter().filter(|other| needs_other_data(&cells[0], other)) {
+            let message = format!("`{}` changes the tables: setup and loads run once", points.vary);
+            let help = "vary something that only jobs use";
+            self.sink.error_once(Diagnostic::error(other.span, message).help(help));
+        }
+    }
+
     /// Reports an arm that needs other data than the baseline on the same server, because setup and
     /// loads run once.
     fn reject_other_data(&mut self, arms: &[Checked]) {
-        let data = |checked: &Checked| {
-            let plan = checked.arm.plan.as_printed();
-            (plan.setup, plan.loads, plan.teardown)
-        };
-        let place = |target: &Target| Target { options: Vec::new(), ..target.clone() };
-        let server = |checked: &Checked| checked.arm.plan.target.as_ref().map(place);
         let Some((first, others)) = arms.split_first() else { return };
         for other in others {
-            if server(other) == server(first) && data(other) != data(first) {
+            if needs_other_data(first, other) {
                 self.sink.error(|| {
                     let message = format!(
                         "[arm {}] needs other tables than [arm {}]: setup and loads run once",
@@ -430,6 +593,35 @@ impl<'f> Checker<'f> {
     }
 }
 
+/// Returns each arm that is the same as an earlier one, with the first such.
+fn pairs_of_same(arms: &[Checked]) -> Vec<(&Checked, &Checked)> {
+    let essence = |checked: &Checked| {
+        let arm = &checked.arm;
+        let mut plan = arm.plan.as_printed();
+        plan.params.clear();
+        let commands = [true, false]
+            .map(|before| arm.commands(before).map(str::to_owned).collect::<Vec<String>>());
+        (plan, [texts(&arm.before), texts(&arm.after)], commands)
+    };
+    let essences: Vec<_> = arms.iter().map(essence).collect();
+    let of = |place: usize| {
+        let first = essences[..place].iter().position(|other| *other == essences[place])?;
+        Some((&arms[first], &arms[place]))
+    };
+    (0..arms.len()).filter_map(of).collect()
+}
+
+/// Returns true if two arms use one server and need different tables on it.
+fn needs_other_data(first: &Checked, other: &Checked) -> bool {
+    let data = |checked: &Checked| {
+        let plan = checked.arm.plan.as_printed();
+        (plan.setup, plan.loads, plan.teardown)
+    };
+    let place = |target: &Target| Target { options: Vec::new(), ..target.clone() };
+    let server = |checked: &Checked| checked.arm.plan.target.as_ref().map(place);
+    server(other) == server(first) && data(other) != data(first)
+}
+
 fn texts(statements: &[FixedStatement]) -> Vec<String> {
     statements.iter().map(|one| one.text.clone()).collect()
 }
@@ -450,8 +642,9 @@ fn other_section(section: &Section<'_>) -> Diagnostic {
     let message = format!("unknown section [{}] in an experiment file", bare(&section.name));
     let error = Diagnostic::error(section.span, message);
     let word = section.name.split_whitespace().next().unwrap_or_default();
-    match nearest(word, [QUESTION, ARM]) {
+    match nearest(word, [QUESTION, ARM, SWEEP]) {
         Some(ARM) => error.help("did you mean `[arm NAME]`?"),
+        Some(SWEEP) => error.help("did you mean `[sweep]`?"),
         Some(_) => error.help("did you mean `[question]`?"),
         None => error.help("it belongs into the workload file, which `workload` names"),
     }

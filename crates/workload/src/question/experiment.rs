@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use base::Target;
-
+use super::best::BestRule;
 use super::bet::Bet;
 use super::delta::Deltas;
-use crate::check::Overrides;
+use super::difference::Difference;
+use super::vary::Vary;
 use crate::plan::{FixedStatement, Plan};
 
 /// An experiment: a question about a workload, and the arms whose comparison answers it.
@@ -30,8 +30,25 @@ pub struct Experiment {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline.
+    /// The arms; the first is the baseline. A sweep without arms has one: the workload as it is.
     pub arms: Vec<Arm>,
+    /// The values of a key at which each arm runs, if there is a sweep.
+    pub sweep: Option<Sweep>,
+}
+
+/// The values of a key at which each arm of an experiment runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// The thing that takes the values.
+    pub vary: Vary,
+    /// Its values, as a file writes them: the points.
+    pub values: Vec<String>,
+    /// Runs of each arm at each point.
+    pub repeats: u32,
+    /// The rule for the best point.
+    pub best: Option<BestRule>,
+    /// The arms at each point: all points of the first arm, then those of the next.
+    pub cells: Vec<Arm>,
 }
 
 /// An arm of an experiment.
@@ -39,7 +56,9 @@ pub struct Experiment {
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// The differences from the workload file, in the order of the file.
+    /// The value that the sweep gives it, if it is an arm at a point of a sweep.
+    pub point: Option<String>,
+    /// The differences from the workload file, in the order of the file, and that of the point.
     pub differences: Vec<Difference>,
     /// The plan of its runs, with the seed of the workload file.
     pub plan: Plan,
@@ -49,51 +68,6 @@ pub struct Arm {
     pub before: Vec<FixedStatement>,
     /// Statements after each run.
     pub after: Vec<FixedStatement>,
-}
-
-/// A difference between an arm and the workload file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Difference {
-    /// `option.NAME`: an option of the target's URL.
-    Option {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: String,
-    },
-    /// `url`: another target.
-    Url(Target),
-    /// `set.NAME`: the value of a parameter.
-    Param {
-        /// Its name.
-        name: String,
-        /// Its value, as written in a file.
-        value: String,
-    },
-    /// `server.NAME`: a setting of a `testbed:` server.
-    Server {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: String,
-    },
-    /// `KEY(SECTION)`: a pacing key of a job.
-    Key {
-        /// The section.
-        section: String,
-        /// The key.
-        key: String,
-        /// Its value, as written in a file.
-        value: String,
-    },
-    /// `before`: an SQL statement before each run.
-    Before(String),
-    /// `after`: an SQL statement after each run.
-    After(String),
-    /// `before-command`: a program before each run.
-    BeforeCommand(String),
-    /// `after-command`: a program after each run.
-    AfterCommand(String),
 }
 
 /// The number of rounds.
@@ -151,11 +125,43 @@ impl fmt::Display for Rounds {
 }
 
 impl Experiment {
+    /// Name of the only arm of an experiment without `[arm NAME]`.
+    pub const WORKLOAD: &str = "workload";
+
+    /// Returns the arms that the file has: none if the only one is the workload as it is.
+    pub fn file_arms(&self) -> &[Arm] {
+        let has_none = self.sweep.is_some() && self.arms.len() == 1;
+        if has_none { &[] } else { &self.arms }
+    }
+
+    /// Returns the cells of a round, each of which runs once: the arms, at each point if there is a
+    /// sweep.
+    pub fn cells(&self) -> &[Arm] {
+        self.sweep.as_ref().map_or(&self.arms, |sweep| &sweep.cells)
+    }
+
     /// Returns true if an arm changes a setting of a private server, so that the servers restart
     /// before each run.
     pub fn restarts(&self) -> bool {
-        let differences = self.arms.iter().flat_map(|arm| &arm.differences);
+        let differences = self.cells().iter().flat_map(|arm| &arm.differences);
         differences.into_iter().any(|one| matches!(one, Difference::Server { .. }))
+    }
+}
+
+impl fmt::Display for Arm {
+    /// Writes its name, with the line of its point if it has one: `tls at rate(read) = 500`. The
+    /// only arm of a sweep has no other name than its point.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_point = self.differences.last().filter(|_| self.point.is_some());
+        match of_point {
+            None => f.write_str(&self.name),
+            Some(point) => {
+                if self.name != Experiment::WORKLOAD {
+                    write!(f, "{} at ", self.name)?;
+                }
+                write!(f, "{} = {}", point.key(), point.value())
+            }
+        }
     }
 }
 
@@ -167,86 +173,5 @@ impl Arm {
             Difference::AfterCommand(text) if !is_before => Some(text.as_str()),
             _ => None,
         })
-    }
-}
-
-/// Returns the overrides of an arm's runs: the given ones, and those of the arm, which win.
-pub(super) fn overrides(differences: &[Difference], given: &Overrides) -> Overrides {
-    differences.iter().fold(given.clone(), |all, one| one.applied_to(all))
-}
-
-/// Applies the differences that are no overrides to a plan that was checked with them.
-pub(super) fn adjust(differences: &[Difference], plan: &mut Plan) {
-    differences.iter().for_each(|one| one.adjust(plan));
-}
-
-impl Difference {
-    /// Returns the key that sets it, as written in the file.
-    pub fn key(&self) -> String {
-        match self {
-            Difference::Option { name, .. } => format!("option.{name}"),
-            Difference::Url(_) => "url".to_owned(),
-            Difference::Param { name, .. } => format!("set.{name}"),
-            Difference::Server { name, .. } => format!("server.{name}"),
-            Difference::Key { section, key, .. } => format!("{key}({section})"),
-            Difference::Before(_) => "before".to_owned(),
-            Difference::After(_) => "after".to_owned(),
-            Difference::BeforeCommand(_) => "before-command".to_owned(),
-            Difference::AfterCommand(_) => "after-command".to_owned(),
-        }
-    }
-
-    /// Returns the value, as written in the file; a URL lacks its password.
-    pub fn value(&self) -> String {
-        match self {
-            Difference::Option { value, .. }
-            | Difference::Param { value, .. }
-            | Difference::Server { value, .. }
-            | Difference::Key { value, .. } => value.clone(),
-            Difference::Url(target) => target.to_string(),
-            Difference::Before(text)
-            | Difference::After(text)
-            | Difference::BeforeCommand(text)
-            | Difference::AfterCommand(text) => text.clone(),
-        }
-    }
-
-    /// Returns a name for the thing that it changes. Statements and programs before and after a run
-    /// are one thing, because the later ones undo the earlier.
-    pub(super) fn subject(&self) -> String {
-        match self {
-            Difference::Before(_) | Difference::After(_) => "statements".to_owned(),
-            Difference::BeforeCommand(_) | Difference::AfterCommand(_) => "programs".to_owned(),
-            Difference::Option { .. }
-            | Difference::Url(_)
-            | Difference::Param { .. }
-            | Difference::Server { .. }
-            | Difference::Key { .. } => self.key(),
-        }
-    }
-
-    fn applied_to(&self, all: Overrides) -> Overrides {
-        match self {
-            Difference::Param { name, value } => all.with_param(name, value),
-            Difference::Key { section, key, value } => all.with(section, key, value),
-            Difference::Url(target) => Overrides { target: Some(target.clone()), ..all },
-            Difference::Option { .. }
-            | Difference::Server { .. }
-            | Difference::Before(_)
-            | Difference::After(_)
-            | Difference::BeforeCommand(_)
-            | Difference::AfterCommand(_) => all,
-        }
-    }
-
-    fn adjust(&self, plan: &mut Plan) {
-        let (name, value) = match self {
-            Difference::Option { name, value } => (name.clone(), value),
-            Difference::Server { name, value } => (format!("server.{name}"), value),
-            _ => return,
-        };
-        let Some(target) = &mut plan.target else { return };
-        target.options.retain(|(other, _)| *other != name);
-        target.options.push((name, value.clone()));
     }
 }

@@ -76,7 +76,9 @@ fn unknown(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {
         let message = format!("{} is not a key {whereabouts}", quoted(name));
         let home = other.place.owner();
         let help = match home {
-            Owner::Question | Owner::Arm => format!("it belongs {}", home.whereabouts()),
+            Owner::Question | Owner::Arm | Owner::Sweep => {
+                format!("it belongs {}", home.whereabouts())
+            }
             _ => "write it into the workload file".to_owned(),
         };
         return entry.key().error(message).help(help);

@@ -2,7 +2,6 @@
 
 use base::Diagnostic;
 
-use super::bet::Bet;
 use super::experiment::Restore;
 use super::metric::{Quantity, RunMetric, Subject};
 use crate::expr::{Expr, Family, Node};
@@ -11,25 +10,28 @@ use crate::read::Excerpt;
 use crate::sink::Sink;
 use crate::wording::{enumeration, nearest, quoted};
 
-/// Reports bets on jobs and tables that the workload does not have, and on the throughput of jobs
+/// A metric by which the runs are judged, with its place in the file.
+pub(super) type Judged<'a, 'f> = (&'a RunMetric, Excerpt<'f>);
+
+/// Reports metrics of jobs and tables that the workload does not have, and the throughput of jobs
 /// whose rate is given.
-pub(super) fn bets(bets: &[(Bet, Excerpt<'_>)], plan: &Plan, sink: &mut Sink) {
-    for (bet, place) in bets {
-        if let Err(error) = judged(&bet.metric, *place, plan) {
+pub(super) fn metrics(all: &[Judged<'_, '_>], plan: &Plan, sink: &mut Sink) {
+    for (metric, place) in all {
+        if let Err(error) = judged(metric, *place, plan) {
             sink.error(|| *error);
         }
     }
 }
 
-/// Reports bets on loads, unless each run loads the tables over the connections of its arm.
-pub(super) fn bets_on_loads(bets: &[(Bet, Excerpt<'_>)], restore: &Restore, sink: &mut Sink) {
-    let is_on_load = |(bet, _): &&(Bet, Excerpt<'_>)| bet.metric.quantity == Quantity::Load;
+/// Reports metrics of loads, unless each run loads the tables over the connections of its arm.
+pub(super) fn metrics_of_loads(all: &[Judged<'_, '_>], restore: &Restore, sink: &mut Sink) {
+    let is_of_load = |(metric, _): &&Judged<'_, '_>| metric.quantity == Quantity::Load;
     if *restore == Restore::Reload {
         return;
     }
-    for (bet, place) in bets.iter().filter(is_on_load) {
+    for (metric, place) in all.iter().filter(is_of_load) {
         sink.error(|| {
-            let metric = quoted(&bet.metric.to_string());
+            let metric = quoted(&metric.to_string());
             place
                 .error(format!("{metric} is not measured: tables are loaded once for all arms"))
                 .help("write `restore = reload`, with which each run loads them again")
@@ -76,7 +78,7 @@ fn judged(metric: &RunMetric, place: Excerpt<'_>, plan: &Plan) -> Result<(), Box
                  file asks for"
             );
             Err(Box::new(place.error(message).help(format!(
-                "bet on its response time, such as `response.p99({name})`, or give the job \
+                "judge it by its response time, such as `response.p99({name})`, or give the job \
                  `concurrency` and no rate"
             ))))
         }

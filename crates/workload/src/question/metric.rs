@@ -176,6 +176,16 @@ impl TimeStatistic {
     }
 }
 
+impl Direction {
+    /// Returns the word for the best value: `highest` or `lowest`.
+    pub fn superlative(self) -> &'static str {
+        match self {
+            Direction::Higher => "highest",
+            Direction::Lower => "lowest",
+        }
+    }
+}
+
 impl Quantity {
     /// Returns all quantities, in the order of reports.
     pub fn all() -> impl Iterator<Item = Quantity> {

@@ -8,9 +8,11 @@
 
 mod arm;
 mod beside;
+mod best;
 mod bet;
 mod check;
 mod delta;
+mod difference;
 mod draft;
 mod experiment;
 mod fields;
@@ -20,15 +22,23 @@ mod metric;
 mod outline;
 mod percent;
 mod print;
+mod range;
 mod regression;
+mod sweep;
+mod vary;
 
+pub use best::BestRule;
 pub use bet::{Bet, ChangeRange};
 pub use check::{experiment_in, is_experiment};
 pub use delta::Deltas;
-pub use experiment::{Arm, Design, Difference, Experiment, Restore, Rounds};
+pub use difference::Difference;
+pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
 pub use outline::{ArmOutline, Outline};
 pub use percent::signed_percent;
+pub use range::numeric_value;
 pub use regression::RegressionLimit;
+pub use sweep::SweepOutline;
+pub use vary::Vary;

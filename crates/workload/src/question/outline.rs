@@ -5,6 +5,7 @@ use super::delta::Deltas;
 use super::draft;
 use super::experiment::{Design, Experiment, Rounds};
 use super::fields::Fields;
+use super::sweep::{self, SweepOutline};
 use crate::folder::NoFiles;
 use crate::keys::Owner;
 use crate::read::parse;
@@ -27,8 +28,10 @@ pub struct Outline {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline.
+    /// The arms; the first is the baseline. A sweep without arms has one: the workload as it is.
     pub arms: Vec<ArmOutline>,
+    /// The sweep, if there is one.
+    pub sweep: Option<SweepOutline>,
 }
 
 /// The outline of an arm.
@@ -57,6 +60,16 @@ impl Outline {
             };
             Some(ArmOutline { name, differences: section.entries.iter().map(line).collect() })
         });
+        let sweep = file.sections.iter().find(|section| section.name == "sweep");
+        let sweep = match sweep {
+            Some(section) => Some(sweep::read(&file, section, &mut sink)?.outline()?),
+            None => None,
+        };
+        let mut arms: Vec<ArmOutline> = arms.collect();
+        if arms.is_empty() && sweep.is_some() {
+            let name = Experiment::WORKLOAD.to_owned();
+            arms.push(ArmOutline { name, differences: Vec::new() });
+        }
         let unread = usize::from(draft.workload.is_none());
         let outline = Outline {
             ask: draft.ask?,
@@ -66,14 +79,16 @@ impl Outline {
             has_several_differences: draft.has_several_differences,
             design: draft.design,
             deltas: draft.deltas,
-            arms: arms.collect(),
+            arms,
+            sweep,
         };
         let mut names = outline.compared();
         let compared = names.len();
+        let least = if outline.sweep.is_some() { 1 } else { 2 };
         names.sort_unstable();
         names.dedup();
         let is_sound = file.errors() == 0 && sink.errors() <= unread;
-        (is_sound && compared >= 2 && names.len() == compared).then_some(outline)
+        (is_sound && compared >= least && names.len() == compared).then_some(outline)
     }
 
     /// Returns the names of the arms of the comparison; one that is compared with itself has two.
@@ -107,6 +122,12 @@ impl Experiment {
             design: self.design,
             deltas: self.deltas.clone(),
             arms: self.arms.iter().map(arm).collect(),
+            sweep: self.sweep.as_ref().map(|sweep| SweepOutline {
+                vary: sweep.vary.to_string(),
+                values: sweep.values.clone(),
+                repeats: sweep.repeats,
+                best: sweep.best.clone(),
+            }),
         }
     }
 }

@@ -14,7 +14,9 @@ impl Experiment {
         key(&mut out, "ask", &self.ask);
         key(&mut out, "workload", &self.workload);
         self.bets.iter().for_each(|bet| key(&mut out, "bet", bet));
-        key(&mut out, "rounds", self.rounds);
+        if self.sweep.is_none() {
+            key(&mut out, "rounds", self.rounds);
+        }
         match &self.restore {
             Restore::None => key(&mut out, "restore", "none"),
             Restore::Reload => key(&mut out, "restore", "reload"),
@@ -26,10 +28,18 @@ impl Experiment {
         if self.deltas != Deltas::default() {
             key(&mut out, "delta", &self.deltas);
         }
-        for arm in &self.arms {
+        for arm in self.file_arms() {
             let _ = writeln!(out, "\n[arm {}]", arm.name);
             for one in &arm.differences {
                 key(&mut out, &one.key(), one.value());
+            }
+        }
+        if let Some(sweep) = &self.sweep {
+            let _ = writeln!(out, "\n[sweep]");
+            key(&mut out, "vary", format!("{}: {}", sweep.vary, sweep.values.join(", ")));
+            key(&mut out, "repeats", sweep.repeats);
+            if let Some(best) = &sweep.best {
+                key(&mut out, "best", best);
             }
         }
         out

@@ -271,8 +271,8 @@ fn bet_on_the_throughput_of_arrivals_is_refused() {
     check_question(
         "bet = throughput(pay) -5% .. -25%",
         "the throughput of [pay] is its rate: a job with arrivals completes what the file asks for",
-        "bet on its response time, such as `response.p99(pay)`, or give the job `concurrency` and \
-         no rate",
+        "judge it by its response time, such as `response.p99(pay)`, or give the job `concurrency` \
+         and no rate",
     );
 }
 
@@ -511,7 +511,7 @@ fn files_of_the_workload_are_found_beside_it() {
 fn other_parts_of_a_file_are_refused() {
     check(
         "duration = 5s\n[question]\nask = ?\nrestore = none\nrestore = reload\n[arm a]\n\
-         [arm a]\n[arm a b]\n[read]\nquery = select 1\n[sweep]\n[armm x]\n",
+         [arm a]\n[arm a b]\n[read]\nquery = select 1\n[capacity]\n[armm x]\n",
         r"
 error: `duration` is not a key of an experiment file
  --> mail.ini:1:1
@@ -569,11 +569,11 @@ error: unknown section [read] in an experiment file
   |
   = help: it belongs into the workload file, which `workload` names
 
-error: `[sweep]` is not supported by this version of assay
+error: `[capacity]` is not supported by this version of assay
   --> mail.ini:11:1
    |
-11 | [sweep]
-   | ^^^^^^^
+11 | [capacity]
+   | ^^^^^^^^^^
    |
    = help: run the file once for each, with `--set` or `--url`
 
@@ -628,6 +628,13 @@ fn examples_of_experiment_keys_in_the_table_are_accepted() {
             keys::Owner::Arm => {
                 format!(
                     "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{}\n",
+                    key.example
+                )
+            }
+            keys::Owner::Sweep => {
+                let vary = if key.name == "vary" { "" } else { "vary = set.batch: 1, 2\n" };
+                format!(
+                    "[question]\nask = ?\nworkload = read.ini\n[sweep]\n{vary}{}\n",
                     key.example
                 )
             }

@@ -23,6 +23,7 @@ mod secrets;
 mod sections;
 mod size;
 mod statements;
+mod sweeps;
 mod targets;
 mod threshold;
 mod unset;

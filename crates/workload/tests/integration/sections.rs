@@ -270,17 +270,17 @@ error: `seed` is repeated above the first section; the first is in line 1
 fn planned_sections_are_reported_as_unsupported() {
     check(
         r#"
-[sweep]
+[capacity]
 vary = rate(read)
 [read]
 query = select 1
 "#,
         r#"
-error: `[sweep]` is not supported by this version of assay
+error: `[capacity]` is not supported by this version of assay
  --> mail.ini:1:1
   |
-1 | [sweep]
-  | ^^^^^^^
+1 | [capacity]
+  | ^^^^^^^^^^
   |
   = help: run the file once for each, with `--set` or `--url`
 "#,

@@ -1,0 +1,147 @@
+//! Differences between the arms of an experiment, or the points of a sweep, and the workload file.
+
+use base::{Endpoint, Target};
+
+use crate::check::Overrides;
+use crate::plan::Plan;
+
+/// A difference between an arm and the workload file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// `option.NAME`: an option of the target's URL.
+    Option {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// `url`: another target.
+    Url(Target),
+    /// `set.NAME`: the value of a parameter.
+    Param {
+        /// Its name.
+        name: String,
+        /// Its value, as written in a file.
+        value: String,
+    },
+    /// `server.NAME`: a setting of a `testbed:` server.
+    Server {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// `KEY(SECTION)`: a pacing key of a job.
+    Key {
+        /// The section.
+        section: String,
+        /// The key.
+        key: String,
+        /// Its value, as written in a file.
+        value: String,
+    },
+    /// `nodes` of a sweep or a search: the number of hosts of the target's URL, from the first on.
+    Nodes(String),
+    /// `before`: an SQL statement before each run.
+    Before(String),
+    /// `after`: an SQL statement after each run.
+    After(String),
+    /// `before-command`: a program before each run.
+    BeforeCommand(String),
+    /// `after-command`: a program after each run.
+    AfterCommand(String),
+}
+
+/// Returns the overrides of an arm's runs: the given ones, and those of the arm, which win.
+pub(super) fn overrides(differences: &[Difference], given: &Overrides) -> Overrides {
+    differences.iter().fold(given.clone(), |all, one| one.applied_to(all))
+}
+
+/// Applies the differences that are no overrides to a plan that was checked with them.
+pub(super) fn adjust(differences: &[Difference], plan: &mut Plan) {
+    differences.iter().for_each(|one| one.adjust(plan));
+}
+
+impl Difference {
+    /// Returns the key that sets it, as written in the file.
+    pub fn key(&self) -> String {
+        match self {
+            Difference::Option { name, .. } => format!("option.{name}"),
+            Difference::Url(_) => "url".to_owned(),
+            Difference::Param { name, .. } => format!("set.{name}"),
+            Difference::Server { name, .. } => format!("server.{name}"),
+            Difference::Key { section, key, .. } => format!("{key}({section})"),
+            Difference::Nodes(_) => "nodes".to_owned(),
+            Difference::Before(_) => "before".to_owned(),
+            Difference::After(_) => "after".to_owned(),
+            Difference::BeforeCommand(_) => "before-command".to_owned(),
+            Difference::AfterCommand(_) => "after-command".to_owned(),
+        }
+    }
+
+    /// Returns the value, as written in the file; a URL lacks its password.
+    pub fn value(&self) -> String {
+        match self {
+            Difference::Option { value, .. }
+            | Difference::Param { value, .. }
+            | Difference::Server { value, .. }
+            | Difference::Key { value, .. } => value.clone(),
+            Difference::Url(target) => target.to_string(),
+            Difference::Nodes(text)
+            | Difference::Before(text)
+            | Difference::After(text)
+            | Difference::BeforeCommand(text)
+            | Difference::AfterCommand(text) => text.clone(),
+        }
+    }
+
+    /// Returns a name for the thing that it changes. Statements and programs before and after a run
+    /// are one thing, because the later ones undo the earlier.
+    pub(super) fn subject(&self) -> String {
+        match self {
+            Difference::Before(_) | Difference::After(_) => "statements".to_owned(),
+            Difference::BeforeCommand(_) | Difference::AfterCommand(_) => "programs".to_owned(),
+            Difference::Option { .. }
+            | Difference::Url(_)
+            | Difference::Param { .. }
+            | Difference::Server { .. }
+            | Difference::Key { .. }
+            | Difference::Nodes(_) => self.key(),
+        }
+    }
+
+    fn applied_to(&self, all: Overrides) -> Overrides {
+        match self {
+            Difference::Param { name, value } => all.with_param(name, value),
+            Difference::Key { section, key, value } => all.with(section, key, value),
+            Difference::Url(target) => Overrides { target: Some(target.clone()), ..all },
+            Difference::Option { .. }
+            | Difference::Server { .. }
+            | Difference::Nodes(_)
+            | Difference::Before(_)
+            | Difference::After(_)
+            | Difference::BeforeCommand(_)
+            | Difference::AfterCommand(_) => all,
+        }
+    }
+
+    fn adjust(&self, plan: &mut Plan) {
+        let Some(target) = &mut plan.target else { return };
+        let (name, value) = match self {
+            Difference::Option { name, value } => (name.clone(), value),
+            Difference::Server { name, value } => (format!("server.{name}"), value),
+            Difference::Nodes(count) => return keep_first_hosts(target, count),
+            _ => return,
+        };
+        target.options.retain(|(other, _)| *other != name);
+        target.options.push((name, value.clone()));
+    }
+}
+
+/// Leaves the first hosts of a URL; the check of the file has refused more than it has.
+fn keep_first_hosts(target: &mut Target, count: &str) {
+    if let (Endpoint::Network { addresses, .. }, Ok(count)) = (&mut target.endpoint, count.parse())
+    {
+        addresses.truncate(count);
+    }
+}

@@ -1,0 +1,169 @@
+//! The section `[sweep]`: the values that a key takes, and the rule for the best one.
+
+use base::units::grouped;
+use base::{Diagnostic, Nanos, Span};
+
+use super::arm::bare;
+use super::best::{self, BestRule};
+use super::experiment::Arm;
+use super::fields::Fields;
+use super::range::{Range, RangeValue};
+use super::vary::Vary;
+use crate::keys::Owner;
+use crate::read::{Excerpt, File, Section};
+use crate::sink::Sink;
+use crate::wording::quoted;
+
+/// Default number of repeats: the fewest with an interval that is of use.
+const REPEATS: u32 = 3;
+
+/// Highest number of repeats.
+const MOST_REPEATS: u32 = 1_000;
+
+/// Highest number of points of all arms together.
+const MOST_CELLS: u64 = 1_000;
+
+/// The outline of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepOutline {
+    /// The thing that takes the values, as a file writes it: `concurrency(read)`.
+    pub vary: String,
+    /// Its values, as a file writes them.
+    pub values: Vec<String>,
+    /// Runs of each arm at each point.
+    pub repeats: u32,
+    /// The rule for the best point.
+    pub best: Option<BestRule>,
+}
+
+/// The keys of `[sweep]`.
+pub(super) struct SweepDraft<'f> {
+    /// The line of `vary`.
+    pub(super) vary: Excerpt<'f>,
+    pub(super) repeats: u32,
+    /// The rule with its place.
+    pub(super) best: Option<(BestRule, Excerpt<'f>)>,
+}
+
+/// The thing that a sweep varies, with its values.
+pub(super) struct Points<'f> {
+    pub(super) vary: Vary,
+    pub(super) values: Vec<RangeValue<'f>>,
+}
+
+impl Points<'_> {
+    /// Returns the values as a file writes them.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.values.iter().map(|value| value.text.clone()).collect()
+    }
+}
+
+/// Reads the keys of a section; `None` if it does not say what varies.
+pub(super) fn read<'f>(
+    file: &File<'_>,
+    section: &'f Section<'f>,
+    sink: &mut Sink,
+) -> Option<SweepDraft<'f>> {
+    let fields = Fields::of(file, section, Owner::Sweep, sink);
+    let repeats = fields.one("repeats").map_or(REPEATS, |value| repeats(value, sink));
+    let best = fields.one("best").and_then(|value| match best::rule(value) {
+        Ok(rule) => Some((rule, value)),
+        Err(error) => {
+            sink.error(|| *error);
+            None
+        }
+    });
+    let Some(vary) = fields.one("vary") else {
+        if !section.entries.iter().any(|entry| entry.key().text() == "vary") {
+            sink.error(|| {
+                Diagnostic::error(section.span, "[sweep] has no `vary`")
+                    .help("write for example `vary = concurrency(read): 1..128 x2`")
+            });
+        }
+        return None;
+    };
+    Some(SweepDraft { vary, repeats, best })
+}
+
+fn repeats(value: Excerpt<'_>, sink: &mut Sink) -> u32 {
+    let text = value.text();
+    let message = match text.parse::<u32>() {
+        Ok(number @ 1..=MOST_REPEATS) => return number,
+        Ok(0) => "a sweep without repeats has no runs".to_owned(),
+        Ok(_) => format!("there are at most {MOST_REPEATS} repeats"),
+        Err(_) => format!("{} is not a number of repeats", quoted(text)),
+    };
+    sink.error(|| value.error(message).help("write for example `repeats = 3`"));
+    REPEATS
+}
+
+impl<'f> SweepDraft<'f> {
+    /// Returns its outline, which needs no workload; `None` if it has no values.
+    pub(super) fn outline(self) -> Option<SweepOutline> {
+        let (what, range) = self.vary.split_once(b':')?;
+        let values = Range::parse(range).and_then(|range| range.values()).ok()?;
+        let values: Vec<String> = values.into_iter().map(|value| value.text).collect();
+        let best = self.best.map(|(rule, _)| rule);
+        Some(SweepOutline { vary: what.text().to_owned(), values, repeats: self.repeats, best })
+    }
+
+    /// Returns the points; `arms` is the number of arms, `run` the longest time of a run, and
+    /// `workload` the parsed workload file.
+    ///
+    /// # Errors
+    /// A thing or a value that the workload cannot have, fewer than two values, or so many that the
+    /// experiment would take days.
+    pub(super) fn points(
+        &self,
+        arms: usize,
+        run: Option<Nanos>,
+        workload: &File<'_>,
+    ) -> Result<Points<'f>, Box<Diagnostic>> {
+        let (vary, range) = Vary::split(self.vary, workload)?;
+        let place = range;
+        let range = Range::parse(range)?;
+        let cells = range.count().saturating_mul(arms as u64);
+        if cells > MOST_CELLS {
+            return Err(Box::new(too_many(place, cells, self.repeats, run)));
+        }
+        let values = range.values()?;
+        if values.len() < 2 {
+            let error = place.error("a sweep needs at least two values");
+            return Err(Box::new(error.help("write for example `1, 2, 4` or `1..128 x2`")));
+        }
+        Ok(Points { vary, values })
+    }
+}
+
+fn too_many(place: Excerpt<'_>, cells: u64, repeats: u32, run: Option<Nanos>) -> Diagnostic {
+    let message = format!(
+        "a sweep of {} points is too large: at most {}",
+        grouped(cells),
+        grouped(MOST_CELLS)
+    );
+    let runs = cells.saturating_mul(u64::from(repeats));
+    let time = run.map(|run| format!(" and take {}", in_words(runs, run))).unwrap_or_default();
+    let help = format!("it would make {} runs{time}; take larger steps", grouped(runs));
+    place.error(message).help(help)
+}
+
+/// Returns the time of runs, in the largest unit of which there are several.
+fn in_words(runs: u64, run: Nanos) -> String {
+    let seconds = runs as f64 * run.as_secs_f64();
+    let units = [("years", 31_557_600.0), ("days", 86_400.0), ("hours", 3_600.0)];
+    match units.into_iter().find(|(_, size)| seconds >= 2.0 * size) {
+        Some((unit, size)) => format!("{} {unit}", grouped((seconds / size) as u64)),
+        None => format!("{:.0} minutes", seconds / 60.0),
+    }
+}
+
+/// Reports an arm that sets what the sweep varies.
+pub(super) fn reject_fixed(vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
+    if let Some(difference) = arm.differences.iter().find(|one| vary.is_set_by(one)) {
+        sink.error(|| {
+            let (name, key) = (bare(&arm.name), quoted(&difference.key()));
+            let message = format!("[arm {name}] sets {key}, which the sweep varies");
+            Diagnostic::error(span, message).help("remove it there, or vary another key")
+        });
+    }
+}

@@ -1,0 +1,302 @@
+//! Sweeps in experiment files: what is read, what is printed, and the errors in them.
+
+use std::collections::BTreeMap;
+
+use base::{Diagnostic, Endpoint};
+use workload::question::{Arm, Experiment, Outline, Vary, experiment_in};
+use workload::{Overrides, Pacing};
+
+use crate::experiments::READ;
+use crate::render;
+
+const QUESTION: &str = "[question]\nask = How many clients?\nworkload = read.ini\n";
+
+fn read_with(workload: &str, text: &str) -> (Option<Experiment>, Vec<Diagnostic>) {
+    let files = BTreeMap::from([("read.ini".to_owned(), workload.as_bytes().to_vec())]);
+    experiment_in(text, &Overrides::default(), &files)
+}
+
+fn sweep(lines: &str) -> Experiment {
+    let text = format!("{QUESTION}{lines}");
+    let (experiment, found) = read_with(READ, &text);
+    experiment.unwrap_or_else(|| panic!("{}", render(&text, &found)))
+}
+
+/// Returns arm and point of each cell with the clients of [read].
+fn cells(experiment: &Experiment) -> Vec<(&str, &str, u32)> {
+    fn cell(cell: &Arm) -> (&str, &str, u32) {
+        let Pacing::Closed { clients, .. } = cell.plan.jobs[0].pacing else { panic!("{cell}") };
+        (&cell.name, cell.point.as_deref().unwrap_or_default(), clients)
+    }
+    experiment.cells().iter().map(cell).collect()
+}
+
+#[test]
+fn sweep_without_arms_runs_the_workload_at_each_point() {
+    let found = sweep("[sweep]\nvary = concurrency(read): 1..4 x2\n");
+    let expected = [("workload", "1", 1), ("workload", "2", 2), ("workload", "4", 4)];
+    assert_eq!(cells(&found), expected);
+    let sweep = found.sweep.as_ref().unwrap();
+    assert_eq!((sweep.repeats, sweep.best.as_ref()), (3, None));
+    assert_eq!(sweep.vary.to_string(), "concurrency(read)");
+    assert!(found.file_arms().is_empty());
+    let shown: Vec<String> = found.cells().iter().map(ToString::to_string).collect();
+    assert_eq!(shown[2], "concurrency(read) = 4");
+}
+
+#[test]
+fn sweep_with_arms_is_a_grid() {
+    let lines = "[arm a]\n[arm b]\nrate(pay) = 7\n[sweep]\nvary = queue-depth(read): 8, 1\n";
+    let found = sweep(lines);
+    assert_eq!(cells(&found), [("a", "8", 8), ("a", "1", 1), ("b", "8", 8), ("b", "1", 1)]);
+    assert_eq!(found.cells()[3].to_string(), "b at queue-depth(read) = 1");
+    assert_eq!(found.arms.len(), 2);
+    assert!(found.arms.iter().all(|arm| arm.point.is_none()));
+}
+
+#[test]
+fn printed_sweep_is_the_same_sweep() {
+    for lines in [
+        "[sweep]\nvary = concurrency(read): 1..8 x2\nbest = lowest response.p99(read)\n",
+        "[sweep]\nvary = rate(pay): 10/s..30/s +10\nrepeats = 5\nbest = highest throughput(read)\n",
+        "[arm a]\n[arm b]\nrate(pay) = 7\n[sweep]\nvary = think(read): 0, 1ms..4ms x2\n",
+    ] {
+        let found = sweep(lines);
+        let text = found.to_text();
+        let (again, diagnostics) = read_with(READ, &text);
+        let again = again.unwrap_or_else(|| panic!("{text}\n{}", render(&text, &diagnostics)));
+        assert_eq!(again, found, "{text}");
+        assert_eq!(Outline::of_text(&text), Some(found.outline()), "{text}");
+    }
+}
+
+#[test]
+fn everything_that_an_arm_sets_can_be_varied() {
+    let check = |vary: &str, expected: Vary| {
+        let text = format!("{QUESTION}[sweep]\nvary = {vary}\n");
+        let workload = READ.replace("postgres://db/shop", "testbed:postgres");
+        let (found, diagnostics) = read_with(&workload, &text);
+        let found = found.unwrap_or_else(|| panic!("{}", render(&text, &diagnostics)));
+        assert_eq!(found.sweep.unwrap().vary, expected);
+    };
+    let name = |name: &str| name.to_owned();
+    check("rate(pay): 5, 10", Vary::Key { section: name("pay"), key: name("rate") });
+    check("set.rows: 10k, 20k", Vary::Param(name("rows")));
+    check("option.tls: off, require", Vary::Option(name("tls")));
+    check("server.fsync: on, off", Vary::Server(name("fsync")));
+}
+
+#[test]
+fn nodes_are_the_first_hosts_of_the_url() {
+    let workload = READ.replace("//db/", "//db1,db2:5433,db3/");
+    let text = format!("{QUESTION}[sweep]\nvary = nodes: 1..3 +1\n");
+    let (found, diagnostics) = read_with(&workload, &text);
+    let found = found.unwrap_or_else(|| panic!("{}", render(&text, &diagnostics)));
+    let hosts = |target: &base::Target| match &target.endpoint {
+        Endpoint::Network { addresses, .. } => {
+            addresses.iter().map(|one| one.host.clone()).collect::<Vec<_>>().join(" ")
+        }
+        other => panic!("{other:?}"),
+    };
+    let all = found.cells().iter().map(|cell| hosts(cell.plan.target.as_ref().unwrap()));
+    assert_eq!(all.collect::<Vec<_>>(), ["db1", "db1 db2", "db1 db2 db3"]);
+}
+
+/// Checks the only diagnostic of a file: the marked text, the message and the help.
+fn refused(lines: &str, place: &str, message: &str, help: &str) {
+    let text = format!("{QUESTION}{lines}");
+    let (experiment, found) = read_with(READ, &text);
+    assert!(experiment.is_none(), "{text}");
+    let one = found.first().unwrap_or_else(|| panic!("{text}"));
+    let span = one.span.unwrap_or_default();
+    let shown =
+        (&text[span.start..span.end], &*one.message, one.help.as_deref().unwrap_or_default());
+    assert_eq!(shown, (place, message, help), "{}", render(&text, &found));
+    assert_eq!(found.len(), 1, "{}", render(&text, &found));
+}
+
+fn refused_vary(vary: &str, place: &str, message: &str, help: &str) {
+    refused(&format!("[sweep]\nvary = {vary}\n"), place, message, help);
+}
+
+#[test]
+fn thing_that_the_workload_lacks_is_refused_with_the_nearest() {
+    refused_vary(
+        "concurency(read): 1, 2",
+        "concurency",
+        "`concurency` is not a pacing key of a job",
+        "did you mean `concurrency`?",
+    );
+    refused_vary(
+        "concurrency(raed): 1, 2",
+        "raed",
+        "the workload has no job `raed`",
+        "did you mean `concurrency(read)`?",
+    );
+    refused_vary(
+        "set.row: 1, 2",
+        "row",
+        "the workload has no parameter `row`",
+        "did you mean `set.rows`?",
+    );
+    refused_vary(
+        "rows: 1, 2",
+        "rows",
+        "`rows` cannot be varied",
+        "did you mean the parameter `set.rows`?",
+    );
+    refused_vary(
+        "concurrency: 1, 2",
+        "concurrency",
+        "`concurrency` cannot be varied",
+        "did you mean `concurrency(read)`?",
+    );
+    refused_vary("node: 1, 2", "node", "`node` cannot be varied", "did you mean `nodes`?");
+    refused_vary(
+        "nodes: 1, 2",
+        "2",
+        "2 nodes are asked for, and the URL has one host",
+        "name the hosts in the URL, `postgres://db1,db2,db3/shop`: `nodes` takes the first ones",
+    );
+}
+
+#[test]
+fn range_that_is_no_sweep_is_refused() {
+    refused_vary(
+        "concurrency(read): 8..1 x2",
+        "8..1 x2",
+        "the range `8..1 x2` descends",
+        "write the lower end first; the order of runs is drawn",
+    );
+    refused_vary(
+        "concurrency(read): 8",
+        "8",
+        "a sweep needs at least two values",
+        "write for example `1, 2, 4` or `1..128 x2`",
+    );
+    refused_vary(
+        "concurrency(read): 1000, 1k",
+        "1k",
+        "`1000` and `1k` mean the same for `concurrency(read)`",
+        "remove one of the two",
+    );
+    refused_vary("concurrency(read): 1, 2, 1", "1", "`1` is given twice", "remove one of the two");
+    refused_vary(
+        "concurrency(read): 1..1000000 +1",
+        "1..1000000 +1",
+        "a sweep of 1,000,000 points is too large: at most 1,000",
+        "it would make 3,000,000 runs and take 347 days; take larger steps",
+    );
+    refused(
+        "[arm a]\n[arm b]\nrate(pay) = 7\n[sweep]\nvary = set.rows: 1..5000 +1\nrepeats = 1\n",
+        "1..5000 +1",
+        "a sweep of 10,000 points is too large: at most 1,000",
+        "it would make 10,000 runs and take 27 hours; take larger steps",
+    );
+}
+
+/// The error of the workload's check is shown at the value that causes it.
+#[test]
+fn value_that_the_key_does_not_take_is_marked() {
+    let text = format!("{QUESTION}[sweep]\nvary = concurrency(read): 1, many\n");
+    let (_, found) = read_with(READ, &text);
+    let shown = render(&text, &found);
+    assert!(shown.contains("mail.ini:5:30"), "{shown}");
+    assert_eq!(found.len(), 1, "{shown}");
+}
+
+#[test]
+fn points_cannot_change_the_tables() {
+    let workload = READ.replace("rows = 1k", "rows = ${rows}");
+    let text = format!("{QUESTION}[sweep]\nvary = set.rows: 1k, 2k\n");
+    let (_, found) = read_with(&workload, &text);
+    assert_eq!(found[0].message, "`set.rows` changes the tables: setup and loads run once");
+    assert_eq!(found.len(), 1, "{}", render(&text, &found));
+}
+
+#[test]
+fn best_is_a_metric_that_the_workload_has() {
+    let check = |best: &str, place: &str, message: &str, help: &str| {
+        let lines = format!("[sweep]\nvary = concurrency(read): 1, 2\nbest = {best}\n");
+        refused(&lines, place, message, help);
+    };
+    check(
+        "lowest response.p98(read)",
+        "response.p98",
+        "unknown metric `response.p98`",
+        "did you mean `response.p90`?",
+    );
+    check(
+        "lowest response.p99(raed)",
+        "lowest response.p99(raed)",
+        "the workload has no job `raed`",
+        "did you mean `read`?",
+    );
+    check(
+        "largest throughput(read)",
+        "largest",
+        "`largest` is neither lowest nor highest",
+        "write for example `best = lowest response.p99(read)`",
+    );
+    check(
+        "lowest throughput(read)",
+        "lowest",
+        "the lowest throughput(read) is the worst",
+        "write `highest throughput(read)`",
+    );
+    check(
+        "highest throughput(pay)",
+        "highest throughput(pay)",
+        "the throughput of [pay] is its rate: a job with arrivals completes what the file asks for",
+        "judge it by its response time, such as `response.p99(pay)`, or give the job `concurrency` \
+         and no rate",
+    );
+}
+
+#[test]
+fn keys_that_contradict_a_sweep_are_refused() {
+    let vary = "[sweep]\nvary = concurrency(read): 1, 2\n";
+    refused(
+        &format!("bet = throughput(read) +1% .. +9%\n{vary}"),
+        "throughput(read) +1% .. +9%",
+        "a bet compares arms, and the sweep has none",
+        "write an `[arm NAME]` for each case; for the best point, write `best` in [sweep]",
+    );
+    refused(
+        &format!("rounds = 8\n{vary}"),
+        "8",
+        "`rounds` has no meaning beside [sweep]",
+        "remove it: `repeats` in [sweep] is the number of runs at each point",
+    );
+    refused(
+        &format!("design = aa\n[arm a]\n{vary}"),
+        "aa",
+        "`design = aa` compares an arm with itself, without [sweep]",
+        "write an experiment of its own for `design = aa`",
+    );
+    refused(
+        &format!("[arm a]\n{vary}"),
+        "[question]",
+        "there is one arm, which is compared with nothing",
+        "write its lines into the workload file: a sweep needs no arm",
+    );
+    // Under its other name it is the same key.
+    refused(
+        &format!("[arm a]\n[arm b]\nqueue-depth(read) = 8\n{vary}"),
+        "[arm b]",
+        "[arm b] sets `queue-depth(read)`, which the sweep varies",
+        "remove it there, or vary another key",
+    );
+    refused(
+        "[sweep]\nrepeats = 3\n",
+        "[sweep]",
+        "[sweep] has no `vary`",
+        "write for example `vary = concurrency(read): 1..128 x2`",
+    );
+    refused(
+        &format!("{vary}repeats = 0\n"),
+        "0",
+        "a sweep without repeats has no runs",
+        "write for example `repeats = 3`",
+    );
+}
