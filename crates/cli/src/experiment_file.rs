@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use analyze::capacity::forecast;
 use base::Source;
 use confine::{Files, Reach};
 use workload::question::{Arm, Difference, Experiment, experiment_in};
@@ -50,13 +51,20 @@ pub(crate) fn read(
     for arm in &file.experiment.arms {
         check_arm(&file, arm, args, is_virtual)?;
     }
+    if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
+        let possible = forecast(&order, order.first);
+        possible.map_err(|error| Complaint::of(&error).help("write a larger `budget`, or less"))?;
+    }
     Ok(file)
 }
 
 impl ExperimentFile {
-    /// Returns the path of the workload file.
+    /// Returns the path of the file with the workload.
     pub(crate) fn workload_path(&self) -> PathBuf {
-        folder_of(&self.path).join(&self.experiment.workload)
+        match &self.experiment.workload {
+            Some(name) => folder_of(&self.path).join(name),
+            None => self.path.clone(),
+        }
     }
 
     /// Returns the workload file of an arm, with a plan of it.

@@ -135,7 +135,13 @@ impl Groups {
         if let Some(known) = self.paths.iter().position(|known| *known == real) {
             return Ok(known);
         }
-        self.experiments.push(RecordedExperiment::read(path)?);
+        let recorded = RecordedExperiment::read(path)?;
+        if recorded.search.is_some() {
+            let sentence = format!("`{}` is the record of a capacity search", path.display());
+            let help = "its trials have different loads; compare two searches with `assay repeat`";
+            return Err(Complaint::new(sentence).help(help));
+        }
+        self.experiments.push(recorded);
         self.paths.push(real);
         Ok(self.paths.len() - 1)
     }

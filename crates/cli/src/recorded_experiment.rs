@@ -5,8 +5,8 @@ use std::path::Path;
 use analyze::compare::{Design, Unfinished};
 use archive::{ExperimentContent, NoteRow};
 use lab::experiment::{
-    ArmEffect, COUNTERBALANCED, ExperimentResults, STATE, UndeclaredDifference, design,
-    read_results, refuse,
+    ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, UndeclaredDifference,
+    design, read_results, read_search, refuse,
 };
 use record::InputFile;
 use workload::question::{Design as Runs, Outline};
@@ -32,6 +32,8 @@ pub(crate) struct RecordedExperiment {
     pub(crate) results: ExperimentResults,
     /// Undeclared differences of each arm: from the first arm, and between its own rounds.
     pub(crate) undeclared: Vec<UndeclaredDifference>,
+    /// The capacity search, if it is one.
+    pub(crate) search: Option<RecordedSearch>,
     /// Facts about the experiment.
     content: ExperimentContent,
 }
@@ -52,8 +54,11 @@ impl RecordedExperiment {
         let design = design(&outline, writes(&content));
         let names = outline.compared();
         let results = read_results(path, &design, &names).map_err(|error| Complaint::of(&error))?;
+        let search = outline.capacity.as_ref().map(|question| read_search(path, question));
+        let search = search.transpose().map_err(|error| Complaint::of(&error))?;
         let undeclared = Vec::new();
-        let mut read = RecordedExperiment { outline, design, names, results, undeclared, content };
+        let mut read =
+            RecordedExperiment { outline, design, names, results, undeclared, search, content };
         read.undeclared = (0..read.names.len()).flat_map(|arm| read.undeclared(0, arm)).collect();
         let writes = read.writes();
         if let Some(comparison) = &mut read.results.comparison {

@@ -31,10 +31,11 @@ mod words;
 pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{
-    ArmView, ComparisonView, DifferenceView, EffectView, ExperimentState, ExperimentView,
-    FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedMetric, RepetitionView, RunView,
-    comparison_json, comparison_markdown, comparison_text, experiment_figures, experiment_html,
-    experiment_json, experiment_markdown, experiment_text, two_runs,
+    ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
+    ExperimentView, FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedCapacity,
+    RepeatedMetric, RepetitionView, RunView, TrialView, comparison_json, comparison_markdown,
+    comparison_text, experiment_figures, experiment_html, experiment_json, experiment_markdown,
+    experiment_text, two_runs,
 };
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,

@@ -20,8 +20,7 @@ const fn missing(name: &'static str, instead: &'static str) -> Missing {
 const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
 
 /// First words of the names of unsupported sections.
-pub(crate) const SECTIONS: &[Missing] =
-    &[missing("saturate", ONE_BY_ONE), missing("capacity", ONE_BY_ONE)];
+pub(crate) const SECTIONS: &[Missing] = &[missing("saturate", ONE_BY_ONE)];
 
 /// Unsupported keys, in any section.
 pub(crate) const KEYS: &[Missing] =

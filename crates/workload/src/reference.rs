@@ -258,7 +258,8 @@ The file is text in UTF-8, with or without a byte order mark, with LF or CRLF li
 | `[threshold]` | conditions of several jobs in one place: `slo = p99(read) < 30ms` |
 | `[target NAME]` | another database, which jobs use with `target = NAME` |
 | `[observe]` | settings of the observation during the run |
-| `[question]`, `[arm NAME]` | the sections of an [experiment file](experiments.md) |
+| `[question]`, `[arm NAME]`, `[sweep]` | the sections of an [experiment file](experiments.md) |
+| `[capacity]` | a [search](capacity.md) in an experiment file |
 | any other | a job: statements that are sent again and again |
 
 A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job, whatever its

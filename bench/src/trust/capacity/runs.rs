@@ -2,11 +2,10 @@
 
 use std::error::Error;
 
-use analyze::capacity::{
-    Capacity, CapacityOrder, Condition, Measure, Step, Trial, TrialRequest, Vary, next_step,
-};
+use analyze::capacity::{Capacity, CapacityOrder, Measure, Step, Trial, TrialRequest, next_step};
 use analyze::summarize;
 use base::{Nanos, Seed};
+use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side, Slo, Statistic};
 
 use super::system::System;
@@ -53,7 +52,7 @@ pub(super) fn order(system: &System, seed: u64) -> CapacityOrder {
     };
     CapacityOrder {
         conditions: vec![Condition { job: "read".to_owned(), slo }],
-        vary: Vary::Rate { job: "read".to_owned() },
+        vary: VariedLoad::Rate { job: "read".to_owned() },
         first: FIRST,
         highest: Some(HIGHEST),
         ceiling_per_s: None,

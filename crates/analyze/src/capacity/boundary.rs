@@ -1,8 +1,10 @@
 //! The boundary in the trials: outcomes by value, crossings of the conditions, inversions, drift.
 
+use workload::question::Condition;
+
 use super::isotonic::{Level, isotonic_crossing};
 use super::judge::{DECIDED, judge, judge_at, overload, ratio};
-use super::order::{CapacityOrder, Condition};
+use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::regression::{Crossing, Fit, Point, Response, Terms};
 use super::result::Irregular;

@@ -1,6 +1,8 @@
 //! The bracket: a value that passes and one that fails, close to each other.
 
-use super::order::{CapacityOrder, Vary};
+use workload::question::VariedLoad;
+
+use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay, settable};
 use super::result::Irregular;
@@ -74,7 +76,7 @@ impl Bracket {
     }
 
     /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
-    pub(super) fn middle(&self, vary: &Vary, narrow: f64) -> Option<f64> {
+    pub(super) fn middle(&self, vary: &VariedLoad, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
         let middle = settable(vary, (low * high).sqrt());
         (high / low > narrow && middle > low && middle < high).then_some(middle)

@@ -1,8 +1,9 @@
 //! Forecast of a search.
 
 use base::Nanos;
+use workload::question::VariedLoad;
 
-use super::order::{CapacityOrder, OrderError, Vary};
+use super::order::{CapacityOrder, OrderError};
 
 /// The expected cost of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,8 +28,8 @@ pub fn forecast(order: &CapacityOrder, expected: f64) -> Result<Forecast, OrderE
     let budget = order.budget.as_secs_f64();
     let windows = budget * order.trial.as_secs_f64() / trial.as_secs_f64();
     let requests = match order.vary {
-        Vary::Rate { .. } => Some(((windows + hold.as_secs_f64()) * expected) as u64),
-        Vary::Concurrency { .. } => None,
+        VariedLoad::Rate { .. } => Some(((windows + hold.as_secs_f64()) * expected) as u64),
+        VariedLoad::Concurrency { .. } => None,
     };
     let trials = (budget / trial.as_secs_f64()) as u64 + u64::from(order.hold.is_some());
     Ok(Forecast { time: order.budget + hold, trials, requests })

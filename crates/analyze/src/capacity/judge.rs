@@ -1,8 +1,9 @@
 //! Judgement of trials: of those at one value, and of those that confirm a value.
 
+use workload::question::Condition;
 use workload::{Metric, Side};
 
-use super::order::{CapacityOrder, Condition};
+use super::order::CapacityOrder;
 use super::outcome::{FailReason, InvalidReason, TrialOutcome};
 use super::trial::{Counted, Measure, Trial};
 use crate::student::critical_t;
@@ -20,6 +21,11 @@ const UNKNOWN_DISPERSION: f64 = 10.0;
 /// Judges the trials of one value together. Invalid trials count only if there are no others.
 pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {
     judge_at(order, trials, DECIDED)
+}
+
+/// Judges one trial by itself.
+pub fn judge_trial(order: &CapacityOrder, trial: &Trial) -> TrialOutcome {
+    judge(order, &[trial])
 }
 
 /// Judges the trials of one value together, with another distance than the usual one at which they

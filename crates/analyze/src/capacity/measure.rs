@@ -2,9 +2,10 @@
 
 use base::{AccountId, Nanos};
 use record::Kind;
+use workload::question::Condition;
 use workload::{Metric, Side, Statistic};
 
-use super::order::{CapacityOrder, Condition};
+use super::order::CapacityOrder;
 use super::result::TrialRequest;
 use super::trial::{Counted, Measure, OwnLimit, Trial};
 use crate::check::{Domain, Status};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use base::Nanos;
-use workload::{Metric, Side, Slo, Statistic};
+use workload::question::{Condition, VariedLoad};
 
 /// A capacity search: conditions, the key that is varied, and the time that it may take.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct CapacityOrder {
     /// Conditions that must all hold; at least one.
     pub conditions: Vec<Condition>,
     /// Key that is varied.
-    pub vary: Vary,
+    pub vary: VariedLoad,
     /// First value to try: requests per second, or clients.
     pub first: f64,
     /// Largest value that may be tried; `None` if there is no limit.
@@ -34,30 +34,6 @@ pub struct CapacityOrder {
     pub confirmations: u32,
     /// Seed of the order of values within the rounds.
     pub seed: base::Seed,
-}
-
-/// A condition on a metric of a job.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    /// Name of the job.
-    pub job: String,
-    /// Metric, side and bound; the text is that of the file, such as `p99(read) < 30ms`.
-    pub slo: Slo,
-}
-
-/// The key that is varied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Vary {
-    /// Rate of an open job.
-    Rate {
-        /// Name of the job.
-        job: String,
-    },
-    /// Number of clients of a closed job.
-    Concurrency {
-        /// Name of the job.
-        job: String,
-    },
 }
 
 /// Reason why a search cannot be made.
@@ -104,47 +80,6 @@ impl CapacityOrder {
     /// Returns the time that a trial takes with this window, with its warm-up and drain.
     pub fn cost(&self, window: Nanos) -> Nanos {
         self.warmup + window + self.drain
-    }
-}
-
-impl Condition {
-    /// Returns the fraction of requests that may exceed the bound, if the condition is judged by
-    /// counts: 0.01 for `p99 < 30ms`, the bound itself for `failed < 1%`.
-    pub fn allowed_share(&self) -> Option<f64> {
-        match (self.slo.metric, self.slo.side) {
-            (
-                Metric::Response(Statistic::Quantile(q)) | Metric::Service(Statistic::Quantile(q)),
-                Side::Below,
-            ) => Some(1.0 - q),
-            (Metric::Failed, Side::Below) => Some(self.slo.bound),
-            (
-                Metric::Response(_) | Metric::Service(_) | Metric::Throughput | Metric::Failed,
-                Side::Below | Side::Above,
-            ) => None,
-        }
-    }
-}
-
-impl Vary {
-    /// Returns the name of the job whose key is varied.
-    pub fn job(&self) -> &str {
-        match self {
-            Vary::Rate { job } | Vary::Concurrency { job } => job,
-        }
-    }
-
-    /// Returns true if only whole numbers are possible.
-    pub fn is_whole(&self) -> bool {
-        match self {
-            Vary::Rate { .. } => false,
-            Vary::Concurrency { .. } => true,
-        }
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.slo.text)
     }
 }
 

@@ -2,9 +2,10 @@
 //! from the record, and stops at the first one that is missing.
 
 use base::Nanos;
+use workload::question::VariedLoad;
 
 use super::judge::judge;
-use super::order::{CapacityOrder, Vary};
+use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::result::{Irregular, JudgedTrial, TrialRequest};
 use super::trial::{Phase, Trial};
@@ -202,8 +203,8 @@ impl<'a> Replay<'a> {
     /// Returns the expected requests per second at a value; `None` if it is unknown.
     pub(super) fn throughput(&self, value: f64) -> Option<f64> {
         match self.order.vary {
-            Vary::Rate { .. } => Some(value),
-            Vary::Concurrency { .. } => {
+            VariedLoad::Rate { .. } => Some(value),
+            VariedLoad::Concurrency { .. } => {
                 let nearest = self.nearest(value)?;
                 Some(nearest.achieved_per_s).filter(|it| *it > 0.0)
             }
@@ -244,7 +245,7 @@ fn share_of_budget(phase: Phase) -> Option<f64> {
 }
 
 /// Rounds a value to one that can be set: a whole number, or five significant digits.
-pub(super) fn settable(vary: &Vary, value: f64) -> f64 {
+pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
     if vary.is_whole() {
         return value.round().max(1.0);
     }

@@ -1,11 +1,12 @@
 //! Rounds of five values around the estimate, in random order.
 
 use base::{Nanos, Seed, Stream};
+use workload::question::VariedLoad;
 
 use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
 use super::bracket::{Bracket, EXTENDED};
 use super::judge::mean_ratio;
-use super::order::{CapacityOrder, Vary};
+use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, RELAXATIONS, Replay, settable};
 use super::result::{Boundary, Interval, Irregular};
@@ -384,8 +385,8 @@ impl<'a> Rounds<'_, 'a> {
 fn values(order: &CapacityOrder, center: f64, span: f64, round: u32) -> [f64; VALUES] {
     let steps = [-2.0, -1.0, 0.0, 1.0, 2.0];
     let mut values = match order.vary {
-        Vary::Rate { .. } => steps.map(|step| center * (1.0 + step * span / 2.0)),
-        Vary::Concurrency { .. } => {
+        VariedLoad::Rate { .. } => steps.map(|step| center * (1.0 + step * span / 2.0)),
+        VariedLoad::Concurrency { .. } => {
             let width = (center * span / 2.0).round().max(1.0);
             steps.map(|step| center.round() + step * width)
         }

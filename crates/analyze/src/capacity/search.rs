@@ -101,8 +101,8 @@ mod tests {
     use super::super::synthetic::{QUEUE, order, queue, run, trial};
     use super::super::trial::{Measure, OwnLimit, Phase};
     use super::*;
-    use crate::capacity::{Condition, Vary};
     use base::Nanos;
+    use workload::question::{Condition, VariedLoad};
     use workload::{Metric, Side, Slo};
 
     fn regular(request: &TrialRequest) -> Trial {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn concurrency_is_a_whole_number() {
-        let vary = Vary::Concurrency { job: "read".to_owned() };
+        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
         let order = CapacityOrder { vary, first: 1.0, highest: Some(512.0), ..order() };
         // 1 % at 23.4 clients.
         let (capacity, trials) = run(&order, |request| {

@@ -1,9 +1,10 @@
 //! Synthetic trials for the tests of the search.
 
 use base::{Nanos, Seed, Stream};
+use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side, Slo, Statistic};
 
-use super::order::{CapacityOrder, Condition, Vary};
+use super::order::CapacityOrder;
 use super::result::{Capacity, Step, TrialRequest};
 use super::search::next_step;
 use super::trial::{Counted, Measure, Trial};
@@ -23,7 +24,7 @@ pub(super) fn p99() -> Condition {
 pub(super) fn order() -> CapacityOrder {
     CapacityOrder {
         conditions: vec![p99()],
-        vary: Vary::Rate { job: "read".to_owned() },
+        vary: VariedLoad::Rate { job: "read".to_owned() },
         first: 100.0,
         highest: Some(10_000.0),
         ceiling_per_s: None,

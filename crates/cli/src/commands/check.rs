@@ -13,7 +13,7 @@ use crate::reading::{self, AnyFile, Reading};
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
     let text = match reading::read_any(&args.file, Reading::default())? {
         AnyFile::Workload(file) => file.plan.to_text(),
-        AnyFile::Experiment(file) => file.experiment.to_text(),
+        AnyFile::Experiment(file) => file.experiment.to_whole_text(),
     };
     // A terminal gets printable text; a file gets the plan unchanged.
     match std::io::stdout().is_terminal() {

@@ -3,27 +3,29 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
+use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::RunFigures;
 use archive::{NoteRow, RecordErrorKind};
+use base::units::grouped;
 use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
 use lab::experiment::{
     ArmEffect, Between, ExperimentEnd, ExperimentError, ExperimentEvent, ExperimentListener,
-    ExperimentOrder, INVALID_ARM, Problem, RunMaker, STATE, UndeclaredDifference, canary_length,
-    design, run_experiment,
+    ExperimentOrder, INVALID_ARM, Problem, RecordedSearch, RecordedTrial, RunMaker, STATE,
+    UndeclaredDifference, canary_length, design, run_experiment, search_facts, search_order,
 };
 use lab::{OpenError, Order, RecordPlace};
 use report::{
-    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunView,
-    TestSuite,
+    ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView,
+    RunView, TestSuite, TrialView,
 };
 use workload::Overrides;
-use workload::question::{Arm, Restore};
+use workload::question::{Arm, Restore, VariedLoad};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
 use crate::commands::remedy::SkipsLoads;
-use crate::commands::{answer, false_alarms, order};
+use crate::commands::{answer, calibrate, false_alarms, order};
 use crate::complain::Complaint;
 use crate::display::Interruption;
 use crate::exit::Exit;
@@ -66,8 +68,12 @@ pub(crate) fn execute(
     let options = order::options(args, &file.workload_of(file.experiment.arms[0].plan.clone()))?;
     let stop = Stop::default();
     let runs = Runs { file, overrides: &overrides, options, command: &command, stop: &stop };
+    let search = search(args, file);
     if !args.quiet {
-        stderr::line(&forecast(file, args.is_virtual));
+        stderr::line(&match &search {
+            Some(order) => forecast_of_search(order),
+            None => forecast(file, args.is_virtual),
+        });
     }
     let listening = signals::listen(stop.clone(), |ending| {
         stderr::line(match ending {
@@ -82,13 +88,15 @@ pub(crate) fn execute(
     let files = read_files::of_experiment(file)?;
     let rate = if args.is_virtual { None } else { false_alarms::fact(file) };
     let label = args.label.clone().map(|label| (LABEL, label));
+    let mut origin = Vec::from_iter(rate.into_iter().chain(label));
+    origin.extend(search.iter().flat_map(search_facts));
     let experiment_order = ExperimentOrder {
         experiment: &file.experiment,
         runs: &runs,
         record: &record,
         facts: &facts,
         files: &files,
-        origin: &Vec::from_iter(rate.into_iter().chain(label)),
+        origin: &origin,
         is_resumed: args.resume.is_some(),
         stop: stop.clone(),
     };
@@ -179,6 +187,8 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         number: run.row.run,
         round: run.row.round,
         arm: run.arm,
+        point: run.row.point.clone(),
+        phase: run.row.phase.name(),
         attempt: run.row.attempt,
         state: run.row.state.name(),
         seed: run.row.seed,
@@ -204,6 +214,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         runs: results.runs.iter().map(run).collect(),
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
+        capacity: recorded.search.as_ref().map(capacity_view),
         machine: results.machine.clone(),
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
@@ -220,6 +231,22 @@ fn note(one: &NoteRow) -> NoteView {
 pub(crate) fn effect(one: ArmEffect) -> EffectView {
     let ended = one.ended_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
     EffectView { not_read_back: one.not_read_back, ended_tls: ended }
+}
+
+/// Returns the view of a capacity search.
+fn capacity_view(search: &RecordedSearch) -> CapacityView {
+    let trial = |one: &RecordedTrial| TrialView {
+        run: one.run,
+        trial: one.trial.clone(),
+        outcome: one.outcome.clone(),
+        verdict: one.figures.verdict.clone(),
+        limiter: one.figures.limiter,
+    };
+    CapacityView {
+        order: search.order.clone(),
+        trials: search.trials.iter().map(trial).collect(),
+        found: search.capacity.clone(),
+    }
 }
 
 /// Returns the view of a difference from a baseline.
@@ -309,6 +336,30 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
         (false, _) => "setup, loads, and restoring and settling before each run",
     };
     format!("experiment: {arms} arms, {number}{length}, without {beside}")
+}
+
+/// Returns the order of a capacity search; `None` for other experiments.
+fn search(args: &RunArgs, file: &ExperimentFile) -> Option<CapacityOrder> {
+    file.experiment.capacity.as_ref()?;
+    let calibration = if args.is_virtual { None } else { calibrate::kept() };
+    let ceiling = calibration.and_then(|calibration| calibration.ceiling_per_s());
+    let ceiling = ceiling.map(|per_s| per_s * args.threads.max(1) as f64);
+    search_order(&file.experiment, args.is_virtual, ceiling)
+}
+
+/// Returns the most trials and the time that they take.
+fn forecast_of_search(order: &CapacityOrder) -> String {
+    let CapacityOrder { vary, first, .. } = order;
+    // The order was checked with the file.
+    let Ok(forecast) = capacity::forecast(order, *first) else { return String::new() };
+    let requests = capacity::forecast(order, 1_000.0).ok().and_then(|it| it.requests);
+    let requests = requests.map_or_else(String::new, |requests| {
+        format!(", about {} requests for each 1,000/s of the capacity", grouped(requests))
+    });
+    format!(
+        "capacity search over {vary}: at most {} trials in {}{requests}, without setup and loads",
+        forecast.trials, forecast.time
+    )
 }
 
 /// Returns the exit status of an experiment that ended with an error; `None` is that of a wrong
@@ -455,6 +506,14 @@ impl ExperimentListener for Progress {
                 format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
             }
             ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
+            ExperimentEvent::Trying { number, vary, value, phase, left } => {
+                let seconds = Nanos::from_secs(left.0 / 1_000_000_000);
+                let value = value_of_trial(vary, *value);
+                format!("trial {number}: {value}, {}, {seconds} of the budget left", phase.name())
+            }
+            ExperimentEvent::Tried { number, outcome } => {
+                format!("trial {number}: {}", outcome.name())
+            }
             ExperimentEvent::Warning { .. } => return,
             ExperimentEvent::Repeating { round } => {
                 format!("round {} is repeated: the load generator or the machine failed", round + 1)
@@ -464,6 +523,13 @@ impl ExperimentListener for Progress {
                 format!("look at {pairs} pairs: {word}")
             }
         });
+    }
+}
+
+fn value_of_trial(vary: &VariedLoad, value: f64) -> String {
+    match vary {
+        VariedLoad::Rate { .. } => format!("{value:.1}/s"),
+        VariedLoad::Concurrency { .. } => format!("{value} clients"),
     }
 }
 

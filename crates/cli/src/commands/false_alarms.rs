@@ -14,6 +14,7 @@ use workload::question::{Design as QuestionDesign, Outline};
 use crate::commands::calibrate;
 use crate::complain::Complaint;
 use crate::experiment_file::ExperimentFile;
+use crate::workload_file::file_name;
 
 /// The fact that holds the rate of the machine.
 const RATE: &str = "false-positives";
@@ -64,7 +65,7 @@ pub(crate) fn keep(view: &ExperimentView, file: &ExperimentFile) {
     let Some(store) = calibrate::usual() else { return };
     let result = AaResult {
         taken: WallTime::now().to_string(),
-        workload: view.workload.clone(),
+        workload: file_name(&file.workload_path()),
         target: target(file),
         metric: metric.clone(),
         spread: *spread,

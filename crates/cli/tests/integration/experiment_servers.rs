@@ -216,3 +216,28 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     assert!(ran.stdout.contains("No answer: the experiment was interrupted"), "{}", ran.stdout);
     goes("the statement", is_sleeping);
 }
+
+#[test]
+fn search_keeps_its_trials_when_its_server_dies() {
+    let place = place();
+    place.write(
+        "e.ini",
+        "[question]\nask = How many?\nworkload = w.ini\nrestore = delete from t where id >= 1000\n\
+         [capacity]\nslo = p99(add) < 1s\nvary = concurrency(add)\ntrial = 500ms\nbudget = 1m\n",
+    );
+    let mut run = start(&place, "testbed:postgres", None, OUT);
+    run.says("trial 3:");
+    kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
+    let ran = run.ends().expect(4);
+    assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+    let report = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(report.stdout.starts_with("No answer: "), "{}", report.stdout);
+    assert!(report.stdout.contains("\ntrials\n"), "{}", report.stdout);
+    let counting = "select count(*) from run where phase = 'capacity' and state = 'counts'";
+    assert_eq!(number(&place.at("r.assay"), counting), 2);
+    let mut run = start(&place, "testbed:postgres", None, RESUME);
+    run.says("trial 3:");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    assert!(is_empty(&place.at("tmp")));
+}

@@ -4,6 +4,7 @@
 
 mod arms;
 mod calibrate;
+mod capacity;
 mod commands;
 mod compare;
 mod complaints;

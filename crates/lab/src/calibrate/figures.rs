@@ -67,6 +67,15 @@ pub struct RouteFigures {
     pub ceilings: Vec<Ceiling>,
 }
 
+impl Calibration {
+    /// Returns the most requests per second that one thread can make over any route; `None` if none
+    /// was measured.
+    pub fn ceiling_per_s(&self) -> Option<f64> {
+        let all = self.routes.iter().flat_map(|route| &route.ceilings);
+        all.map(|ceiling| ceiling.per_s).max_by(f64::total_cmp)
+    }
+}
+
 /// The times of one client's requests, each a statement that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor {

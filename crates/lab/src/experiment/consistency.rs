@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analyze::compare::Design;
-use archive::{ExperimentContent, RecordError};
+use archive::{ExperimentContent, Phase, RecordError};
 
 use super::made::complete_rounds;
 use super::recorded::STATE;
@@ -39,7 +39,9 @@ pub(super) fn check(
     if !are_planned {
         return damaged("its looks are not those of its runs".to_owned());
     }
-    let is_over = pairs.len() == planned.len() || last.is_some_and(|look| look.is_decided);
+    let is_search = content.runs.iter().any(|row| row.phase == Phase::Capacity);
+    let is_over =
+        is_search || pairs.len() == planned.len() || last.is_some_and(|look| look.is_decided);
     match content.fact(STATE) == Some("complete") && !is_over {
         true => damaged("it is complete without its last look".to_owned()),
         false => Ok(()),

@@ -1,7 +1,10 @@
 //! The events of an experiment, for displays.
 
+use analyze::capacity::{Phase, TrialOutcome};
 use analyze::compare::RunFigures;
 use archive::LiveView;
+use base::Nanos;
+use workload::question::VariedLoad;
 
 /// A receiver of the events of an experiment.
 pub trait ExperimentListener {
@@ -46,6 +49,26 @@ pub enum ExperimentEvent<'a> {
         number: u32,
         /// Its figures.
         figures: &'a RunFigures,
+    },
+    /// A trial of a capacity search begins.
+    Trying {
+        /// Its number, from 1.
+        number: u32,
+        /// The load that is varied.
+        vary: &'a VariedLoad,
+        /// The value of the load.
+        value: f64,
+        /// The phase of the search.
+        phase: Phase,
+        /// Time that is left of the budget.
+        left: Nanos,
+    },
+    /// A trial was made and recorded.
+    Tried {
+        /// Its number, from 1.
+        number: u32,
+        /// Its outcome.
+        outcome: &'a TrialOutcome,
     },
     /// Something failed that does not end the experiment.
     Warning {

@@ -29,6 +29,7 @@ use super::open_record::{open_record, remove_if_empty};
 use super::order::{ExperimentOrder, order_of};
 use super::recorded::{INVALID_ARM, STATE, figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
+use super::search::{self, RecordedSearch};
 use super::servers::Servers;
 use super::settings;
 use super::settle;
@@ -82,20 +83,22 @@ fn execute(
 }
 
 /// An experiment that is being executed.
-struct Execution<'a> {
-    order: &'a ExperimentOrder<'a>,
-    listener: &'a dyn ExperimentListener,
-    record: ExperimentWriter,
+pub(super) struct Execution<'a> {
+    pub(super) order: &'a ExperimentOrder<'a>,
+    pub(super) listener: &'a dyn ExperimentListener,
+    pub(super) record: ExperimentWriter,
     servers: Servers,
     commands: Commands,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     design: Design,
     /// The arms of the comparison.
     names: Vec<String>,
     looks: Vec<Look>,
-    runs: MadeRuns,
+    pub(super) runs: MadeRuns,
+    /// The capacity search with the trials that were recorded before, if it is one.
+    search: Option<RecordedSearch>,
     /// The loads of the next run, if each run loads the tables again.
-    reloaded: Vec<Load>,
+    pub(super) reloaded: Vec<Load>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
     /// whose connections it was made.
     set_up: BTreeMap<usize, usize>,
@@ -156,6 +159,7 @@ impl<'a> Execution<'a> {
             names,
             looks: looks_of(&content),
             runs: MadeRuns::default(),
+            search: recorded_search(order, &content)?,
             reloaded: Vec::new(),
             set_up: BTreeMap::new(),
             judged: 0,
@@ -167,7 +171,11 @@ impl<'a> Execution<'a> {
 
     /// Prepares the data and runs the rounds.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
-        let end = self.try_settings().and_then(|()| self.prepare()).and_then(|()| self.rounds());
+        let end = self.try_settings().and_then(|()| self.prepare());
+        let end = end.and_then(|()| match self.search.take() {
+            Some(search) => self.search(&search),
+            None => self.rounds(),
+        });
         match end {
             Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
                 self.record.set_facts(&[(INVALID_ARM, error.to_string())])?;
@@ -225,7 +233,7 @@ impl<'a> Execution<'a> {
         let mut abandoned = Vec::new();
         let mut rows = content.runs;
         for row in rows.iter_mut().filter(|row| row.state == RunState::Counts) {
-            if !keeps && row.round >= complete {
+            if !keeps && row.phase.has_rounds() && row.round >= complete {
                 abandoned.push(row.run);
                 row.state = RunState::Abandoned;
             }
@@ -351,7 +359,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Returns true if the user has ended the experiment.
-    fn is_interrupted(&self) -> bool {
+    pub(super) fn is_interrupted(&self) -> bool {
         self.order.stop.is_asked()
     }
 
@@ -593,14 +601,27 @@ impl<'a> Execution<'a> {
         let mut order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        order.loads.clone_from(&self.reloaded);
+        self.measure_order(place, planned, order, |_| {})
+    }
+
+    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before.
+    pub(super) fn measure_order(
+        &self,
+        place: usize,
+        planned: PlannedRun,
+        mut order: Order,
+        begin: impl FnOnce(&mut Order),
+    ) -> Result<Done, ExperimentError> {
+        let arm = &self.order.experiment.arms[place];
         order.options.prepare = Prepare::Keep;
         order.options.teardown = false;
-        order.loads.clone_from(&self.reloaded);
         order.server_seed = Some(planned.server);
         order.record = RecordPlace::Exactly(self.own_path());
         order.stop = self.own_stop();
         let measured = canary::measure(&mut order);
         measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
+        begin(&mut order);
         let stage = self.servers.stage(place);
         let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
         let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
@@ -614,7 +635,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Brings the data back to its state after the load.
-    fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
+    pub(super) fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
         match self.order.experiment.restore {
             Restore::None => Ok(()),
             Restore::Statements(_) => {
@@ -652,7 +673,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Returns the path of the record of the run in progress.
-    fn own_path(&self) -> PathBuf {
+    pub(super) fn own_path(&self) -> PathBuf {
         self.beside("-run")
     }
 
@@ -666,6 +687,27 @@ impl<'a> Execution<'a> {
         name.push(suffix);
         PathBuf::from(name)
     }
+}
+
+/// Returns the search of an experiment, if it is one, with its recorded trials.
+fn recorded_search(
+    order: &ExperimentOrder<'_>,
+    content: &ExperimentContent,
+) -> Result<Option<RecordedSearch>, ExperimentError> {
+    let Some(question) = &order.experiment.capacity else { return Ok(None) };
+    let new = |name: &str| {
+        let mut facts = order.origin.iter();
+        facts.find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    };
+    let fact = |name: &str| match order.is_resumed {
+        true => content.fact(name),
+        false => new(name),
+    };
+    let Some(search) = search::recorded_order(question, fact) else {
+        let what = "the order of its search cannot be read".to_owned();
+        return Err(ExperimentContent::damaged(order.record, what).into());
+    };
+    Ok(Some(search::replayed(order.record, search, &content.runs)?))
 }
 
 /// Returns an error with its causes, as a sentence.
@@ -684,7 +726,7 @@ fn only(order: &mut Order, statements: &[FixedStatement]) {
     order.options.prepare = Prepare::Fresh;
 }
 
-fn is_simulated(arm: &Arm) -> bool {
+pub(super) fn is_simulated(arm: &Arm) -> bool {
     arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
 }
 
@@ -720,7 +762,7 @@ pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
 }
 
 /// Returns the row of a run with the verdict on its figures.
-fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
+pub(super) fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
     let verdict = &figures.verdict;
     let objections: Vec<&str> = verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
     RunRow {
@@ -730,7 +772,7 @@ fn judged(row: RunRow, figures: &RunFigures) -> RunRow {
     }
 }
 
-fn rows_of(figures: &RunFigures) -> Vec<Figure> {
+pub(super) fn rows_of(figures: &RunFigures) -> Vec<Figure> {
     let row = |(metric, value): &(workload::question::RunMetric, f64)| Figure {
         of: metric.of.clone().unwrap_or_default(),
         metric: metric.quantity.name().to_owned(),

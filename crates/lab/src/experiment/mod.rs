@@ -7,7 +7,8 @@
 //! [`run_experiment`] executes an experiment or continues an interrupted one. Its order and seeds
 //! are a pure function of the seed of the workload. Each run writes a record of its own while it
 //! runs, which moves into that of the experiment when it has ended. [`read_results`] compares the
-//! arms from the record alone.
+//! arms from the record alone. A capacity search has trials in place of rounds; [`read_search`]
+//! finds its result from the record alone.
 
 mod canary;
 mod commands;
@@ -24,10 +25,12 @@ mod order;
 mod recorded;
 mod results;
 mod schedule;
+mod search;
 mod servers;
 mod settings;
 mod settle;
 mod teardown;
+mod trials;
 mod warm_up;
 
 pub use canary::canary_length;
@@ -40,4 +43,5 @@ pub use execute::{ExperimentEnd, design, run_experiment};
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, read_results, refuse};
+pub use search::{RecordedSearch, RecordedTrial, read_search, search_facts, search_order};
 pub use warm_up::evidence_of_run;

@@ -54,6 +54,19 @@ impl Schedule {
         (0..).zip(self.order(round)).map(of).collect()
     }
 
+    /// Returns a trial of a capacity search; each draws other values.
+    pub(super) fn trial(&self, number: u32) -> PlannedRun {
+        PlannedRun {
+            arm: 0,
+            position: 0,
+            seed: self.draw("trial", number.into()),
+            server: SimulatedRun {
+                seed: self.draw("server of trial", number.into()),
+                position: number,
+            },
+        }
+    }
+
     /// Returns the arms in the order of a round.
     fn order(&self, round: u32) -> Vec<usize> {
         let is_second = self.is_counterbalanced && round % 2 == 1;

@@ -3,6 +3,7 @@
 use analyze::Status;
 use analyze::compare::{ArmComparison, BetOutcome, Conclusion, MetricChange, RepetitionOutcome};
 
+use super::capacity::CapacityView;
 use super::lines;
 use super::repetition::RepetitionView;
 use super::sentence;
@@ -13,12 +14,18 @@ impl TestSuite {
     /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
         let mut cases = vec![answered(view)];
-        cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict)));
+        match &view.capacity {
+            Some(search) => cases.push(trials(search, is_strict)),
+            None => cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict))),
+        }
         cases.push(undeclared(&view.arms, &view.undeclared, is_strict));
         cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
         cases.extend(view.declared().map(|(arm, change)| comparison(view, arm, change)));
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
-        cases.extend(view.arms.iter().flat_map(slos));
+        match &view.capacity {
+            Some(search) => cases.push(capacity(view, search)),
+            None => cases.extend(view.arms.iter().flat_map(slos)),
+        }
         cases.extend(view.repetition.iter().flat_map(repetition));
         TestSuite { name: view.ask.clone(), cases }
     }
@@ -105,17 +112,53 @@ fn bets(view: &ExperimentView, arm: &ArmComparison, change: &MetricChange) -> Ve
 
 /// Returns the cases of the metrics of a repetition.
 pub(super) fn repetition(view: &RepetitionView) -> impl Iterator<Item = TestCase> + '_ {
-    view.metrics.iter().map(|metric| TestCase {
+    let of_metrics = view.metrics.iter().map(|metric| TestCase {
         group: TestGroup::Repetition,
         name: format!("{}: {}", metric.arm, metric.metric),
-        result: match metric.outcome() {
-            RepetitionOutcome::Holds => TestResult::Passed,
-            RepetitionOutcome::Contradicts => TestResult::Failure,
-            RepetitionOutcome::Undecided if metric.is_missing() => TestResult::Error,
-            RepetitionOutcome::Undecided => TestResult::Skipped,
-        },
+        result: repeated(metric.outcome(), metric.is_missing()),
         text: metric.line(view.alpha),
-    })
+    });
+    let of_search = view.capacity.iter().map(|it| TestCase {
+        group: TestGroup::Repetition,
+        name: "capacity".to_owned(),
+        result: repeated(it.outcome, false),
+        text: format!("first {}, now {}", it.first, it.second),
+    });
+    of_metrics.chain(of_search)
+}
+
+fn repeated(outcome: RepetitionOutcome, is_missing: bool) -> TestResult {
+    match outcome {
+        RepetitionOutcome::Holds => TestResult::Passed,
+        RepetitionOutcome::Contradicts => TestResult::Failure,
+        RepetitionOutcome::Undecided if is_missing => TestResult::Error,
+        RepetitionOutcome::Undecided => TestResult::Skipped,
+    }
+}
+
+/// Returns the case of the validity of a search.
+fn trials(search: &CapacityView, is_strict: bool) -> TestCase {
+    TestCase {
+        group: TestGroup::Validity,
+        name: "trials of the search".to_owned(),
+        result: TestResult::of_status(search.verdict(), is_strict),
+        text: search.counts(),
+    }
+}
+
+/// Returns the case of a search: its conditions can be met.
+fn capacity(view: &ExperimentView, search: &CapacityView) -> TestCase {
+    let is_sustained = search.found.as_ref().is_some_and(|found| found.sustained.is_some());
+    TestCase {
+        group: TestGroup::Slo,
+        name: search.asked(),
+        result: match is_sustained {
+            _ if search.misses() => TestResult::Failure,
+            true => TestResult::Passed,
+            false => TestResult::Error,
+        },
+        text: lines::answers(view).join(". "),
+    }
 }
 
 fn slos(arm: &ArmView) -> impl Iterator<Item = TestCase> + '_ {

@@ -5,6 +5,7 @@ use base::units::grouped;
 use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
+use super::capacity::CapacityView;
 use super::charts::experiment_figures;
 use super::view::{ArmView, ExperimentView, RunView};
 use super::{lines, sentence};
@@ -32,6 +33,9 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     out.section("question", |out| question(out, view));
     let compared: &[ArmComparison] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
     out.section("metrics", |out| {
+        if let Some(search) = &view.capacity {
+            return trials(out, search);
+        }
         if compared.is_empty() {
             out.paragraph("There is no comparison yet: too few rounds are complete.");
         }
@@ -53,8 +57,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     lines::answers(view).iter().for_each(|sentence| out.answer("", sentence));
     if let Some(repetition) = &view.repetition {
         out.paragraph(&repetition.sentence());
-        let metrics = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
-        out.list(&metrics.collect::<Vec<String>>());
+        out.list(&repetition.lines());
     }
     let verdict = view.verdict();
     let tone = match verdict {
@@ -65,8 +68,11 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     };
     let runs = crate::number::count(view.runs.len() as u64, "run");
     out.badge(Badge { word: verdict.verdict(), tone }, &runs);
-    let arms = view.arms.iter().map(|arm| Line::new(arm.name.as_str(), lines::counts(arm)));
-    out.lines(&arms.collect::<Vec<Line>>());
+    let arm = |arm: &ArmView| Line::new(arm.name.as_str(), lines::counts(arm));
+    out.lines(&match &view.capacity {
+        Some(search) => vec![Line::new("trials", search.counts())],
+        None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
+    });
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&undeclared.collect::<Vec<String>>());
     out.list(&lines::machine(view));
@@ -89,8 +95,13 @@ fn answer(out: &mut Document, view: &ExperimentView) {
 fn question(out: &mut Document, view: &ExperimentView) {
     let mut told = vec![
         Line::new("question", view.ask.as_str()),
-        Line::new("workload", view.workload.as_str()),
+        Line::new("workload", lines::workload(view)),
     ];
+    if let Some(search) = &view.capacity {
+        told.push(Line::new("search", search.asked()));
+        told.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
+        return out.lines(&told);
+    }
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
@@ -100,6 +111,21 @@ fn question(out: &mut Document, view: &ExperimentView) {
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
     }
+}
+
+/// Writes the table of trials of a search.
+fn trials(out: &mut Document, search: &CapacityView) {
+    let columns = [
+        ("run", Align::Right),
+        (search.order.vary.key(), Align::Right),
+        ("phase", Align::Left),
+        ("length", Align::Right),
+        ("outcome", Align::Left),
+        ("reason", Align::Left),
+    ];
+    let rows: Vec<Vec<String>> =
+        search.trials.iter().map(|trial| trial.row(search).to_vec()).collect();
+    out.rows("Trials", &columns, &rows);
 }
 
 fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use workload::question::Scale;
 
 use super::alarms::FalseAlarms;
+use super::capacity::CapacityView;
+use super::capacity_json;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, RunView};
@@ -22,7 +24,10 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         .map(|look| json!({ "pairs": look.pairs, "decided": look.is_decided }))
         .collect();
     let sentences = view.declared().map(|(arm, change)| view.bare_sentence(arm, change));
-    let answer: Vec<String> = sentences.collect();
+    let mut answer: Vec<String> = sentences.collect();
+    if view.state == ExperimentState::Complete {
+        answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
+    }
     json!({
         "schema": "assay.experiment/1",
         "question": view.ask,
@@ -45,6 +50,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "notes": view.notes.iter().map(note).collect::<Vec<Value>>(),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all)),
+        "capacity": view.capacity.as_ref().map(capacity_json::capacity),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
     })
 }
@@ -219,6 +225,11 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
         "outcome": view.outcome().name(),
         "alpha": view.alpha,
         "metrics": view.metrics.iter().map(metric).collect::<Vec<Value>>(),
+        "capacity": view.capacity.as_ref().map(|it| json!({
+            "first": it.first,
+            "now": it.second,
+            "outcome": it.outcome.name(),
+        })),
     })
 }
 
@@ -252,8 +263,8 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "number": run.number,
         "round": run.round,
         "arm": view.arms[run.arm].name,
-        "point": null,
-        "phase": "compare",
+        "point": run.point,
+        "phase": run.phase,
         "attempt": run.attempt,
         "state": run.state,
         "seed": run.seed,

@@ -24,9 +24,10 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
             Some(format!("an arm is INVALID. {reason}"))
         }
     };
-    match unfinished {
-        Some(reason) => vec![format!("No answer: {reason}")],
-        None => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
+    match (unfinished, &view.capacity) {
+        (Some(reason), _) => vec![format!("No answer: {reason}")],
+        (None, Some(search)) => search.answers(),
+        (None, None) => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
     }
 }
 
@@ -56,6 +57,11 @@ pub(super) fn capitalized(text: String, name: &str) -> String {
         Some(first) if !text.starts_with(name) => first.to_uppercase().chain(characters).collect(),
         _ => text,
     }
+}
+
+/// Returns the name of the workload.
+pub(super) fn workload(view: &ExperimentView) -> &str {
+    view.workload.as_deref().unwrap_or("in the experiment file")
 }
 
 /// Returns the differences of an arm: `option.tls = require`.
@@ -194,6 +200,10 @@ pub(super) fn bets(arm: &ArmComparison) -> impl Iterator<Item = String> + '_ {
 
 /// Returns the SLOs of all arms with their outcomes.
 pub(super) fn slos(view: &ExperimentView) -> Vec<String> {
+    if view.capacity.is_some() {
+        // The runs of a search miss them on purpose.
+        return Vec::new();
+    }
     let of_arm = |arm: &ArmView| {
         let name = arm.name.clone();
         arm.slos.clone().into_iter().map(move |slo| {

@@ -2,6 +2,7 @@
 
 use analyze::compare::{ArmComparison, Comparison, MetricChange};
 
+use super::capacity::CapacityView;
 use super::lines;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, code, escaped};
@@ -18,8 +19,7 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     out.gap();
     if let Some(repetition) = &view.repetition {
         out.line(format!("**{}**", escaped(&repetition.sentence())));
-        let metrics = repetition.metrics.iter().map(|metric| metric.line(repetition.alpha));
-        out.list(&all_escaped(&metrics.collect::<Vec<String>>()), 3);
+        out.list(&all_escaped(&repetition.lines()), 3);
         out.gap();
     }
     out.line(format!("**{}**", view.verdict().verdict()));
@@ -30,7 +30,10 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     out.line(format!("Question: {}", escaped(&view.ask)));
     out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
     let comparison = view.comparison.as_ref();
-    out.with_table(&title(comparison), &table(&view.arms, comparison))
+    match &view.capacity {
+        Some(search) => out.with_table("Trials", &trials(search)),
+        None => out.with_table(&title(comparison), &table(&view.arms, comparison)),
+    }
 }
 
 /// Returns the title of the table of metrics, with the confidence of its intervals.
@@ -46,7 +49,10 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     let arm = |arm: &ArmView| {
         format!("{} ({}): {}", arm.name, lines::differences(arm), lines::counts(arm))
     };
-    let arms: Vec<String> = view.arms.iter().map(arm).collect();
+    let arms: Vec<String> = match &view.capacity {
+        Some(search) => vec![search.asked(), search.counts()],
+        None => view.arms.iter().map(arm).collect(),
+    };
     out.list(&all_escaped(&arms), 3);
     out.list(&all_escaped(&lines::effects(&view.arms)), 2);
     let settings = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
@@ -55,6 +61,10 @@ fn validity(out: &mut Document, view: &ExperimentView) {
 }
 
 fn conditions(out: &mut Document, view: &ExperimentView) {
+    if let Some(search) = &view.capacity {
+        let numbers = search.numbers().into_iter().map(|(name, value)| format!("{name}: {value}"));
+        out.list(&all_escaped(&numbers.collect::<Vec<String>>()), 6);
+    }
     let arms: &[ArmComparison] =
         view.comparison.as_ref().map_or(&[], |comparison| comparison.arms.as_slice());
     let name = |arm: &ArmComparison| view.arms[arm.arm].name.clone();
@@ -101,6 +111,21 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
     let (exploratory, declared): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|(_, change)| change.is_exploratory);
     Table { columns, rows: declared.iter().chain(&exploratory).map(cells).collect() }
+}
+
+/// Returns the table of trials.
+fn trials(search: &CapacityView) -> Table {
+    let titles = [
+        ("run", Align::Right),
+        (search.order.vary.key(), Align::Right),
+        ("phase", Align::Left),
+        ("length", Align::Right),
+        ("outcome", Align::Left),
+        ("reason", Align::Left),
+    ];
+    let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
+    let rows = search.trials.iter().map(|trial| all_escaped(&trial.row(search))).collect();
+    Table { columns, rows }
 }
 
 pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {

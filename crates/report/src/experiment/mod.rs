@@ -6,6 +6,8 @@
 //! A [`ComparisonView`] has recorded groups of runs instead of a question.
 
 mod alarms;
+mod capacity;
+mod capacity_json;
 mod cases;
 mod charts;
 mod comparison;
@@ -26,6 +28,7 @@ mod two_runs;
 mod view;
 
 pub use alarms::FalseAlarms;
+pub use capacity::{CapacityView, TrialView};
 pub use charts::experiment_figures;
 pub use comparison::{ComparisonView, MachineView, ObjectionView};
 pub use comparison_json::comparison_json;
@@ -35,7 +38,7 @@ pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;
-pub use repetition::{RepeatedMetric, RepetitionView};
+pub use repetition::{RepeatedCapacity, RepeatedMetric, RepetitionView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
 pub use text::experiment_text;
 pub use two_runs::two_runs;

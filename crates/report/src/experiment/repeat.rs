@@ -1,9 +1,11 @@
 //! The comparison of the views of two experiments, of which the second repeats the first.
 
+use analyze::capacity::repeat_capacity;
 use analyze::compare::{Compared, MetricChange, repeat};
 use workload::question::RunMetric;
 
-use super::repetition::{RepeatedMetric, RepetitionView};
+use super::capacity::CapacityView;
+use super::repetition::{RepeatedCapacity, RepeatedMetric, RepetitionView};
 use super::view::ExperimentView;
 
 /// Probability with which an interval of the whole answer errs.
@@ -35,8 +37,17 @@ impl RepetitionView {
             RepeatedMetric { arm, metric, first, second, repetition }
         };
         let metrics = declared.iter().map(metric).collect();
-        RepetitionView { record: first.record.clone(), alpha, metrics }
+        let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
+        let capacity = searches.and_then(|(first, second)| repeated(first, second));
+        RepetitionView { record: first.record.clone(), alpha, metrics, capacity }
     }
+}
+
+/// Compares two searches that have ended.
+fn repeated(first: &CapacityView, second: &CapacityView) -> Option<RepeatedCapacity> {
+    let outcome = repeat_capacity(first.found.as_ref()?, second.found.as_ref()?);
+    let [first, second] = [first, second].map(CapacityView::estimate);
+    Some(RepeatedCapacity { first, second, outcome })
 }
 
 impl ExperimentView {

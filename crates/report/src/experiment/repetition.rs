@@ -14,6 +14,19 @@ pub struct RepetitionView {
     pub alpha: f64,
     /// Metrics that were declared.
     pub metrics: Vec<RepeatedMetric>,
+    /// The results of two capacity searches.
+    pub capacity: Option<RepeatedCapacity>,
+}
+
+/// The results of a capacity search and of its repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepeatedCapacity {
+    /// The numbers of the first one, in words.
+    pub first: String,
+    /// The numbers of the repetition.
+    pub second: String,
+    /// The outcome.
+    pub outcome: RepetitionOutcome,
 }
 
 /// A metric of an arm in both experiments.
@@ -35,7 +48,18 @@ impl RepetitionView {
     /// Returns the outcome over all metrics: the first answer holds if all of it does.
     pub fn outcome(&self) -> RepetitionOutcome {
         let outcomes = self.metrics.iter().map(RepeatedMetric::outcome);
+        let outcomes = outcomes.chain(self.capacity.iter().map(|it| it.outcome));
         outcomes.max().unwrap_or(RepetitionOutcome::Undecided)
+    }
+
+    /// Returns a line for each metric, or for the search.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let of_metrics = self.metrics.iter().map(|metric| metric.line(self.alpha));
+        let of_search = self.capacity.iter().map(|it| {
+            let RepeatedCapacity { first, second, outcome } = it;
+            format!("estimate: first {first}, now {second}: {}", outcome.name())
+        });
+        of_metrics.chain(of_search).collect()
     }
 
     /// Returns the sentence about the first answer.

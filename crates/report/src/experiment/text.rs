@@ -6,6 +6,7 @@ use analyze::compare::{ArmComparison, PairOrder};
 use base::printable;
 
 use super::alarms::FalseAlarms;
+use super::capacity::CapacityView;
 use super::lines;
 use super::sentence;
 use super::view::{ArmView, ExperimentView};
@@ -17,7 +18,10 @@ pub fn experiment_text(view: &ExperimentView) -> String {
     answer(&mut out, view);
     repetition(&mut out, view);
     let _ = writeln!(out, "\nquestion   {}", printable(&view.ask));
-    arms(&mut out, view);
+    match &view.capacity {
+        Some(search) => asked(&mut out, view, search),
+        None => arms(&mut out, view),
+    }
     let compared = view.comparison.iter().flat_map(|comparison| &comparison.arms);
     labelled(&mut out, "bet", compared.clone().flat_map(|arm| bets(view, arm)));
     compared.clone().for_each(|arm| limiters(&mut out, &view.arms, arm));
@@ -28,6 +32,7 @@ pub fn experiment_text(view: &ExperimentView) -> String {
         metrics(&mut out, &view.arms, arm);
         pairs(&mut out, &view.arms, arm);
     }
+    view.capacity.iter().for_each(|search| trials(&mut out, search));
     labelled(&mut out, "note", lines::notes(view));
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
     if let Some(label) = &view.label {
@@ -55,13 +60,32 @@ fn answer(out: &mut String, view: &ExperimentView) {
 fn repetition(out: &mut String, view: &ExperimentView) {
     let Some(repetition) = &view.repetition else { return };
     let _ = writeln!(out, "\n{}", printable(&repetition.sentence()));
-    for metric in &repetition.metrics {
-        let _ = writeln!(out, "  {}", printable(&metric.line(repetition.alpha)));
+    for line in repetition.lines() {
+        let _ = writeln!(out, "  {}", printable(&line));
     }
 }
 
+/// Writes what a search looks for, and the numbers of its result.
+fn asked(out: &mut String, view: &ExperimentView, search: &CapacityView) {
+    let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
+    let _ = writeln!(out, "search     {}", printable(&search.asked()));
+    for (number, (name, value)) in search.numbers().into_iter().enumerate() {
+        let gap = if number == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{name:<9}  {}", printable(&value));
+    }
+}
+
+/// Writes the table of trials.
+fn trials(out: &mut String, search: &CapacityView) {
+    let head = ["run", search.order.vary.key(), "phase", "length", "outcome", "reason"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(search.trials.iter().map(|trial| trial.row(search)));
+    let _ = writeln!(out, "\ntrials");
+    table(out, &rows);
+}
+
 fn arms(out: &mut String, view: &ExperimentView) {
-    let _ = writeln!(out, "workload   {}", printable(&view.workload));
+    let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
@@ -74,8 +98,15 @@ fn arms(out: &mut String, view: &ExperimentView) {
 
 fn validity(out: &mut String, view: &ExperimentView) {
     let _ = writeln!(out, "\n{}", view.verdict().verdict());
-    for arm in &view.arms {
-        let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
+    match &view.capacity {
+        Some(search) => {
+            let _ = writeln!(out, "  {}", search.counts());
+        }
+        None => {
+            for arm in &view.arms {
+                let _ = writeln!(out, "  {}: {}", printable(&arm.name), lines::counts(arm));
+            }
+        }
     }
     for sentence in lines::effects(&view.arms) {
         let _ = writeln!(out, "  {}", printable(&sentence));
@@ -206,7 +237,7 @@ mod tests {
         };
         ExperimentView {
             ask: "?".to_owned(),
-            workload: "read.ini".to_owned(),
+            workload: Some("read.ini".to_owned()),
             command: "assay run e.ini".to_owned(),
             record: "r.assay".to_owned(),
             label: None,
@@ -218,6 +249,7 @@ mod tests {
             runs: Vec::new(),
             looks: Vec::new(),
             comparison: None,
+            capacity: None,
             machine,
             undeclared: Vec::new(),
             false_alarms: None,

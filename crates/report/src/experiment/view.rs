@@ -7,6 +7,7 @@ use analyze::compare::{
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
+use super::capacity::CapacityView;
 use super::repetition::RepetitionView;
 
 /// An experiment with its results.
@@ -14,8 +15,8 @@ use super::repetition::RepetitionView;
 pub struct ExperimentView {
     /// The question.
     pub ask: String,
-    /// The name of the workload file.
-    pub workload: String,
+    /// The name of the workload file; `None` if the experiment file has the workload itself.
+    pub workload: Option<String>,
     /// The command that repeats the experiment.
     pub command: String,
     /// The path of the record.
@@ -38,6 +39,8 @@ pub struct ExperimentView {
     pub looks: Vec<Look>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
+    /// The capacity search, in place of a comparison.
+    pub capacity: Option<CapacityView>,
     /// Changes of the machine during the experiment.
     pub machine: Vec<MachineChange>,
     /// Differences between runs that no arm declares.
@@ -97,6 +100,10 @@ pub struct RunView {
     pub round: u32,
     /// Index of its arm.
     pub arm: usize,
+    /// The value of what the experiment varies; `None` if it varies nothing.
+    pub point: Option<String>,
+    /// The word for the part of the experiment that it belongs to: compare, capacity.
+    pub phase: &'static str,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
     /// The word for its use: counts, repeated, abandoned.
@@ -153,8 +160,13 @@ impl ExperimentView {
     /// arm are; SUSPECT if a run is, if the runs differ in more than was declared, or if a change
     /// of the machine may explain theirs.
     pub fn verdict(&self) -> Status {
-        let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
-        let of_arms = of_arms.unwrap_or(Status::Invalid);
+        let of_arms = match &self.capacity {
+            Some(search) => search.verdict(),
+            None => {
+                let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
+                of_arms.unwrap_or(Status::Invalid)
+            }
+        };
         let is_alike = self.undeclared.is_empty() && self.machine_status() == Status::Pass;
         match (self.state, is_alike) {
             (
@@ -178,8 +190,12 @@ impl ExperimentView {
         self.declared().any(|(_, change)| change.compared.is_err())
     }
 
-    /// Returns true if an SLO was missed in a run that counts.
+    /// Returns true if an SLO was missed in a run that counts; in a search, if no value meets its
+    /// conditions.
     pub fn misses_slo(&self) -> bool {
+        if let Some(search) = &self.capacity {
+            return search.misses();
+        }
         self.arms.iter().flat_map(|arm| &arm.slos).any(|slo| slo.missed > 0)
     }
 }

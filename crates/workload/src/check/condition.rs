@@ -10,6 +10,7 @@ use super::section::{bracketed, normal_name};
 use crate::keys::Owner;
 use crate::plan::{JobOrPart, Metric, Plan, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
+use crate::sink::Sink;
 use crate::wording::{meant_duration, nearest, quoted};
 
 /// Names of metrics, for did-you-mean hints.
@@ -24,14 +25,49 @@ const MOST_LISTED: usize = 10;
 const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
                     service.mean,\nservice.max, throughput and failed";
 
-/// A condition as it was written.
-struct Condition<'p> {
+/// A condition as it was written, which may name a job.
+#[derive(Clone)]
+pub(crate) struct NamedSlo<'p> {
     /// The parsed condition.
-    slo: Slo,
+    pub(crate) slo: Slo,
     /// The text of the whole condition.
-    place: Excerpt<'p>,
+    pub(crate) place: Excerpt<'p>,
     /// The parenthesized part after the metric, if any.
     suffix: Option<Excerpt<'p>>,
+}
+
+/// Parses the conditions of a line, and reports all errors.
+pub(crate) fn named_slos<'p>(line: Excerpt<'p>, sink: &mut Sink) -> Vec<NamedSlo<'p>> {
+    let mut slos = Vec::new();
+    for item in line.list() {
+        match condition(item) {
+            Ok(slo) => slos.push(slo),
+            Err(error) => sink.error(|| error),
+        }
+    }
+    slos
+}
+
+impl<'p> NamedSlo<'p> {
+    /// Returns the name of the job, if there is one.
+    pub(crate) fn job(&self) -> Option<&'p str> {
+        self.suffix.map(|suffix| inside(suffix).text())
+    }
+
+    /// Returns the name of the job or part that it judges: the one in parentheses, or the only job
+    /// of the plan.
+    ///
+    /// # Errors
+    /// There is no such job, or there are several and it names none.
+    pub(crate) fn judged(&self, plan: &Plan) -> Result<String, Diagnostic> {
+        let jobs: Vec<JobOrPart<'_>> = plan.jobs_and_parts().collect();
+        Ok(jobs[judged(self, &jobs)?].name().to_owned())
+    }
+}
+
+/// Returns the text between the parentheses.
+fn inside(suffix: Excerpt<'_>) -> Excerpt<'_> {
+    suffix.part(1..suffix.text().len() - 1).trim()
 }
 
 impl<'f> Checker<'f> {
@@ -62,7 +98,7 @@ impl<'f> Checker<'f> {
     fn conditions(
         &mut self,
         fields: &Fields<'f>,
-        mut each: impl FnMut(Condition<'_>) -> Result<(), Diagnostic>,
+        mut each: impl FnMut(NamedSlo<'_>) -> Result<(), Diagnostic>,
     ) {
         for entry in fields.all("slo") {
             let Some(resolved) = self.resolved(entry) else {
@@ -78,7 +114,7 @@ impl<'f> Checker<'f> {
 }
 
 /// Adds a condition to those of its job; reports the first one beyond the limit.
-fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic> {
+fn judge(slos: &mut Vec<Slo>, condition: NamedSlo<'_>) -> Result<(), Diagnostic> {
     if slos.len() <= MOST_CONDITIONS {
         slos.push(condition.slo);
         if slos.len() > MOST_CONDITIONS {
@@ -90,7 +126,7 @@ fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic
 
 /// Returns the index of the job or part that a condition of `[threshold]` judges: the one named in
 /// parentheses, or the only job of the file.
-fn judged(condition: &Condition<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
+fn judged(condition: &NamedSlo<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Diagnostic> {
     let names = || jobs.iter().map(|job| job.name());
     let Some(suffix) = condition.suffix else {
         return match names().next() {
@@ -99,7 +135,7 @@ fn judged(condition: &Condition<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Di
             None => Err(condition.place.error("the file has no job that could be judged")),
         };
     };
-    let named = suffix.part(1..suffix.text().len() - 1).trim();
+    let named = inside(suffix);
     let name = normal_name(named.text());
     if let Some(place) = names().position(|other| normal_name(other) == name) {
         return Ok(place);
@@ -118,7 +154,7 @@ fn judged(condition: &Condition<'_>, jobs: &[JobOrPart<'_>]) -> Result<usize, Di
     })
 }
 
-fn without_job(condition: &Condition<'_>, first: &str) -> Diagnostic {
+fn without_job(condition: &NamedSlo<'_>, first: &str) -> Diagnostic {
     let text = &condition.slo.text;
     let metric = text.split_whitespace().next().unwrap_or_default();
     let behind = &text[metric.len()..];
@@ -135,7 +171,7 @@ fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
     ))
 }
 
-fn condition(item: Excerpt<'_>) -> Result<Condition<'_>, Diagnostic> {
+fn condition(item: Excerpt<'_>) -> Result<NamedSlo<'_>, Diagnostic> {
     let text = item.text();
     // The name of a job, in parentheses, may contain `<` and `>`.
     let behind = text.rfind(')').unwrap_or_default();
@@ -160,7 +196,7 @@ fn condition(item: Excerpt<'_>) -> Result<Condition<'_>, Diagnostic> {
     let value = bound_of(metric, bound)?;
     let sign = &text[at..at + 1];
     let text = format!("{} {sign} {}", name.text(), bound.text());
-    Ok(Condition { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
+    Ok(NamedSlo { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
 }
 
 /// Splits a metric from the parenthesized job name after it.

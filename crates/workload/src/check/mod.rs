@@ -38,6 +38,7 @@ mod value;
 
 use base::Diagnostic;
 
+pub(crate) use condition::{NamedSlo, named_slos};
 pub use global::MOST_CONNECTIONS;
 pub use overrides::{Override, Overrides, Rates};
 

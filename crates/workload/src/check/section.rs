@@ -168,13 +168,10 @@ fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
     if missing::section(name) {
         return missing::error(Some(section.span), &bracketed(name));
     }
-    let is_of_experiment = matches!(name, "question" | "sweep");
-    if is_of_experiment || name.split_whitespace().next() == Some("arm") {
+    if keys::is_of_experiment(name) {
         let message = format!("the section {} belongs to an experiment file", bracketed(name));
-        return Diagnostic::error(section.span, message).help(
-            "an experiment file has only `[question]`, `[arm NAME]` and `[sweep]`; its workload is \
-             a file of its own",
-        );
+        return Diagnostic::error(section.span, message)
+            .help("an experiment file has a section `[question]`, and is run with `assay run`");
     }
     let is_slip = |entry: &&Entry<'_>| nearest(entry.key().text(), ["query"]).is_some();
     if let Some(slip) = section.entries.iter().find(is_slip) {

@@ -51,6 +51,10 @@ pub enum Form {
     Restore,
     /// `SIZE, METRIC SIZE, …`.
     Deltas,
+    /// `rate(JOB)` or `concurrency(JOB)`.
+    Load,
+    /// A number of requests per second or of clients.
+    LoadValue,
     /// `WHAT: RANGE`.
     Vary,
     /// `lowest METRIC` or `highest METRIC`.
@@ -85,6 +89,8 @@ impl Form {
             Form::Rounds => "whole number, or auto".to_owned(),
             Form::Restore => "none | reload | statement".to_owned(),
             Form::Deltas => "SIZE, METRIC SIZE, …".to_owned(),
+            Form::Load => "rate(JOB) | concurrency(JOB)".to_owned(),
+            Form::LoadValue => "number per second, or of clients".to_owned(),
             Form::Vary => "WHAT: RANGE".to_owned(),
             Form::Best => "lowest METRIC | highest METRIC".to_owned(),
         }

@@ -29,13 +29,15 @@ pub enum Place {
     Question,
     /// `[arm NAME]` of an experiment file.
     Arm,
+    /// `[capacity]` of an experiment file.
+    Capacity,
     /// `[sweep]` of an experiment file.
     Sweep,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 13] = [
+    pub const ALL: [Place; 14] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -48,6 +50,7 @@ impl Place {
         Place::Observe,
         Place::Question,
         Place::Arm,
+        Place::Capacity,
         Place::Sweep,
     ];
 
@@ -66,6 +69,7 @@ impl Place {
             Place::Observe => "[observe]",
             Place::Question => "[question] of an experiment file",
             Place::Arm => "[arm NAME] of an experiment file",
+            Place::Capacity => "[capacity] of an experiment file",
             Place::Sweep => "[sweep] of an experiment file",
         }
     }
@@ -82,6 +86,7 @@ impl Place {
             Place::Observe => Owner::Observe,
             Place::Question => Owner::Question,
             Place::Arm => Owner::Arm,
+            Place::Capacity => Owner::Capacity,
             Place::Sweep => Owner::Sweep,
         }
     }
@@ -108,6 +113,8 @@ pub enum Owner {
     Question,
     /// `[arm NAME]`.
     Arm,
+    /// `[capacity]`.
+    Capacity,
     /// `[sweep]`.
     Sweep,
 }
@@ -125,6 +132,7 @@ impl Owner {
             Owner::Observe => "in `[observe]`",
             Owner::Question => "in `[question]` of an experiment file",
             Owner::Arm => "in an `[arm NAME]` section of an experiment file",
+            Owner::Capacity => "in `[capacity]` of an experiment file",
             Owner::Sweep => "in `[sweep]` of an experiment file",
         }
     }

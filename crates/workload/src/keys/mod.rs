@@ -28,6 +28,15 @@ pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
     ALL.iter().filter(move |key| key.place.owner() == owner)
 }
 
+/// First words of the sections of an experiment file that do not belong to its workload.
+const EXPERIMENT: [&str; 4] = ["question", "arm", "sweep", "capacity"];
+
+/// Returns true if a section without a job's keys belongs to an experiment file, and not to a
+/// workload.
+pub(crate) fn is_of_experiment(section: &str) -> bool {
+    section.split_whitespace().next().is_some_and(|word| EXPERIMENT.contains(&word))
+}
+
 /// Returns true if a key makes its section a job, with or without a dialect.
 pub(crate) fn makes_a_job(name: &str) -> bool {
     let base = name.split_once('.').map_or(name, |(base, _)| base);

@@ -38,6 +38,7 @@ const THRESHOLD: Key = Key { place: Place::Threshold, ..SECTION };
 const OBSERVE: Key = Key { place: Place::Observe, ..SECTION };
 const QUESTION: Key = Key { place: Place::Question, ..GLOBAL };
 const ARM: Key = Key { place: Place::Arm, ..GLOBAL };
+const CAPACITY: Key = Key { place: Place::Capacity, ..GLOBAL };
 const SWEEP: Key = Key { place: Place::Sweep, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
@@ -564,8 +565,8 @@ pub static ALL: &[Key] = &[
     Key {
         name: "workload",
         form: Form::File,
-        default: "",
-        doc: "workload file that every arm runs; it lies below the folder of the experiment file",
+        default: "the other sections of the file",
+        doc: "workload file that every run uses; it lies below the folder of the experiment file",
         example: "workload = read.ini",
         ..QUESTION
     },
@@ -688,6 +689,62 @@ pub static ALL: &[Key] = &[
         example: "after-command = ./drop-cache.sh",
         repeatable: true,
         ..ARM
+    },
+    Key {
+        name: "slo",
+        form: Form::Conditions,
+        default: "",
+        doc: "conditions that must all hold at the capacity, each with its job in parentheses",
+        example: "slo = p99(read) < 30ms",
+        repeatable: true,
+        ..CAPACITY
+    },
+    Key {
+        name: "vary",
+        form: Form::Load,
+        default: "",
+        doc: "load whose highest value is searched for",
+        example: "vary = rate(read)",
+        ..CAPACITY
+    },
+    Key {
+        name: "first",
+        form: Form::LoadValue,
+        default: "100 per second, or 1 client",
+        doc: "first value to try",
+        example: "first = 1k",
+        ..CAPACITY
+    },
+    Key {
+        name: "highest",
+        form: Form::LoadValue,
+        default: "1M per second, or `max-connections`",
+        doc: "largest value to try",
+        example: "highest = 50k",
+        ..CAPACITY
+    },
+    Key {
+        name: "trial",
+        form: Form::Duration,
+        default: "10s",
+        doc: "least length of a trial without its warm-up; more is used where chance demands it",
+        example: "trial = 30s",
+        ..CAPACITY
+    },
+    Key {
+        name: "budget",
+        form: Form::Duration,
+        default: "15m",
+        doc: "time for all trials together, without the hold",
+        example: "budget = 1h",
+        ..CAPACITY
+    },
+    Key {
+        name: "hold",
+        form: Form::Duration,
+        doc: "length of a final trial at the confirmed value",
+        example: "hold = 1h",
+        ..CAPACITY
     },
     Key {
         name: "vary",

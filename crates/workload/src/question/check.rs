@@ -7,8 +7,9 @@ use base::{Diagnostic, Severity, Span, Target, TargetKind};
 
 use super::arm::{self, ArmDraft, bare};
 use super::beside::WorkloadFolder;
+use super::capacity_section;
 use super::difference::{self, Difference};
-use super::draft::{self, QuestionDraft, WorkloadText};
+use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
 use super::experiment::{Arm, Design, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
@@ -16,7 +17,7 @@ use super::judge::{self, Judged};
 use super::sweep::{self, Points, SweepDraft};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
-use crate::keys::Owner;
+use crate::keys::{self, Owner};
 use crate::missing;
 use crate::plan::{FixedStatement, Plan};
 use crate::read::{Excerpt, File, Section, parse};
@@ -25,6 +26,9 @@ use crate::wording::{self, nearest, quoted};
 
 /// Name of the section that makes a file an experiment.
 const QUESTION: &str = "question";
+
+/// Name of the section of a capacity search.
+const CAPACITY: &str = "capacity";
 
 /// First word of the names of arms.
 const ARM: &str = "arm";
@@ -43,7 +47,7 @@ pub fn is_experiment(source: &str) -> bool {
     }
     let (file, _) = parse(source);
     file.sections.iter().any(|section| {
-        let is_job = section.entries.iter().any(|one| crate::keys::makes_a_job(one.key().text()));
+        let is_job = section.entries.iter().any(|one| keys::makes_a_job(one.key().text()));
         section.name == QUESTION && !is_job
     })
 }
@@ -87,7 +91,11 @@ impl Experiment {
         let overrides = difference::overrides(&arm.differences, overrides);
         let overrides = overrides.with_global("seed", seed);
         let (file, _) = parse(&self.source);
-        let (plan, _) = check(&file, &overrides, &WorkloadFolder::of(&self.workload, folder));
+        let (file, name) = match &self.workload {
+            Some(name) => (file, name.as_str()),
+            None => (own_workload(&file), ""),
+        };
+        let (plan, _) = check(&file, &overrides, &WorkloadFolder::of(name, folder));
         let mut plan = plan?;
         difference::adjust(&arm.differences, &mut plan);
         Some(plan)
@@ -102,18 +110,22 @@ struct Checker<'f> {
 }
 
 /// The sections of an experiment file by their kinds.
+#[derive(Default)]
 struct Sections<'f> {
     question: Option<&'f Section<'f>>,
     /// The arms with their names.
     arms: Vec<(&'f str, &'f Section<'f>)>,
     sweep: Option<&'f Section<'f>>,
+    capacity: Option<&'f Section<'f>>,
+    /// All others, which belong to a workload.
+    others: Vec<&'f Section<'f>>,
 }
 
 /// The files from which the plans of the arms are made.
 #[derive(Clone, Copy)]
 struct Planner<'p, 'f> {
     draft: &'p QuestionDraft<'f>,
-    workload: &'p WorkloadText<'f>,
+    workload: &'p WorkloadSource<'f>,
     /// The parsed workload file.
     parsed: &'p File<'p>,
 }
@@ -129,22 +141,32 @@ struct Checked {
 
 impl<'f> Checker<'f> {
     fn experiment(&mut self) -> Option<Experiment> {
-        self.reject_globals();
-        let Sections { question, arms, sweep } = self.sections();
-        let question = question?;
+        let sections = self.sections();
+        let Sections { arms, sweep, capacity, .. } = &sections;
+        let (question, sweep) = (sections.question?, *sweep);
         let fields = Fields::of(self.file, question, Owner::Question, &mut self.sink);
         let draft = draft::read(&fields, self.folder, &mut self.sink);
-        self.require(question, &fields);
-        self.count_arms(question, &draft, &arms, sweep.is_some());
+        let search = capacity.map(|it| capacity_section::read(self.file, it, &mut self.sink));
+        self.require(question, &fields, &sections);
+        match &search {
+            Some(_) => self.reject_beside_capacity(&fields, &sections),
+            None => self.count_arms(question, &draft, arms, sweep.is_some()),
+        }
         let sweep_draft = sweep.and_then(|section| sweep::read(self.file, section, &mut self.sink));
         if let Some(section) = sweep {
-            self.reject_beside_sweep(section, &fields, &draft, &arms);
+            self.reject_beside_sweep(section, &fields, &draft, arms);
         }
         let workload = draft.workload.as_ref()?;
+        if fields.one("workload").is_none() && !self.has_own_workload(&sections) {
+            return None;
+        }
         let before = self.sink.errors();
-        let (parsed, of_parsing) = parse(&workload.text);
+        let (parsed, of_parsing) = workload.parsed(self.file);
         let planner = Planner { draft: &draft, workload, parsed: &parsed };
-        let drafts = self.drafts(&planner, &arms, sweep);
+        let drafts = match &search {
+            Some(search) => search.arm(&parsed, &mut self.sink).into_iter().collect(),
+            None => self.drafts(&planner, arms, sweep),
+        };
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
         if is_sound {
@@ -156,15 +178,20 @@ impl<'f> Checker<'f> {
         let mut judged: Vec<Judged<'_, '_>> =
             draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
         judged.extend(best.map(|(rule, place)| (&rule.metric, *place)));
-        judge::metrics(&judged, &arms.first()?.arm.plan, &mut self.sink);
+        let plan = &arms.first()?.arm.plan;
+        judge::metrics(&judged, plan, &mut self.sink);
         judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
         self.reject_repeated_inserts(&draft, &arms);
+        let capacity = search.and_then(|search| search.check(plan, &mut self.sink));
         let sweep = sweep_draft.filter(|_| is_sound);
         let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
         Some(Experiment {
             ask: draft.ask?,
-            workload: workload.name.text().to_owned(),
-            source: workload.text.clone(),
+            workload: workload.name().map(str::to_owned),
+            source: match workload {
+                WorkloadSource::File { text, .. } => text.clone(),
+                WorkloadSource::Own => self.file.text().to_owned(),
+            },
             bets: draft.bets.into_iter().map(|(bet, _)| bet).collect(),
             rounds: draft.rounds,
             restore: draft.restore,
@@ -173,10 +200,17 @@ impl<'f> Checker<'f> {
             deltas: draft.deltas,
             arms: arms.into_iter().map(|checked| checked.arm).collect(),
             sweep,
+            capacity,
         })
     }
 
-    fn reject_globals(&mut self) {
+    /// Returns true if the file has more than the sections of an experiment.
+    fn has_own_workload(&self, sections: &Sections<'_>) -> bool {
+        !sections.others.is_empty() || !self.file.globals.is_empty()
+    }
+
+    /// Reports keys and sections of a workload in a file that names another one.
+    fn reject_own_workload(&mut self, sections: &Sections<'_>) {
         for entry in &self.file.globals {
             self.sink.error(|| {
                 let message =
@@ -184,13 +218,40 @@ impl<'f> Checker<'f> {
                 entry.key().error(message).help("write it into the workload file")
             });
         }
+        for section in &sections.others {
+            self.sink.error(|| other_section(section));
+        }
     }
 
-    /// Returns the sections by their kinds; reports other ones and duplicates.
+    /// Reports the parts of a comparison beside a search.
+    fn reject_beside_capacity(&mut self, fields: &Fields<'_>, sections: &Sections<'_>) {
+        for name in ["bet", "rounds", "differences", "design", "delta"] {
+            for value in fields.values(name) {
+                self.sink.error(|| {
+                    let message = format!("`{name}` has no meaning beside [capacity]");
+                    value.error(message).help("a search compares nothing: leave it out")
+                });
+            }
+        }
+        let arms = sections.arms.iter().map(|(_, section)| *section);
+        for section in arms.chain(sections.sweep) {
+            self.sink.error(|| {
+                let message = format!("[{}] stands beside [capacity]", bare(&section.name));
+                Diagnostic::error(section.span, message)
+                    .help("write an experiment file for each question and each case")
+            });
+        }
+    }
+
+    /// Returns the sections by their kinds; reports duplicates.
     fn sections(&mut self) -> Sections<'f> {
-        let mut sections = Sections { question: None, arms: Vec::new(), sweep: None };
+        let mut sections = Sections::default();
         let mut first: BTreeMap<String, Span> = BTreeMap::new();
         for section in &self.file.sections {
+            if !keys::is_of_experiment(&section.name) {
+                sections.others.push(section);
+                continue;
+            }
             let words: Vec<&str> = section.name.split_whitespace().collect();
             if let Some(span) = first.insert(words.join(" "), section.span) {
                 let line = self.file.line_number(span.start);
@@ -206,6 +267,7 @@ impl<'f> Checker<'f> {
             match words.as_slice() {
                 [QUESTION] => sections.question = Some(section),
                 [SWEEP] => sections.sweep = Some(section),
+                [CAPACITY] => sections.capacity = Some(section),
                 [ARM, name @ ..] if name.len() == 1 => sections.arms.push((name[0], section)),
                 [ARM, ..] => self.sink.error(|| {
                     Diagnostic::error(section.span, "the name of an arm is one word")
@@ -217,17 +279,27 @@ impl<'f> Checker<'f> {
         sections
     }
 
-    fn require(&mut self, question: &Section<'_>, fields: &Fields<'_>) {
-        for (key, example) in
-            [("ask", "ask = What does TLS cost?"), ("workload", "workload = read.ini")]
-        {
+    fn require(&mut self, question: &Section<'_>, fields: &Fields<'_>, sections: &Sections<'_>) {
+        let has_own = self.has_own_workload(sections);
+        let mut missing = |key: &str, help: &str| {
             let is_set = question.entries.iter().any(|entry| entry.key().text() == key);
             if fields.one(key).is_none() && !is_set {
                 self.sink.error(|| {
                     Diagnostic::error(question.span, format!("[question] has no `{key}`"))
-                        .help(format!("write for example `{example}`"))
+                        .help(help)
                 });
             }
+        };
+        missing("ask", "write for example `ask = What does TLS cost?`");
+        if !has_own {
+            missing(
+                "workload",
+                "write for example `workload = read.ini`, or the sections of the workload into \
+                 this file",
+            );
+        }
+        if fields.one("workload").is_some() {
+            self.reject_own_workload(sections);
         }
     }
 
@@ -327,7 +399,7 @@ impl<'f> Checker<'f> {
             Some((.., found)) => found.iter().filter(everywhere).cloned().collect(),
             None => Vec::new(),
         };
-        self.about_workload(workload, workload.name.span(), of_parsing.iter().chain(&shared));
+        self.about_workload(workload, workload.span(), of_parsing.iter().chain(&shared));
         let mut arms = Vec::new();
         for (arm, plan, found) in plans {
             let own: Vec<&Diagnostic> = found.iter().filter(|one| !shared.contains(one)).collect();
@@ -342,7 +414,7 @@ impl<'f> Checker<'f> {
 
     /// Checks the workload with the differences of an arm.
     fn plan(&self, planner: &Planner<'_, '_>, arm: &ArmDraft) -> (Option<Plan>, Vec<Diagnostic>) {
-        let folder = WorkloadFolder::of(planner.workload.name.text(), self.folder);
+        let folder = WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder);
         check(planner.parsed, &arm.overrides(self.overrides), &folder)
     }
 
@@ -417,7 +489,7 @@ impl<'f> Checker<'f> {
     /// Returns an arm with its plan and the statements around its runs.
     fn arm(&mut self, planner: &Planner<'_, '_>, arm: ArmDraft, mut plan: Plan) -> Checked {
         let overrides = arm.overrides(self.overrides);
-        let folder = WorkloadFolder::of(planner.workload.name.text(), self.folder);
+        let folder = WorkloadFolder::of(planner.workload.name().unwrap_or_default(), self.folder);
         let context =
             fixed::Context { workload: planner.parsed, overrides: &overrides, folder: &folder };
         let mut statements = |key: &str, texts: &[&str], span: Option<Span>| {
@@ -454,23 +526,33 @@ impl<'f> Checker<'f> {
     /// them.
     fn about_workload<'d>(
         &mut self,
-        workload: &WorkloadText<'_>,
+        workload: &WorkloadSource<'_>,
         named_at: Option<Span>,
         found: impl Iterator<Item = &'d Diagnostic>,
     ) {
-        let (name, text) = (workload.name.text().to_owned(), Rc::from(workload.text.as_str()));
-        self.sink.set_file(Some(ReferencedFile { name, text, named_at }));
+        let mut at = None;
+        match workload {
+            WorkloadSource::File { name, text } => {
+                let (name, text) = (name.text().to_owned(), Rc::from(text.as_str()));
+                self.sink.set_file(Some(ReferencedFile { name, text, named_at }));
+            }
+            WorkloadSource::Own => {
+                let question = self.file.sections.iter().find(|section| section.name == QUESTION);
+                at = named_at.or(question.map(|question| question.span));
+            }
+        }
         for one in found {
+            let one = Diagnostic { span: one.span.or(at), ..one.clone() };
             match one.severity {
-                Severity::Error => self.sink.error(|| one.clone()),
-                Severity::Warning => self.sink.warning(|| one.clone()),
+                Severity::Error => self.sink.error(|| one),
+                Severity::Warning => self.sink.warning(|| one),
             }
         }
         self.sink.set_file(None);
     }
 
     /// Reports the diagnostics that only this arm has, at the line that causes them.
-    fn about_arm(&mut self, workload: &WorkloadText<'_>, draft: &ArmDraft, own: &[&Diagnostic]) {
+    fn about_arm(&mut self, workload: &WorkloadSource<'_>, draft: &ArmDraft, own: &[&Diagnostic]) {
         for one in own {
             let lines = draft.differences.iter().zip(&draft.spans);
             let culprit = lines.into_iter().find_map(|(difference, span)| {
@@ -585,7 +667,7 @@ impl<'f> Checker<'f> {
                 "[{}] inserts the keys of `sequence()` or `permute()` again in every run",
                 bare(job.name())
             );
-            wording::error(draft.workload.as_ref().and_then(|one| one.name.span()), message).help(
+            wording::error(draft.workload.as_ref().and_then(WorkloadSource::span), message).help(
                 "write `restore = reload`, or a statement that removes them: \
                  `restore = delete from …`",
             )
@@ -642,10 +724,9 @@ fn other_section(section: &Section<'_>) -> Diagnostic {
     let message = format!("unknown section [{}] in an experiment file", bare(&section.name));
     let error = Diagnostic::error(section.span, message);
     let word = section.name.split_whitespace().next().unwrap_or_default();
-    match nearest(word, [QUESTION, ARM, SWEEP]) {
+    match nearest(word, [QUESTION, ARM, SWEEP, CAPACITY]) {
         Some(ARM) => error.help("did you mean `[arm NAME]`?"),
-        Some(SWEEP) => error.help("did you mean `[sweep]`?"),
-        Some(_) => error.help("did you mean `[question]`?"),
+        Some(near) => error.help(format!("did you mean `[{near}]`?")),
         None => error.help("it belongs into the workload file, which `workload` names"),
     }
 }

@@ -1,14 +1,14 @@
 //! Checks of the keys of `[question]`.
 
-use base::Span;
+use base::{Diagnostic, Span};
 
 use super::bet::{Bet, bet};
 use super::delta::{Deltas, deltas};
 use super::experiment::{Design, Restore, Rounds};
 use super::fields::Fields;
 use crate::folder::{Folder, unreadable};
-use crate::keys::Owner;
-use crate::read::{Excerpt, LARGEST_FILE, decode};
+use crate::keys::{self, Owner};
+use crate::read::{Excerpt, File, LARGEST_FILE, decode, parse};
 use crate::sink::Sink;
 use crate::wording::quoted;
 
@@ -18,7 +18,7 @@ const MOST_BETS: usize = 20;
 /// The keys of `[question]` that need no arm.
 pub(super) struct QuestionDraft<'f> {
     pub(super) ask: Option<String>,
-    pub(super) workload: Option<WorkloadText<'f>>,
+    pub(super) workload: Option<WorkloadSource<'f>>,
     /// The bets with their places.
     pub(super) bets: Vec<(Bet, Excerpt<'f>)>,
     pub(super) rounds: Rounds,
@@ -30,12 +30,52 @@ pub(super) struct QuestionDraft<'f> {
     pub(super) deltas: Deltas,
 }
 
-/// A workload file that was read.
-pub(super) struct WorkloadText<'f> {
-    /// Its name in the experiment file.
-    pub(super) name: Excerpt<'f>,
-    /// Its text.
-    pub(super) text: String,
+/// The workload of an experiment.
+pub(super) enum WorkloadSource<'f> {
+    /// A workload file that was read.
+    File {
+        /// Its name in the experiment file.
+        name: Excerpt<'f>,
+        /// Its text.
+        text: String,
+    },
+    /// The other sections of the experiment file.
+    Own,
+}
+
+/// Returns the workload that an experiment file has itself: the file without the sections of the
+/// experiment.
+pub(super) fn own_workload<'t>(file: &File<'t>) -> File<'t> {
+    let mut file = file.clone();
+    file.sections.retain(|section| !keys::is_of_experiment(&section.name));
+    file
+}
+
+impl WorkloadSource<'_> {
+    /// Returns the parsed workload of an experiment file, with the diagnostics of parsing that are
+    /// not those of the experiment file itself.
+    pub(super) fn parsed<'t>(&'t self, file: &File<'t>) -> (File<'t>, Vec<Diagnostic>) {
+        match self {
+            WorkloadSource::File { text, .. } => parse(text),
+            WorkloadSource::Own => (own_workload(file), Vec::new()),
+        }
+    }
+
+    /// Returns the name of the workload file, if it is one of its own.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            WorkloadSource::File { name, .. } => Some(name.text()),
+            WorkloadSource::Own => None,
+        }
+    }
+
+    /// Returns the position of the name.
+    pub(super) fn span(&self) -> Option<Span> {
+        match self {
+            WorkloadSource::File { name, .. } => name.span(),
+            WorkloadSource::Own => None,
+        }
+    }
 }
 
 /// Reads the keys of `[question]` and the workload file.
@@ -48,7 +88,10 @@ pub(super) fn read<'f>(
     let differences = fields.choice(Owner::Question, "differences", sink);
     QuestionDraft {
         ask: fields.one("ask").map(|value| value.text().to_owned()),
-        workload: fields.one("workload").and_then(|name| workload(name, folder, sink)),
+        workload: match fields.one("workload") {
+            Some(name) => workload(name, folder, sink),
+            None => Some(WorkloadSource::Own),
+        },
         bets: bets(fields, sink),
         rounds: fields.one("rounds").map_or(Rounds::Auto, |value| rounds(value, sink)),
         restore: restore(fields, sink),
@@ -63,7 +106,7 @@ fn workload<'f>(
     name: Excerpt<'f>,
     folder: &dyn Folder,
     sink: &mut Sink,
-) -> Option<WorkloadText<'f>> {
+) -> Option<WorkloadSource<'f>> {
     let bytes = match folder.read(name.text(), LARGEST_FILE as u64) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -79,10 +122,10 @@ fn workload<'f>(
         }
     };
     match decode(&bytes) {
-        Ok(text) => Some(WorkloadText { name, text }),
+        Ok(text) => Some(WorkloadSource::File { name, text }),
         Err(error) => {
             let message = format!("in {}: {}", quoted(name.text()), error.message);
-            sink.error(|| base::Diagnostic { help: error.help, ..name.error(message) });
+            sink.error(|| Diagnostic { help: error.help, ..name.error(message) });
             None
         }
     }

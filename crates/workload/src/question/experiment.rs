@@ -2,11 +2,15 @@
 
 use std::fmt;
 
+use base::Nanos;
+
 use super::best::BestRule;
 use super::bet::Bet;
+use super::capacity::{CapacityQuestion, VariedLoad};
 use super::delta::Deltas;
 use super::difference::Difference;
 use super::vary::Vary;
+use crate::check::Overrides;
 use crate::plan::{FixedStatement, Plan};
 
 /// An experiment: a question about a workload, and the arms whose comparison answers it.
@@ -14,9 +18,10 @@ use crate::plan::{FixedStatement, Plan};
 pub struct Experiment {
     /// The question.
     pub ask: String,
-    /// Name of the workload file, relative to the folder of the experiment file.
-    pub workload: String,
-    /// Text of the workload file.
+    /// Name of the workload file, relative to the folder of the experiment file; `None` if the
+    /// workload is the other sections of the experiment file.
+    pub workload: Option<String>,
+    /// Text of the file with the workload.
     pub source: String,
     /// The expected changes.
     pub bets: Vec<Bet>,
@@ -30,10 +35,13 @@ pub struct Experiment {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has one: the workload as it is.
+    /// The arms; the first is the baseline. A sweep without arms has one, and so has a search: the
+    /// workload as it is.
     pub arms: Vec<Arm>,
     /// The values of a key at which each arm runs, if there is a sweep.
     pub sweep: Option<Sweep>,
+    /// The capacity search, in place of a comparison.
+    pub capacity: Option<CapacityQuestion>,
 }
 
 /// The values of a key at which each arm of an experiment runs.
@@ -131,7 +139,7 @@ impl Experiment {
     /// Returns the arms that the file has: none if the only one is the workload as it is.
     pub fn file_arms(&self) -> &[Arm] {
         let has_none = self.sweep.is_some() && self.arms.len() == 1;
-        if has_none { &[] } else { &self.arms }
+        if has_none || self.capacity.is_some() { &[] } else { &self.arms }
     }
 
     /// Returns the cells of a round, each of which runs once: the arms, at each point if there is a
@@ -166,6 +174,22 @@ impl fmt::Display for Arm {
 }
 
 impl Arm {
+    /// Returns the arm of a run at this load, with a warm-up and a window of these lengths in place
+    /// of those of the workload. Its plan is that of the arm that it was made from.
+    #[must_use]
+    pub fn at(&self, load: &VariedLoad, value: f64, warmup: Nanos, window: Nanos) -> Arm {
+        let global = |key: &str, value: Nanos| Difference::Key {
+            section: Overrides::GLOBAL.to_owned(),
+            key: key.to_owned(),
+            value: value.to_string(),
+        };
+        let mut differences = self.differences.clone();
+        differences.push(load.difference(value));
+        differences.push(global("warmup", warmup));
+        differences.push(global("duration", warmup + window));
+        Arm { point: Some(value.to_string()), differences, ..self.clone() }
+    }
+
     /// Returns the commands that run before, or after, each run of the arm.
     pub fn commands(&self, is_before: bool) -> impl Iterator<Item = &str> {
         self.differences.iter().filter_map(move |one| match one {

@@ -10,6 +10,8 @@ mod arm;
 mod beside;
 mod best;
 mod bet;
+mod capacity;
+mod capacity_section;
 mod check;
 mod delta;
 mod difference;
@@ -29,6 +31,7 @@ mod vary;
 
 pub use best::BestRule;
 pub use bet::{Bet, ChangeRange};
+pub use capacity::{CapacityQuestion, Condition, VariedLoad};
 pub use check::{experiment_in, is_experiment};
 pub use delta::Deltas;
 pub use difference::Difference;

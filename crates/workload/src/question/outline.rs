@@ -1,6 +1,8 @@
 //! Outlines of experiments: all that an answer needs to know, without the workload.
 
 use super::bet::Bet;
+use super::capacity::CapacityQuestion;
+use super::capacity_section;
 use super::delta::Deltas;
 use super::draft;
 use super::experiment::{Design, Experiment, Rounds};
@@ -16,8 +18,8 @@ use crate::sink::Sink;
 pub struct Outline {
     /// The question.
     pub ask: String,
-    /// Name of the workload file.
-    pub workload: String,
+    /// Name of the workload file; `None` if the experiment file has the workload itself.
+    pub workload: Option<String>,
     /// The expected changes.
     pub bets: Vec<Bet>,
     /// Number of rounds.
@@ -28,10 +30,13 @@ pub struct Outline {
     pub design: Design,
     /// The smallest changes that matter.
     pub deltas: Deltas,
-    /// The arms; the first is the baseline. A sweep without arms has one: the workload as it is.
+    /// The arms; the first is the baseline. A sweep without arms has one, and so has a search: the
+    /// workload as it is.
     pub arms: Vec<ArmOutline>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepOutline>,
+    /// The capacity search, in place of a comparison.
+    pub capacity: Option<CapacityQuestion>,
 }
 
 /// The outline of an arm.
@@ -65,15 +70,24 @@ impl Outline {
             Some(section) => Some(sweep::read(&file, section, &mut sink)?.outline()?),
             None => None,
         };
+        let search = file.sections.iter().find(|section| section.name == "capacity");
+        let capacity = match search {
+            Some(section) => {
+                let search = capacity_section::read(&file, section, &mut sink);
+                Some(capacity_section::outline(&search)?)
+            }
+            None => None,
+        };
         let mut arms: Vec<ArmOutline> = arms.collect();
-        if arms.is_empty() && sweep.is_some() {
+        let is_alone = sweep.is_some() || capacity.is_some();
+        if arms.is_empty() && is_alone {
             let name = Experiment::WORKLOAD.to_owned();
             arms.push(ArmOutline { name, differences: Vec::new() });
         }
         let unread = usize::from(draft.workload.is_none());
         let outline = Outline {
             ask: draft.ask?,
-            workload: fields.one("workload")?.text().to_owned(),
+            workload: fields.one("workload").map(|name| name.text().to_owned()),
             bets: draft.bets.into_iter().map(|(bet, _)| bet).collect(),
             rounds: draft.rounds,
             has_several_differences: draft.has_several_differences,
@@ -81,10 +95,11 @@ impl Outline {
             deltas: draft.deltas,
             arms,
             sweep,
+            capacity,
         };
         let mut names = outline.compared();
         let compared = names.len();
-        let least = if outline.sweep.is_some() { 1 } else { 2 };
+        let least = if is_alone { 1 } else { 2 };
         names.sort_unstable();
         names.dedup();
         let is_sound = file.errors() == 0 && sink.errors() <= unread;
@@ -113,6 +128,13 @@ impl Experiment {
             name: arm.name.clone(),
             differences: arm.differences.iter().map(|one| (one.key(), one.value())).collect(),
         };
+        let arms = match &self.capacity {
+            // Its difference is the first value of the search.
+            Some(_) => {
+                vec![ArmOutline { name: Experiment::WORKLOAD.to_owned(), differences: Vec::new() }]
+            }
+            None => self.arms.iter().map(arm).collect(),
+        };
         Outline {
             ask: self.ask.clone(),
             workload: self.workload.clone(),
@@ -121,7 +143,8 @@ impl Experiment {
             has_several_differences: self.has_several_differences,
             design: self.design,
             deltas: self.deltas.clone(),
-            arms: self.arms.iter().map(arm).collect(),
+            arms,
+            capacity: self.capacity.clone(),
             sweep: self.sweep.as_ref().map(|sweep| SweepOutline {
                 vary: sweep.vary.to_string(),
                 values: sweep.values.clone(),

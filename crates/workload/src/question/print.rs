@@ -8,19 +8,26 @@ use super::experiment::{Design, Experiment, Restore};
 impl Experiment {
     /// Returns the experiment as the text of an experiment file, with every default written out.
     /// Checking it again gives an equal experiment, apart from the passwords of URLs, which are
-    /// left out.
+    /// left out. The workload that the experiment file has itself is left out, too.
     pub fn to_text(&self) -> String {
         let mut out = String::from("[question]\n");
         key(&mut out, "ask", &self.ask);
-        key(&mut out, "workload", &self.workload);
+        if let Some(workload) = &self.workload {
+            key(&mut out, "workload", workload);
+        }
         self.bets.iter().for_each(|bet| key(&mut out, "bet", bet));
-        if self.sweep.is_none() {
+        if self.sweep.is_none() && self.capacity.is_none() {
             key(&mut out, "rounds", self.rounds);
         }
         match &self.restore {
             Restore::None => key(&mut out, "restore", "none"),
             Restore::Reload => key(&mut out, "restore", "reload"),
             Restore::Statements(all) => all.iter().for_each(|one| key(&mut out, "restore", one)),
+        }
+        if let Some(search) = &self.capacity {
+            out.push_str("\n[capacity]\n");
+            search.print(|name, value| key(&mut out, name, value));
+            return out;
         }
         let differences = if self.has_several_differences { "several" } else { "one" };
         key(&mut out, "differences", differences);
@@ -43,6 +50,15 @@ impl Experiment {
             }
         }
         out
+    }
+
+    /// Returns the text of [`to_text`](Self::to_text) after the workload, if the experiment file
+    /// has it itself: the plan of the first arm.
+    pub fn to_whole_text(&self) -> String {
+        match (&self.workload, self.arms.first()) {
+            (None, Some(arm)) => format!("{}\n{}", arm.plan.to_text(), self.to_text()),
+            _ => self.to_text(),
+        }
     }
 }
 

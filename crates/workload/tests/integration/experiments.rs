@@ -510,8 +510,8 @@ fn files_of_the_workload_are_found_beside_it() {
 #[test]
 fn other_parts_of_a_file_are_refused() {
     check(
-        "duration = 5s\n[question]\nask = ?\nrestore = none\nrestore = reload\n[arm a]\n\
-         [arm a]\n[arm a b]\n[read]\nquery = select 1\n[capacity]\n[armm x]\n",
+        "duration = 5s\n[question]\nworkload = read.ini\nrestore = none\nrestore = reload\n\
+         [arm a]\n[arm a]\n[arm a b]\n[read]\nquery = select 1\n[saturate]\n[armm x]\n",
         r"
 error: `duration` is not a key of an experiment file
  --> mail.ini:1:1
@@ -521,13 +521,13 @@ error: `duration` is not a key of an experiment file
   |
   = help: write it into the workload file
 
-error: [question] has no `workload`
+error: [question] has no `ask`
  --> mail.ini:2:1
   |
 2 | [question]
   | ^^^^^^^^^^
   |
-  = help: write for example `workload = read.ini`
+  = help: write for example `ask = What does TLS cost?`
 
 error: an experiment compares at least two arms, and there are 1
  --> mail.ini:2:1
@@ -569,10 +569,10 @@ error: unknown section [read] in an experiment file
   |
   = help: it belongs into the workload file, which `workload` names
 
-error: `[capacity]` is not supported by this version of assay
+error: `[saturate]` is not supported by this version of assay
   --> mail.ini:11:1
    |
-11 | [capacity]
+11 | [saturate]
    | ^^^^^^^^^^
    |
    = help: run the file once for each, with `--set` or `--url`
@@ -584,6 +584,22 @@ error: unknown section [armm x] in an experiment file
    | ^^^^^^^^
    |
    = help: did you mean `[arm NAME]`?
+",
+    );
+}
+
+#[test]
+fn question_without_a_workload_is_refused() {
+    check(
+        "[question]\nask = ?\n[arm a]\n[arm b]\nset.x = 5\n",
+        r"
+error: [question] has no `workload`
+ --> mail.ini:1:1
+  |
+1 | [question]
+  | ^^^^^^^^^^
+  |
+  = help: write for example `workload = read.ini`, or the sections of the workload into this file
 ",
     );
 }
@@ -630,6 +646,13 @@ fn examples_of_experiment_keys_in_the_table_are_accepted() {
                     "[question]\nask = ?\nworkload = read.ini\n[arm a]\n[arm b]\n{}\n",
                     key.example
                 )
+            }
+            keys::Owner::Capacity => {
+                let lines = ["slo = p99(read) < 1s", "vary = rate(read)"];
+                let other = |line: &&&str| !line.starts_with(&format!("{} ", key.name));
+                let lines: Vec<&str> = lines.iter().filter(other).copied().collect();
+                let search = format!("{}\n{}", lines.join("\n"), key.example);
+                format!("[question]\nask = ?\nworkload = read.ini\n[capacity]\n{search}\n")
             }
             keys::Owner::Sweep => {
                 let vary = if key.name == "vary" { "" } else { "vary = set.batch: 1, 2\n" };

@@ -1,5 +1,6 @@
 //! The crate as its users see it: files in, diagnostics and plans out.
 
+mod capacity;
 mod corpus;
 mod dbbench;
 mod experiments;

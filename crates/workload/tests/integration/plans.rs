@@ -199,8 +199,8 @@ fn statement_with_a_generated_file_name_is_sent_as_text() {
 #[test]
 fn the_examples_in_the_table_of_keys_are_accepted() {
     let of_experiments = |key: &&keys::Key| {
-        use keys::Owner::{Arm, Question, Sweep};
-        matches!(key.place.owner(), Question | Arm | Sweep)
+        use keys::Owner::{Arm, Capacity, Question, Sweep};
+        matches!(key.place.owner(), Question | Arm | Capacity | Sweep)
     };
     for key in keys::ALL.iter().filter(|key| !of_experiments(key)) {
         let companion = match key.name {
@@ -239,7 +239,10 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
                 format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
             }
             keys::Owner::Observe => format!("[job]\nquery = select 1\n[observe]\n{lines}"),
-            keys::Owner::Question | keys::Owner::Arm | keys::Owner::Sweep => {
+            keys::Owner::Question
+            | keys::Owner::Arm
+            | keys::Owner::Capacity
+            | keys::Owner::Sweep => {
                 unreachable!("they are left out")
             }
         };

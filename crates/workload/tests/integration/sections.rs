@@ -270,16 +270,16 @@ error: `seed` is repeated above the first section; the first is in line 1
 fn planned_sections_are_reported_as_unsupported() {
     check(
         r#"
-[capacity]
+[saturate]
 vary = rate(read)
 [read]
 query = select 1
 "#,
         r#"
-error: `[capacity]` is not supported by this version of assay
+error: `[saturate]` is not supported by this version of assay
  --> mail.ini:1:1
   |
-1 | [capacity]
+1 | [saturate]
   | ^^^^^^^^^^
   |
   = help: run the file once for each, with `--set` or `--url`

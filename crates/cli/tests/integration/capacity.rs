@@ -1,0 +1,282 @@
+//! Capacity searches on simulated servers in virtual time.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::example::assert_keeps_to;
+use crate::support::Place;
+
+/// A search of ten lines, with its workload.
+const SEARCH: &str = "\
+url = sim:mm1?service=1ms
+[question]
+ask = How much can the server take?
+[capacity]
+slo = p99(read) < 20ms
+vary = rate(read)
+highest = 2k
+[read]
+query = select 1
+";
+
+/// The largest rate of an exponential server with a p99 of 20 ms: μ − ln 100 / 20 ms.
+const TRUTH: f64 = 769.7415;
+
+const RUN: [&str; 5] = ["run", "search.ini", "--virtual", "--out", "r.assay"];
+
+fn place(text: &str) -> Place {
+    let place = Place::new();
+    place.write("search.ini", text);
+    place
+}
+
+/// Runs a search and returns its document.
+#[track_caller]
+fn found(text: &str, code: i32) -> Value {
+    let place = place(text);
+    let line = [&RUN[..], &["--json", "--quiet"]].concat();
+    let document = place.assay(&line).expect(code).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    document
+}
+
+fn at(url: &str) -> String {
+    SEARCH.replace("sim:mm1?service=1ms", url)
+}
+
+#[test]
+fn capacity_of_an_exponential_server_is_confirmed() {
+    let document = found(SEARCH, 0);
+    let capacity = &document["capacity"];
+    let estimate = capacity["estimate_per_s"].as_f64().unwrap();
+    assert!((estimate / TRUTH - 1.0).abs() < 0.03, "{capacity}");
+    let sustained = capacity["sustained_per_s"].as_f64().unwrap();
+    assert!((0.9..1.0).contains(&(sustained / TRUTH)), "{capacity}");
+    assert!(capacity["fails_per_s"].as_f64().unwrap() > sustained, "{capacity}");
+    assert_eq!(capacity["confirmations"], 6);
+    assert_eq!(
+        (&capacity["binding"], &capacity["boundary"]),
+        (&"p99(read) < 20ms".into(), &"smooth".into())
+    );
+    assert_eq!(capacity["trials"], capacity["trial_list"].as_array().unwrap().len());
+    let answer = document["answer"][0].as_str().unwrap();
+    assert!(answer.starts_with("The server sustains 7"), "{answer}");
+    assert!(answer.contains("with p99(read) < 20ms (confirmed 6 times); it fails at"), "{answer}");
+    assert_eq!(document["runs"][0]["phase"], "capacity");
+    assert_eq!(
+        (&document["runs"][0]["point"], &document["workload"]),
+        (&"100".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn answer_comes_first_and_report_gives_the_same() {
+    let place = place(SEARCH);
+    let ran = place.assay(&RUN).expect(0);
+    for words in [
+        "search     highest rate(read) with p99(read) < 20ms; trials of 10s or longer, budget 15m",
+        "workload   in the experiment file\n",
+        "\nsustained  7",
+        "\nbinding    p99(read) < 20ms\n",
+        "\ntrials\n",
+        "% at or beyond 20ms (1 % allowed)",
+        "repeat     assay run search.ini --virtual\n",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    assert!(ran.stdout.starts_with("The server sustains"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("capacity search over rate(read): at most "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("trial 1: 100.0/s, bracket, 15m of the budget left"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
+    assert!(markdown.starts_with("The server sustains"), "{markdown}");
+    assert!(markdown.lines().count() <= 100 && markdown.contains("Trials"), "{markdown}");
+    place.assay(&["report", "r.assay", "--junit", "cases.xml"]).expect(0);
+    place.assay(&["report", "r.assay", "--run", "3"]);
+}
+
+#[test]
+fn server_that_refuses_beyond_a_rate_has_a_cliff() {
+    let text = at("sim:mdc?service=1ms&servers=unlimited&limit=800")
+        .replace("query = select 1", "query = select 1\narrival = uniform");
+    let document = found(&text, 0);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["boundary"], "cliff", "{capacity}");
+    let sustained = capacity["sustained_per_s"].as_f64().unwrap();
+    assert!((780.0..=800.5).contains(&sustained), "{capacity}");
+    let list = capacity["trial_list"].as_array().unwrap();
+    let failed = list.iter().find(|trial| trial["outcome"] == "fail").unwrap();
+    assert!(failed["reason"].as_str().unwrap().contains("failed"), "{failed}");
+}
+
+#[test]
+fn server_that_every_rate_meets_is_irregular_and_kept() {
+    let document = found(&at("sim:mdc?service=1ms&servers=unlimited"), 0);
+    let capacity = &document["capacity"];
+    assert_eq!(
+        (&capacity["irregular"], &document["verdict"]),
+        (&"never fails".into(), &"SUSPECT".into())
+    );
+    assert_eq!(
+        (&capacity["sustained_per_s"], &capacity["fails_per_s"]),
+        (&2000.0.into(), &Value::Null)
+    );
+    let words = document["answer"][1].as_str().unwrap();
+    assert!(words.contains("every value up to 2,000/s passes"), "{words}");
+}
+
+#[test]
+fn server_that_no_rate_meets_misses_the_condition() {
+    let document = found(&at("sim:mdc?service=30ms&servers=unlimited"), 1);
+    let capacity = &document["capacity"];
+    assert_eq!(
+        (&capacity["irregular"], &capacity["sustained"]),
+        (&"always fails".into(), &Value::Null)
+    );
+    let answer = document["answer"][0].as_str().unwrap();
+    assert_eq!(answer, "No rate that was tried keeps p99(read) < 20ms");
+}
+
+#[test]
+fn budget_that_ends_early_leaves_no_promise() {
+    let document = found(&SEARCH.replace("highest = 2k", "budget = 100s\nfirst = 1"), 3);
+    let capacity = &document["capacity"];
+    assert_eq!(
+        (&capacity["irregular"], &document["verdict"]),
+        (&"budget spent".into(), &"INVALID".into())
+    );
+}
+
+#[test]
+fn budget_for_less_than_one_trial_is_refused() {
+    let place = place(&SEARCH.replace("highest = 2k", "budget = 20s"));
+    for line in [&RUN[..], &["check", "search.ini"]] {
+        let ran = place.assay(line).expect(2);
+        assert!(ran.stderr.contains("a budget of 20 s is too short"), "{}", ran.stderr);
+    }
+    assert_eq!(place.names(), ["search.ini"]);
+}
+
+#[test]
+fn server_that_degrades_from_trial_to_trial_is_named() {
+    let document = found(&at("sim:mm1?service=1ms&drift=0.1"), 0);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregular"], "degrades from trial to trial", "{capacity}");
+    let words = document["answer"][1].as_str().unwrap();
+    assert!(words.starts_with("Irregular: the server becomes slower"), "{words}");
+    assert_eq!(document["verdict"], "SUSPECT");
+}
+
+/// In real time: no thread makes a million requests per second.
+#[test]
+fn generator_that_cannot_reach_the_rate_is_the_limit() {
+    let text = at("sim:null")
+        .replace("highest = 2k", "first = 1M\nhighest = 1M\ntrial = 500ms\nbudget = 1m");
+    let place = place(&text);
+    let document = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
+    let list = capacity["trial_list"].as_array().unwrap();
+    let invalid = list.iter().filter(|trial| trial["outcome"] == "invalid");
+    assert!(invalid.count() >= 3, "{capacity}");
+}
+
+#[test]
+fn number_of_clients_is_searched_for() {
+    let text =
+        SEARCH.replace("rate(read)", "concurrency(read)").replace("highest = 2k", "highest = 64");
+    let document = found(&text, 0);
+    let capacity = &document["capacity"];
+    assert_eq!(
+        (&capacity["unit"], &capacity["sustained_per_s"]),
+        (&"clients".into(), &Value::Null)
+    );
+    let sustained = capacity["sustained"].as_f64().unwrap();
+    assert!(sustained.fract() == 0.0 && (8.0..=16.0).contains(&sustained), "{capacity}");
+    let answer = document["answer"][0].as_str().unwrap();
+    assert!(answer.contains("clients with p99(read) < 20ms"), "{answer}");
+}
+
+#[test]
+fn connections_of_the_generator_are_no_capacity() {
+    let text = at("sim:mdc?service=10ms&servers=unlimited")
+        .replace("< 20ms", "< 200ms")
+        .replace("query = select 1", "query = select 1\nconcurrency = 4");
+    let document = found(&text, 0);
+    let irregular = document["capacity"]["irregularities"].as_array().unwrap();
+    assert!(irregular.contains(&"limited by connections".into()), "{irregular:?}");
+    let mut answer = document["answer"].as_array().unwrap().iter();
+    assert!(answer.any(|it| it.as_str().unwrap().contains("limited by connections = 4")));
+    assert_eq!(document["verdict"], "SUSPECT");
+}
+
+#[test]
+fn killed_search_is_resumed_to_the_same_answer() {
+    let place = place(SEARCH);
+    let expected = place.assay(&RUN).expect(0).stdout;
+    let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
+    running.says("trial 6:");
+    running.signal(Signal::SIGKILL);
+    running.ends();
+    let unfinished = place.assay(&["report", "cut.assay"]).expect(3);
+    assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
+    assert!(unfinished.stdout.contains("\ntrials\n"), "{}", unfinished.stdout);
+    let resumed = ["run", "search.ini", "--virtual", "--resume", "cut.assay"];
+    let ran = place.assay(&[&resumed[..], &["--seed", "9"]].concat()).expect(2);
+    assert!(ran.stderr.contains("have changed"), "{}", ran.stderr);
+    let ran = place.assay(&resumed).expect(0);
+    assert_eq!(ran.stdout.replace("cut.assay", "r.assay"), expected);
+    assert!(!ran.stderr.contains("trial 1:"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["cut.assay", "r.assay", "search.ini"]);
+    let ran = place.assay(&resumed).expect(2);
+    assert!(ran.stderr.contains("is complete"), "{}", ran.stderr);
+}
+
+#[test]
+fn interrupted_search_is_resumed() {
+    let place = place(SEARCH);
+    let expected = place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0).stdout;
+    let mut running = place.start(&["run", "search.ini", "--virtual", "--out", "cut.assay"]);
+    running.says("trial 4:");
+    running.signal(Signal::SIGINT);
+    let ran = running.ends().expect(130);
+    assert!(ran.stdout.starts_with("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    let ran = place.assay(&["run", "search.ini", "--virtual", "--resume", "cut.assay"]).expect(0);
+    assert_eq!(ran.stdout.replace("cut.assay", "r.assay"), expected);
+}
+
+#[test]
+fn search_is_repeated_from_its_record() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    std::fs::remove_file(place.at("search.ini")).unwrap();
+    let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&line).expect(0);
+    assert!(ran.stdout.contains("\nThe first answer holds (r.assay)\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("estimate: first 7"), "{}", ran.stdout);
+    let faster = ["repeat", "r.assay", "--url", "sim:mm1?service=0.7ms", "--out", "fast.assay"];
+    let ran = place.assay(&faster).expect(1);
+    assert!(ran.stdout.contains("The first answer is contradicted"), "{}", ran.stdout);
+}
+
+#[test]
+fn searches_are_not_compared_as_arms() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let ran = place.assay(&["compare", "r.assay", "r.assay"]).expect(2);
+    assert!(ran.stderr.contains("is the record of a capacity search"), "{}", ran.stderr);
+}
+
+#[test]
+fn check_prints_a_search_that_checks_as_the_same() {
+    let place = place(SEARCH);
+    let printed = place.assay(&["check", "search.ini"]).expect(0);
+    assert!(printed.stdout.contains("[capacity]\nslo = p99(read) < 20ms\n"), "{}", printed.stdout);
+    place.write("again.ini", &printed.stdout);
+    assert_eq!(place.assay(&["check", "again.ini"]).expect(0).stdout, printed.stdout);
+}

@@ -1,0 +1,214 @@
+//! Capacity searches: their orders, and their recorded trials.
+//!
+//! A search is a pure function of its order and its trials, and both are in the record. So a
+//! resumed search continues where it ended, and every reader finds the same answer.
+
+use std::path::Path;
+
+use analyze::capacity::{
+    Capacity, CapacityOrder, Step, Trial, TrialOutcome, TrialRequest, judge_trial, next_step,
+};
+use analyze::compare::RunFigures;
+use analyze::summarize;
+use archive::{Archive, ExperimentContent, Phase, RecordError, RunRow, RunState};
+use base::{Nanos, Seed};
+use record::environment::{BEFORE_TRIAL, known};
+use workload::question::{CapacityQuestion, Experiment};
+
+use super::canary::canary_length;
+use super::error::ExperimentError;
+use super::recorded::STATE;
+use crate::evidence::evidence;
+
+/// The fact that holds the seed of a search.
+const SEED: &str = "search-seed";
+
+/// The fact that holds the least warm-up of a trial, in nanoseconds.
+const WARMUP: &str = "search-warmup-ns";
+
+/// The fact that holds the time that is expected between trials, in nanoseconds.
+const DRAIN: &str = "search-drain-ns";
+
+/// The fact that holds the calibrated ceiling of the generator, in requests per second.
+const CEILING: &str = "search-ceiling-per-s";
+
+/// Shortest warm-up of a trial.
+const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
+
+/// Time between trials beside the canary: the end of a run, and the start of the next one.
+const BETWEEN: Nanos = Nanos::from_secs(1);
+
+/// Time between trials in virtual time, as the published errors of the search have it.
+const VIRTUAL_DRAIN: Nanos = Nanos::from_secs(2);
+
+/// Returns the order of an experiment's search; `None` if it is no search. `ceiling_per_s` is the
+/// calibrated ceiling of the generator.
+pub fn search_order(
+    experiment: &Experiment,
+    is_virtual: bool,
+    ceiling_per_s: Option<f64>,
+) -> Option<CapacityOrder> {
+    let question = experiment.capacity.as_ref()?;
+    let plan = &experiment.arms.first()?.plan;
+    let warmup = plan.warmup.known().max(SHORTEST_WARMUP);
+    let drain = match is_virtual {
+        true => VIRTUAL_DRAIN,
+        false => canary_length(Some(warmup + question.trial)) + BETWEEN,
+    };
+    // A number of clients has no ceiling.
+    let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());
+    Some(of_question(question, Surroundings { seed: plan.seed, warmup, drain, ceiling_per_s }))
+}
+
+/// Returns the facts from which the order of a search is read again.
+pub fn search_facts(order: &CapacityOrder) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        (SEED, order.seed.0.to_string()),
+        (WARMUP, order.warmup.0.to_string()),
+        (DRAIN, order.drain.0.to_string()),
+    ];
+    facts.extend(order.ceiling_per_s.map(|ceiling| (CEILING, ceiling.to_string())));
+    facts
+}
+
+/// The parts of a search that its question does not have.
+struct Surroundings {
+    seed: Seed,
+    warmup: Nanos,
+    drain: Nanos,
+    ceiling_per_s: Option<f64>,
+}
+
+fn of_question(question: &CapacityQuestion, surroundings: Surroundings) -> CapacityOrder {
+    let Surroundings { seed, warmup, drain, ceiling_per_s } = surroundings;
+    CapacityOrder {
+        conditions: question.conditions.clone(),
+        vary: question.vary.clone(),
+        first: question.first,
+        highest: Some(question.highest),
+        ceiling_per_s,
+        trial: question.trial,
+        warmup,
+        drain,
+        budget: question.budget,
+        hold: question.hold,
+        confirmations: CapacityOrder::CONFIRMATIONS,
+        seed,
+    }
+}
+
+/// Returns the order of a recorded search; `None` if a fact is missing or unreadable.
+pub(super) fn recorded_order<'f>(
+    question: &CapacityQuestion,
+    fact: impl Fn(&str) -> Option<&'f str>,
+) -> Option<CapacityOrder> {
+    let nanos = |name: &str| fact(name)?.parse().ok().map(Nanos);
+    let ceiling_per_s = match fact(CEILING) {
+        Some(ceiling) => Some(ceiling.parse().ok().filter(|it: &f64| it.is_finite())?),
+        None => None,
+    };
+    let seed = Seed(fact(SEED)?.parse().ok()?);
+    // Sums of these times must not overflow.
+    let is_possible = |time: &Nanos| *time < Nanos(u64::MAX / 8);
+    let (warmup, drain) = (nanos(WARMUP).filter(is_possible)?, nanos(DRAIN).filter(is_possible)?);
+    Some(of_question(question, Surroundings { seed, warmup, drain, ceiling_per_s }))
+}
+
+/// A search that was read from its record.
+#[derive(Clone, Debug)]
+pub struct RecordedSearch {
+    /// The order.
+    pub order: CapacityOrder,
+    /// The trials that count, in the order in which they ran.
+    pub trials: Vec<RecordedTrial>,
+    /// The result; `None` if the search has not ended.
+    pub capacity: Option<Capacity>,
+}
+
+/// A trial of a search.
+#[derive(Clone, Debug)]
+pub struct RecordedTrial {
+    /// Number of its run.
+    pub run: u32,
+    /// The trial.
+    pub trial: Trial,
+    /// The outcome of this trial alone.
+    pub outcome: TrialOutcome,
+    /// The figures of its run.
+    pub figures: RunFigures,
+}
+
+/// Reads the trials of a search, and its result.
+///
+/// # Errors
+/// The record is damaged.
+pub fn read_search(
+    path: &Path,
+    question: &CapacityQuestion,
+) -> Result<RecordedSearch, ExperimentError> {
+    let content = ExperimentContent::read(path)?;
+    let Some(order) = recorded_order(question, |name| content.fact(name)) else {
+        let what = "the order of its search cannot be read".to_owned();
+        return Err(ExperimentContent::damaged(path, what).into());
+    };
+    let search = replayed(path, order, &content.runs)?;
+    if content.fact(STATE) == Some("complete") && search.capacity.is_none() {
+        let what = "it is complete without its last trial".to_owned();
+        return Err(ExperimentContent::damaged(path, what).into());
+    }
+    Ok(search)
+}
+
+/// Returns a search with its recorded trials.
+pub(super) fn replayed(
+    path: &Path,
+    order: CapacityOrder,
+    rows: &[RunRow],
+) -> Result<RecordedSearch, RecordError> {
+    let mut search = RecordedSearch { order, trials: Vec::new(), capacity: None };
+    let counts = |row: &&RunRow| row.phase == Phase::Capacity && row.state == RunState::Counts;
+    for row in rows.iter().filter(counts) {
+        let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
+        let request = match next_step(&search.order, &trials) {
+            Step::Run(request) if is_of(&request, row) => request,
+            Step::Run(_) | Step::Done(_) => {
+                let what = format!("run {} is no trial of its search", row.run);
+                return Err(ExperimentContent::damaged(path, what));
+            }
+        };
+        let archive = Archive::open_run(path, row.run)?;
+        search.trials.push(recorded(&search.order, &request, row.run, &archive)?);
+    }
+    let trials: Vec<Trial> = search.trials.iter().map(|one| one.trial.clone()).collect();
+    search.capacity = match next_step(&search.order, &trials) {
+        Step::Done(capacity) => Some(*capacity),
+        Step::Run(_) => None,
+    };
+    Ok(search)
+}
+
+fn is_of(request: &TrialRequest, row: &RunRow) -> bool {
+    request.number == row.round as usize && row.point.as_ref() == Some(&point(request))
+}
+
+/// Returns the value of a trial as it is written in a file.
+pub(super) fn point(request: &TrialRequest) -> String {
+    request.value.to_string()
+}
+
+/// Returns a trial from the record of its run.
+pub(super) fn recorded(
+    order: &CapacityOrder,
+    request: &TrialRequest,
+    run: u32,
+    archive: &Archive,
+) -> Result<RecordedTrial, RecordError> {
+    let (evidence, settings) = (evidence(archive)?, archive.settings()?);
+    let summary = summarize(&evidence);
+    let before = known(&settings, BEFORE_TRIAL).and_then(|time| time.parse().ok()).map(Nanos);
+    let took = evidence.end() + before.unwrap_or(order.drain);
+    let trial = Trial::of(order, request, &evidence, &summary, took);
+    let outcome = judge_trial(order, &trial);
+    let figures = RunFigures::of(&evidence, &summary, settings);
+    Ok(RecordedTrial { run, trial, outcome, figures })
+}

@@ -1,0 +1,133 @@
+//! Execution of a capacity search: one run for each trial.
+
+use analyze::capacity::{Step, Trial, TrialRequest, next_step};
+use archive::{Archive, Phase, RunRow, RunState};
+use base::{Clock, Monotonic, Nanos, Stamp};
+use record::EndKind;
+use record::environment::BEFORE_TRIAL;
+use workload::question::Arm;
+
+use super::error::{ExperimentError, Problem};
+use super::event::ExperimentEvent;
+use super::execute::{Execution, ExperimentEnd, is_simulated, judged, rows_of};
+use super::order::order_of;
+use super::schedule::PlannedRun;
+use super::search::{self, RecordedSearch, RecordedTrial};
+
+/// The only arm of a search.
+const ONLY: usize = 0;
+
+impl Execution<'_> {
+    /// Runs the trials that a search still needs.
+    pub(super) fn search(
+        &mut self,
+        known: &RecordedSearch,
+    ) -> Result<ExperimentEnd, ExperimentError> {
+        let order = &known.order;
+        let mut trials: Vec<Trial> = known.trials.iter().map(|one| one.trial.clone()).collect();
+        let mut since = Monotonic.now();
+        loop {
+            let request = match next_step(order, &trials) {
+                Step::Done(_) => return Ok(ExperimentEnd::Complete),
+                Step::Run(request) => request,
+            };
+            let spent = trials.iter().fold(Nanos::ZERO, |sum, trial| sum + trial.took);
+            let left = order.budget.saturating_sub(spent);
+            match self.trial(known, &request, since, left)? {
+                Some(trial) => trials.push(trial),
+                None => return Ok(ExperimentEnd::Interrupted),
+            }
+            since = Monotonic.now();
+        }
+    }
+
+    /// Runs a trial and moves it into the record; `None` if the user has ended the experiment.
+    fn trial(
+        &mut self,
+        known: &RecordedSearch,
+        request: &TrialRequest,
+        since: Stamp,
+        left: Nanos,
+    ) -> Result<Option<Trial>, ExperimentError> {
+        if !self.is_interrupted() {
+            self.restore(ONLY)?;
+        }
+        if self.is_interrupted() {
+            return Ok(None);
+        }
+        let search = &known.order;
+        let base = &self.order.experiment.arms[ONLY];
+        let [warmup, window] = [request.warmup, request.window].map(whole_millis);
+        let arm = base.at(&search.vary, request.value, warmup, window);
+        let run = self.runs.len() as u32 + 1;
+        let (vary, TrialRequest { value, phase, .. }) = (&search.vary, *request);
+        let number = request.number as u32 + 1;
+        self.listener.on_event(&ExperimentEvent::Trying { number, vary, value, phase, left });
+        let planned = self.schedule.trial(request.number as u32);
+        let mut order = order_of(self.order, &arm, planned.seed)?;
+        let waited = |order: &mut crate::run::Order| {
+            let time = Monotonic.now().since(since).0.to_string();
+            order.facts.push((BEFORE_TRIAL.to_owned(), time));
+        };
+        order.loads.clone_from(&self.reloaded);
+        let done = self.measure_order(ONLY, planned, order, waited)?;
+        if done.end == EndKind::Interrupted {
+            done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
+            return Ok(None);
+        }
+        let archive = Archive::open(&done.record)?;
+        let tried = search::recorded(search, request, run, &archive)?;
+        drop(archive);
+        self.keep_trial(base, &tried, row(run, request, planned, &arm), done.end, &done.record)?;
+        self.listener.on_event(&ExperimentEvent::Tried { number, outcome: &tried.outcome });
+        Ok(Some(tried.trial))
+    }
+
+    /// Moves a trial into the record. One whose server was lost is kept and does not count.
+    fn keep_trial(
+        &mut self,
+        arm: &Arm,
+        tried: &RecordedTrial,
+        row: RunRow,
+        end: EndKind,
+        own: &std::path::Path,
+    ) -> Result<(), ExperimentError> {
+        let figures = &tried.figures;
+        if let Some(versions) = self.runs.other_server(&arm.name, figures) {
+            let _ = std::fs::remove_file(own);
+            return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
+        }
+        let mut row = judged(row, figures);
+        let is_lost = end == EndKind::TargetLost && !is_simulated(arm);
+        if is_lost {
+            row.state = RunState::Abandoned;
+        }
+        self.record.add_run(&row, &rows_of(figures), own)?;
+        if is_lost {
+            return Err(ExperimentError::of(arm, Problem::Lost));
+        }
+        self.runs.push(row, Some(figures.clone()));
+        Ok(())
+    }
+}
+
+fn row(run: u32, request: &TrialRequest, planned: PlannedRun, arm: &Arm) -> RunRow {
+    RunRow {
+        run,
+        round: request.number as u32,
+        position: planned.position,
+        arm: arm.name.clone(),
+        point: Some(search::point(request)),
+        phase: Phase::Capacity,
+        attempt: 0,
+        state: RunState::Counts,
+        verdict: String::new(),
+        objections: String::new(),
+        seed: planned.seed.0,
+    }
+}
+
+/// Rounds a time up to whole milliseconds, which are short to write.
+fn whole_millis(time: Nanos) -> Nanos {
+    Nanos::from_millis(time.0.div_ceil(1_000_000))
+}

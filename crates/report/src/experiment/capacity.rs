@@ -1,0 +1,365 @@
+//! The view of a capacity search, and its sentences.
+
+use analyze::capacity::{
+    Capacity, CapacityOrder, FailReason, InvalidReason, Irregular, Measure, OwnLimit, Phase, Trial,
+    TrialOutcome,
+};
+use analyze::compare::RunVerdict;
+use analyze::{Component, Status};
+use workload::Metric;
+use workload::question::{Condition, VariedLoad};
+
+use crate::number::{self, NONE};
+
+/// A capacity search with its trials.
+#[derive(Clone, Debug)]
+pub struct CapacityView {
+    /// The order of the search.
+    pub order: CapacityOrder,
+    /// The trials that count, in the order in which they ran.
+    pub trials: Vec<TrialView>,
+    /// The result; `None` if the search has not ended.
+    pub found: Option<Capacity>,
+}
+
+/// A trial of a search.
+#[derive(Clone, Debug)]
+pub struct TrialView {
+    /// Number of its run.
+    pub run: u32,
+    /// The trial.
+    pub trial: Trial,
+    /// Its outcome.
+    pub outcome: TrialOutcome,
+    /// Verdict of its run.
+    pub verdict: RunVerdict,
+    /// Limiter of its run.
+    pub limiter: Component,
+}
+
+impl CapacityView {
+    /// Returns the verdict on a complete search. Trials beyond the capacity have errors and
+    /// backlogs on purpose, so only those that confirmed the value are judged. INVALID if nothing
+    /// was confirmed for another reason than the conditions; SUSPECT if the result is irregular.
+    pub(super) fn verdict(&self) -> Status {
+        let Some(found) = &self.found else { return Status::Invalid };
+        if found.sustained.is_none() && !self.misses() {
+            return Status::Invalid;
+        }
+        // An overload that the conditions allow, such as accepted errors, is no reason to doubt.
+        let of_run = |trial: &TrialView| match trial.verdict.status() {
+            Status::Invalid => Status::Suspect,
+            other => other,
+        };
+        let of_trials = self.confirming().map(of_run).max().unwrap_or(Status::Pass);
+        match found.irregular.is_empty() {
+            true => of_trials,
+            false => of_trials.max(Status::Suspect),
+        }
+    }
+
+    /// Returns true if no value meets the conditions, or not for long.
+    pub(super) fn misses(&self) -> bool {
+        let is_missed = |why: &Irregular| {
+            matches!(
+                why,
+                Irregular::AlwaysFails { .. }
+                    | Irregular::HoldFailed { .. }
+                    | Irregular::Unmet { .. }
+            )
+        };
+        self.found.as_ref().is_some_and(|found| found.irregular.iter().any(is_missed))
+    }
+
+    /// Returns the valid trials that confirmed the sustained value.
+    fn confirming(&self) -> impl Iterator<Item = &TrialView> {
+        let sustained = self.found.as_ref().and_then(|found| found.sustained);
+        self.trials.iter().filter(move |it| {
+            let confirms = matches!(it.trial.phase, Phase::Confirm(_) | Phase::Hold);
+            confirms && Some(it.trial.value) == sustained && it.trial.invalid.is_empty()
+        })
+    }
+
+    /// Returns the most frequent limiter of the trials that confirmed the value.
+    pub(super) fn limiter(&self) -> Option<Component> {
+        let all: Vec<Component> = self.confirming().map(|it| it.limiter).collect();
+        let votes = |one: &Component| all.iter().filter(|other| *other == one).count();
+        all.iter().copied().max_by_key(votes)
+    }
+
+    /// Returns the sentences that answer the question.
+    pub(super) fn answers(&self) -> Vec<String> {
+        let Some(found) = &self.found else { return Vec::new() };
+        let mut sentences = vec![self.sentence(found)];
+        sentences.extend(found.irregular.iter().map(|why| self.irregular(why)));
+        sentences
+    }
+
+    fn sentence(&self, found: &Capacity) -> String {
+        let slo = &found.slo;
+        let Some(sustained) = found.sustained else {
+            let load = if self.is_rate() { "rate" } else { "number of clients" };
+            return match found.estimate {
+                _ if self.misses() => format!("No {load} that was tried keeps {slo}"),
+                Some(estimate) => format!(
+                    "No {load} was confirmed to keep {slo}; the estimate is {}",
+                    self.value(estimate)
+                ),
+                None => format!("No {load} was confirmed to keep {slo}"),
+            };
+        };
+        let times = number::count(found.confirmations.into(), "time");
+        let confirmed = format!("{slo} (confirmed {times})");
+        let load = match self.is_rate() {
+            true => format!("{} requests per second", number::significant(sustained)),
+            false => number::count(sustained as u64, "client"),
+        };
+        let fails = match found.fails {
+            Some(fails) => format!("it fails at {}", self.value(fails)),
+            None => "no larger value that was tried fails".to_owned(),
+        };
+        format!("The server sustains {load} with {confirmed}; {fails}")
+    }
+
+    /// Returns a value of the load: `742/s`, `16 clients`.
+    pub(super) fn value(&self, value: f64) -> String {
+        match self.is_rate() {
+            true => number::rate(value),
+            false if value.fract() == 0.0 => number::count(value as u64, "client"),
+            false => format!("{} clients", number::significant(value)),
+        }
+    }
+
+    fn is_rate(&self) -> bool {
+        match self.order.vary {
+            VariedLoad::Rate { .. } => true,
+            VariedLoad::Concurrency { .. } => false,
+        }
+    }
+
+    /// Returns an irregularity in words, with what to do next.
+    fn irregular(&self, why: &Irregular) -> String {
+        let value = |it: &f64| self.value(*it);
+        match why {
+            Irregular::GeneratorLimited { value: at } => format!(
+                "Irregular: the load generator cannot produce {}, so the server may take more. Use \
+                 more --threads or a faster machine, and look at `assay doctor`",
+                value(at)
+            ),
+            Irregular::NeverFails { highest } => format!(
+                "Irregular: every value up to {} passes. Write a larger `highest`",
+                value(highest)
+            ),
+            Irregular::AlwaysFails { lowest } => format!(
+                "Irregular: every value down to {} fails. Look at a single request with \
+                 `assay run` at a low rate, or relax the condition",
+                value(lowest)
+            ),
+            Irregular::LossInversion { fails, passes } => format!(
+                "Irregular: {} fails although {} passes. Something disturbs the server at times: \
+                 use a longer `trial`, and look at the trials",
+                value(fails),
+                value(passes)
+            ),
+            Irregular::BudgetSpent { phase } => format!(
+                "Irregular: the budget ended in the phase `{}`. Write a larger `budget`",
+                phase.name()
+            ),
+            Irregular::LimitedBy(OwnLimit::Connections(connections)) => format!(
+                "Irregular: limited by connections = {connections}. Requests wait for a connection \
+                 of ours, so this is no capacity of the database: raise `concurrency` or \
+                 `max-connections`"
+            ),
+            Irregular::FitsDisagree { regression, isotonic } => format!(
+                "Irregular: two fits disagree, {} and {}. Use a longer `trial` or a larger \
+                 `budget`",
+                value(regression),
+                value(isotonic)
+            ),
+            Irregular::Drifts { change } => {
+                let word = if *change < 0.0 { "slower" } else { "faster" };
+                format!(
+                    "Irregular: the server becomes {word} from trial to trial, by {} over the \
+                     search. Write `restore`, or let it settle before",
+                    number::percent(change.abs())
+                )
+            }
+            Irregular::NotConfirmed { lowest } => format!(
+                "Irregular: no value down to {} was confirmed with fresh seeds. Write a larger \
+                 `budget`, or a longer `trial`",
+                value(lowest)
+            ),
+            Irregular::HoldFailed { value: at } => format!(
+                "Irregular: {} did not hold for {}. Look at that run with `assay report --run`",
+                value(at),
+                self.order.hold.map_or_else(String::new, |hold| hold.to_string())
+            ),
+            Irregular::Unmet { condition } => {
+                format!("Irregular: {} does not hold at the result", self.condition(*condition))
+            }
+            Irregular::Curved => {
+                "Irregular: no line and no curve describes the trials. Look at them, and use a \
+                 longer `trial`"
+                    .to_owned()
+            }
+        }
+    }
+
+    fn condition(&self, position: usize) -> String {
+        self.order.conditions.get(position).map_or_else(|| NONE.to_owned(), ToString::to_string)
+    }
+
+    /// Returns the line about what is searched for.
+    pub(super) fn asked(&self) -> String {
+        let slos: Vec<String> = self.order.conditions.iter().map(ToString::to_string).collect();
+        let CapacityOrder { vary, trial, budget, .. } = &self.order;
+        let hold = self.order.hold.map(|hold| format!(", hold {hold}")).unwrap_or_default();
+        let slos = slos.join(", ");
+        format!("highest {vary} with {slos}; trials of {trial} or longer, budget {budget}{hold}")
+    }
+
+    /// Returns the lines with the numbers of the result: a name, and its value.
+    pub(super) fn numbers(&self) -> Vec<(&'static str, String)> {
+        let Some(found) = &self.found else { return Vec::new() };
+        let none = || NONE.to_owned();
+        let value = |it: Option<f64>| it.map_or_else(none, |it| self.value(it));
+        let binding = match found.binding {
+            Some(binding) => self.condition(binding),
+            None if found.estimate.is_some() => "none: the load itself was not carried".to_owned(),
+            None => none(),
+        };
+        let limiter = self.limiter().map_or_else(none, |it| it.name().to_owned());
+        vec![
+            ("sustained", value(found.sustained)),
+            ("fails", value(found.fails)),
+            ("estimate", self.estimate()),
+            ("binding", binding),
+            ("boundary", found.boundary.name().to_owned()),
+            ("limiter", limiter),
+        ]
+    }
+
+    /// Returns the estimate with its interval.
+    pub(super) fn estimate(&self) -> String {
+        let found = self.found.as_ref();
+        match (found.and_then(|it| it.estimate), found.and_then(|it| it.interval)) {
+            (Some(estimate), Some(interval)) => format!(
+                "{} (95 % interval of the search {})",
+                self.value(estimate),
+                number::range(&self.value(interval.low), &self.value(interval.high))
+            ),
+            (Some(estimate), None) => self.value(estimate),
+            (None, _) => NONE.to_owned(),
+        }
+    }
+
+    /// Returns the numbers of trials by their outcomes, and the time that they took.
+    pub(super) fn counts(&self) -> String {
+        let of = |name: &str| {
+            let number = self.trials.iter().filter(|it| it.outcome.name() == name).count();
+            (number > 0).then(|| format!("{number} {name}"))
+        };
+        let outcomes: Vec<String> =
+            ["pass", "fail", "undecided", "invalid"].into_iter().filter_map(of).collect();
+        let took = self.trials.iter().map(|it| it.trial.took.as_secs_f64()).sum();
+        let mut text = number::count(self.trials.len() as u64, "trial");
+        if !outcomes.is_empty() {
+            text = format!("{text}: {}; {} in all", outcomes.join(", "), number::seconds(took));
+        }
+        let mut checks: Vec<&str> = self
+            .confirming()
+            .flat_map(|it| it.verdict.objections.iter().map(|(kind, _)| kind.name()))
+            .collect();
+        checks.sort_unstable();
+        checks.dedup();
+        match checks.is_empty() {
+            true => text,
+            false => {
+                format!("{text}; checks that object at the confirmed value: {}", checks.join(", "))
+            }
+        }
+    }
+}
+
+impl TrialView {
+    /// Returns the cells of the trial's row: run, value, phase, length, outcome, reason.
+    pub(super) fn row(&self, view: &CapacityView) -> [String; 6] {
+        let phase = match self.trial.phase.number() {
+            Some(number) => format!("{} {number}", self.trial.phase.name()),
+            None => self.trial.phase.name().to_owned(),
+        };
+        [
+            self.run.to_string(),
+            view.value(self.trial.value),
+            phase,
+            number::span(self.trial.window),
+            self.outcome.name().to_owned(),
+            self.reason(&view.order),
+        ]
+    }
+
+    /// Returns the reason of the outcome in words.
+    pub(super) fn reason(&self, order: &CapacityOrder) -> String {
+        match &self.outcome {
+            TrialOutcome::Pass => {
+                let all = order.conditions.iter().zip(&self.trial.measures);
+                let told: Vec<String> = all.map(|(one, measure)| met(one, *measure)).collect();
+                told.join("; ")
+            }
+            TrialOutcome::Fail(FailReason::Condition { condition, .. }) => {
+                self.told(order, *condition)
+            }
+            TrialOutcome::Undecided { condition, .. } => {
+                format!("{}, within chance", self.told(order, *condition))
+            }
+            TrialOutcome::Fail(FailReason::Missing { condition }) => {
+                let slo = order.conditions.get(*condition).map(ToString::to_string);
+                format!("nothing was measured for {}", slo.unwrap_or_default())
+            }
+            TrialOutcome::Fail(FailReason::Backlog) => "the backlog grew".to_owned(),
+            TrialOutcome::Fail(FailReason::Achieved { share }) => {
+                format!("only {} of the requests were answered", number::percent(*share))
+            }
+            TrialOutcome::Fail(FailReason::Errors { errors }) => {
+                format!("{} failed", number::count(*errors, "request"))
+            }
+            TrialOutcome::Fail(FailReason::QueueFull { rejected }) => {
+                format!("the queue was full for {}", number::count(*rejected, "request"))
+            }
+            TrialOutcome::Invalid(InvalidReason::Instrument { checks }) => checks.join(", "),
+        }
+    }
+
+    fn told(&self, order: &CapacityOrder, position: usize) -> String {
+        let condition = order.conditions.get(position);
+        let measure = self.trial.measures.get(position);
+        condition.zip(measure).map_or_else(String::new, |(one, measure)| met(one, *measure))
+    }
+}
+
+/// Returns the measure of a condition: `0.42 % at or beyond 30ms (1 % allowed)`.
+fn met(condition: &Condition, measure: Measure) -> String {
+    let bound = condition.slo.text.rsplit(' ').next().unwrap_or_default();
+    match (measure, condition.allowed_share()) {
+        (Measure::Count(counted), Some(allowed)) => {
+            let share = number::percent(counted.share());
+            let what = match condition.slo.metric {
+                Metric::Failed => format!("{share} failed"),
+                Metric::Response(_) | Metric::Service(_) | Metric::Throughput => {
+                    format!("{share} at or beyond {bound}")
+                }
+            };
+            format!("{what} ({} allowed)", number::percent(allowed))
+        }
+        (Measure::Count(counted), None) => number::percent(counted.share()),
+        (Measure::Value { value, .. }, _) => {
+            let value = match condition.slo.metric {
+                Metric::Response(_) | Metric::Service(_) => number::time(value),
+                Metric::Throughput => number::rate(value),
+                Metric::Failed => number::percent(value),
+            };
+            format!("{value} for {condition}")
+        }
+        (Measure::Missing, _) => format!("nothing was measured for {condition}"),
+    }
+}

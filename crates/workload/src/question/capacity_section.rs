@@ -1,0 +1,234 @@
+//! Checks of the section `[capacity]`.
+
+use base::units::{parse_decimal, parse_duration};
+use base::{Diagnostic, Nanos, Span};
+
+use super::arm::{ArmDraft, bare};
+use super::capacity::{CapacityQuestion, Condition, VariedLoad};
+use super::fields::Fields;
+use super::vary::Vary;
+use crate::check::{NamedSlo, named_slos};
+use crate::keys::Owner;
+use crate::plan::{Pacing, Plan, Slo};
+use crate::read::{Excerpt, File, Section};
+use crate::sink::Sink;
+use crate::wording::{enumeration, quoted};
+
+/// Longest budget, trial or hold: 30 days.
+const LONGEST: Nanos = Nanos::from_secs(30 * 24 * 3_600);
+
+/// Highest number of conditions.
+const MOST_CONDITIONS: usize = 20;
+
+/// A capacity search that is read but not yet checked against the workload.
+pub(super) struct CapacityDraft<'f> {
+    slos: Vec<NamedSlo<'f>>,
+    vary: Option<(VariedLoad, Excerpt<'f>)>,
+    first: Option<f64>,
+    highest: Option<f64>,
+    trial: Nanos,
+    budget: Nanos,
+    hold: Option<Nanos>,
+    /// Position of the header.
+    span: Span,
+}
+
+/// Reads the keys of `[capacity]`.
+pub(super) fn read<'f>(
+    file: &File<'_>,
+    section: &'f Section<'f>,
+    sink: &mut Sink,
+) -> CapacityDraft<'f> {
+    let fields = Fields::of(file, section, Owner::Capacity, sink);
+    let slos = fields.values("slo").flat_map(|value| named_slos(value, sink)).collect();
+    for (key, example) in [("slo", "slo = p99(read) < 30ms"), ("vary", "vary = rate(read)")] {
+        if !section.entries.iter().any(|entry| entry.key().text() == key) {
+            sink.error(|| {
+                Diagnostic::error(section.span, format!("[capacity] has no `{key}`"))
+                    .help(format!("write for example `{example}`"))
+            });
+        }
+    }
+    let vary = fields.one("vary").and_then(|value| match varied(value) {
+        Ok(load) => Some((load, value)),
+        Err(error) => {
+            sink.error(|| error);
+            None
+        }
+    });
+    let is_whole = vary.as_ref().is_some_and(|(load, _)| load.is_whole());
+    let number = |name: &str, sink: &mut Sink| {
+        fields.one(name).and_then(|value| load_value(value, is_whole, sink))
+    };
+    CapacityDraft {
+        slos,
+        first: number("first", sink),
+        highest: number("highest", sink),
+        trial: length(&fields, "trial", sink).unwrap_or(CapacityQuestion::TRIAL),
+        budget: length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET),
+        hold: length(&fields, "hold", sink),
+        vary,
+        span: section.span,
+    }
+}
+
+/// Returns the search of a printed experiment, whose conditions all name their jobs.
+pub(super) fn outline(draft: &CapacityDraft<'_>) -> Option<CapacityQuestion> {
+    let named = |one: &NamedSlo<'_>| Some((one.job()?.to_owned(), one.slo.clone()));
+    let conditions = draft.slos.iter().map(named).collect::<Option<Vec<_>>>()?;
+    let (load, _) = draft.vary.as_ref()?;
+    let (load, most) = (load.clone(), CapacityQuestion::MOST_CLIENTS);
+    Some(draft.question(load, conditions.into_iter().map(condition).collect(), most))
+        .filter(|question| !question.conditions.is_empty())
+}
+
+impl CapacityDraft<'_> {
+    /// Returns the only arm of the search: the workload with the first value.
+    pub(super) fn arm(&self, workload: &File<'_>, sink: &mut Sink) -> Option<ArmDraft> {
+        let (load, place) = self.vary.as_ref()?;
+        if let Err(error) = Vary::parse(*place, workload) {
+            sink.error(|| *error);
+            return None;
+        }
+        Some(ArmDraft {
+            differences: vec![load.difference(self.first(load))],
+            spans: vec![place.span()],
+            ..ArmDraft::of_workload(self.span)
+        })
+    }
+
+    fn first(&self, load: &VariedLoad) -> f64 {
+        self.first.unwrap_or(match load {
+            VariedLoad::Rate { .. } => CapacityQuestion::FIRST_RATE,
+            VariedLoad::Concurrency { .. } => 1.0,
+        })
+    }
+
+    /// Returns the search in a workload with this plan; reports what does not fit together.
+    pub(super) fn check(self, plan: &Plan, sink: &mut Sink) -> Option<CapacityQuestion> {
+        let (load, place) = self.vary.as_ref()?;
+        if let Err(error) = fits(load, *place, plan) {
+            sink.error(|| error);
+            return None;
+        }
+        let mut conditions = Vec::new();
+        for one in &self.slos {
+            match one.judged(plan) {
+                Ok(job) if conditions.len() < MOST_CONDITIONS => {
+                    conditions.push(condition((job, one.slo.clone())));
+                }
+                Ok(_) => sink.error(|| {
+                    one.place
+                        .error(format!("there are more than {MOST_CONDITIONS} conditions"))
+                        .help("leave out those that another one implies")
+                }),
+                Err(error) => sink.error(|| error),
+            }
+        }
+        let (load, most) = (load.clone(), f64::from(plan.max_connections));
+        Some(self.question(load, conditions, most))
+    }
+
+    fn question(
+        &self,
+        vary: VariedLoad,
+        conditions: Vec<Condition>,
+        most_clients: f64,
+    ) -> CapacityQuestion {
+        let highest = match vary {
+            VariedLoad::Rate { .. } => CapacityQuestion::HIGHEST_RATE,
+            VariedLoad::Concurrency { .. } => most_clients,
+        };
+        CapacityQuestion {
+            conditions,
+            first: self.first(&vary),
+            highest: self.highest.unwrap_or(highest),
+            vary,
+            trial: self.trial,
+            budget: self.budget,
+            hold: self.hold,
+        }
+    }
+}
+
+/// Returns a condition whose text names its job.
+fn condition((job, slo): (String, Slo)) -> Condition {
+    let (metric, rest) = slo.text.split_once(' ').unwrap_or((&slo.text, ""));
+    let text = format!("{metric}({job}) {rest}");
+    Condition { slo: Slo { text, ..slo }, job }
+}
+
+/// Returns the load of `rate(JOB)` or `concurrency(JOB)`.
+fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
+    let text = value.text();
+    let refuse = || {
+        let message = format!(
+            "unknown value {} for `vary`; expected rate(JOB) or concurrency(JOB)",
+            quoted(text)
+        );
+        value.error(message).help("write for example `vary = rate(read)`")
+    };
+    let (key, rest) = text.split_once('(').ok_or_else(refuse)?;
+    let job = rest.strip_suffix(')').filter(|job| !job.is_empty()).ok_or_else(refuse)?;
+    let job = job.to_owned();
+    match key {
+        "rate" => Ok(VariedLoad::Rate { job }),
+        "concurrency" => Ok(VariedLoad::Concurrency { job }),
+        _ => Err(refuse()),
+    }
+}
+
+/// Checks that a larger value is a larger load, and a constant one.
+fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagnostic> {
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
+    let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
+        let error = place.error(format!("no job {} runs on its own", quoted(load.job())));
+        return Err(error.help(format!("jobs are {}", enumeration(&names, "and"))));
+    };
+    let name = bare(load.job());
+    match (load, &job.pacing) {
+        (VariedLoad::Concurrency { .. }, Pacing::Closed { .. }) => Ok(()),
+        (VariedLoad::Concurrency { .. }, _) => {
+            let message = format!("[{name}] has arrivals: more workers are no larger load");
+            Err(place.error(message).help(format!("write `vary = rate({name})`")))
+        }
+        (VariedLoad::Rate { .. }, _) => Ok(()),
+    }
+}
+
+/// Returns a number of requests per second or of clients.
+fn load_value(value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64> {
+    let text = value.text();
+    let refused = match parse_decimal(text.strip_suffix("/s").unwrap_or(text)) {
+        Ok(number) if number.as_f64() <= 0.0 => "is not above 0".to_owned(),
+        Ok(number) if is_whole && number.as_f64().fract() != 0.0 => {
+            "is not a whole number of clients".to_owned()
+        }
+        Ok(number) => return Some(number.as_f64()),
+        Err(error) => error.to_string(),
+    };
+    sink.error(|| {
+        let help = if is_whole {
+            "write for example `first = 2`"
+        } else {
+            "write for example `first = 1k`"
+        };
+        value.error(format!("{} {refused}", quoted(text))).help(help)
+    });
+    None
+}
+
+fn length(fields: &Fields<'_>, name: &str, sink: &mut Sink) -> Option<Nanos> {
+    let value = fields.one(name)?;
+    let refused = match parse_duration(value.text()) {
+        Ok(Nanos::ZERO) => "is no length of time".to_owned(),
+        Ok(length) if length > LONGEST => format!("is longer than {LONGEST}"),
+        Ok(length) => return Some(length),
+        Err(error) => error.to_string(),
+    };
+    sink.error(|| {
+        let message = format!("{} {refused}", quoted(value.text()));
+        value.error(message).help("times have a unit: `30s`, `15m`")
+    });
+    None
+}

@@ -1,0 +1,211 @@
+//! Capacity searches in experiment files, and workloads that an experiment file has itself.
+
+use std::collections::BTreeMap;
+
+use base::{Diagnostic, Nanos};
+use workload::question::{
+    CapacityQuestion, Experiment, Outline, VariedLoad, experiment_in, is_experiment,
+};
+use workload::{Overrides, Pacing, Schedule, Warmup};
+
+use crate::experiments::READ;
+use crate::render;
+
+const SEARCH: &str = "\
+[question]
+ask = How much can the server take?
+[capacity]
+slo = p99(read) < 30ms
+vary = rate(read)
+[read]
+query = select 1
+";
+
+fn read(text: &str) -> (Option<Experiment>, Vec<Diagnostic>) {
+    let files = BTreeMap::from([("read.ini".to_owned(), READ.as_bytes().to_vec())]);
+    experiment_in(text, &Overrides::default(), &files)
+}
+
+fn experiment(text: &str) -> Experiment {
+    let (experiment, found) = read(text);
+    experiment.unwrap_or_else(|| panic!("{}", render(text, &found)))
+}
+
+fn search(text: &str) -> CapacityQuestion {
+    experiment(text).capacity.expect("it is a search")
+}
+
+/// Checks the only diagnostic of a file.
+#[track_caller]
+fn check(text: &str, message: &str, help: &str) {
+    let (experiment, found) = read(text);
+    assert!(experiment.is_none(), "{text}");
+    let shown = (&*found[0].message, found[0].help.as_deref().unwrap_or_default());
+    assert_eq!(shown, (message, help), "{text}");
+    assert_eq!(found.len(), 1, "{}", render(text, &found));
+}
+
+/// Checks the only diagnostic of the search with these lines.
+#[track_caller]
+fn check_lines(lines: &str, message: &str, help: &str) {
+    check(&SEARCH.replace("[read]\n", &format!("{lines}\n[read]\n")), message, help);
+}
+
+#[test]
+fn search_of_few_lines_has_the_defaults() {
+    assert!(is_experiment(SEARCH));
+    let found = experiment(SEARCH);
+    let search = found.capacity.as_ref().unwrap();
+    assert_eq!(search.conditions[0].to_string(), "p99(read) < 30ms");
+    assert_eq!(search.conditions[0].slo.bound, 30e6);
+    assert_eq!(search.vary, VariedLoad::Rate { job: "read".to_owned() });
+    assert_eq!((search.first, search.highest), (100.0, 1e6));
+    assert_eq!(search.trial, Nanos::from_secs(10));
+    assert_eq!((search.budget, search.hold), (Nanos::from_secs(900), None));
+    assert_eq!((found.workload, found.arms.len()), (None, 1));
+}
+
+#[test]
+fn every_key_of_a_search_is_read() {
+    let text = "[question]\nask = ?\nworkload = read.ini\n[capacity]\nslo = p99(read) < 30ms\n\
+                slo = failed(pay) < 1%, throughput(read) > 5\nvary = concurrency(read)\n\
+                first = 2\nhighest = 64\ntrial = 30s\nbudget = 1h\nhold = 2h\n";
+    let search = search(text);
+    let texts: Vec<String> = search.conditions.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["p99(read) < 30ms", "failed(pay) < 1%", "throughput(read) > 5"]);
+    assert_eq!((search.first, search.highest), (2.0, 64.0));
+    assert_eq!(search.hold, Some(Nanos::from_secs(7_200)));
+}
+
+#[test]
+fn condition_without_a_job_is_about_the_only_one() {
+    let found = search(&SEARCH.replace("p99(read)", "p99"));
+    assert_eq!(found.conditions[0].to_string(), "p99(read) < 30ms");
+}
+
+#[test]
+fn most_clients_are_those_that_the_workload_allows() {
+    let text = SEARCH.replace("rate(read)", "concurrency(read)");
+    assert_eq!(search(&format!("max-connections = 40\n{text}")).highest, 40.0);
+}
+
+#[test]
+fn trial_has_its_own_rate_length_and_seed() {
+    let found = experiment(SEARCH);
+    let load = &found.capacity.as_ref().unwrap().vary;
+    let [warmup, window] = [2, 30].map(Nanos::from_secs);
+    let arm = found.arms[0].at(load, 750.5, warmup, window);
+    let plan = found.plan(&arm, 7, &Overrides::default(), &BTreeMap::new()).unwrap();
+    assert_eq!((plan.duration, plan.warmup), (Some(warmup + window), Warmup::Lasts(warmup)));
+    assert_eq!(plan.seed.0, 7);
+    let Pacing::Open { schedule: Schedule::Poisson(rate), .. } = &plan.jobs[0].pacing else {
+        panic!("{:?}", plan.jobs[0].pacing);
+    };
+    assert_eq!(rate.as_f64(), 750.5);
+}
+
+#[test]
+fn printed_search_is_read_as_the_same() {
+    let of_file = "[question]\nask = ?\nworkload = read.ini\nrestore = reload\n[capacity]\n\
+                   slo = p99(pay) < 30ms\nvary = rate(pay)\nhold = 1h\n";
+    for text in [SEARCH, of_file] {
+        let found = experiment(text);
+        let whole = found.to_whole_text();
+        let again = experiment(&whole);
+        assert_eq!(again.to_whole_text(), whole);
+        assert_eq!(again.capacity, found.capacity);
+        assert_eq!(Outline::of_text(&found.to_text()), Some(found.outline()));
+    }
+}
+
+#[test]
+fn workload_in_the_experiment_file_may_be_compared() {
+    let text = "url = postgres://db/shop\nseed = 5\n[params]\nrows = 10\n[question]\nask = ?\n\
+                [arm few]\n[arm many]\nset.rows = 1000\n[read]\n\
+                query = select ${uniform(1, rows)}\nconcurrency = 2\n";
+    let found = experiment(text);
+    assert_eq!(found.arms[1].plan.params[0].value, "1000");
+    assert_eq!(found.arms[0].plan.seed.0, 5);
+    assert_eq!(Outline::of_text(&found.to_text()), Some(found.outline()));
+}
+
+#[test]
+fn mistake_of_a_workload_in_the_experiment_file_is_shown_in_its_line() {
+    let (_, found) = read(&SEARCH.replace("query = select 1", "query = select 1\nqeue-limit = 5"));
+    assert_eq!(found[0].message, "unknown key `qeue-limit` in job [read]");
+    assert!(found[0].span.is_some());
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn password_of_a_workload_in_the_experiment_file_is_not_printed() {
+    let found = experiment(&format!("url = mysql://u:hush@h/d\n{SEARCH}"));
+    for text in [found.to_text(), found.to_whole_text()] {
+        assert!(!text.contains("hush"), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_of_a_search_are_named_with_a_remedy() {
+    check(
+        &SEARCH.replace("slo = p99(read) < 30ms\n", ""),
+        "[capacity] has no `slo`",
+        "write for example `slo = p99(read) < 30ms`",
+    );
+    check(
+        &SEARCH.replace("vary = rate(read)\n", ""),
+        "[capacity] has no `vary`",
+        "write for example `vary = rate(read)`",
+    );
+    check(&SEARCH.replace("rate(read)", "rate(red)"), "the workload has no job `red`", READ_HELP);
+    check(&SEARCH.replace("p99(read)", "p99(red)"), "there is no job [red]", READ_BARE);
+    check(&SEARCH.replace("p99", "p199"), "the quantile `p199` is not between p0 and p100", MAX);
+    check(
+        &SEARCH.replace("rate(read)", "think(read)"),
+        "unknown value `think(read)` for `vary`; expected rate(JOB) or concurrency(JOB)",
+        "write for example `vary = rate(read)`",
+    );
+    check_lines("first = 0", "`0` is not above 0", "write for example `first = 1k`");
+    check_lines("budget = 0s", "`0s` is no length of time", "times have a unit: `30s`, `15m`");
+    check_lines("hold = 31d", "`31d` is longer than 720h", "times have a unit: `30s`, `15m`");
+    check_lines("budgte = 5m", "unknown key `budgte` in [capacity]", "did you mean `budget`?");
+}
+
+const READ_HELP: &str = "did you mean `rate(read)`?";
+const READ_BARE: &str = "did you mean `read`?";
+const MAX: &str = "write `p99.9` for 99.9 %; the largest value is `max`";
+
+#[test]
+fn parts_of_a_comparison_are_refused_beside_a_search() {
+    for line in ["bet = throughput -5% .. -25%", "rounds = 12", "design = aa", "delta = 2%"] {
+        let name = line.split(' ').next().unwrap();
+        let message = format!("`{name}` has no meaning beside [capacity]");
+        let text = SEARCH.replace("[capacity]", &format!("{line}\n[capacity]"));
+        let (_, found) = read(&text);
+        assert!(found.iter().any(|one| one.message == message), "{}", render(&text, &found));
+    }
+    check(
+        &format!("{SEARCH}[arm a]\n"),
+        "[arm a] stands beside [capacity]",
+        "write an experiment file for each question and each case",
+    );
+}
+
+#[test]
+fn load_that_does_not_grow_with_its_value_is_refused() {
+    let text = SEARCH.replace("query = select 1", "query = select 1\nrate = 50");
+    check(
+        &text.replace("vary = rate(read)", "vary = concurrency(read)"),
+        "[read] has arrivals: more workers are no larger load",
+        "write `vary = rate(read)`",
+    );
+}
+
+#[test]
+fn keys_that_are_inserted_again_need_a_restore() {
+    let text = SEARCH.replace("select 1", "insert into t values (${sequence()})");
+    let (_, found) = read(&text);
+    let words = "[read] inserts the keys of `sequence()` or `permute()` again in every run";
+    assert_eq!(found[0].message, words);
+    experiment(&text.replace("[capacity]", "restore = truncate t\n[capacity]"));
+}
