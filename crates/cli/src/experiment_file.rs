@@ -48,7 +48,7 @@ pub(crate) fn read(
     }
     let WorkloadFolder { files, read } = beside;
     let file = ExperimentFile { path, files, parts: read.into_inner(), experiment };
-    for arm in &file.experiment.arms {
+    for arm in file.experiment.cells() {
         check_arm(&file, arm, args, is_virtual)?;
     }
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
@@ -90,7 +90,7 @@ fn check_arm(
     args: &FileArgs,
     is_virtual: bool,
 ) -> Result<(), Complaint> {
-    let of_arm = |sentence: String| Complaint::new(format!("[arm {}]: {sentence}", arm.name));
+    let of_arm = |sentence: String| Complaint::new(format!("{}: {sentence}", arm.heading()));
     let workload = file.workload_of(arm.plan.clone());
     let url = args.url.clone().filter(|_| is_url_typed(arm, args));
     trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;

@@ -141,6 +141,13 @@ impl Groups {
             let help = "its trials have different loads; compare two searches with `assay repeat`";
             return Err(Complaint::new(sentence).help(help));
         }
+        if recorded.outline.sweep.is_some() {
+            let sentence = format!("`{}` is the record of a sweep", path.display());
+            return Err(Complaint::new(sentence).help(
+                "its runs are at different points and make no group: print its answer with `assay \
+                 report`, or compare runs of one point, exported with `assay export --run N`",
+            ));
+        }
         self.experiments.push(recorded);
         self.paths.push(real);
         Ok(self.paths.len() - 1)

@@ -5,8 +5,8 @@ use std::path::Path;
 use analyze::compare::{Design, Unfinished};
 use archive::{ExperimentContent, NoteRow};
 use lab::experiment::{
-    ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, UndeclaredDifference,
-    design, read_results, read_search, refuse,
+    ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, SweepResults,
+    UndeclaredDifference, design, read_results, read_search, refuse,
 };
 use record::InputFile;
 use workload::question::{Design as Runs, Outline};
@@ -30,6 +30,8 @@ pub(crate) struct RecordedExperiment {
     pub(crate) names: Vec<String>,
     /// The results, without the comparisons that an undeclared difference decides.
     pub(crate) results: ExperimentResults,
+    /// The curves of its sweep, if it has one.
+    pub(crate) sweep: Option<SweepResults>,
     /// Undeclared differences of each arm: from the first arm, and between its own rounds.
     pub(crate) undeclared: Vec<UndeclaredDifference>,
     /// The capacity search, if it is one.
@@ -53,15 +55,26 @@ impl RecordedExperiment {
         };
         let design = design(&outline, writes(&content));
         let names = outline.compared();
-        let results = read_results(path, &design, &names).map_err(|error| Complaint::of(&error))?;
+        let results =
+            read_results(path, &design, &outline.cells()).map_err(|error| Complaint::of(&error))?;
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
         let search = search.transpose().map_err(|error| Complaint::of(&error))?;
+        let sweep = outline.sweep.as_ref().map(|sweep| results.sweep(sweep, &design));
         let undeclared = Vec::new();
-        let mut read =
-            RecordedExperiment { outline, design, names, results, undeclared, search, content };
+        let mut read = RecordedExperiment {
+            outline,
+            design,
+            names,
+            results,
+            sweep,
+            undeclared,
+            search,
+            content,
+        };
         read.undeclared = (0..read.names.len()).flat_map(|arm| read.undeclared(0, arm)).collect();
         let writes = read.writes();
-        if let Some(comparison) = &mut read.results.comparison {
+        let at_points = read.sweep.iter_mut().flat_map(|sweep| &mut sweep.comparisons);
+        for comparison in read.results.comparison.iter_mut().chain(at_points) {
             refuse(comparison, &read.undeclared, writes);
         }
         Ok(read)
@@ -118,7 +131,13 @@ impl RecordedExperiment {
     pub(crate) fn undeclared(&self, baseline: usize, arm: usize) -> Vec<UndeclaredDifference> {
         let declared = [self.differences(baseline), self.differences(arm)].concat();
         let keys: Vec<String> = declared.into_iter().map(|(key, _)| key).collect();
-        self.results.undeclared(baseline, arm, &keys)
+        match &self.outline.sweep {
+            None => self.results.undeclared(baseline, arm, &keys),
+            Some(sweep) => {
+                let keys = [keys, vec![sweep.vary.clone()]].concat();
+                self.results.undeclared_of_sweep(sweep, baseline, arm, &keys)
+            }
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub struct RunFigures {
     pub metrics: Vec<(RunMetric, f64)>,
     /// Metrics that the run does not have, with the reason.
     pub missing: Vec<(RunMetric, Missing)>,
+    /// Completed requests per second of each job, also of those whose rate is given.
+    pub completed_per_s: Vec<(String, f64)>,
     /// Processor time of the load generator and of the database or its proxy, as shares of the
     /// processors that they may use; those that were observed.
     pub cpu: Vec<CpuShare>,
@@ -112,6 +114,7 @@ impl RunFigures {
             jobs: evidence.plan.jobs_by_id().map(|(_, job)| job.name().to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
+            completed_per_s: Vec::new(),
             cpu: cpu_shares(evidence),
             slos: slos(summary),
             limiter: summary.limiter.component,
@@ -175,6 +178,11 @@ impl RunFigures {
         value.parse().ok().filter(|time: &f64| time.is_finite() && *time > 0.0)
     }
 
+    /// Returns the completed requests per second of a job; `None` if they were not measured.
+    pub fn completed(&self, job: &str) -> Option<f64> {
+        self.completed_per_s.iter().find(|(name, _)| name == job).map(|(_, rate)| *rate)
+    }
+
     /// Returns the processor time of a component as shares of its processors; `None` if its
     /// processes were not observed.
     pub fn cpu_share(&self, owner: CpuOwner) -> Option<CpuShare> {
@@ -200,6 +208,7 @@ impl RunFigures {
             false => Ok(()),
         };
         let measured = |value: Option<f64>| value.ok_or(Missing::NotMeasured);
+        self.completed_per_s.extend(job.throughput_per_s.map(|rate| (job.name.clone(), rate)));
         let named = |quantity| RunMetric::of(quantity, &job.name);
         let throughput = offered.and_then(|()| measured(job.throughput_per_s));
         self.add(named(Quantity::Throughput), throughput);
@@ -301,6 +310,7 @@ impl RunFigures {
             jobs: jobs.iter().map(|job| (*job).to_owned()).collect(),
             metrics: Vec::new(),
             missing: Vec::new(),
+            completed_per_s: Vec::new(),
             cpu: Vec::new(),
             slos: Vec::new(),
             limiter: Component::Unknown,

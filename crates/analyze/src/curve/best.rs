@@ -15,19 +15,10 @@
 
 use std::cmp::Ordering;
 
-use workload::question::{Direction, RunMetric};
+use workload::question::{BestRule, Direction};
 
 use super::point::{CurvePoint, Unusable};
 use crate::compare::{ChangeInterval, OrderModel, Pair, PairOrder, Paired};
-
-/// The rule by which a point is the best, such as `lowest response.p99(read)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BestRule {
-    /// The better side: `highest` or `lowest`.
-    pub better: Direction,
-    /// The metric.
-    pub metric: RunMetric,
-}
 
 /// The best point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,12 +80,12 @@ pub fn best(points: &[CurvePoint<'_>], rule: &BestRule, alpha: f64) -> BestPoint
             Err(reason) => unusable.push((index, reason)),
         }
     }
-    let Some(best) = usable.iter().reduce(|best, other| rule.better_of(best, other)) else {
+    let Some(best) = usable.iter().reduce(|best, other| better_of(rule, best, other)) else {
         return BestPoint { best: None, others: Vec::new(), unusable };
     };
     let others = usable.iter().filter(|other| other.point != best.point);
     let comparisons = (usable.len() - 1).max(1) as f64;
-    let others = others.map(|other| rule.compare(best, other, alpha / comparisons)).collect();
+    let others = others.map(|other| compare(rule, best, other, alpha / comparisons)).collect();
     BestPoint { best: Some(best.point), others, unusable }
 }
 
@@ -110,39 +101,37 @@ impl Candidate {
     }
 }
 
-impl BestRule {
-    /// Returns the better one, the first of equals.
-    fn better_of<'a>(&self, first: &'a Candidate, second: &'a Candidate) -> &'a Candidate {
-        let worse = match self.better {
-            Direction::Higher => Ordering::Less,
-            Direction::Lower => Ordering::Greater,
-        };
-        match first.mean().total_cmp(&second.mean()) == worse {
-            true => second,
-            false => first,
-        }
+/// Returns the better one by a rule, the first of equals.
+fn better_of<'a>(rule: &BestRule, first: &'a Candidate, second: &'a Candidate) -> &'a Candidate {
+    let worse = match rule.better {
+        Direction::Higher => Ordering::Less,
+        Direction::Lower => Ordering::Greater,
+    };
+    match first.mean().total_cmp(&second.mean()) == worse {
+        true => second,
+        false => first,
     }
+}
 
-    fn compare(&self, best: &Candidate, other: &Candidate, alpha: f64) -> OtherPoint {
-        let differences = differences(best, other);
-        let paired = pair(&differences);
-        let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
-        let outer = |difference| crate::compare::outer(difference, self.metric.quantity.scale());
-        let interval = paired.and_then(|paired| paired.interval(alpha)).map(|interval| {
-            ChangeInterval { low: outer(interval.low), high: outer(interval.high) }
-        });
-        let standing = match (interval, self.better) {
-            (None, _) => Standing::Unproven,
-            (Some(interval), Direction::Higher) if interval.high < 0.0 => Standing::Worse,
-            (Some(interval), Direction::Lower) if interval.low > 0.0 => Standing::Worse,
-            (Some(_), Direction::Higher | Direction::Lower) => Standing::NotWorse,
-        };
-        OtherPoint {
-            point: other.point,
-            change: (!differences.is_empty()).then(|| outer(mean())),
-            interval,
-            standing,
-        }
+fn compare(rule: &BestRule, best: &Candidate, other: &Candidate, alpha: f64) -> OtherPoint {
+    let differences = differences(best, other);
+    let paired = pair(&differences);
+    let mean = || differences.iter().sum::<f64>() / differences.len() as f64;
+    let outer = |difference| crate::compare::outer(difference, rule.metric.quantity.scale());
+    let interval = paired
+        .and_then(|paired| paired.interval(alpha))
+        .map(|interval| ChangeInterval { low: outer(interval.low), high: outer(interval.high) });
+    let standing = match (interval, rule.better) {
+        (None, _) => Standing::Unproven,
+        (Some(interval), Direction::Higher) if interval.high < 0.0 => Standing::Worse,
+        (Some(interval), Direction::Lower) if interval.low > 0.0 => Standing::Worse,
+        (Some(_), Direction::Higher | Direction::Lower) => Standing::NotWorse,
+    };
+    OtherPoint {
+        point: other.point,
+        change: (!differences.is_empty()).then(|| outer(mean())),
+        interval,
+        standing,
     }
 }
 

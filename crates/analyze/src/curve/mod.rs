@@ -3,7 +3,8 @@
 //! A sweep runs a workload at several values of one key, several times each. A [`CurvePoint`] holds
 //! the runs at one value. [`best()`] names the best point with those that are not shown to be
 //! worse, [`fit_usl()`] fits the universal scalability law to the throughput, and
-//! [`response_model()`] predicts response times from two points of the curve.
+//! [`response_model()`] predicts response times from two points of the curve. An [`ArmCurve`] has
+//! all of it for one arm.
 //!
 //! Points whose runs are INVALID, or do not have the metric, are never used: each function names
 //! them with the [`Unusable`] reason.
@@ -12,9 +13,13 @@ mod best;
 mod point;
 mod response_model;
 mod solver;
+mod summary;
 mod usl;
 
-pub use best::{BestPoint, BestRule, OtherPoint, Standing, best};
+pub use best::{BestPoint, OtherPoint, Standing, best};
 pub use point::{CurvePoint, CurveRun, Interval, PointMean, Unusable};
-pub use response_model::{ModelPoint, NoResponseModel, ResponseModel, response_model};
+pub use response_model::{
+    ModelPoint, NoResponseModel, ResponseModel, response_model, response_model_of_rates,
+};
+pub use summary::{ALPHA, ArmCurve, JobAtPoint, PointSummary, SweepRun, Varied};
 pub use usl::{Fitted, NoUsl, Peak, Usl, fit_usl};

@@ -77,20 +77,26 @@ impl CurvePoint<'_> {
     /// The reason why there is no mean.
     pub fn mean(&self, metric: &RunMetric, alpha: f64) -> Result<PointMean, Unusable> {
         let values = self.measured(metric)?;
-        let scale = metric.quantity.scale();
         let values: Vec<f64> = values.into_iter().map(|(_, value)| value).collect();
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = scatter((squares / (n - 1.0)).sqrt(), &values);
-        let error = StandardError { error: deviation / n.sqrt(), freedom: n - 1.0 };
-        let outer = |value: f64| match scale {
-            Scale::Ratio => value.exp(),
-            Scale::Difference => value,
+        Ok(mean_of(&values, metric.quantity.scale(), alpha))
+    }
+
+    /// Returns the mean number of completed requests per second of a job, also of one whose rate is
+    /// given, as [`CurvePoint::mean`].
+    ///
+    /// # Errors
+    /// The reason why there is no mean.
+    pub fn completed(&self, job: &str, alpha: f64) -> Result<PointMean, Unusable> {
+        let value = |run: &CurveRun<'_>| {
+            let rate = run.figures.completed(job);
+            let rate = rate.ok_or(Unusable::Missing(Missing::NotMeasured))?;
+            inner(rate, Scale::Ratio).map_err(|_| Unusable::NotPositive)
         };
-        let around = |half: f64| Interval { low: outer(mean - half), high: outer(mean + half) };
-        let interval = (error.error > 0.0).then(|| around(error.half_width(alpha)));
-        Ok(PointMean { runs: values.len() as u32, mean: outer(mean), interval })
+        let values = self.runs.iter().map(value).collect::<Result<Vec<f64>, Unusable>>()?;
+        match values.is_empty() {
+            true => Err(Unusable::NoRun),
+            false => Ok(mean_of(&values, Scale::Ratio, alpha)),
+        }
     }
 
     /// Returns the values of a metric, on the scale of the statistics, with their repeats.
@@ -110,6 +116,11 @@ impl CurvePoint<'_> {
         self.runs.iter().map(value).collect()
     }
 
+    /// Returns true if a run has no value of a metric because its load exceeds the capacity.
+    pub(super) fn exceeds_capacity(&self, metric: &RunMetric) -> bool {
+        self.runs.iter().any(|run| exceeds_capacity(run.figures, metric))
+    }
+
     /// Returns the values of a metric as [`Self::measured`] if the point may be judged by them.
     ///
     /// # Errors
@@ -119,11 +130,27 @@ impl CurvePoint<'_> {
         if self.runs.iter().any(is_invalid) {
             return Err(Unusable::Invalid);
         }
-        if self.runs.iter().any(|run| exceeds_capacity(run.figures, metric)) {
+        if self.exceeds_capacity(metric) {
             return Err(Unusable::Missing(Missing::ExceedsCapacity));
         }
         self.measured(metric)
     }
+}
+
+/// Returns the mean of values on the scale of the statistics.
+fn mean_of(values: &[f64], scale: Scale, alpha: f64) -> PointMean {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = scatter((squares / (n - 1.0)).sqrt(), values);
+    let error = StandardError { error: deviation / n.sqrt(), freedom: n - 1.0 };
+    let outer = |value: f64| match scale {
+        Scale::Ratio => value.exp(),
+        Scale::Difference => value,
+    };
+    let around = |half: f64| Interval { low: outer(mean - half), high: outer(mean + half) };
+    let interval = (error.error > 0.0).then(|| around(error.half_width(alpha)));
+    PointMean { runs: values.len() as u32, mean: outer(mean), interval }
 }
 
 /// Returns true if the load of a metric's job, or of any job if it has none, exceeds the capacity.

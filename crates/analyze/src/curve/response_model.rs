@@ -21,6 +21,9 @@ const ALPHA: f64 = 0.05;
 /// Largest gain of the last point over the others that is still a plateau.
 const PLATEAU: f64 = 0.05;
 
+/// Largest excess of P over T that chance explains, as a fraction of T: L is 0 then.
+const SAME: f64 = 0.05;
+
 /// The model, with a prediction for each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseModel {
@@ -60,6 +63,10 @@ pub enum NoResponseModel {
     NoSingleClient,
     /// The point with one client, or all others, cannot be used.
     Unusable(Unusable),
+    /// No rate exceeds the capacity, so that the plateau is unknown.
+    NoOverload,
+    /// No rate below the plateau has a response time.
+    NoLowRate,
     /// The throughput still grows at the largest number of clients.
     NoPlateau {
         /// Its gain over the best of the other points, as a fraction.
@@ -75,6 +82,16 @@ pub enum NoResponseModel {
 }
 
 impl ResponseModel {
+    fn new(one_request_ms: f64, plateau_per_s: f64, measured: &[(usize, Measured)]) -> Self {
+        let server_ms = 1e3 / plateau_per_s;
+        let delay_ms = (one_request_ms - server_ms).max(0.0);
+        let points = Vec::new();
+        let mut model =
+            ResponseModel { one_request_ms, plateau_per_s, server_ms, delay_ms, points };
+        model.points = predictions(&model, measured);
+        model
+    }
+
     /// Returns the mean response time at a rate, in milliseconds; `None` if the rate is not below
     /// the plateau.
     pub fn response_ms(&self, rate_per_s: f64) -> Option<f64> {
@@ -109,23 +126,64 @@ pub fn response_model(
     if server_ms > one_request_ms {
         return Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms });
     }
-    let delay_ms = one_request_ms - server_ms;
-    let mut model =
-        ResponseModel { one_request_ms, plateau_per_s, server_ms, delay_ms, points: Vec::new() };
+    Ok(ResponseModel::new(one_request_ms, plateau_per_s, &measured))
+}
+
+/// Makes the model of a job from a sweep over its rate of arrivals. The plateau is the throughput
+/// of the rates beyond the capacity; T follows from the lowest rate, whose response time is T and
+/// the little queueing that the model has there.
+///
+/// # Errors
+/// The reason why the points do not determine it.
+pub fn response_model_of_rates(
+    points: &[CurvePoint<'_>],
+    job: &str,
+) -> Result<ResponseModel, NoResponseModel> {
+    let response = RunMetric::of(Quantity::Response(TimeStatistic::Mean), job);
+    let (mut measured, mut plateau_per_s) = (Vec::new(), 0.0_f64);
+    for (index, point) in points.iter().enumerate() {
+        let Ok(completed) = point.completed(job, ALPHA) else { continue };
+        let rate_per_s = completed.mean;
+        match point.usable(&response) {
+            Ok(_) => {
+                let mean = point.mean(&response, ALPHA).map_err(NoResponseModel::Unusable)?;
+                measured.push((index, Measured { rate_per_s, response_ms: mean.mean }));
+            }
+            Err(_) if point.exceeds_capacity(&response) => {
+                plateau_per_s = plateau_per_s.max(rate_per_s);
+            }
+            Err(_) => {}
+        }
+    }
+    if plateau_per_s == 0.0 {
+        return Err(NoResponseModel::NoOverload);
+    }
+    let lowest = measured.iter().min_by(|a, b| a.1.rate_per_s.total_cmp(&b.1.rate_per_s));
+    let Some((_, lowest)) = lowest.filter(|(_, it)| it.rate_per_s < plateau_per_s) else {
+        return Err(NoResponseModel::NoLowRate);
+    };
+    let server_ms = 1e3 / plateau_per_s;
+    let utilisation = lowest.rate_per_s / plateau_per_s;
+    let one_request_ms = lowest.response_ms - server_ms * utilisation / (1.0 - utilisation);
+    if server_ms > one_request_ms * (1.0 + SAME) {
+        return Err(NoResponseModel::ShorterThanServer { one_request_ms, server_ms });
+    }
+    Ok(ResponseModel::new(one_request_ms, plateau_per_s, &measured))
+}
+
+fn predictions(model: &ResponseModel, measured: &[(usize, Measured)]) -> Vec<ModelPoint> {
     let predict = |(point, measured): &(usize, Measured)| {
         let predicted_ms = model.response_ms(measured.rate_per_s);
         ModelPoint {
             point: *point,
             rate_per_s: measured.rate_per_s,
-            utilisation: measured.rate_per_s / plateau_per_s,
+            utilisation: measured.rate_per_s / model.plateau_per_s,
             predicted_ms,
             measured_ms: measured.response_ms,
             deviation: predicted_ms.map(|predicted| measured.response_ms / predicted - 1.0),
         }
     };
-    let predicted: Vec<ModelPoint> = measured.iter().map(predict).collect();
-    model.points = predicted;
-    Ok(model)
+    measured.iter().map(predict).collect()
 }
 
 struct Metrics {
@@ -171,6 +229,8 @@ fn plateau(
 mod tests {
     use super::super::point::tests::{figures, points};
     use super::*;
+    use crate::check::{CheckKind, Status};
+    use crate::compare::{Missing, RunVerdict};
 
     /// Points with their throughput and mean response time.
     fn model(all: &[(&str, f64, f64)]) -> Result<ResponseModel, NoResponseModel> {
@@ -209,6 +269,40 @@ mod tests {
             panic!("{fast:?}");
         };
         assert!(server_ms > one_request_ms, "{server_ms} {one_request_ms}");
+    }
+
+    /// At a rate beyond the capacity the response time depends on the length of the run.
+    fn rates(all: &[(&str, f64, Option<f64>)]) -> Result<ResponseModel, NoResponseModel> {
+        let run = |(value, rate, response): &(&'static str, f64, Option<f64>)| {
+            let mut run = figures(*rate, response.unwrap_or(1.0));
+            run.completed_per_s = vec![("read".to_owned(), *rate)];
+            if response.is_none() {
+                let times: Vec<_> = run.metrics.drain(1..).collect();
+                let missing = times.into_iter().map(|(it, _)| (it, Missing::ExceedsCapacity));
+                run.missing.extend(missing);
+                run.verdict = RunVerdict::new([(CheckKind::Errors, Status::Invalid)]);
+            }
+            (*value, vec![run; 2])
+        };
+        let runs: Vec<_> =
+            all.iter().map(|it| run(&(Box::leak(it.0.into()), it.1, it.2))).collect();
+        response_model_of_rates(&points(&runs), "read")
+    }
+
+    /// X = 500/s: P = 2 ms. At 100/s U = 0.2 and Q = 0.5 ms, so that T = 3.5 − 0.5 = 3 ms.
+    #[test]
+    fn rates_beyond_the_capacity_give_the_plateau() {
+        let found =
+            rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0)), ("900", 500.0, None)]);
+        let found = found.unwrap();
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}: {found:?}");
+        close(found.one_request_ms, 3.0);
+        close(found.delay_ms, 1.0);
+        close(found.points[1].deviation.unwrap(), 0.0);
+        assert_eq!(found.points.len(), 2);
+        let low = rates(&[("100", 100.0, Some(3.5)), ("400", 400.0, Some(11.0))]);
+        assert_eq!(low, Err(NoResponseModel::NoOverload));
+        assert_eq!(rates(&[("900", 500.0, None)]), Err(NoResponseModel::NoLowRate));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use lab::experiment::{
 use lab::{OpenError, Order, RecordPlace};
 use report::{
     ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView,
-    RunView, TestSuite, TrialView,
+    RunView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, VariedLoad};
@@ -219,6 +219,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
         false_alarms,
         notes: recorded.notes().iter().map(note).collect(),
+        sweep: sweep(recorded),
         repetition: None,
     }
 }
@@ -249,6 +250,19 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
     }
 }
 
+fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {
+    let (outline, results) = recorded.outline.sweep.as_ref().zip(recorded.sweep.as_ref())?;
+    Some(SweepView {
+        vary: outline.vary.clone(),
+        values: outline.values.clone(),
+        repeats: outline.repeats,
+        best: outline.best.clone(),
+        job: outline.pacing_key().map(|(_, job)| job.to_owned()),
+        curves: results.curves.clone(),
+        comparisons: results.comparisons.clone(),
+    })
+}
+
 /// Returns the view of a difference from a baseline.
 pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> DifferenceView {
     DifferenceView {
@@ -267,15 +281,12 @@ pub(crate) fn difference(baseline: usize, one: &UndeclaredDifference) -> Differe
 /// Refuses what this version does not run.
 fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Complaint> {
     let refuse = |sentence: String, help: &str| Err(Complaint::new(sentence).help(help));
-    for arm in &file.experiment.arms {
+    for arm in file.experiment.cells() {
         let plan = &arm.plan;
         if !args.allow_commands {
             let workload = file.workload_of(plan.clone());
             trust::refuse_programs_of_arm(&workload, arm, is_url_typed(arm, &args.file))?;
         }
-    }
-    if file.experiment.sweep.is_some() {
-        return refuse("[sweep] is not run yet".to_owned(), "check it with `assay check`");
     }
     if args.op_log.is_some() || args.loaded {
         let option = if args.loaded { "--loaded" } else { "--op-log" };
@@ -294,7 +305,7 @@ fn record(args: &RunArgs) -> PathBuf {
 
 /// Returns the facts of the record. A resumed experiment must have the same.
 fn facts(file: &ExperimentFile, command: String) -> Vec<(&'static str, String)> {
-    let plans: Vec<String> = file.experiment.arms.iter().map(|arm| arm.plan.to_text()).collect();
+    let plans: Vec<String> = file.experiment.cells().iter().map(|arm| arm.plan.to_text()).collect();
     vec![
         ("assay", env!("CARGO_PKG_VERSION").to_owned()),
         (EXPERIMENT, file.experiment.to_text()),
@@ -312,17 +323,17 @@ fn command(args: &RunArgs, file: &ExperimentFile) -> String {
 /// Returns the number of runs and the time that they take.
 fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let experiment = &file.experiment;
-    let arms = experiment.outline().compared().len() as u32;
+    let cells = experiment.outline().cells().len() as u32;
     let looks = design(&experiment.outline(), experiment.writes()).looks;
     let (fewest, most) = (looks.looks().first().copied().unwrap_or_default(), looks.most_pairs());
-    let longest = experiment.arms.iter().filter_map(|arm| arm.plan.duration).max();
+    let longest = experiment.cells().iter().filter_map(|arm| arm.plan.duration).max();
     let time = |rounds: u32| {
         let each = longest.unwrap_or_default() + canary_length(longest);
-        Nanos(each.0.saturating_mul(u64::from(rounds * arms)))
+        Nanos(each.0.saturating_mul(u64::from(rounds.saturating_mul(cells))))
     };
     let number = match fewest == most {
-        true => format!("{} runs", most * arms),
-        false => format!("{} to {} runs", fewest * arms, most * arms),
+        true => format!("{} runs", most * cells),
+        false => format!("{} to {} runs", fewest * cells, most * cells),
     };
     let length = match (longest, is_virtual, fewest == most) {
         (None, ..) | (_, true, _) => String::new(),
@@ -335,7 +346,14 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
         (false, Restore::None) => "setup and loads",
         (false, _) => "setup, loads, and restoring and settling before each run",
     };
-    format!("experiment: {arms} arms, {number}{length}, without {beside}")
+    let cases = match &experiment.sweep {
+        None => format!("{cells} arms"),
+        Some(sweep) => match experiment.file_arms().len() {
+            0 => format!("{} points", sweep.values.len()),
+            arms => format!("{arms} arms at {} points", sweep.values.len()),
+        },
+    };
+    format!("experiment: {cases}, {number}{length}, without {beside}")
 }
 
 /// Returns the order of a capacity search; `None` for other experiments.
@@ -421,14 +439,14 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
 fn of_run(error: &ExperimentError, file: &ExperimentFile) -> Option<Complaint> {
     let Problem::Run(cause) = &*error.problem else { return None };
     let name = error.arm.as_ref()?;
-    let arm = file.experiment.arms.iter().find(|arm| arm.name == *name)?;
+    let arm = file.experiment.cells().iter().find(|arm| arm.heading() == *name)?;
     let workload = file.workload_of(arm.plan.clone());
     Some(order::complaint(&workload, cause, SkipsLoads::No))
 }
 
 /// Returns the secrets of all arms, which a database may repeat.
 fn secrets(file: &ExperimentFile) -> Secrets {
-    Secrets::of_all(file.experiment.arms.iter().map(|arm| arm.plan.secrets()))
+    Secrets::of_all(file.experiment.cells().iter().map(|arm| arm.plan.secrets()))
 }
 
 /// The source of the orders of an experiment's runs.

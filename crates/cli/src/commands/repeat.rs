@@ -39,6 +39,11 @@ fn repeat_experiment(args: &RepeatArgs) -> Result<Exit, Complaint> {
         Err(exit) => return Ok(exit),
     };
     let mut second = executed.view(&run, &file)?;
+    if second.sweep.is_some() {
+        // Its answer is a curve, which is not judged as holding or not.
+        experiment::give(&second, &args.answer)?;
+        return Ok(executed.exit(&second, &args.answer));
+    }
     let deltas = &file.experiment.deltas;
     let repetition = RepetitionView::of(&first, &second, |metric| deltas.of(metric));
     let outcome = repetition.outcome();

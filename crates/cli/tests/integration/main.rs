@@ -60,6 +60,7 @@ mod statements;
 mod studies;
 #[path = "../support/mod.rs"]
 mod support;
+mod sweeps;
 mod targets;
 mod terminal;
 mod trust;

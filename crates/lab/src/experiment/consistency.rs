@@ -5,12 +5,13 @@ use std::path::Path;
 
 use analyze::compare::Design;
 use archive::{ExperimentContent, Phase, RecordError};
+use workload::question::CellOutline;
 
 use super::made::complete_rounds;
 use super::recorded::STATE;
 
-/// Checks the runs and the looks of a record against the design of the experiment; `names` are the
-/// arms of the comparison.
+/// Checks the runs and the looks of a record against the design of the experiment; `cells` are the
+/// runs of a round.
 ///
 /// # Errors
 /// The record is damaged; the error says where.
@@ -18,14 +19,17 @@ pub(super) fn check(
     path: &Path,
     content: &ExperimentContent,
     design: &Design,
-    names: &[String],
+    cells: &[CellOutline],
 ) -> Result<(), RecordError> {
     let damaged = |what: String| Err(ExperimentContent::damaged(path, what));
     for row in &content.runs {
-        if !names.contains(&row.arm) {
+        if !cells.iter().any(|cell| cell.arm == row.arm) {
             return damaged(format!("run {} is of an unknown arm", row.run));
         }
-        if row.position as usize >= design.arms {
+        if !cells.iter().any(|cell| cell.arm == row.arm && cell.point == row.point) {
+            return damaged(format!("run {} is at an unknown point", row.run));
+        }
+        if row.position as usize >= cells.len() {
             return damaged(format!("run {} has no possible place in a round", row.run));
         }
     }
@@ -35,7 +39,7 @@ pub(super) fn check(
     let last = taken.last();
     let are_planned = planned.starts_with(&pairs)
         && taken.iter().rev().skip(1).all(|look| is_open(&look))
-        && pairs.iter().all(|pairs| *pairs <= complete_rounds(content.runs.iter(), design.arms));
+        && pairs.iter().all(|pairs| *pairs <= complete_rounds(content.runs.iter(), cells.len()));
     if !are_planned {
         return damaged("its looks are not those of its runs".to_owned());
     }
@@ -48,24 +52,25 @@ pub(super) fn check(
     }
 }
 
-/// The plans of the arms: all runs of an arm have the same but for their seed.
+/// The plans of the cells: all runs of an arm, at a point if there is a sweep, have the same but
+/// for their seed.
 #[derive(Default)]
-pub(super) struct ArmPlans(BTreeMap<usize, String>);
+pub(super) struct CellPlans(BTreeMap<usize, String>);
 
-impl ArmPlans {
-    /// Checks the plan of a run of an arm.
+impl CellPlans {
+    /// Checks the plan of a run of a cell.
     ///
     /// # Errors
     /// The runs before it had another one.
     pub(super) fn check(
         &mut self,
         path: &Path,
-        arm: usize,
+        cell: usize,
         run: u32,
         plan: &str,
     ) -> Result<(), RecordError> {
         let plan = without_seed(plan);
-        let known = self.0.entry(arm).or_insert_with(|| plan.clone());
+        let known = self.0.entry(cell).or_insert_with(|| plan.clone());
         match *known == plan {
             true => Ok(()),
             false => {

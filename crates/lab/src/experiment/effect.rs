@@ -61,7 +61,8 @@ pub(super) fn check_order(arm: &Arm, order: &Order) -> Result<(), String> {
         format!("`{key} = {value}` is not in effect: {found}")
     };
     let is_target = |one: &&Difference| {
-        matches!(one, Difference::Url(_) | Difference::Option { .. } | Difference::Server { .. })
+        use Difference::{Nodes, Option, Server, Url};
+        matches!(one, Url(_) | Option { .. } | Server { .. } | Nodes(_))
     };
     if let Some(wanted) = arm.plan.target.as_ref().filter(|wanted| **wanted != order.target)
         && let Some(difference) = arm.differences.iter().find(is_target)

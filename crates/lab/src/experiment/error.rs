@@ -15,7 +15,7 @@ use crate::stage::OpenError;
 /// A reason why an experiment ended without its answer.
 #[derive(Debug)]
 pub struct ExperimentError {
-    /// The arm whose run failed, if it was one.
+    /// The heading of the arm, at its point, whose run failed; `None` if it was none.
     pub arm: Option<String>,
     /// The problem.
     pub problem: Box<Problem>,
@@ -101,7 +101,7 @@ pub enum Problem {
 
 impl ExperimentError {
     pub(super) fn of(arm: &Arm, problem: Problem) -> ExperimentError {
-        ExperimentError { arm: Some(arm.name.clone()), problem: Box::new(problem) }
+        ExperimentError { arm: Some(arm.heading()), problem: Box::new(problem) }
     }
 
     /// Names the key of the file whose statements ran in place of `[setup]`.
@@ -143,7 +143,7 @@ impl From<RecordError> for ExperimentError {
 impl fmt::Display for ExperimentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(arm) = &self.arm {
-            write!(f, "[arm {arm}]: ")?;
+            write!(f, "{arm}: ")?;
         }
         match &*self.problem {
             Problem::Servers(error) => error.fmt(f),

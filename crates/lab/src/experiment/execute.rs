@@ -1,42 +1,33 @@
 //! Execution of an experiment: its runs in their order, and its looks.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use analyze::compare::{
-    Design, Look, LookPlan, NextStep, OrderModel, Repeats, RoundState, RunFigures, compare,
-    judge_round,
+    Design, Look, NextStep, Repeats, RoundState, RunFigures, compare, judge_round,
 };
 use archive::{
     Archive, ExperimentContent, ExperimentWriter, Figure, LookRow, Phase, RunRow, RunState,
 };
-use base::{Seed, TargetKind};
-use engine::{Listener, NoListener, Prepare, Stop};
-use record::{EndKind, Load};
-use workload::question::{Arm, Design as QuestionDesign, Experiment, Outline, Restore, Rounds};
-use workload::{FixedStatement, Warmup};
+use record::EndKind;
+use workload::Warmup;
+use workload::question::{CellOutline, Design as QuestionDesign, Experiment};
 
-use super::canary;
-use super::commands::{Commands, Moment};
 use super::consistency;
+use super::design::design;
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
 use super::made::{MadeRuns, complete_rounds};
 use super::notes;
 use super::open_record::{open_record, remove_if_empty};
-use super::order::{ExperimentOrder, order_of};
+use super::order::ExperimentOrder;
 use super::recorded::{INVALID_ARM, STATE, figures, looks_of};
 use super::schedule::{PlannedRun, Schedule};
 use super::search::{self, RecordedSearch};
-use super::servers::Servers;
-use super::settings;
-use super::settle;
-use super::teardown::AsideEvents;
+use super::site::{Site, is_simulated, told};
 use super::warm_up::{figures_of_round, is_same_round};
-use crate::record_place::RecordPlace;
-use crate::run::{Done, Order, run_on};
+
+/// Fewest rounds of a sweep by which the number of its repeated rounds is limited, so that one may
+/// be repeated however few there are.
+const FEWEST_OF_SWEEP: u32 = 4;
 
 /// The end of an experiment that left a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,33 +75,18 @@ fn execute(
 
 /// An experiment that is being executed.
 pub(super) struct Execution<'a> {
-    pub(super) order: &'a ExperimentOrder<'a>,
-    pub(super) listener: &'a dyn ExperimentListener,
     pub(super) record: ExperimentWriter,
-    servers: Servers,
-    commands: Commands,
+    pub(super) site: Site<'a>,
     pub(super) schedule: Schedule,
     design: Design,
-    /// The arms of the comparison.
-    names: Vec<String>,
+    /// The runs of a round.
+    cells: Vec<CellOutline>,
     looks: Vec<Look>,
     pub(super) runs: MadeRuns,
     /// The capacity search with the trials that were recorded before, if it is one.
     search: Option<RecordedSearch>,
-    /// The loads of the next run, if each run loads the tables again.
-    pub(super) reloaded: Vec<Load>,
-    /// The data that `[setup]` has made and `[teardown]` not removed, each with the arm through
-    /// whose connections it was made.
-    set_up: BTreeMap<usize, usize>,
     /// The number of leading rounds that are complete and not to be repeated.
     judged: u32,
-}
-
-/// The results of statements beside the runs.
-struct Aside {
-    loads: Vec<Load>,
-    /// A sentence for each failure of a teardown.
-    failures: Vec<String>,
 }
 
 /// The end of a run, with the statements around it.
@@ -136,32 +112,18 @@ impl<'a> Execution<'a> {
     ) -> Result<Execution<'a>, ExperimentError> {
         let experiment = order.experiment;
         let outline = experiment.outline();
-        let (design, names) = (design(&outline, experiment.writes()), outline.compared());
-        consistency::check(order.record, &content, &design, &names)?;
+        let (design, cells) = (design(&outline, experiment.writes()), outline.cells());
+        consistency::check(order.record, &content, &design, &cells)?;
         let seed = experiment.arms[0].plan.seed;
-        let orders = experiment.arms.iter().map(|arm| order_of(order, arm, seed));
-        let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
-        orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
-        listener.on_event(&ExperimentEvent::Starting);
-        let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
-        commands.check(experiment)?;
-        let servers = Servers::open(&orders, settings::varied(&experiment.arms));
-        let servers = servers.map_err(|(arm, error)| {
-            ExperimentError::of(&experiment.arms[arm], Problem::Servers(error))
-        })?;
+        let is_counterbalanced = experiment.writes();
         let mut execution = Execution {
-            order,
-            listener,
-            servers,
-            commands,
-            schedule: schedule(experiment, seed),
+            site: Site::open(order, listener)?,
+            schedule: Schedule { runs: cells.len(), seed, is_counterbalanced },
             design,
-            names,
+            cells,
             looks: looks_of(&content),
             runs: MadeRuns::default(),
             search: recorded_search(order, &content)?,
-            reloaded: Vec::new(),
-            set_up: BTreeMap::new(),
             judged: 0,
             record,
         };
@@ -169,10 +131,9 @@ impl<'a> Execution<'a> {
         Ok(execution)
     }
 
-    /// Prepares the data and runs the rounds.
+    /// Prepares the data and runs the rounds, or the trials of a search.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
-        let end = self.try_settings().and_then(|()| self.prepare());
-        let end = end.and_then(|()| match self.search.take() {
+        let end = self.site.prepare().and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
             None => self.rounds(),
         });
@@ -185,39 +146,25 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Restarts the private servers once with the settings of every arm that changes some, before
-    /// anything is measured, and leaves them with those of their first arm.
-    fn try_settings(&mut self) -> Result<(), ExperimentError> {
-        for (place, arm) in self.order.experiment.arms.iter().enumerate() {
-            if self.is_interrupted() {
-                return Ok(());
-            }
-            if settings::settings_of(arm).next().is_some() {
-                self.listener.on_event(&ExperimentEvent::TryingSettings { arm: &arm.name });
-                self.restart(place)?;
-            }
-        }
-        for place in self.servers.arms_with_own_data() {
-            if self.is_interrupted() {
-                return Ok(());
-            }
-            self.restart(place)?;
-        }
+    /// Brings the data back to its state after the load.
+    pub(super) fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
+        let failures = self.site.restore(place)?;
+        failures.iter().for_each(|sentence| self.warn(sentence));
         Ok(())
     }
 
-    /// Restarts the private server of an arm and reads its settings back, if arms change settings.
-    fn restart(&mut self, place: usize) -> Result<(), ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        let restarted = self
-            .servers
-            .restart(place)
-            .map_err(|problem| Problem::Settings { settings: settings::described(arm), problem });
-        let read_back = restarted.and_then(|()| match self.servers.private_kind(place) {
-            Some(kind) => settings::read_back(self.servers.stage(place), kind, arm),
-            None => Ok(()),
-        });
-        read_back.map_err(|problem| ExperimentError::of(arm, problem))
+    /// Runs `[teardown]`. A failure does not change the answer; it is reported.
+    fn tear_down(&self) {
+        self.site.tear_down().iter().for_each(|sentence| self.warn(sentence));
+    }
+
+    fn warn(&self, sentence: &str) {
+        self.site.listener.on_event(&ExperimentEvent::Warning { sentence });
+        notes::warned(&self.record, self.experiment(), sentence);
+    }
+
+    fn experiment(&self) -> &'a Experiment {
+        self.site.order.experiment
     }
 
     /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
@@ -225,11 +172,13 @@ impl<'a> Execution<'a> {
     /// simulated servers are the same in every process. The last complete round is judged again:
     /// the process may have ended before it was.
     fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
-        for own in [self.own_path(), self.aside_path()].into_iter().filter(|own| own.exists()) {
+        for own in
+            [self.site.own_path(), self.site.aside_path()].into_iter().filter(|own| own.exists())
+        {
             std::fs::remove_file(&own).map_err(|error| Problem::Own(own, error))?;
         }
-        let keeps = self.order.experiment.arms.iter().all(is_simulated);
-        let complete = complete_rounds(content.runs.iter(), self.design.arms);
+        let keeps = self.experiment().cells().iter().all(is_simulated);
+        let complete = complete_rounds(content.runs.iter(), self.cells.len());
         let mut abandoned = Vec::new();
         let mut rows = content.runs;
         for row in rows.iter_mut().filter(|row| row.state == RunState::Counts) {
@@ -252,161 +201,6 @@ impl<'a> Execution<'a> {
         Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
     }
 
-    /// Fills the tables of every server, and lets the servers settle.
-    fn prepare(&mut self) -> Result<(), ExperimentError> {
-        for place in self.servers.arms_with_own_data() {
-            if self.is_interrupted() {
-                break;
-            }
-            let arm = &self.order.experiment.arms[place];
-            self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.name });
-            if self.order.is_resumed {
-                // What a killed experiment has left; there may be nothing.
-                let _ = self.aside(place, |order| order.plan.setup.clear());
-            }
-            self.load(place)?;
-        }
-        Ok(())
-    }
-
-    /// Runs setup and loads of an arm, and returns the loads.
-    fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
-        let events = Arc::new(AsideEvents::default());
-        let done = self.aside_heard(place, &events, |order| {
-            order.plan.teardown.clear();
-            order.options.prepare = Prepare::Fresh;
-        });
-        if events.is_set_up() {
-            self.set_up.insert(self.servers.data_of(place), place);
-        }
-        let done = done?;
-        self.settle(place, "the load")?;
-        Ok(done.loads)
-    }
-
-    /// Lets the server of an arm settle after a load or a restore, and counts the rows.
-    fn settle(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
-        let plan = &self.order.experiment.arms[place].plan;
-        if is_simulated(&self.order.experiment.arms[place]) || self.is_interrupted() {
-            return Ok(());
-        }
-        let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
-        for statement in settle::statements(plan, dialect) {
-            // A user without the right to it has a server that settles later.
-            let _ = self.aside(place, |order| only(order, &[statement]));
-        }
-        self.verify_rows(place, after)
-    }
-
-    /// Counts the rows of the tables, which must be those of the load.
-    fn verify_rows(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        if is_simulated(arm) || arm.plan.loads.is_empty() {
-            return Ok(());
-        }
-        let verified = self.aside(place, |order| {
-            order.plan.setup.clear();
-            order.plan.teardown.clear();
-            order.options.prepare = Prepare::Verify;
-        });
-        verified.map(drop).map_err(|error| error.of_rows(after))
-    }
-
-    /// Runs `[teardown]` on every server that was set up. A failure does not change the answer; it
-    /// is reported.
-    fn tear_down(&self) {
-        for place in self.set_up.values().copied() {
-            if self.order.experiment.arms[place].plan.teardown.is_empty() {
-                continue;
-            }
-            let torn_down = self.aside(place, |order| {
-                order.plan.setup.clear();
-                // The end of the experiment does not interrupt it.
-                order.stop = self.order.stop.of_one_undisturbed_run();
-            });
-            match torn_down {
-                Ok(done) => done.failures.iter().for_each(|sentence| self.warn(sentence)),
-                Err(error) => self.warn(&told(&error)),
-            }
-        }
-    }
-
-    fn warn(&self, sentence: &str) {
-        self.listener.on_event(&ExperimentEvent::Warning { sentence });
-        notes::warned(&self.record, self.order.experiment, sentence);
-    }
-
-    /// Runs statements once, unless `stop` ends them.
-    fn statements(
-        &self,
-        place: usize,
-        (key, statements): (&'static str, &[FixedStatement]),
-        stop: Stop,
-    ) -> Result<(), ExperimentError> {
-        if statements.is_empty() {
-            return Ok(());
-        }
-        let ran = self.aside(place, |order| {
-            only(order, statements);
-            order.stop = stop;
-        });
-        ran.map(drop).map_err(|error| error.of_statement(key))
-    }
-
-    /// Returns the stop of something that ends with the experiment.
-    fn own_stop(&self) -> Stop {
-        self.order.stop.of_one_run()
-    }
-
-    /// Returns true if the user has ended the experiment.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.order.stop.is_asked()
-    }
-
-    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
-    fn aside(
-        &self,
-        place: usize,
-        change: impl FnOnce(&mut Order),
-    ) -> Result<Aside, ExperimentError> {
-        self.aside_heard(place, &Arc::default(), change)
-    }
-
-    /// As [`Execution::aside`]; `events` hears what happens, also if it fails.
-    fn aside_heard(
-        &self,
-        place: usize,
-        events: &Arc<AsideEvents>,
-        change: impl FnOnce(&mut Order),
-    ) -> Result<Aside, ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        let mut order = order_of(self.order, arm, arm.plan.seed)?;
-        order.plan.jobs.clear();
-        order.options.prepare = Prepare::Keep;
-        order.options.teardown = true;
-        order.stop = self.own_stop();
-        change(&mut order);
-        if order.options.prepare == Prepare::Keep {
-            order.plan.loads.clear();
-        } else {
-            order.options.teardown = false;
-        }
-        order.record = RecordPlace::Exactly(self.aside_path());
-        let listener = Arc::clone(events) as Arc<dyn Listener>;
-        let done = run_on(self.servers.stage(place), order, listener, |_| {});
-        let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
-        let missing = done.missing_target.clone();
-        let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
-        done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
-        match missing {
-            Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
-            None => Ok(Aside {
-                loads: loads?.into_iter().map(|report| report.load).collect(),
-                failures: events.take_failures(),
-            }),
-        }
-    }
-
     /// Runs rounds and takes looks until the experiment is over.
     fn rounds(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         loop {
@@ -423,13 +217,22 @@ impl<'a> Execution<'a> {
         }
     }
 
+    /// Judges the first pairs; a sweep is over after its repeats, whatever they show.
     fn look(&mut self, pairs: u32) -> Result<(), ExperimentError> {
-        let comparison = compare(&self.design, &self.runs.counted(&self.names), pairs);
-        let look = Look { pairs, is_decided: comparison.is_decided() };
+        let is_sweep = self.experiment().sweep.is_some();
+        let look = Look { pairs, is_decided: is_sweep || self.is_decided(pairs) };
         self.record.add_look(LookRow { pairs, is_decided: look.is_decided })?;
         self.looks.push(look);
-        self.listener.on_event(&ExperimentEvent::Looked { pairs, is_decided: look.is_decided });
+        if !is_sweep {
+            let is_decided = look.is_decided;
+            self.site.listener.on_event(&ExperimentEvent::Looked { pairs, is_decided });
+        }
         Ok(())
+    }
+
+    fn is_decided(&self, pairs: u32) -> bool {
+        let names: Vec<String> = self.cells.iter().map(|cell| cell.arm.clone()).collect();
+        compare(&self.design, &self.runs.counted(&names), pairs).is_decided()
     }
 
     /// Executes the missing runs of a round, and repeats the round if an instrument failed.
@@ -444,19 +247,22 @@ impl<'a> Execution<'a> {
             }
         }
         self.share_warm_up(round)?;
+        let is_sweep = self.experiment().sweep.is_some();
         let repeats = Repeats {
             of_round: self.runs.attempts(round),
             other_rounds: self.runs.repeated_rounds_beside(round),
-            pairs: pairs_due,
+            pairs: if is_sweep { pairs_due.max(FEWEST_OF_SWEEP) } else { pairs_due },
         };
         let verdicts = self.runs.figures_of_round(round).map(|figures| &figures.verdict);
         match judge_round(verdicts, repeats) {
             RoundState::Counts => Ok(RoundEnd::Counts),
+            // A point that the load generator cannot measure is INVALID; the others are not.
+            RoundState::Lost if is_sweep => Ok(RoundEnd::Counts),
             RoundState::Lost => Ok(RoundEnd::Lost),
             RoundState::Repeat => {
                 let runs = self.runs.repeat(round);
                 self.record.set_state(&runs, RunState::Repeated)?;
-                self.listener.on_event(&ExperimentEvent::Repeating { round });
+                self.site.listener.on_event(&ExperimentEvent::Repeating { round });
                 Ok(RoundEnd::Repeats)
             }
         }
@@ -465,7 +271,7 @@ impl<'a> Execution<'a> {
     /// Computes the figures of a round again, after the latest end of a warm-up in it, unless the
     /// warm-up was given.
     fn share_warm_up(&mut self, round: u32) -> Result<(), ExperimentError> {
-        if self.order.experiment.arms.iter().all(|arm| arm.plan.warmup != Warmup::Auto) {
+        if self.experiment().arms.iter().all(|arm| arm.plan.warmup != Warmup::Auto) {
             return Ok(());
         }
         let rows = self.runs.rows_of_round(round);
@@ -484,18 +290,18 @@ impl<'a> Execution<'a> {
 
     /// Makes a run, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
-        let experiment = self.order.experiment;
+        let experiment = self.experiment();
         let place = place_of(experiment, planned.arm);
-        if !self.is_interrupted() {
-            self.restart(place)?;
+        if !self.site.is_interrupted() {
+            self.site.restart(place)?;
             self.restore(place)?;
         }
-        if self.is_interrupted() {
+        if self.site.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
-        let made = self.before(place).and_then(|()| self.make(round, planned));
+        let made = self.site.before(place).and_then(|()| self.make(round, planned));
         // It undoes what was done before the run, however that ended, also after an interrupt.
-        match (made, self.after(place)) {
+        match (made, self.site.after(place)) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
             (made, Err(error)) => {
                 self.warn(&told(&error));
@@ -505,54 +311,32 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Runs the programs and the statements before a run of an arm.
-    fn before(&self, place: usize) -> Result<(), ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        self.command(place, Moment::Before)?;
-        self.statements(place, ("before", &arm.before), self.own_stop())
-    }
-
-    /// Runs the statements and the programs after a run of an arm, the programs also if a statement
-    /// failed.
-    fn after(&self, place: usize) -> Result<(), ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        let statements =
-            self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
-        let programs = self.command(place, Moment::After);
-        statements.and(programs)
-    }
-
-    fn command(&self, place: usize, moment: Moment) -> Result<(), ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        let run = self.commands.run(arm, moment, self.servers.stage(place));
-        run.map_err(|problem| ExperimentError::of(arm, problem))
-    }
-
     /// Measures a run and moves it into the record.
     fn make(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
-        if self.is_interrupted() {
+        if self.site.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
         let number = self.runs.len() as u32 + 1;
-        let experiment = self.order.experiment;
+        let experiment = self.experiment();
         let place = place_of(experiment, planned.arm);
-        let arm = &experiment.arms[place];
+        let arm = &experiment.cells()[place];
         let most = self.most_runs();
-        let name = self.names[planned.arm].clone();
-        self.listener.on_event(&ExperimentEvent::Running { number, most, round, arm: &name });
-        let done = self.measure(place, planned)?;
+        let cell = &self.cells[planned.arm];
+        let shown = if cell.point.is_some() { arm.to_string() } else { cell.arm.clone() };
+        self.site.listener.on_event(&ExperimentEvent::Running { number, most, round, arm: &shown });
+        let done = self.site.measure(place, planned)?;
         if done.end == EndKind::Interrupted {
-            done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
+            done.discard().map_err(|error| Problem::Own(self.site.own_path(), error))?;
             return Ok(RunEnd::Interrupted);
         }
         let archive = Archive::open(&done.record)?;
         let figures = figures(&archive)?;
         drop(archive);
-        if let Some(versions) = self.runs.other_server(&name, &figures) {
+        if let Some(versions) = self.runs.other_server(&cell.arm, &figures) {
             let _ = std::fs::remove_file(&done.record);
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
-        let mut row = self.row(number, round, planned, name, &figures);
+        let mut row = self.row(number, round, planned, &figures);
         // The server is a part of the machine: without it there is no pair. A simulated server that
         // is lost is lost in every process, which is the result of its arm.
         let is_lost = done.end == EndKind::TargetLost && !is_simulated(arm);
@@ -566,26 +350,21 @@ impl<'a> Execution<'a> {
             return Err(ExperimentError::of(arm, Problem::Lost));
         }
         told.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
-        self.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
+        self.site.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
         self.runs.push(row, Some(figures));
         Ok(RunEnd::Done)
     }
 
-    fn row(
-        &self,
-        run: u32,
-        round: u32,
-        planned: PlannedRun,
-        arm: String,
-        figures: &RunFigures,
-    ) -> RunRow {
+    fn row(&self, run: u32, round: u32, planned: PlannedRun, figures: &RunFigures) -> RunRow {
+        let CellOutline { arm, point } = self.cells[planned.arm].clone();
+        let phase = if point.is_some() { Phase::Sweep } else { Phase::Compare };
         let row = RunRow {
             run,
             round,
             position: planned.position,
             arm,
-            point: None,
-            phase: Phase::Compare,
+            point,
+            phase,
             attempt: self.runs.attempts(round),
             state: RunState::Counts,
             verdict: String::new(),
@@ -595,69 +374,9 @@ impl<'a> Execution<'a> {
         judged(row, figures)
     }
 
-    /// Runs the jobs of an arm.
-    fn measure(&self, place: usize, planned: PlannedRun) -> Result<Done, ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        let mut order = order_of(self.order, arm, planned.seed)?;
-        let checked = effect::check_order(arm, &order);
-        checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
-        order.loads.clone_from(&self.reloaded);
-        self.measure_order(place, planned, order, |_| {})
-    }
-
-    /// Runs the jobs of an order on the server of an arm; `begin` completes the order just before.
-    pub(super) fn measure_order(
-        &self,
-        place: usize,
-        planned: PlannedRun,
-        mut order: Order,
-        begin: impl FnOnce(&mut Order),
-    ) -> Result<Done, ExperimentError> {
-        let arm = &self.order.experiment.arms[place];
-        order.options.prepare = Prepare::Keep;
-        order.options.teardown = false;
-        order.server_seed = Some(planned.server);
-        order.record = RecordPlace::Exactly(self.own_path());
-        order.stop = self.own_stop();
-        let measured = canary::measure(&mut order);
-        measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
-        begin(&mut order);
-        let stage = self.servers.stage(place);
-        let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
-        let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
-        let problem = match (done.missing_target.take(), done.record_error.take()) {
-            (Some(missing), _) => Problem::Unreachable(missing.reason),
-            (None, Some(error)) => Problem::Record(error),
-            (None, None) => return Ok(done),
-        };
-        let _ = done.discard();
-        Err(ExperimentError::of(arm, problem))
-    }
-
-    /// Brings the data back to its state after the load.
-    pub(super) fn restore(&mut self, place: usize) -> Result<(), ExperimentError> {
-        match self.order.experiment.restore {
-            Restore::None => Ok(()),
-            Restore::Statements(_) => {
-                let statements = &self.order.experiment.arms[place].restore;
-                self.statements(place, ("restore", statements), self.own_stop())?;
-                self.settle(place, "`restore`")
-            }
-            Restore::Reload => {
-                let removed = self.aside(place, |order| order.plan.setup.clear())?;
-                removed.failures.iter().for_each(|sentence| self.warn(sentence));
-                if !self.is_interrupted() {
-                    self.set_up.remove(&self.servers.data_of(place));
-                    self.reloaded = self.load(place)?;
-                }
-                Ok(())
-            }
-        }
-    }
-
     /// Returns the largest number of runs, if no round is repeated any more.
     fn most_runs(&self) -> u32 {
-        let all = self.design.looks.most_pairs() * self.design.arms as u32;
+        let all = self.design.looks.most_pairs() * self.cells.len() as u32;
         self.runs.len() as u32 + all.saturating_sub(self.runs.counting() as u32)
     }
 
@@ -670,22 +389,6 @@ impl<'a> Execution<'a> {
         };
         self.record.set_facts(&[(STATE, word.to_owned())])?;
         Ok(end)
-    }
-
-    /// Returns the path of the record of the run in progress.
-    pub(super) fn own_path(&self) -> PathBuf {
-        self.beside("-run")
-    }
-
-    /// Returns the path of the record of statements beside the runs, which is not kept.
-    fn aside_path(&self) -> PathBuf {
-        self.beside("-aside")
-    }
-
-    fn beside(&self, suffix: &str) -> PathBuf {
-        let mut name = self.order.record.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
     }
 }
 
@@ -710,54 +413,11 @@ fn recorded_search(
     Ok(Some(search::replayed(order.record, search, &content.runs)?))
 }
 
-/// Returns an error with its causes, as a sentence.
-fn told(error: &ExperimentError) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
-}
-
-/// Reduces an order to statements.
-fn only(order: &mut Order, statements: &[FixedStatement]) {
-    order.plan.setup = statements.to_vec();
-    order.plan.loads.clear();
-    order.plan.teardown.clear();
-    order.options.prepare = Prepare::Fresh;
-}
-
-pub(super) fn is_simulated(arm: &Arm) -> bool {
-    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
-}
-
-fn schedule(experiment: &Experiment, seed: Seed) -> Schedule {
-    let runs = experiment.outline().compared().len();
-    Schedule { runs, seed, is_counterbalanced: experiment.writes() }
-}
-
-/// Returns the arm of the file for an arm of the comparison.
-fn place_of(experiment: &Experiment, compared: usize) -> usize {
+/// Returns the cell for a run of a round.
+fn place_of(experiment: &Experiment, run: usize) -> usize {
     match experiment.design {
-        QuestionDesign::Arms => compared,
+        QuestionDesign::Arms => run,
         QuestionDesign::Aa => 0,
-    }
-}
-
-/// Returns the statistics of an experiment; those of one that may change data fit the effect of the
-/// order of runs.
-pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
-    Design {
-        arms: outline.compared().len(),
-        looks: match outline.rounds {
-            Rounds::Auto => LookPlan::Auto,
-            Rounds::Exactly(rounds) => LookPlan::Fixed(rounds),
-        },
-        order: match is_counterbalanced {
-            true => OrderModel::Counterbalanced,
-            false => OrderModel::Random,
-        },
-        bets: outline.bets.clone(),
-        deltas: outline.deltas.clone(),
     }
 }
 

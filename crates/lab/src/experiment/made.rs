@@ -171,6 +171,7 @@ mod tests {
             metrics: Vec::new(),
             slos: Vec::new(),
             missing: Vec::new(),
+            completed_per_s: Vec::new(),
             cpu: Vec::new(),
             limiter: Component::Unknown,
             facts: Vec::new(),

@@ -8,8 +8,9 @@ use analyze::compare::{
     validity_of,
 };
 use archive::{Archive, ExperimentContent, Phase, RunRow, RunState};
+use workload::question::CellOutline;
 
-use super::consistency::{self, ArmPlans};
+use super::consistency::{self, CellPlans};
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::effect::{self, ArmEffect};
 use super::error::ExperimentError;
@@ -44,26 +45,29 @@ pub struct RecordedRun {
     pub figures: RunFigures,
 }
 
-/// Reads the results of an experiment; `names` are the arms of the comparison.
+/// Reads the results of an experiment; `cells` are the runs of a round.
 ///
 /// # Errors
 /// The record is not that of an experiment, or is damaged.
 pub fn read_results(
     path: &Path,
     design: &Design,
-    names: &[String],
+    cells: &[CellOutline],
 ) -> Result<ExperimentResults, ExperimentError> {
     let content = ExperimentContent::read(path)?;
-    consistency::check(path, &content, design, names)?;
-    let (mut runs, mut plans) = (Vec::new(), ArmPlans::default());
+    consistency::check(path, &content, design, cells)?;
+    let names = arms_of(cells);
+    let (mut runs, mut plans) = (Vec::new(), CellPlans::default());
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
         for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
-            let Some(arm) = names.iter().position(|name| *name == row.arm) else { continue };
+            let Some(arm) = names.iter().position(|name| **name == row.arm) else { continue };
             // The trials of a search differ in their load.
-            if row.phase == Phase::Compare {
+            if row.phase != Phase::Capacity {
+                let is_of_run = |cell: &CellOutline| cell.arm == row.arm && cell.point == row.point;
+                let Some(cell) = cells.iter().position(is_of_run) else { continue };
                 let archive = Archive::open_run(path, row.run)?;
-                plans.check(path, arm, row.run, &archive.header().plan)?;
+                plans.check(path, cell, row.run, &archive.header().plan)?;
             }
             runs.push(RecordedRun { row: RunRow::clone(row), arm, figures });
         }
@@ -72,7 +76,7 @@ pub fn read_results(
     let counted = counted(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
-    let comparison = pairs.map(|pairs| compare(design, &counted, pairs));
+    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, cells));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();
@@ -95,8 +99,20 @@ impl ExperimentResults {
         arm: usize,
         keys: &[String],
     ) -> Vec<UndeclaredDifference> {
+        self.undeclared_at(None, baseline, arm, keys)
+    }
+
+    /// Returns the undeclared differences between the runs at a point of a sweep.
+    pub(super) fn undeclared_at(
+        &self,
+        point: Option<&String>,
+        baseline: usize,
+        arm: usize,
+        keys: &[String],
+    ) -> Vec<UndeclaredDifference> {
         let counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
-        let facts = counts.map(|run| RunFacts {
+        let own = counts.filter(|run| run.row.point.as_ref() == point);
+        let facts = own.map(|run| RunFacts {
             arm: run.arm,
             round: run.row.round,
             facts: &run.figures.facts,
@@ -151,6 +167,26 @@ pub fn refuse(comparison: &mut Comparison, undeclared: &[UndeclaredDifference], 
             let decided = |change: &&mut MetricChange| one.decides(change.metric.quantity, writes);
             arm.changes.iter_mut().filter(decided).for_each(|change| change.refuse(reason));
         }
+    }
+}
+
+/// Returns the names of the arms.
+fn arms_of(cells: &[CellOutline]) -> Vec<&str> {
+    let mut names: Vec<&str> = cells.iter().map(|cell| cell.arm.as_str()).collect();
+    names.dedup();
+    names
+}
+
+/// Compares the arms; those of a sweep are compared at each of its points instead.
+fn compare_arms(
+    design: &Design,
+    counted: &[CountedRun<'_>],
+    pairs: u32,
+    cells: &[CellOutline],
+) -> Comparison {
+    match cells.iter().any(|cell| cell.point.is_some()) {
+        true => Comparison { arms: Vec::new() },
+        false => compare(design, counted, pairs),
     }
 }
 

@@ -183,14 +183,26 @@ fn with_mode(url: Target, mode: Option<&str>) -> Target {
 /// Returns true if two different targets are one server with the same data.
 fn shares_data(one: &Target, other: &Target, varied: &[String]) -> bool {
     match one.endpoint {
-        Endpoint::Network { .. } | Endpoint::File(_) => {
-            (one.kind, &one.endpoint) == (other.kind, &other.endpoint)
-        }
+        Endpoint::Network { .. } => one.kind == other.kind && is_first_of(one, other),
+        Endpoint::File(_) => (one.kind, &one.endpoint) == (other.kind, &other.endpoint),
         Endpoint::Named(_) if one.kind == TargetKind::Testbed => {
             without_varied(one, varied) == without_varied(other, varied)
         }
         Endpoint::Temporary | Endpoint::Named(_) => false,
     }
+}
+
+/// Returns true if two network targets begin with the same host and database: the nodes of one
+/// cluster, of which a sweep uses the first ones.
+fn is_first_of(one: &Target, other: &Target) -> bool {
+    let first = |target: &Target| {
+        let mut endpoint = target.endpoint.clone();
+        if let Endpoint::Network { addresses, .. } = &mut endpoint {
+            addresses.truncate(1);
+        }
+        endpoint
+    };
+    first(one) == first(other)
 }
 
 #[cfg(test)]
@@ -206,6 +218,8 @@ mod tests {
     fn options_of_the_client_do_not_change_the_data() {
         check("postgres://h/d?tls=off", "postgres://h/d?tls=require", true);
         check("postgres://h/d", "postgres://h/e", false);
+        check("postgres://h/d", "postgres://h,i/d", true);
+        check("postgres://h,i/d", "postgres://i/d", false);
         check("testbed:postgres", "testbed:postgres?tls=require", true);
         check("testbed:postgres", "testbed:mariadb", false);
         check("testbed:postgres?server.fsync=off", "testbed:postgres", false);

@@ -9,10 +9,11 @@ use workload::question::Arm;
 
 use super::error::{ExperimentError, Problem};
 use super::event::ExperimentEvent;
-use super::execute::{Execution, ExperimentEnd, is_simulated, judged, rows_of};
+use super::execute::{Execution, ExperimentEnd, judged, rows_of};
 use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
+use super::site::is_simulated;
 
 /// The only arm of a search.
 const ONLY: usize = 0;
@@ -49,37 +50,36 @@ impl Execution<'_> {
         since: Stamp,
         left: Nanos,
     ) -> Result<Option<Trial>, ExperimentError> {
-        if !self.is_interrupted() {
+        if !self.site.is_interrupted() {
             self.restore(ONLY)?;
         }
-        if self.is_interrupted() {
+        if self.site.is_interrupted() {
             return Ok(None);
         }
         let search = &known.order;
-        let base = &self.order.experiment.arms[ONLY];
+        let base = &self.site.order.experiment.arms[ONLY];
         let [warmup, window] = [request.warmup, request.window].map(whole_millis);
         let arm = base.at(&search.vary, request.value, warmup, window);
         let run = self.runs.len() as u32 + 1;
         let (vary, TrialRequest { value, phase, .. }) = (&search.vary, *request);
         let number = request.number as u32 + 1;
-        self.listener.on_event(&ExperimentEvent::Trying { number, vary, value, phase, left });
+        self.site.listener.on_event(&ExperimentEvent::Trying { number, vary, value, phase, left });
         let planned = self.schedule.trial(request.number as u32);
-        let mut order = order_of(self.order, &arm, planned.seed)?;
+        let order = order_of(self.site.order, &arm, planned.seed)?;
         let waited = |order: &mut crate::run::Order| {
             let time = Monotonic.now().since(since).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
-        order.loads.clone_from(&self.reloaded);
-        let done = self.measure_order(ONLY, planned, order, waited)?;
+        let done = self.site.measure_order(ONLY, planned, order, waited)?;
         if done.end == EndKind::Interrupted {
-            done.discard().map_err(|error| Problem::Own(self.own_path(), error))?;
+            done.discard().map_err(|error| Problem::Own(self.site.own_path(), error))?;
             return Ok(None);
         }
         let archive = Archive::open(&done.record)?;
         let tried = search::recorded(search, request, run, &archive)?;
         drop(archive);
         self.keep_trial(base, &tried, row(run, request, planned, &arm), done.end, &done.record)?;
-        self.listener.on_event(&ExperimentEvent::Tried { number, outcome: &tried.outcome });
+        self.site.listener.on_event(&ExperimentEvent::Tried { number, outcome: &tried.outcome });
         Ok(Some(tried.trial))
     }
 

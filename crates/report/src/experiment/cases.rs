@@ -7,6 +7,7 @@ use super::capacity::CapacityView;
 use super::lines;
 use super::repetition::RepetitionView;
 use super::sentence;
+use super::sweep::SweepView;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
 use crate::cases::{TestCase, TestGroup, TestResult, TestSuite};
 
@@ -14,9 +15,10 @@ impl TestSuite {
     /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
         let mut cases = vec![answered(view)];
-        match &view.capacity {
-            Some(search) => cases.push(trials(search, is_strict)),
-            None => cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict))),
+        match (&view.capacity, &view.sweep) {
+            (Some(search), _) => cases.push(trials(search, is_strict)),
+            (None, Some(sweep)) => cases.extend(points(view, sweep, is_strict)),
+            (None, None) => cases.extend(view.arms.iter().map(|arm| validity(arm, is_strict))),
         }
         cases.push(undeclared(&view.arms, &view.undeclared, is_strict));
         cases.push(machine(view.machine_status(), &lines::machine(view), is_strict));
@@ -24,7 +26,7 @@ impl TestSuite {
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
         match &view.capacity {
             Some(search) => cases.push(capacity(view, search)),
-            None => cases.extend(view.arms.iter().flat_map(slos)),
+            (None, None) => cases.extend(view.arms.iter().flat_map(slos)),
         }
         cases.extend(view.repetition.iter().flat_map(repetition));
         TestSuite { name: view.ask.clone(), cases }
@@ -40,6 +42,20 @@ fn answered(view: &ExperimentView) -> TestCase {
     };
     let name = "the experiment was completed".to_owned();
     TestCase { group: TestGroup::Validity, name, result, text }
+}
+
+/// Returns the case of the validity of each arm's points.
+fn points<'v>(
+    view: &'v ExperimentView,
+    sweep: &'v SweepView,
+    is_strict: bool,
+) -> impl Iterator<Item = TestCase> + use<'v> {
+    view.arms.iter().zip(&sweep.curves).map(move |(arm, curve)| TestCase {
+        group: TestGroup::Validity,
+        name: format!("points of {}", arm.name),
+        result: TestResult::of_status(curve.status(), is_strict),
+        text: lines::counts(arm),
+    })
 }
 
 /// Returns the case of the validity of an arm's runs.

@@ -12,6 +12,7 @@ use super::capacity::CapacityView;
 use super::capacity_json;
 use super::repetition::{RepeatedMetric, RepetitionView};
 use super::sentence;
+use super::sweep_json;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, RunView};
 
 /// Returns the document of an experiment.
@@ -27,8 +28,11 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     let mut answer: Vec<String> = sentences.collect();
     if view.state == ExperimentState::Complete {
         answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
+        answer.extend(view.sweep_answers());
     }
-    json!({
+    let mut compared = view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all));
+    compared.extend(at_points(view));
+    let mut document = json!({
         "schema": "assay.experiment/1",
         "question": view.ask,
         "workload": view.workload,
@@ -49,10 +53,27 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "false_alarms": view.false_alarms.as_ref().map(false_alarms),
         "notes": view.notes.iter().map(note).collect::<Vec<Value>>(),
         "repetition": view.repetition.as_ref().map(repetition),
-        "comparison": view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all)),
+        "comparison": compared,
         "capacity": view.capacity.as_ref().map(capacity_json::capacity),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
-    })
+    });
+    if let Some(document) = document.as_object_mut() {
+        document.extend(sweep_json::fields(view));
+    }
+    document
+}
+
+/// Returns the comparisons of the arms at each point.
+fn at_points(view: &ExperimentView) -> Vec<Value> {
+    let Some(sweep) = &view.sweep else { return Vec::new() };
+    let at_point = |(value, comparison): (&String, &Comparison)| {
+        let mut all = rows(&view.arms, comparison);
+        for row in &mut all {
+            row["point"] = json!(value);
+        }
+        all
+    };
+    sweep.values.iter().zip(&sweep.comparisons).flat_map(at_point).collect()
 }
 
 fn note(note: &NoteView) -> Value {
@@ -107,6 +128,7 @@ fn row(arms: &[ArmView], arm: &ArmComparison, change: &MetricChange) -> Value {
     let mut row = json!({
         "metric": metric.quantity.name(),
         "job": metric.of,
+        "point": null,
         "unit": metric.quantity.unit(),
         "arm": arms[arm.arm].name,
         "baseline": arms[arm.baseline].name,

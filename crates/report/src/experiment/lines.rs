@@ -6,6 +6,7 @@ use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missi
 use workload::question::Scale;
 
 use super::sentence;
+use super::sweep;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, declared};
 use crate::number::{NONE, count};
 
@@ -27,11 +28,18 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
     match (unfinished, &view.capacity) {
         (Some(reason), _) => vec![format!("No answer: {reason}")],
         (None, Some(search)) => search.answers(),
+        (None, None) if view.sweep.is_some() => view.sweep_answers(),
         (None, None) => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
     }
 }
 
 impl ExperimentView {
+    /// Returns the answers of a complete sweep: a sentence for each arm.
+    pub(super) fn sweep_answers(&self) -> Vec<String> {
+        let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
+        self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &names))
+    }
+
     /// Returns the declared metrics of a complete experiment, with their arms.
     pub(super) fn declared(&self) -> impl Iterator<Item = (&ArmComparison, &MetricChange)> {
         let complete = self.comparison.iter().filter(|_| self.state == ExperimentState::Complete);
@@ -101,7 +109,11 @@ const MOST_ROUNDS: usize = 8;
 
 /// Names rounds, from 0: `round 3`, `rounds 1, 3, 4`.
 fn rounds(rounds: impl Iterator<Item = u32>) -> String {
-    let all: Vec<String> = rounds.map(|round| (round + 1).to_string()).collect();
+    let mut all: Vec<u32> = rounds.collect();
+    // A round of a sweep has several runs of an arm.
+    all.sort_unstable();
+    all.dedup();
+    let all: Vec<String> = all.into_iter().map(|round| (round + 1).to_string()).collect();
     let named = all[..all.len().min(MOST_ROUNDS)].join(", ");
     match all.len() {
         1 => format!("round {named}"),

@@ -4,6 +4,7 @@ use analyze::compare::{ArmComparison, Comparison, MetricChange};
 
 use super::capacity::CapacityView;
 use super::lines;
+use super::sweep_markdown;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, code, escaped};
 use crate::page::Align;
@@ -26,13 +27,15 @@ pub fn experiment_markdown(view: &ExperimentView) -> String {
     validity(&mut out, view);
     out.gap();
     conditions(&mut out, view);
+    sweep_markdown::models(&mut out, view);
     out.gap();
     out.line(format!("Question: {}", escaped(&view.ask)));
     out.line(format!("Repeat: {} Record: {}", code(&view.command), code(&view.record)));
     let comparison = view.comparison.as_ref();
-    match &view.capacity {
-        Some(search) => out.with_table("Trials", &trials(search)),
-        None => out.with_table(&title(comparison), &table(&view.arms, comparison)),
+    match (&view.capacity, &view.sweep) {
+        (Some(search), _) => out.with_table("Trials", &trials(search)),
+        (None, Some(sweep)) => out.with_table("Points", &sweep_markdown::table(view, sweep)),
+        (None, None) => out.with_table(&title(comparison), &table(&view.arms, comparison)),
     }
 }
 

@@ -23,6 +23,10 @@ mod objection;
 mod repeat;
 mod repetition;
 mod sentence;
+mod sweep;
+mod sweep_json;
+mod sweep_markdown;
+mod sweep_text;
 mod text;
 mod two_runs;
 mod view;
@@ -40,6 +44,7 @@ pub use json::experiment_json;
 pub use markdown::experiment_markdown;
 pub use repetition::{RepeatedCapacity, RepeatedMetric, RepetitionView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
+pub use sweep::SweepView;
 pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{

@@ -9,6 +9,7 @@ use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::lines;
 use super::sentence;
+use super::sweep_text;
 use super::view::{ArmView, ExperimentView};
 
 /// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
@@ -33,6 +34,7 @@ pub fn experiment_text(view: &ExperimentView) -> String {
         pairs(&mut out, &view.arms, arm);
     }
     view.capacity.iter().for_each(|search| trials(&mut out, search));
+    sweep_text::results(&mut out, view);
     labelled(&mut out, "note", lines::notes(view));
     let _ = writeln!(out, "\nrepeat     {}", printable(&view.command));
     if let Some(label) = &view.label {
@@ -86,6 +88,12 @@ fn trials(out: &mut String, search: &CapacityView) {
 
 fn arms(out: &mut String, view: &ExperimentView) {
     let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
+    if let Some(sweep) = &view.sweep {
+        let _ = writeln!(out, "sweep      {}", printable(&sweep_text::varied(sweep)));
+        if view.arms.len() == 1 {
+            return;
+        }
+    }
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
@@ -254,6 +262,7 @@ mod tests {
             undeclared: Vec::new(),
             false_alarms: None,
             notes: Vec::new(),
+            sweep: None,
             repetition: None,
         }
     }

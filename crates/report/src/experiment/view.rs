@@ -4,11 +4,13 @@ use analyze::Status;
 use analyze::compare::{
     ArmComparison, ArmSlo, ArmValidity, Comparison, Look, MachineChange, MetricChange,
 };
+use analyze::curve::ArmCurve;
 use workload::question::Bet;
 
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::repetition::RepetitionView;
+use super::sweep::SweepView;
 
 /// An experiment with its results.
 #[derive(Clone, Debug)]
@@ -49,6 +51,8 @@ pub struct ExperimentView {
     pub false_alarms: Option<FalseAlarms>,
     /// Remarks: warnings, and when the experiment was continued.
     pub notes: Vec<NoteView>,
+    /// The sweep, if there is one.
+    pub sweep: Option<SweepView>,
     /// The comparison with the first experiment, if this one repeats it.
     pub repetition: Option<RepetitionView>,
 }
@@ -102,7 +106,7 @@ pub struct RunView {
     pub arm: usize,
     /// The value of what the experiment varies; `None` if it varies nothing.
     pub point: Option<String>,
-    /// The word for the part of the experiment that it belongs to: compare, capacity.
+    /// The word for the part of the experiment to which it belongs.
     pub phase: &'static str,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
@@ -156,17 +160,16 @@ impl ExperimentState {
 }
 
 impl ExperimentView {
-    /// Returns the verdict on the whole experiment: INVALID if it is not complete or the runs of an
-    /// arm are; SUSPECT if a run is, if the runs differ in more than was declared, or if a change
-    /// of the machine may explain theirs.
+    /// Returns the verdict on the whole experiment: INVALID if it is not complete, or the runs of
+    /// an arm are, or no point of a sweep is usable; SUSPECT if a run or a point is, if the runs
+    /// differ in more than was declared, or if a change of the machine may explain theirs.
     pub fn verdict(&self) -> Status {
-        let of_arms = match &self.capacity {
-            Some(search) => search.verdict(),
-            None => {
-                let of_arms = self.arms.iter().map(|arm| arm.validity.status()).max();
-                of_arms.unwrap_or(Status::Invalid)
-            }
+        let of_arms = match (&self.capacity, &self.sweep) {
+            (Some(search), _) => Some(search.verdict()),
+            (None, Some(sweep)) => sweep.curves.iter().map(ArmCurve::status).max(),
+            (None, None) => self.arms.iter().map(|arm| arm.validity.status()).max(),
         };
+        let of_arms = of_arms.unwrap_or(Status::Invalid);
         let is_alike = self.undeclared.is_empty() && self.machine_status() == Status::Pass;
         match (self.state, is_alike) {
             (

@@ -16,6 +16,7 @@ pub(crate) use canvas::Canvas;
 pub use canvas::Style;
 pub use doctor::diagnosis;
 pub use environment::environment;
+pub(crate) use shape::bar;
 
 use crate::page::Page;
 

@@ -40,7 +40,7 @@ fn drawn(bins: &[Bin], widest: usize) -> Table {
 }
 
 /// Draws a bar in eighths of a column; a count above zero is always visible.
-fn bar(count: u64, most: u64, widest: usize) -> String {
+pub(crate) fn bar(count: u64, most: u64, widest: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let length = (u128::from(count) * (8 * widest as u128) / u128::from(most.max(1))) as usize;
     let length = length.max(usize::from(count > 0));

@@ -160,16 +160,7 @@ impl fmt::Display for Arm {
     /// Writes its name, with the line of its point if it has one: `tls at rate(read) = 500`. The
     /// only arm of a sweep has no other name than its point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of_point = self.differences.last().filter(|_| self.point.is_some());
-        match of_point {
-            None => f.write_str(&self.name),
-            Some(point) => {
-                if self.name != Experiment::WORKLOAD {
-                    write!(f, "{} at ", self.name)?;
-                }
-                write!(f, "{} = {}", point.key(), point.value())
-            }
-        }
+        f.write_str(&self.at_point(&self.name))
     }
 }
 
@@ -188,6 +179,22 @@ impl Arm {
         differences.push(global("warmup", warmup));
         differences.push(global("duration", warmup + window));
         Arm { point: Some(value.to_string()), differences, ..self.clone() }
+    }
+
+    /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the
+    /// line of its point alone.
+    pub fn heading(&self) -> String {
+        self.at_point(&format!("[arm {}]", self.name))
+    }
+
+    fn at_point(&self, name: &str) -> String {
+        let of_point = self.differences.last().filter(|_| self.point.is_some());
+        let line = of_point.map(|point| format!("{} = {}", point.key(), point.value()));
+        match line {
+            None => name.to_owned(),
+            Some(line) if self.name == Experiment::WORKLOAD => line,
+            Some(line) => format!("{name} at {line}"),
+        }
     }
 
     /// Returns the commands that run before, or after, each run of the arm.

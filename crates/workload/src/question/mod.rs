@@ -39,7 +39,7 @@ pub use experiment::{Arm, Design, Experiment, Restore, Rounds, Sweep};
 pub use metric::{
     CpuMode, CpuOwner, Direction, Quantity, RunMetric, Scale, Subject, TimeStatistic,
 };
-pub use outline::{ArmOutline, Outline};
+pub use outline::{ArmOutline, CellOutline, Outline};
 pub use percent::signed_percent;
 pub use range::numeric_value;
 pub use regression::RegressionLimit;

@@ -48,7 +48,31 @@ pub struct ArmOutline {
     pub differences: Vec<(String, String)>,
 }
 
+/// A run of a round: an arm, at a point if there is a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellOutline {
+    /// Name of the arm.
+    pub arm: String,
+    /// The value that the sweep gives it.
+    pub point: Option<String>,
+}
+
 impl Outline {
+    /// Returns the runs of a round, in the order of [`Experiment::cells`]; one of an arm that is
+    /// compared with itself has two.
+    pub fn cells(&self) -> Vec<CellOutline> {
+        let names = self.compared().into_iter();
+        let Some(sweep) = &self.sweep else {
+            return names.map(|arm| CellOutline { arm, point: None }).collect();
+        };
+        let at_points = |arm: String| {
+            let cell =
+                move |value: &String| CellOutline { arm: arm.clone(), point: Some(value.clone()) };
+            sweep.values.iter().map(cell)
+        };
+        names.flat_map(at_points).collect()
+    }
+
     /// Reads the outline of a printed experiment; `None` if it is not the text of one, without
     /// errors and with arms to compare.
     pub fn of_text(text: &str) -> Option<Outline> {

@@ -36,6 +36,13 @@ pub struct SweepOutline {
     pub best: Option<BestRule>,
 }
 
+impl SweepOutline {
+    /// Returns key and job if it varies a pacing key, such as `concurrency(read)`.
+    pub fn pacing_key(&self) -> Option<(&str, &str)> {
+        self.vary.strip_suffix(')')?.split_once('(')
+    }
+}
+
 /// The keys of `[sweep]`.
 pub(super) struct SweepDraft<'f> {
     /// The line of `vary`.

@@ -1,0 +1,308 @@
+//! The summary of a sweep: for each arm its points, the best one, and the models that they support.
+
+use workload::question::{BestRule, CpuOwner, Quantity, RunMetric, TimeStatistic};
+
+use super::best::{BestPoint, best};
+use super::point::{CurvePoint, CurveRun, PointMean, Unusable};
+use super::response_model::{
+    NoResponseModel, ResponseModel, response_model, response_model_of_rates,
+};
+use super::usl::{NoUsl, Usl, fit_usl};
+use crate::check::{CheckKind, Status};
+use crate::compare::{CpuShare, RunFigures};
+use crate::limiter::Component;
+
+/// Error probability of the interval of each mean, and of the best point and the parameters.
+pub const ALPHA: f64 = 0.05;
+
+/// The quantiles of response times in the summary of a point.
+const QUANTILES: [TimeStatistic; 4] =
+    [TimeStatistic::Mean, TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
+
+/// The thing that a sweep varies, as far as models know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Varied {
+    /// The number of clients of a job.
+    Clients {
+        /// The job.
+        job: String,
+    },
+    /// The rate of arrivals of a job.
+    Rate {
+        /// The job.
+        job: String,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// A run of a sweep that counts.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepRun<'a> {
+    /// Index of its arm.
+    pub arm: usize,
+    /// Index of its point.
+    pub point: usize,
+    /// Number of its repeat.
+    pub repeat: u32,
+    /// Its figures.
+    pub figures: &'a RunFigures,
+}
+
+/// The results of an arm at all points of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmCurve {
+    /// The points, in the order of the file.
+    pub points: Vec<PointSummary>,
+    /// The best point, if there is a rule.
+    pub best: Option<BestPoint>,
+    /// The metric of the rule at each point; empty without a rule.
+    pub judged: Vec<Result<PointMean, Unusable>>,
+    /// The universal scalability law; `None` if the sweep does not vary a number of clients.
+    pub usl: Option<Result<Usl, NoUsl>>,
+    /// The response-time model; `None` if the sweep varies neither clients nor a rate.
+    pub model: Option<Result<ResponseModel, NoResponseModel>>,
+}
+
+/// The results of an arm at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSummary {
+    /// The value, as the file writes it.
+    pub value: String,
+    /// Number of runs that count.
+    pub runs: u32,
+    /// Gravest verdict of its runs.
+    pub verdict: Status,
+    /// The checks that object with this verdict, each once.
+    pub objections: Vec<CheckKind>,
+    /// The limiters of its runs, each once.
+    pub limiters: Vec<Component>,
+    /// The jobs.
+    pub jobs: Vec<JobAtPoint>,
+    /// Mean processor time of the components that were observed in every run.
+    pub cpu: Vec<CpuShare>,
+}
+
+/// The results of a job at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobAtPoint {
+    /// Its name.
+    pub job: String,
+    /// Completed requests per second, also of a job whose rate is given.
+    pub completed_per_s: Result<PointMean, Unusable>,
+    /// Response times in milliseconds.
+    pub response_ms: Vec<(TimeStatistic, Result<PointMean, Unusable>)>,
+}
+
+impl PointSummary {
+    /// Returns true if it has runs, and none is INVALID.
+    pub fn is_usable(&self) -> bool {
+        self.runs > 0 && self.verdict < Status::Invalid
+    }
+}
+
+impl JobAtPoint {
+    /// Returns a response time, if every run has it.
+    pub fn response(&self, wanted: TimeStatistic) -> Option<PointMean> {
+        let found = self.response_ms.iter().find(|(statistic, _)| *statistic == wanted);
+        found.and_then(|(_, mean)| mean.as_ref().ok()).copied()
+    }
+}
+
+impl ArmCurve {
+    /// Summarizes the runs of one arm; `values` are the points with their values as numbers.
+    pub fn of(
+        arm: usize,
+        values: &[(String, Option<f64>)],
+        runs: &[SweepRun<'_>],
+        varied: &Varied,
+        rule: Option<&BestRule>,
+    ) -> ArmCurve {
+        let points: Vec<CurvePoint<'_>> = values
+            .iter()
+            .enumerate()
+            .map(|(place, (value, x))| CurvePoint {
+                value: value.clone(),
+                x: *x,
+                runs: runs_of(runs, arm, place),
+            })
+            .collect();
+        let (usl, model) = models(&points, varied);
+        ArmCurve {
+            points: points.iter().map(summary).collect(),
+            best: rule.map(|rule| best(&points, rule, ALPHA)),
+            judged: match rule {
+                Some(rule) => points.iter().map(|it| it.mean(&rule.metric, ALPHA)).collect(),
+                None => Vec::new(),
+            },
+            usl,
+            model,
+        }
+    }
+
+    /// Returns the gravest verdict of the arm: INVALID if no point is usable, SUSPECT if a point is
+    /// not VALID. A point that the system does not sustain is a result of the sweep.
+    pub fn status(&self) -> Status {
+        let is_sound = |point: &PointSummary| point.verdict == Status::Pass && point.runs > 0;
+        match (self.points.iter().any(PointSummary::is_usable), self.points.iter().all(is_sound)) {
+            (false, _) => Status::Invalid,
+            (true, false) => Status::Suspect,
+            (true, true) => Status::Pass,
+        }
+    }
+}
+
+fn runs_of<'a>(runs: &[SweepRun<'a>], arm: usize, point: usize) -> Vec<CurveRun<'a>> {
+    let own = runs.iter().filter(|run| run.arm == arm && run.point == point);
+    own.map(|run| CurveRun { repeat: run.repeat, figures: run.figures }).collect()
+}
+
+type Models = (Option<Result<Usl, NoUsl>>, Option<Result<ResponseModel, NoResponseModel>>);
+
+fn models(points: &[CurvePoint<'_>], varied: &Varied) -> Models {
+    match varied {
+        Varied::Clients { job } if is_open(points, job) => (None, None),
+        Varied::Clients { job } => {
+            let throughput = RunMetric::of(Quantity::Throughput, job);
+            let usl = fit_usl(points, &throughput, ALPHA);
+            (Some(usl), Some(response_model(points, Some(job))))
+        }
+        Varied::Rate { job } => (None, Some(response_model_of_rates(points, job))),
+        Varied::Other => (None, None),
+    }
+}
+
+/// Returns true if the rate of a job is given: its clients are workers that serve a queue.
+fn is_open(points: &[CurvePoint<'_>], job: &str) -> bool {
+    use crate::compare::Missing::OfferedRate;
+    let throughput = RunMetric::of(Quantity::Throughput, job);
+    let mut runs = points.iter().flat_map(|point| &point.runs);
+    runs.any(|run| run.figures.get(&throughput) == Err(OfferedRate))
+}
+
+fn summary(point: &CurvePoint<'_>) -> PointSummary {
+    let figures = || point.runs.iter().map(|run| run.figures);
+    let verdict = figures().map(|run| run.verdict.status()).max().unwrap_or(Status::Pass);
+    let objections = figures().flat_map(|run| run.verdict.with(verdict));
+    let names = figures().next().map_or(&[][..], |run| run.jobs.as_slice());
+    PointSummary {
+        value: point.value.clone(),
+        runs: point.runs.len() as u32,
+        verdict,
+        objections: each_once(objections),
+        limiters: each_once(figures().map(|run| run.limiter)),
+        jobs: names.iter().map(|name| job_at(point, name)).collect(),
+        cpu: cpu(point),
+    }
+}
+
+fn job_at(point: &CurvePoint<'_>, name: &str) -> JobAtPoint {
+    let response = |statistic| {
+        let metric = RunMetric::of(Quantity::Response(statistic), name);
+        (statistic, point.mean(&metric, ALPHA))
+    };
+    JobAtPoint {
+        job: name.to_owned(),
+        completed_per_s: point.completed(name, ALPHA),
+        response_ms: QUANTILES.map(response).to_vec(),
+    }
+}
+
+/// Returns the mean shares of the components that were observed in every run.
+fn cpu(point: &CurvePoint<'_>) -> Vec<CpuShare> {
+    let owners = [CpuOwner::Generator, CpuOwner::Proxy, CpuOwner::Database];
+    let of_owner = |owner| {
+        let shares = point.runs.iter().map(|run| run.figures.cpu_share(owner));
+        let shares = shares.collect::<Option<Vec<CpuShare>>>().filter(|all| !all.is_empty())?;
+        let mean =
+            |part: fn(&CpuShare) -> f64| shares.iter().map(part).sum::<f64>() / shares.len() as f64;
+        Some(CpuShare {
+            owner,
+            user: mean(|share| share.user),
+            system: mean(|share| share.system),
+            processors: mean(|share| share.processors),
+        })
+    };
+    owners.into_iter().filter_map(of_owner).collect()
+}
+
+fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut known, one| {
+        if !known.contains(&one) {
+            known.push(one);
+        }
+        known
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::question::Direction;
+
+    use super::super::point::tests::{figures, metric};
+    use super::*;
+    use crate::compare::RunVerdict;
+
+    fn curve(all: &[RunFigures], points: usize, varied: &Varied) -> ArmCurve {
+        let values: Vec<(String, Option<f64>)> =
+            (1..=points).map(|x| (x.to_string(), Some(x as f64))).collect();
+        let run = |(place, figures)| SweepRun {
+            arm: 0,
+            point: place % points,
+            repeat: (place / points) as u32,
+            figures,
+        };
+        let runs: Vec<SweepRun<'_>> = all.iter().enumerate().map(run).collect();
+        let rule = BestRule { better: Direction::Higher, metric: metric("throughput(read)") };
+        ArmCurve::of(0, &values, &runs, varied, Some(&rule))
+    }
+
+    fn invalid(figures: RunFigures, kind: CheckKind) -> RunFigures {
+        RunFigures { verdict: RunVerdict::new([(kind, Status::Invalid)]), ..figures }
+    }
+
+    #[test]
+    fn point_that_the_system_does_not_sustain_leaves_the_others() {
+        let runs = [figures(100.0, 1.0), invalid(figures(190.0, 2.0), CheckKind::Errors)];
+        let found = curve(&runs, 2, &Varied::Other);
+        assert_eq!(found.status(), Status::Suspect);
+        assert_eq!(found.best.as_ref().unwrap().best, Some(0));
+        let bad = &found.points[1];
+        assert_eq!((bad.verdict, &*bad.objections), (Status::Invalid, &[CheckKind::Errors][..]));
+        assert!(!bad.is_usable() && found.points[0].is_usable());
+    }
+
+    #[test]
+    fn arm_without_a_usable_point_is_invalid() {
+        let runs = [100.0, 190.0].map(|rate| invalid(figures(rate, 1.0), CheckKind::Errors));
+        assert_eq!(curve(&runs, 2, &Varied::Other).status(), Status::Invalid);
+        let sound = [figures(100.0, 1.0), figures(190.0, 1.0)];
+        assert_eq!(curve(&sound, 2, &Varied::Other).status(), Status::Pass);
+        assert_eq!(curve(&sound[..1], 2, &Varied::Other).status(), Status::Suspect);
+    }
+
+    #[test]
+    fn models_belong_to_the_thing_that_varies() {
+        let runs = [figures(100.0, 1.0), figures(190.0, 1.0)];
+        let job = "read".to_owned();
+        let clients = curve(&runs, 2, &Varied::Clients { job: job.clone() });
+        assert!(clients.usl.is_some_and(|fit| fit.is_err()));
+        assert!(clients.model.is_some());
+        let rate = curve(&runs, 2, &Varied::Rate { job });
+        assert!(rate.usl.is_none() && rate.model.is_some());
+        let other = curve(&runs, 2, &Varied::Other);
+        assert!(other.usl.is_none() && other.model.is_none());
+    }
+
+    #[test]
+    fn processor_time_is_that_of_all_runs() {
+        let share =
+            |user| CpuShare { owner: CpuOwner::Database, user, system: 0.1, processors: 2.0 };
+        let busy = |user| RunFigures { cpu: vec![share(user)], ..figures(100.0, 1.0) };
+        let found = curve(&[busy(0.2), busy(0.4)], 1, &Varied::Other);
+        let [cpu] = &*found.points[0].cpu else { panic!("{found:?}") };
+        assert!((cpu.user - 0.3).abs() < 1e-12 && (cpu.idle() - 0.6).abs() < 1e-12, "{cpu:?}");
+        let unseen = curve(&[busy(0.2), figures(100.0, 1.0)], 1, &Varied::Other);
+        assert!(unseen.points[0].cpu.is_empty());
+    }
+}

@@ -1,0 +1,211 @@
+//! Sweeps: the runs of every point, and the answer from them.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::example::assert_keeps_to;
+use crate::support::{CommandResult, Place, number};
+
+/// A server whose throughput has its peak at √((1 − 0.02)/0.004) = 15.7 clients.
+const USL: &str = "sim:usl?service=1ms&contention=0.02&coherency=0.004";
+
+fn place(workload: &str, experiment: &str) -> Place {
+    let place = Place::new();
+    place.write("read.ini", workload);
+    let question = "[question]\nask = How many clients are best?\nworkload = read.ini\n";
+    place.write("sweep.ini", format!("{question}{experiment}"));
+    place
+}
+
+fn closed(url: &str) -> String {
+    format!("url = {url}\nduration = 5s\nwarmup = 1s\n[read]\nquery = select 1\nconcurrency = 1\n")
+}
+
+fn run(place: &Place, more: &[&str]) -> CommandResult {
+    let args = ["run", "sweep.ini", "--virtual", "--out", "r.assay"];
+    place.assay(&[&args, more].concat())
+}
+
+fn document(ran: CommandResult) -> Value {
+    let document = ran.json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    document
+}
+
+fn point<'d>(document: &'d Value, arm: &str, value: &str) -> &'d Value {
+    let points = document["sweep"].as_array().unwrap();
+    let found = points.iter().find(|point| point["arm"] == arm && point["value"] == value);
+    found.unwrap_or_else(|| panic!("{arm} {value}: {document:#}"))
+}
+
+const CLIENTS: &str = "[sweep]\nvary = concurrency(read): 1..64 x2\n\
+                       best = highest throughput(read)\n";
+
+#[test]
+fn best_number_of_clients_is_that_of_the_server() {
+    let place = place(&closed(USL), CLIENTS);
+    let document = document(run(&place, &["--json"]).expect(0));
+    let best = &document["best"];
+    assert_eq!((&best["value"], &best["by"]), (&"16".into(), &"highest throughput(read)".into()));
+    // X(N) = N/ms / (1 + 0.02 (N − 1) + 0.004 N (N − 1)).
+    for (value, clients) in [("1", 1.0), ("8", 8.0), ("16", 16.0), ("64", 64.0)] {
+        let expected =
+            1e3 * clients / (1.0 + 0.02 * (clients - 1.0) + 0.004 * clients * (clients - 1.0));
+        let found = point(&document, "workload", value)["throughput_per_s"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 0.05, "{value}: {found} {expected}");
+    }
+    let usl = &document["usl"];
+    let near = |key: &str, expected: f64| {
+        let found = usl[key]["estimate"].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 0.1, "{key}: {found} {expected}");
+    };
+    near("kappa", 0.004);
+    near("peak_clients", 15.65);
+    near("lambda_per_s", 1e3);
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 7 * 3);
+    assert!(runs.iter().all(|run| run["phase"] == "sweep" && run["point"].is_string()));
+}
+
+#[test]
+fn points_run_in_another_order_in_each_repeat() {
+    let place = place(&closed(USL), CLIENTS);
+    let document = document(run(&place, &["--json"]).expect(0));
+    let runs = document["runs"].as_array().unwrap();
+    let order = |round: u64| -> Vec<&str> {
+        let own = runs.iter().filter(|run| run["round"] == round);
+        own.map(|run| run["point"].as_str().unwrap()).collect()
+    };
+    let orders = [order(0), order(1), order(2)];
+    assert!(orders.iter().all(|order| order.len() == 7));
+    assert!(orders[0] != orders[1] && orders[1] != orders[2], "{orders:?}");
+    let mut sorted = orders.clone();
+    sorted.iter_mut().for_each(|order| order.sort_unstable());
+    assert_eq!(sorted[0], sorted[1]);
+}
+
+#[test]
+fn report_gives_the_answer_of_the_run() {
+    let place = place(&closed(USL), CLIENTS);
+    let ran = run(&place, &[]).expect(0);
+    for line in ran.stdout.lines().filter(|line| line.starts_with("  ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let words = ["concurrency(read) = 16 has the highest", "peak", "model", "best", "VALID"];
+    for word in words {
+        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+    }
+    assert!(ran.stderr.contains("7 points, 21 runs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("run 1 of at most 21: round 1, concurrency(read) = "));
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
+    assert!(markdown.contains("Points") && markdown.lines().count() <= 40, "{markdown}");
+    let single = place.assay(&["report", "r.assay", "--run", "3"]).expect(0).stdout;
+    assert!(single.contains("[read]") || single.contains("read"), "{single}");
+}
+
+/// Three of four rates are below the capacity of 1,000/s: R = 1/(μ − λ).
+#[test]
+fn model_of_rates_predicts_the_queue() {
+    let workload = "url = sim:mm1?service=1ms\nduration = 200s\nwarmup = 20s\n[read]\n\
+                    query = select 1\nrate = 100\n";
+    let place = place(workload, "[sweep]\nvary = rate(read): 100/s, 500/s, 800/s, 1500/s\n");
+    let document = document(run(&place, &["--json"]).expect(0));
+    let model = &document["model"];
+    assert_eq!(model["refused"], Value::Null, "{model:#}");
+    let plateau = model["plateau_per_s"].as_f64().unwrap();
+    assert!((plateau / 1e3 - 1.0).abs() < 0.02, "{plateau}");
+    let points = model["points"].as_array().unwrap();
+    assert_eq!(points.len(), 3, "{model:#}");
+    let predicted = points[1]["predicted_ms"].as_f64().unwrap();
+    assert!((predicted / 2.0 - 1.0).abs() < 0.1, "{model:#}");
+    let overloaded = point(&document, "workload", "1500");
+    assert_eq!(overloaded["response_ms"]["p99"], Value::Null, "{overloaded:#}");
+    assert_eq!(document["usl"], Value::Null);
+}
+
+/// The best of a sweep over workers of an arrival queue is a point that sustains the load.
+#[test]
+fn overloaded_points_are_named_and_never_best() {
+    let workload = "url = sim:mmc?service=4ms&servers=64\nduration = 20s\nwarmup = 2s\n[serve]\n\
+                    query = select 1\nrate = 1000\nconcurrency = 8\nqueue-limit = 100k\n";
+    let place = place(
+        workload,
+        "[sweep]\nvary = concurrency(serve): 2, 8, 16\nbest = lowest response.p99(serve)\n",
+    );
+    let document = document(run(&place, &["--json"]).expect(0));
+    let best = &document["best"];
+    assert!(["8", "16"].contains(&best["value"].as_str().unwrap()), "{best:#}");
+    assert_eq!(best["excluded"][0]["value"], "2", "{best:#}");
+    assert_eq!(best["excluded"][0]["reason"], "the load exceeds the capacity");
+    let overloaded = point(&document, "workload", "2");
+    assert_eq!(overloaded["response_ms"]["p99"], Value::Null, "{overloaded:#}");
+    assert_eq!(document["verdict"], "SUSPECT");
+}
+
+#[test]
+fn sweep_without_a_usable_point_has_no_answer() {
+    let workload = closed("sim:mm1?service=1ms&errors=0.9");
+    let place = place(&workload, "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 1\n");
+    let document = document(run(&place, &["--json"]).expect(3));
+    assert_eq!(document["verdict"], "INVALID");
+}
+
+#[test]
+fn arms_have_a_curve_each_and_are_compared_at_each_point() {
+    let experiment = "bet = throughput(read) -20% .. -10%\n[arm fast]\n[arm slow]\n\
+                      option.service = 1.2ms\n\
+                      [sweep]\nvary = concurrency(read): 1, 4\nrepeats = 6\n\
+                      best = highest throughput(read)\n";
+    let place = place(&closed("sim:mm1?service=1ms"), experiment);
+    let ran = run(&place, &[]).expect(0);
+    for words in ["fast: concurrency(read) = ", "with slow", "arms against fast", "slow at 4: "] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let document = document(place.assay(&["report", "r.assay", "--json"]).expect(0));
+    assert_eq!(document["sweep"].as_array().unwrap().len(), 4);
+    let rows = document["comparison"].as_array().unwrap();
+    let row = |row: &&Value| row["metric"] == "throughput" && row["point"] == "4";
+    let change = rows.iter().find(row).unwrap()["change_percent"].as_f64().unwrap();
+    assert!((-20.0..-13.0).contains(&change), "{change}");
+    assert_eq!(document["curves"][1]["arm"], "slow");
+}
+
+/// A simulated server is the same in every process: the answer of a resumed sweep is that of one
+/// that was not interrupted.
+#[test]
+fn resumed_sweep_has_the_answer_of_an_uninterrupted_one() {
+    let text = "url = sim:mm1?service=1ms\nduration = 300ms\n[read]\nquery = select 1\n\
+                concurrency = 1\n";
+    let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2, 3\n");
+    let args = ["run", "sweep.ini", "--out", "part.assay"];
+    let mut running = place.start(&args);
+    running.says("run 2 of at most 9");
+    running.signal(Signal::SIGINT);
+    let ended = running.ends();
+    assert_eq!(ended.code, 130, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("No answer: the experiment was interrupted"));
+    let resumed = ["run", "sweep.ini", "--resume", "part.assay"];
+    let resumed = place.assay(&resumed);
+    assert!(resumed.stdout.contains("3 points"), "{} {}", resumed.stdout, resumed.stderr);
+    let counts = "select count(*) from run where state = 'counts' and phase = 'sweep'";
+    assert_eq!(number(&place.at("part.assay"), counts), 9);
+}
+
+#[test]
+fn sweep_runs_on_a_real_database() {
+    let text = "url = sqlite:shop.db\nduration = 300ms\n[setup]\n\
+                query = create table t (id integer primary key)\n\
+                [load t]\nrows = 100\ncolumns = id: row()\n\
+                [read]\nquery = select id from t where id = ${uniform(1, 100)}\nconcurrency = 1\n\
+                [teardown]\nquery = drop table t\n";
+    let place = place(text, "[sweep]\nvary = concurrency(read): 1, 2\nrepeats = 2\n");
+    let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json"]);
+    let document = document(ran);
+    assert_eq!(document["state"], "complete");
+    for value in ["1", "2"] {
+        let found = point(&document, "workload", value);
+        assert_eq!(found["runs"], 2, "{found:#}");
+        assert!(found["throughput_per_s"].as_f64().unwrap() > 0.0, "{found:#}");
+    }
+}

@@ -1,0 +1,92 @@
+//! The curves of a sweep, from the runs of its record.
+
+use analyze::compare::{Comparison, CountedRun, Design, LookPlan, compare};
+use analyze::curve::{ArmCurve, SweepRun, Varied};
+use archive::RunState;
+use workload::keys::{self, Owner};
+use workload::question::{SweepOutline, numeric_value};
+
+use super::differences::UndeclaredDifference;
+use super::results::{ExperimentResults, RecordedRun};
+
+/// The results of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepResults {
+    /// The curve of each arm.
+    pub curves: Vec<ArmCurve>,
+    /// The comparison of the arms at each point; empty with one arm.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl ExperimentResults {
+    /// Returns the results of a sweep; `design` is that of its arms.
+    pub fn sweep(&self, sweep: &SweepOutline, design: &Design) -> SweepResults {
+        let values: Vec<(String, Option<f64>)> =
+            sweep.values.iter().map(|value| (value.clone(), numeric_value(value))).collect();
+        let counts = self.runs.iter().filter(|run| run.row.state == RunState::Counts);
+        let counted: Vec<(usize, &RecordedRun)> = counts
+            .filter_map(|run| {
+                let value = run.row.point.as_ref()?;
+                Some((sweep.values.iter().position(|known| known == value)?, run))
+            })
+            .collect();
+        let runs: Vec<SweepRun<'_>> = counted.iter().map(sweep_run).collect();
+        let (varied, rule) = (varied(sweep), sweep.best.as_ref());
+        let curve = |arm| ArmCurve::of(arm, &values, &runs, &varied, rule);
+        let looks = LookPlan::Fixed(sweep.repeats);
+        let at_point = |point| {
+            let own = counted.iter().filter(|(other, _)| *other == point).map(|(_, run)| *run);
+            compare(&Design { looks, ..design.clone() }, &counted_runs(own), sweep.repeats)
+        };
+        let points = if design.arms > 1 { sweep.values.len() } else { 0 };
+        SweepResults {
+            curves: (0..design.arms).map(curve).collect(),
+            comparisons: (0..points).map(at_point).collect(),
+        }
+    }
+
+    /// Returns the differences of an arm that are not declared, as
+    /// [`undeclared`](ExperimentResults::undeclared), between runs at the same point.
+    pub fn undeclared_of_sweep(
+        &self,
+        sweep: &SweepOutline,
+        baseline: usize,
+        arm: usize,
+        keys: &[String],
+    ) -> Vec<UndeclaredDifference> {
+        let mut all: Vec<UndeclaredDifference> = Vec::new();
+        for value in &sweep.values {
+            for one in self.undeclared_at(Some(value), baseline, arm, keys) {
+                if !all.iter().any(|known| (known.kind, &known.name) == (one.kind, &one.name)) {
+                    all.push(one);
+                }
+            }
+        }
+        all
+    }
+}
+
+fn sweep_run<'a>((point, run): &(usize, &'a RecordedRun)) -> SweepRun<'a> {
+    SweepRun { arm: run.arm, point: *point, repeat: run.row.round, figures: &run.figures }
+}
+
+fn counted_runs<'a>(runs: impl Iterator<Item = &'a RecordedRun>) -> Vec<CountedRun<'a>> {
+    let counted = |run: &'a RecordedRun| CountedRun {
+        round: run.row.round,
+        arm: run.arm,
+        position: run.row.position,
+        figures: &run.figures,
+    };
+    runs.map(counted).collect()
+}
+
+/// Returns the thing that a sweep varies, by its text.
+fn varied(sweep: &SweepOutline) -> Varied {
+    let Some((key, job)) = sweep.pacing_key() else { return Varied::Other };
+    let job = job.to_owned();
+    match keys::find(Owner::Job, key).map(|key| key.name) {
+        Some("concurrency") => Varied::Clients { job },
+        Some("rate") => Varied::Rate { job },
+        _ => Varied::Other,
+    }
+}

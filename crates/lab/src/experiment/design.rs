@@ -1,0 +1,23 @@
+//! The statistics of an experiment.
+
+use analyze::compare::{Design, LookPlan, OrderModel};
+use workload::question::{Outline, Rounds};
+
+/// Returns the statistics of an experiment; those of one that may change data fit the effect of the
+/// order of runs.
+pub fn design(outline: &Outline, is_counterbalanced: bool) -> Design {
+    Design {
+        arms: outline.compared().len(),
+        looks: match (&outline.sweep, outline.rounds) {
+            (Some(sweep), _) => LookPlan::Fixed(sweep.repeats),
+            (None, Rounds::Auto) => LookPlan::Auto,
+            (None, Rounds::Exactly(rounds)) => LookPlan::Fixed(rounds),
+        },
+        order: match is_counterbalanced {
+            true => OrderModel::Counterbalanced,
+            false => OrderModel::Random,
+        },
+        bets: outline.bets.clone(),
+        deltas: outline.deltas.clone(),
+    }
+}

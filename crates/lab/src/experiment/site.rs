@@ -1,0 +1,388 @@
+//! The servers of an experiment, and everything that is done on them: settings, data, statements
+//! and programs around the runs, and the runs themselves. It knows nothing of rounds and records.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use archive::Archive;
+use base::TargetKind;
+use engine::{Listener, NoListener, Prepare, Stop};
+use record::Load;
+use workload::FixedStatement;
+use workload::question::{Arm, Restore};
+
+use super::canary;
+use super::commands::{Commands, Moment};
+use super::effect;
+use super::error::{ExperimentError, Problem};
+use super::event::{ExperimentEvent, ExperimentListener};
+use super::order::{ExperimentOrder, order_of};
+use super::schedule::PlannedRun;
+use super::servers::Servers;
+use super::settings;
+use super::settle;
+use super::teardown::AsideEvents;
+use crate::record_place::RecordPlace;
+use crate::run::{Done, Order, run_on};
+
+/// The servers of an experiment with the data on them. A cell is given by its place among
+/// [`Experiment::cells`](workload::question::Experiment::cells).
+pub(super) struct Site<'a> {
+    pub(super) order: &'a ExperimentOrder<'a>,
+    pub(super) listener: &'a dyn ExperimentListener,
+    servers: Servers,
+    commands: Commands,
+    /// The loads of the next run, if each run loads the tables again.
+    reloaded: Vec<Load>,
+    /// The data that `[setup]` has made and `[teardown]` not removed, each with the cell through
+    /// whose connections it was made.
+    set_up: BTreeMap<usize, usize>,
+}
+
+/// The results of statements beside the runs.
+struct Aside {
+    loads: Vec<Load>,
+    /// A sentence for each failure of a teardown.
+    failures: Vec<String>,
+}
+
+impl<'a> Site<'a> {
+    /// Starts the servers.
+    pub(super) fn open(
+        order: &'a ExperimentOrder<'a>,
+        listener: &'a dyn ExperimentListener,
+    ) -> Result<Site<'a>, ExperimentError> {
+        let experiment = order.experiment;
+        let cells = experiment.cells();
+        let orders = cells.iter().map(|cell| order_of(order, cell, cell.plan.seed));
+        let mut orders = orders.collect::<Result<Vec<Order>, ExperimentError>>()?;
+        orders.iter_mut().for_each(|order| order.options.prepare = Prepare::Fresh);
+        listener.on_event(&ExperimentEvent::Starting);
+        let commands = Commands::new(orders[0].options.files.inputs.clone(), order.stop.clone());
+        commands.check(experiment)?;
+        let servers = Servers::open(&orders, settings::varied(cells));
+        let servers = servers.map_err(|(place, error)| {
+            ExperimentError::of(&cells[place], Problem::Servers(error))
+        })?;
+        let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
+        Ok(Site { order, listener, servers, commands, reloaded, set_up })
+    }
+
+    fn cell(&self, place: usize) -> &'a Arm {
+        &self.order.experiment.cells()[place]
+    }
+
+    /// Restarts the private servers once with the settings of every arm that changes some, before
+    /// anything is measured, and leaves them with those of their first arm.
+    fn try_settings(&mut self) -> Result<(), ExperimentError> {
+        for (place, arm) in self.order.experiment.cells().iter().enumerate() {
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            if settings::settings_of(arm).next().is_some() {
+                self.listener.on_event(&ExperimentEvent::TryingSettings { arm: &arm.to_string() });
+                self.restart(place)?;
+            }
+        }
+        for place in self.servers.arms_with_own_data() {
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            self.restart(place)?;
+        }
+        Ok(())
+    }
+
+    /// Restarts the private server of an arm and reads its settings back, if arms change settings.
+    pub(super) fn restart(&mut self, place: usize) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        let restarted = self
+            .servers
+            .restart(place)
+            .map_err(|problem| Problem::Settings { settings: settings::described(arm), problem });
+        let read_back = restarted.and_then(|()| match self.servers.private_kind(place) {
+            Some(kind) => settings::read_back(self.servers.stage(place), kind, arm),
+            None => Ok(()),
+        });
+        read_back.map_err(|problem| ExperimentError::of(arm, problem))
+    }
+
+    /// Tries the settings of every arm, fills the tables of every server, and lets the servers
+    /// settle.
+    pub(super) fn prepare(&mut self) -> Result<(), ExperimentError> {
+        self.try_settings()?;
+        for place in self.servers.arms_with_own_data() {
+            if self.is_interrupted() {
+                break;
+            }
+            let arm = self.cell(place);
+            self.listener.on_event(&ExperimentEvent::Preparing { arm: &arm.to_string() });
+            if self.order.is_resumed {
+                // What a killed experiment has left; there may be nothing.
+                let _ = self.aside(place, |order| order.plan.setup.clear());
+            }
+            self.load(place)?;
+        }
+        Ok(())
+    }
+
+    /// Runs setup and loads of an arm, and returns the loads.
+    fn load(&mut self, place: usize) -> Result<Vec<Load>, ExperimentError> {
+        let events = Arc::new(AsideEvents::default());
+        let done = self.aside_heard(place, &events, |order| {
+            order.plan.teardown.clear();
+            order.options.prepare = Prepare::Fresh;
+        });
+        if events.is_set_up() {
+            self.set_up.insert(self.servers.data_of(place), place);
+        }
+        let done = done?;
+        self.settle(place, "the load")?;
+        Ok(done.loads)
+    }
+
+    /// Lets the server of an arm settle after a load or a restore, and counts the rows.
+    fn settle(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
+        let plan = &self.cell(place).plan;
+        if is_simulated(self.cell(place)) || self.is_interrupted() {
+            return Ok(());
+        }
+        let dialect = plan.target.as_ref().map_or(base::Dialect::Sqlite, |it| it.dialect());
+        for statement in settle::statements(plan, dialect) {
+            // A user without the right to it has a server that settles later.
+            let _ = self.aside(place, |order| only(order, &[statement]));
+        }
+        self.verify_rows(place, after)
+    }
+
+    /// Counts the rows of the tables, which must be those of the load.
+    fn verify_rows(&self, place: usize, after: &'static str) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        if is_simulated(arm) || arm.plan.loads.is_empty() {
+            return Ok(());
+        }
+        let verified = self.aside(place, |order| {
+            order.plan.setup.clear();
+            order.plan.teardown.clear();
+            order.options.prepare = Prepare::Verify;
+        });
+        verified.map(drop).map_err(|error| error.of_rows(after))
+    }
+
+    /// Runs `[teardown]` on every server that was set up, and returns a sentence for each failure.
+    pub(super) fn tear_down(&self) -> Vec<String> {
+        let mut failures = Vec::new();
+        for place in self.set_up.values().copied() {
+            if self.cell(place).plan.teardown.is_empty() {
+                continue;
+            }
+            let torn_down = self.aside(place, |order| {
+                order.plan.setup.clear();
+                // The end of the experiment does not interrupt it.
+                order.stop = self.order.stop.of_one_undisturbed_run();
+            });
+            match torn_down {
+                Ok(done) => failures.extend(done.failures),
+                Err(error) => failures.push(told(&error)),
+            }
+        }
+        failures
+    }
+
+    /// Runs statements once, unless `stop` ends them.
+    fn statements(
+        &self,
+        place: usize,
+        (key, statements): (&'static str, &[FixedStatement]),
+        stop: Stop,
+    ) -> Result<(), ExperimentError> {
+        if statements.is_empty() {
+            return Ok(());
+        }
+        let ran = self.aside(place, |order| {
+            only(order, statements);
+            order.stop = stop;
+        });
+        ran.map(drop).map_err(|error| error.of_statement(key))
+    }
+
+    /// Returns the stop of something that ends with the experiment.
+    fn own_stop(&self) -> Stop {
+        self.order.stop.of_one_run()
+    }
+
+    /// Returns true if the user has ended the experiment.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.order.stop.is_asked()
+    }
+
+    /// Runs the fixed parts of an arm's plan that `change` leaves, without jobs and record.
+    fn aside(
+        &self,
+        place: usize,
+        change: impl FnOnce(&mut Order),
+    ) -> Result<Aside, ExperimentError> {
+        self.aside_heard(place, &Arc::default(), change)
+    }
+
+    /// As [`Execution::aside`]; `events` hears what happens, also if it fails.
+    fn aside_heard(
+        &self,
+        place: usize,
+        events: &Arc<AsideEvents>,
+        change: impl FnOnce(&mut Order),
+    ) -> Result<Aside, ExperimentError> {
+        let arm = self.cell(place);
+        let mut order = order_of(self.order, arm, arm.plan.seed)?;
+        order.plan.jobs.clear();
+        order.options.prepare = Prepare::Keep;
+        order.options.teardown = true;
+        order.stop = self.own_stop();
+        change(&mut order);
+        if order.options.prepare == Prepare::Keep {
+            order.plan.loads.clear();
+        } else {
+            order.options.teardown = false;
+        }
+        order.record = RecordPlace::Exactly(self.aside_path());
+        let listener = Arc::clone(events) as Arc<dyn Listener>;
+        let done = run_on(self.servers.stage(place), order, listener, |_| {});
+        let done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
+        let missing = done.missing_target.clone();
+        let loads = Archive::open(&done.record).and_then(|archive| archive.loads());
+        done.discard().map_err(|error| Problem::Own(self.aside_path(), error))?;
+        match missing {
+            Some(missing) => Err(ExperimentError::of(arm, Problem::Unreachable(missing.reason))),
+            None => Ok(Aside {
+                loads: loads?.into_iter().map(|report| report.load).collect(),
+                failures: events.take_failures(),
+            }),
+        }
+    }
+
+    /// Runs the programs and the statements before a run of an arm.
+    pub(super) fn before(&self, place: usize) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        self.command(place, Moment::Before)?;
+        self.statements(place, ("before", &arm.before), self.own_stop())
+    }
+
+    /// Runs the statements and the programs after a run of an arm, the programs also if a statement
+    /// failed.
+    pub(super) fn after(&self, place: usize) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        let statements =
+            self.statements(place, ("after", &arm.after), self.order.stop.of_one_undisturbed_run());
+        let programs = self.command(place, Moment::After);
+        statements.and(programs)
+    }
+
+    fn command(&self, place: usize, moment: Moment) -> Result<(), ExperimentError> {
+        let arm = self.cell(place);
+        let run = self.commands.run(arm, moment, self.servers.stage(place));
+        run.map_err(|problem| ExperimentError::of(arm, problem))
+    }
+
+    /// Runs the jobs of a cell.
+    pub(super) fn measure(
+        &self,
+        place: usize,
+        planned: PlannedRun,
+    ) -> Result<Done, ExperimentError> {
+        let arm = self.cell(place);
+        let order = order_of(self.order, arm, planned.seed)?;
+        let checked = effect::check_order(arm, &order);
+        checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        self.measure_order(place, planned, order, |_| {})
+    }
+
+    /// Runs the jobs of an order on the server of a cell; `begin` completes the order just before.
+    pub(super) fn measure_order(
+        &self,
+        place: usize,
+        planned: PlannedRun,
+        mut order: Order,
+        begin: impl FnOnce(&mut Order),
+    ) -> Result<Done, ExperimentError> {
+        let arm = self.cell(place);
+        order.options.prepare = Prepare::Keep;
+        order.options.teardown = false;
+        order.loads.clone_from(&self.reloaded);
+        order.server_seed = Some(planned.server);
+        order.record = RecordPlace::Exactly(self.own_path());
+        order.stop = self.own_stop();
+        let measured = canary::measure(&mut order);
+        measured.map_err(|problem| ExperimentError::of(arm, Problem::Canary(problem)))?;
+        begin(&mut order);
+        let stage = self.servers.stage(place);
+        let done = run_on(stage, order, Arc::new(NoListener), |live| self.listener.watch(live));
+        let mut done = done.map_err(|error| ExperimentError::of(arm, Problem::Run(error)))?;
+        let problem = match (done.missing_target.take(), done.record_error.take()) {
+            (Some(missing), _) => Problem::Unreachable(missing.reason),
+            (None, Some(error)) => Problem::Record(error),
+            (None, None) => return Ok(done),
+        };
+        let _ = done.discard();
+        Err(ExperimentError::of(arm, problem))
+    }
+
+    /// Brings the data back to its state after the load, and returns a sentence for each failure of
+    /// a teardown on the way.
+    pub(super) fn restore(&mut self, place: usize) -> Result<Vec<String>, ExperimentError> {
+        match self.order.experiment.restore {
+            Restore::None => Ok(Vec::new()),
+            Restore::Statements(_) => {
+                let statements = &self.cell(place).restore;
+                self.statements(place, ("restore", statements), self.own_stop())?;
+                self.settle(place, "`restore`")?;
+                Ok(Vec::new())
+            }
+            Restore::Reload => {
+                let removed = self.aside(place, |order| order.plan.setup.clear())?;
+                if !self.is_interrupted() {
+                    self.set_up.remove(&self.servers.data_of(place));
+                    self.reloaded = self.load(place)?;
+                }
+                Ok(removed.failures)
+            }
+        }
+    }
+
+    /// Returns the path of the record of the run in progress.
+    pub(super) fn own_path(&self) -> PathBuf {
+        self.beside("-run")
+    }
+
+    /// Returns the path of the record of statements beside the runs, which is not kept.
+    pub(super) fn aside_path(&self) -> PathBuf {
+        self.beside("-aside")
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.order.record.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+}
+
+/// Returns an error with its causes, as a sentence.
+pub(super) fn told(error: &ExperimentError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// Reduces an order to statements.
+fn only(order: &mut Order, statements: &[FixedStatement]) {
+    order.plan.setup = statements.to_vec();
+    order.plan.loads.clear();
+    order.plan.teardown.clear();
+    order.options.prepare = Prepare::Fresh;
+}
+
+/// Returns true if the server of an arm is simulated.
+pub(super) fn is_simulated(arm: &Arm) -> bool {
+    arm.plan.target.as_ref().is_some_and(|target| target.kind == TargetKind::Sim)
+}

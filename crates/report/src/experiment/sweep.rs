@@ -1,0 +1,359 @@
+//! The view of a sweep, and its sentences.
+
+use analyze::compare::Comparison;
+use analyze::curve::{
+    ArmCurve, Fitted, Interval, JobAtPoint, NoResponseModel, NoUsl, Peak, PointMean, PointSummary,
+    ResponseModel, Unusable, Usl,
+};
+use workload::question::{BestRule, Quantity};
+
+use super::sentence;
+use crate::number::{NONE, count, significant};
+
+/// A sweep with its results.
+#[derive(Clone, Debug)]
+pub struct SweepView {
+    /// The thing that takes the values, as the file writes it.
+    pub vary: String,
+    /// The values.
+    pub values: Vec<String>,
+    /// Runs of each arm at each point.
+    pub repeats: u32,
+    /// The rule for the best point.
+    pub best: Option<BestRule>,
+    /// The job whose key varies, if it is one.
+    pub job: Option<String>,
+    /// The curve of each arm.
+    pub curves: Vec<ArmCurve>,
+    /// The comparison of the arms at each point; empty with one arm.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Words before the predictions of the response-time model.
+pub(super) const ONE_SERVER: &str =
+    "It assumes one server with exponential service times and arrivals at random";
+
+impl SweepView {
+    /// Returns the results of the job that the sweep is about at a point: the one whose key varies,
+    /// that of the rule, or the first.
+    pub(super) fn job_at<'p>(&self, point: &'p PointSummary) -> Option<&'p JobAtPoint> {
+        let of_rule = || self.best.as_ref().and_then(|rule| rule.metric.of.as_ref());
+        let wanted = self.job.as_ref().or_else(of_rule);
+        let named = point.jobs.iter().find(|job| Some(&job.job) == wanted);
+        named.or_else(|| point.jobs.first())
+    }
+
+    /// Returns the name of the job that the sweep is about.
+    pub(super) fn job_name(&self) -> Option<&str> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points.into_iter().find_map(|point| self.job_at(point)).map(|job| job.job.as_str())
+    }
+
+    /// Returns the points that are not shown to be worse than the best.
+    pub(super) fn not_worse(&self, curve: &ArmCurve) -> Vec<&str> {
+        let all = curve.best.iter().flat_map(|best| best.not_worse());
+        all.map(|point| self.values[point].as_str()).collect()
+    }
+}
+
+/// Returns the answers of a complete sweep: a sentence for each arm, by its name.
+pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
+    let of_arm = |(name, curve): (&&str, &ArmCurve)| {
+        let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
+        format!("{name}{}", answer(sweep, curve))
+    };
+    names.iter().zip(&sweep.curves).map(of_arm).collect()
+}
+
+fn answer(sweep: &SweepView, curve: &ArmCurve) -> String {
+    let SweepView { vary, repeats, .. } = sweep;
+    let Some(rule) = &sweep.best else {
+        let points = count(curve.points.len() as u64, "point");
+        let runs = count((*repeats).into(), "run");
+        return format!("{vary} at {points}, {runs} each{}", failures(sweep, curve));
+    };
+    let metric = &rule.metric;
+    let Some((best, found)) = curve.best.as_ref().and_then(|best| Some((best.best?, best))) else {
+        return format!("no point of {vary} has a usable {metric}");
+    };
+    let value = &sweep.values[best];
+    let mean = curve.judged[best]
+        .as_ref()
+        .map_or_else(|_| NONE.to_owned(), |mean| with_interval(mean, metric.quantity));
+    let (better, others) = (rule.better.superlative(), sweep.not_worse(curve));
+    let rest = match (others.is_empty(), found.is_tested()) {
+        (true, _) => "every other point is significantly worse".to_owned(),
+        (false, true) => format!("not significantly worse: {}", others.join(", ")),
+        (false, false) => {
+            format!("no claim against {}: too few runs, or no scatter", others.join(", "))
+        }
+    };
+    format!("{vary} = {value} has the {better} {metric}: {mean}; {rest}")
+}
+
+/// Returns the points that have no response times, with the reason.
+fn failures(sweep: &SweepView, curve: &ArmCurve) -> String {
+    let named = |is_one: &dyn Fn(&PointSummary) -> bool, words: &str| {
+        let points = curve.points.iter().filter(|point| is_one(point));
+        let values: Vec<&str> = points.map(|point| point.value.as_str()).collect();
+        match values.is_empty() {
+            true => String::new(),
+            false => format!("; {words} at {}", values.join(", ")),
+        }
+    };
+    let exceeds = |point: &PointSummary| {
+        use analyze::compare::Missing::ExceedsCapacity;
+        let times = sweep.job_at(point).into_iter().flat_map(|job| &job.response_ms);
+        times.into_iter().any(|(_, it)| *it == Err(Unusable::Missing(ExceedsCapacity)))
+    };
+    let is_invalid = |point: &PointSummary| point.runs > 0 && !point.is_usable() && !exceeds(point);
+    format!("{}{}", named(&exceeds, "the load exceeds the capacity"), named(&is_invalid, "INVALID"))
+}
+
+/// Returns a mean with its interval: `15.7 ms (95 % CI 15.1 … 16.3 ms, 3 runs)`.
+fn with_interval(mean: &PointMean, quantity: Quantity) -> String {
+    let unit = quantity.unit();
+    let value = |value: f64| sentence::value(value, unit);
+    let runs = count(mean.runs.into(), "run");
+    match mean.interval {
+        Some(Interval { low, high }) => {
+            let low = value(low);
+            let low = low.trim_end_matches(unit).trim_end();
+            format!("{} (95 % CI {low} … {}, {runs})", value(mean.mean), value(high))
+        }
+        None => format!("{} ({runs})", value(mean.mean)),
+    }
+}
+
+fn ends(interval: Interval, value: impl Fn(f64) -> String) -> String {
+    format!("{} … {}", value(interval.low), value(interval.high))
+}
+
+/// Returns the sentences about the universal scalability law.
+pub(super) fn usl(fit: &Result<Usl, NoUsl>) -> Vec<String> {
+    match fit {
+        Ok(usl) => {
+            let [lambda, sigma, kappa] = [usl.lambda, usl.sigma, usl.kappa].map(fitted);
+            vec![
+                format!("one client λ {lambda} requests/s"),
+                format!("contention σ {sigma}"),
+                format!("coherency κ {kappa}"),
+                peak(usl),
+            ]
+        }
+        Err(reason) => vec![format!("not fitted: {}", no_usl(reason))],
+    }
+}
+
+fn fitted(fitted: Fitted) -> String {
+    let number = |number: f64| match number.abs() {
+        0.0 => "0".to_owned(),
+        small if small < 0.01 => format!("{number:.2e}"),
+        _ => significant(number),
+    };
+    match fitted.interval {
+        Some(interval) => format!("{} ({})", number(fitted.estimate), ends(interval, number)),
+        None => number(fitted.estimate),
+    }
+}
+
+fn peak(usl: &Usl) -> String {
+    match &usl.peak {
+        Peak::At { clients, throughput } => {
+            let beyond = match clients.estimate > usl.largest {
+                true => ", beyond the largest number that was measured: an extrapolation",
+                false => "",
+            };
+            format!(
+                "peak {} requests/s at {} clients{beyond}",
+                fitted(*throughput),
+                fitted(*clients)
+            )
+        }
+        Peak::None { above: Some(above) } => {
+            format!("no peak: the throughput does not fall below {} clients", significant(*above))
+        }
+        Peak::None { above: None } => "no peak: the throughput does not fall".to_owned(),
+    }
+}
+
+/// Returns the reason why the law was not fitted.
+pub(super) fn no_usl(reason: &NoUsl) -> String {
+    match reason {
+        NoUsl::NotClients { value } => format!("`{value}` is not a number of clients"),
+        NoUsl::TooFewPoints { has, needs, .. } => {
+            let verb = if *has == 1 { "is" } else { "are" };
+            format!("{} {verb} usable, and {needs} are needed", count(*has as u64, "point"))
+        }
+        NoUsl::NoSmallValue { smallest, largest_allowed } => format!(
+            "the smallest number of clients is {}, and at most {} is needed",
+            significant(*smallest),
+            significant(*largest_allowed)
+        ),
+        NoUsl::Flat { gain } => format!(
+            "the throughputs differ by a factor of {} only: there is no curve",
+            significant(*gain)
+        ),
+        NoUsl::PoorFit { deviation, allowed } => format!(
+            "the points deviate from the law by {}, and {} is allowed",
+            crate::number::percent(*deviation),
+            crate::number::percent(*allowed)
+        ),
+    }
+}
+
+/// Returns the sentences about the response-time model.
+pub(super) fn model(model: &Result<ResponseModel, NoResponseModel>) -> Vec<String> {
+    match model {
+        Ok(model) => vec![
+            format!(
+                "one request {} ms, plateau {} requests/s: server {} ms, delay {} ms",
+                significant(model.one_request_ms),
+                significant(model.plateau_per_s),
+                significant(model.server_ms),
+                significant(model.delay_ms)
+            ),
+            ONE_SERVER.to_owned(),
+        ],
+        Err(reason) => vec![format!("none: {}", no_model(*reason))],
+    }
+}
+
+/// Returns the reason why there is no model.
+pub(super) fn no_model(reason: NoResponseModel) -> String {
+    match reason {
+        NoResponseModel::NoSingleClient => "no point has one client".to_owned(),
+        NoResponseModel::Unusable(reason) => {
+            format!("the point with one client is not usable: {}", unusable(reason))
+        }
+        NoResponseModel::NoOverload => {
+            "no rate exceeds the capacity, so that the plateau is unknown".to_owned()
+        }
+        NoResponseModel::NoLowRate => "no rate is below the capacity".to_owned(),
+        NoResponseModel::NoPlateau { gain } => format!(
+            "the throughput still grows at the largest number of clients, by {}",
+            crate::number::percent(gain)
+        ),
+        NoResponseModel::ShorterThanServer { one_request_ms, server_ms } => format!(
+            "one request takes {} ms, less than the {} ms that one server would need: there are \
+             several",
+            significant(one_request_ms),
+            significant(server_ms)
+        ),
+    }
+}
+
+/// Returns the reason why a point is not usable.
+pub(super) fn unusable(reason: Unusable) -> String {
+    match reason {
+        Unusable::NoRun => "it has no run".to_owned(),
+        Unusable::Invalid => "a run is INVALID".to_owned(),
+        Unusable::NotPositive => "a value is 0".to_owned(),
+        Unusable::Missing(reason) => {
+            sentence::not_compared(analyze::compare::NotCompared::Missing(reason))
+        }
+    }
+}
+
+/// Returns the points that cannot be the best, with the reason.
+pub(super) fn excluded(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
+    let all = curve.best.iter().flat_map(|best| &best.unusable);
+    all.map(|(point, reason)| {
+        let checks: Vec<&str> =
+            curve.points[*point].objections.iter().map(|check| check.name()).collect();
+        let checks = match (reason, checks.is_empty()) {
+            (Unusable::Invalid, false) => format!(" ({})", checks.join(", ")),
+            _ => String::new(),
+        };
+        format!("{} cannot be the best: {}{checks}", sweep.values[*point], unusable(*reason))
+    })
+    .collect()
+}
+
+/// Returns the limiters of a point.
+pub(super) fn limiters(point: &PointSummary) -> String {
+    let names: Vec<&str> = point.limiters.iter().map(|limiter| limiter.name()).collect();
+    names.join(", ")
+}
+
+/// Returns the word for the verdict of a point.
+pub(super) fn verdict(point: &PointSummary) -> &'static str {
+    match point.runs {
+        0 => "not run",
+        _ => point.verdict.verdict(),
+    }
+}
+
+/// Returns a mean with half the width of its interval in percent: `15.7 ms ±3.1 %`.
+pub(super) fn cell(mean: Option<PointMean>, unit: &str) -> String {
+    let Some(mean) = mean else { return NONE.to_owned() };
+    let value = format!("{}{unit}", significant(mean.mean));
+    match mean.interval {
+        None => value,
+        Some(Interval { low, high }) => {
+            let half = (high - low) / 2.0 / mean.mean * 100.0;
+            match half {
+                half if half >= 1_000.0 => format!("{value} ±>999 %"),
+                half => format!("{value} ±{} %", two_digits(half)),
+            }
+        }
+    }
+}
+
+fn two_digits(percent: f64) -> String {
+    match percent {
+        below if below < 9.95 => format!("{below:.1}"),
+        above => format!("{above:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(mean: f64, interval: Option<[f64; 2]>) -> PointMean {
+        let interval = interval.map(|[low, high]| Interval { low, high });
+        PointMean { runs: 3, mean, interval }
+    }
+
+    #[test]
+    fn cell_has_the_mean_with_half_of_its_interval() {
+        let shown = |mean| cell(Some(mean), " ms");
+        assert_eq!(shown(mean(15.7, Some([15.2, 16.2]))), "15.7 ms ±3.2 %");
+        assert_eq!(shown(mean(15.7, Some([10.0, 20.0]))), "15.7 ms ±32 %");
+        assert_eq!(shown(mean(15.7, Some([0.0, 1e6]))), "15.7 ms ±>999 %");
+        assert_eq!(shown(mean(15.7, None)), "15.7 ms");
+        assert_eq!(cell(None, " ms"), NONE);
+    }
+
+    #[test]
+    fn refused_law_and_model_give_the_reason() {
+        let too_few = NoUsl::TooFewPoints { has: 1, needs: 5, unusable: Vec::new() };
+        assert_eq!(no_usl(&too_few), "1 point is usable, and 5 are needed");
+        let too_few = NoUsl::TooFewPoints { has: 3, needs: 5, unusable: Vec::new() };
+        assert_eq!(usl(&Err(too_few)), ["not fitted: 3 points are usable, and 5 are needed"]);
+        let none = model(&Err(NoResponseModel::NoSingleClient));
+        assert_eq!(none, ["none: no point has one client"]);
+        let several = NoResponseModel::ShorterThanServer { one_request_ms: 1.0, server_ms: 4.0 };
+        assert!(no_model(several).ends_with("there are several"));
+    }
+
+    #[test]
+    fn peak_beyond_the_points_is_an_extrapolation() {
+        let fitted = |estimate| Fitted { estimate, interval: None };
+        let usl = |clients| Usl {
+            lambda: fitted(500.0),
+            sigma: fitted(0.02),
+            kappa: fitted(0.000_12),
+            peak: Peak::At { clients: fitted(clients), throughput: fitted(1_850.0) },
+            deviation: 0.01,
+            largest: 64.0,
+            unusable: Vec::new(),
+        };
+        let shown = super::usl(&Ok(usl(88.0)));
+        assert_eq!(shown[..2], ["one client λ 500 requests/s", "contention σ 0.0200"]);
+        assert_eq!(shown[2], "coherency κ 1.20e-4");
+        assert!(shown[3].ends_with("an extrapolation"), "{shown:?}");
+        assert_eq!(peak(&usl(50.0)), "peak 1,850 requests/s at 50.0 clients");
+    }
+}
