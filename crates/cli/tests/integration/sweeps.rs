@@ -91,7 +91,8 @@ fn report_gives_the_answer_of_the_run() {
     for line in ran.stdout.lines().filter(|line| line.starts_with("  ")) {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    let words = ["concurrency(read) = 16 has the highest", "peak", "model", "best", "VALID"];
+    let words =
+        ["concurrency(read) = 16: highest throughput(read), ", "peak", "model", "best", "VALID"];
     for word in words {
         assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
     }

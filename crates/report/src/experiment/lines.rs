@@ -34,7 +34,7 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
 }
 
 impl ExperimentView {
-    /// Returns the answers of a complete sweep: a sentence for each arm.
+    /// Returns the answers of a complete sweep: sentences for each arm.
     pub(super) fn sweep_answers(&self) -> Vec<String> {
         let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
         self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &names))

@@ -56,25 +56,25 @@ impl SweepView {
     }
 }
 
-/// Returns the answers of a complete sweep: a sentence for each arm, by its name.
+/// Returns the answers of a complete sweep: sentences for each arm, by its name.
 pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {
         let name = if names.len() > 1 { format!("{name}: ") } else { String::new() };
-        format!("{name}{}", answer(sweep, curve))
+        answer(sweep, curve).into_iter().map(move |sentence| format!("{name}{sentence}"))
     };
-    names.iter().zip(&sweep.curves).map(of_arm).collect()
+    names.iter().zip(&sweep.curves).flat_map(of_arm).collect()
 }
 
-fn answer(sweep: &SweepView, curve: &ArmCurve) -> String {
+fn answer(sweep: &SweepView, curve: &ArmCurve) -> Vec<String> {
     let SweepView { vary, repeats, .. } = sweep;
     let Some(rule) = &sweep.best else {
         let points = count(curve.points.len() as u64, "point");
         let runs = count((*repeats).into(), "run");
-        return format!("{vary} at {points}, {runs} each{}", failures(sweep, curve));
+        return vec![format!("{vary} at {points}, {runs} each{}", failures(sweep, curve))];
     };
     let metric = &rule.metric;
     let Some((best, found)) = curve.best.as_ref().and_then(|best| Some((best.best?, best))) else {
-        return format!("no point of {vary} has a usable {metric}");
+        return vec![format!("no point of {vary} has a usable {metric}")];
     };
     let value = &sweep.values[best];
     let mean = curve.judged[best]
@@ -88,7 +88,7 @@ fn answer(sweep: &SweepView, curve: &ArmCurve) -> String {
             format!("no claim against {}: too few runs, or no scatter", others.join(", "))
         }
     };
-    format!("{vary} = {value} has the {better} {metric}: {mean}; {rest}")
+    vec![format!("{vary} = {value}: {better} {metric}, {mean}"), rest]
 }
 
 /// Returns the points that have no response times, with the reason.
@@ -110,16 +110,16 @@ fn failures(sweep: &SweepView, curve: &ArmCurve) -> String {
     format!("{}{}", named(&exceeds, "the load exceeds the capacity"), named(&is_invalid, "INVALID"))
 }
 
-/// Returns a mean with its interval: `15.7 ms (95 % CI 15.1 … 16.3 ms, 3 runs)`.
+/// Returns a mean with its interval: `15.7 ms (95 % CI 15.1 … 16.3, 3 runs)`.
 fn with_interval(mean: &PointMean, quantity: Quantity) -> String {
     let unit = quantity.unit();
     let value = |value: f64| sentence::value(value, unit);
     let runs = count(mean.runs.into(), "run");
     match mean.interval {
         Some(Interval { low, high }) => {
-            let low = value(low);
-            let low = low.trim_end_matches(unit).trim_end();
-            format!("{} (95 % CI {low} … {}, {runs})", value(mean.mean), value(high))
+            let [low, high] = [low, high].map(|end| value(end).trim_end_matches(unit).to_owned());
+            let (low, high) = (low.trim_end(), high.trim_end());
+            format!("{} (95 % CI {low} … {high}, {runs})", value(mean.mean))
         }
         None => format!("{} ({runs})", value(mean.mean)),
     }
