@@ -31,7 +31,7 @@ pub struct SweepView {
 
 /// Words before the predictions of the response-time model.
 pub(super) const ONE_SERVER: &str =
-    "It assumes one server with exponential service times and arrivals at random";
+    "It assumes one server with exponential times and random arrivals";
 
 impl SweepView {
     /// Returns the results of the job that the sweep is about at a point: the one whose key varies,
