@@ -11,6 +11,9 @@ use crate::number::time;
 /// Points per nine.
 const POINTS_PER_NINE: f64 = 20.0;
 
+/// Fraction of requests whose times may lie below the axis: a few short ones would take most of it.
+const LOWEST: f64 = 0.05;
+
 /// The curves.
 const KINDS: [(Kind, &str, Stroke); 2] =
     [(Kind::Response, "response", Stroke::Solid), (Kind::Service, "service", Stroke::Dashed)];
@@ -32,7 +35,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
     for (number, (kind, name, stroke)) in KINDS.into_iter().enumerate() {
         let Some(times) = evidence.histogram(kind).filter(|it| !it.is_empty()) else { continue };
         let points = curve(times);
-        let positive = points.iter().map(|point| point.y).filter(|ns| *ns > 0.0);
+        let positive = points.iter().filter(|point| point.x >= LOWEST).map(|point| point.y);
+        let positive = positive.filter(|ns| *ns > 0.0);
         low = positive.clone().fold(low, f64::min);
         high = positive.fold(high, f64::max);
         let ink = Ink::Series(number);
@@ -67,7 +71,7 @@ fn caption(job: &Job<'_>) -> String {
     match gap as f64 > 0.02 * job.summary.service.mean_ns {
         true => format!(
             "At {quantile} the response takes {response} and the service {service}: the gap of \
-             {difference} is waiting before the database began."
+             {difference} is wait and send lag."
         ),
         false => format!(
             "At {quantile} response ({response}) and service ({service}) agree: requests hardly \

@@ -16,6 +16,9 @@ const MOST_BARS: usize = 70;
 /// Fewest bars that even a few times may have.
 const FEWEST_BARS: usize = 12;
 
+/// Fraction of times that may share the first bar.
+const SHORTEST: f64 = 0.005;
+
 /// A valley between two peaks is at most this fraction of the lower one.
 const VALLEY: f64 = 0.5;
 
@@ -67,7 +70,9 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
     if times.is_empty() {
         return Vec::new();
     }
-    let first = number(times.lowest_equivalent(times.min())).floor() as i64;
+    // A few short times share the first bar, so that they take no room from the others.
+    let first = number(times.lowest_equivalent(times.value_at_quantile(SHORTEST)));
+    let first = first.floor() as i64;
     let last = number(times.max()).floor() as i64;
     let edge = |number: i64| 10f64.powf(number as f64 / density);
     let bar = |n: i64| Bar { from: edge(n), to: edge(n + 1), value: 0.0 };

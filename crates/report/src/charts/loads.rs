@@ -8,6 +8,9 @@ use crate::figure::{
 };
 use crate::number::rate;
 
+/// Most points of a load that are drawn as dots too.
+const FEW: usize = 20;
+
 /// Returns the rows per second of each load over its rows.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let loads = &run.view.summary.loads;
@@ -29,6 +32,9 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
         let (ink, stroke) = (Ink::Series(number), Stroke::Solid);
         let thin = thinned(points);
         marks.push(Mark::Band { ink, is_solid: false, extents: thin.spread });
+        if points.len() <= FEW {
+            marks.push(Mark::Dots { ink, points: points.clone() });
+        }
         marks.push(Mark::Line { ink, stroke, points: thin.means });
         legend.push(LegendEntry::new(ink, Swatch::Line(stroke), load.table.as_str()));
     }

@@ -9,6 +9,9 @@ use crate::figure::{
 use crate::number::{significant, span, trimmed};
 use base::Nanos;
 
+/// Least end of the axis: its ticks are whole requests.
+const FEWEST: f64 = 5.0;
+
 /// Returns the requests in progress and the connections of all jobs.
 pub(super) fn figure(run: &Run<'_>) -> Figure {
     let jobs: Vec<Job<'_>> = run.jobs().take(MOST_SERIES / 2).collect();
@@ -42,7 +45,7 @@ pub(super) fn figure(run: &Run<'_>) -> Figure {
             legend.push(LegendEntry::new(ink, Swatch::Line(Stroke::Dotted), text));
         }
     }
-    let y = Axis::from_zero("requests or connections", Unit::Number, most);
+    let y = Axis::from_zero("requests or connections", Unit::Number, most.max(FEWEST));
     words.with([run.time(), y], marks, legend)
 }
 

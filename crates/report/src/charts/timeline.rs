@@ -1,6 +1,8 @@
 //! Events of a run, behind everything that is drawn over time: the warm-up, outages,
 //! stalls of the generator, events, and the begin and end of jobs.
 
+use std::collections::BTreeSet;
+
 use analyze::Observed;
 use base::Nanos;
 use record::metric::generator;
@@ -20,7 +22,20 @@ pub(super) fn marks(run: &Run<'_>) -> Vec<Mark> {
     marks.extend(events(run));
     marks.extend(jobs(run));
     marks.truncate(MOST);
+    name_once(&mut marks);
     marks
+}
+
+/// Leaves the label of the first of equal marks only: the ink tells the others.
+fn name_once(marks: &mut [Mark]) {
+    let mut named = BTreeSet::new();
+    for mark in marks {
+        if let Mark::Rule { label, .. } | Mark::Period { label, .. } = mark
+            && !named.insert(label.clone())
+        {
+            label.clear();
+        }
+    }
 }
 
 fn warm_up(run: &Run<'_>) -> Vec<Mark> {
@@ -97,4 +112,20 @@ fn jobs(run: &Run<'_>) -> Vec<Mark> {
         }
     }
     marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_marks_are_named_once() {
+        let rule =
+            |at: f64, label: &str| Mark::Rule { ink: Ink::Doubtful, at, label: label.into() };
+        let mut marks =
+            [rule(1.0, "first-error"), rule(2.0, "first-error"), rule(3.0, "queue-full")];
+        name_once(&mut marks);
+        let expected = [rule(1.0, "first-error"), rule(2.0, ""), rule(3.0, "queue-full")];
+        assert_eq!(marks, expected);
+    }
 }

@@ -15,7 +15,11 @@ const SECTIONS: [Section; 6] = [
 ];
 
 /// Beginnings of the names of the figures that stand beside the answer: one of each.
-const FIRST: [&str; 4] = ["throughput", "response", "percentiles", "loads"];
+const FIRST: [&str; 7] =
+    ["throughput", "response", "percentiles", "time-parts", "queue", "loads", "cpu"];
+
+/// Most figures beside the answer.
+const MOST_FIRST: usize = 4;
 
 /// Formats the answer of a run as one file of HTML.
 pub fn html(page: &Page, figures: &[Figure]) -> String {
@@ -46,7 +50,7 @@ fn divided(figures: &[Figure]) -> (Vec<&Figure>, Vec<&Figure>) {
         let is_empty = |figure: &Figure| figure.missing.is_some();
         figures.iter().position(|figure| is_it(figure) && !is_empty(figure))
     };
-    let first: Vec<usize> = FIRST.into_iter().filter_map(place).collect();
+    let first: Vec<usize> = FIRST.into_iter().filter_map(place).take(MOST_FIRST).collect();
     let is_first = |place: &usize| first.contains(place);
     let (first, others): (Vec<usize>, Vec<usize>) = (0..figures.len()).partition(is_first);
     let figures = |places: Vec<usize>| places.into_iter().map(|place| &figures[place]).collect();

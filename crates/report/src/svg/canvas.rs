@@ -34,7 +34,7 @@ pub(super) struct Size {
 }
 
 /// The height of ordinary texts, in pixels.
-pub(super) const TEXT: f64 = 12.0;
+pub(super) const TEXT: f64 = 13.0;
 
 /// The height of titles of figures that are files, in pixels.
 pub(super) const TITLE: f64 = 15.0;

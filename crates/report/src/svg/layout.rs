@@ -56,9 +56,9 @@ impl Layout {
             None => legend(&figure.legend, y + 12.0),
         };
         y = legend.last().map_or(y, |(place, ..)| place.y + 4.0);
-        let title_of_y = Place { x: 2.0, y: y + 12.0 };
+        let title_of_y = Place { x: 2.0, y: y + 13.0 };
         let has_title = figure.missing.is_none() && !figure.y.title.is_empty();
-        y += if has_title { LINE + 4.0 } else { 8.0 };
+        y += if has_title { LINE + 8.0 } else { 8.0 };
         let plot = match (figure.y.scale, figure.missing.is_some()) {
             (_, true) => PLOT / 2.0,
             (Scale::Category, false) => CATEGORY * figure.y.ticks.len().max(1) as f64,
@@ -176,7 +176,7 @@ mod tests {
         let short = cut(&long, TEXT, 100.0);
         assert!(short.ends_with('…') && width(&short, TEXT) <= 100.0, "{short}");
         assert_eq!(cut("short", TEXT, 100.0), "short");
-        let lines = wrapped("one two three four", TEXT, 70.0);
+        let lines = wrapped("one two three four", TEXT, 85.0);
         assert_eq!(lines, ["one two", "three four"]);
     }
 }
