@@ -244,3 +244,26 @@ fn experiment_has_a_page_with_effects_and_pairs() {
     fs::remove_file(place.at("e.assay.html")).unwrap();
     check_page(&page_of(&place, "e.assay", &["--run", "1"]));
 }
+
+#[test]
+fn overload_shows_its_queue_and_withholds_its_times() {
+    let place = Place::with("duration = 20s\n[over]\nquery = select 1\nrate = 700\n");
+    let _ = place.virtually("sim:mm1?service=2ms", &[]);
+    let page = page_of(&place, "r.assay", &[]);
+    let (answer, others) = page.split_once("<section id=\"figures\"").unwrap();
+    assert!(answer.contains("Requests in progress") && answer.contains("Throughput over time"));
+    assert!(others.matches("Withheld: the load exceeds the capacity").count() >= 4, "{others}");
+    let calm = Place::with("duration = 20s\n[over]\nquery = select 1\nrate = 70\n");
+    let _ = calm.virtually("sim:mm1?service=2ms", &[]);
+    assert!(!page_of(&calm, "r.assay", &[]).contains("Withheld"));
+}
+
+#[test]
+fn outage_of_a_server_is_an_area_and_its_errors_have_a_figure() {
+    let place = Place::with("duration = 20s\n[read]\nquery = select 1\nrate = 100\n");
+    let _ = place.virtually("sim:mm1?service=1ms&outage=5s..8s", &[]);
+    let listed = place.assay(&["report", "r.assay", "--figures"]).expect(0);
+    assert!(listed.stdout.contains("disconnect."), "{}", listed.stdout);
+    let drawn = place.assay(&["report", "r.assay", "--svg", "errors"]).expect(0);
+    assert!(drawn.stdout.contains(">outage</text>"), "{}", drawn.stdout);
+}
