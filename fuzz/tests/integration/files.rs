@@ -132,7 +132,7 @@ fn an_experiment() -> Vec<u8> {
     drop(writer);
     let outline = Outline::of_text(question).expect("the outline of the test's own question");
     let design = lab::experiment::design(&outline, false);
-    let results = lab::experiment::read_results(&path, &design, &outline.compared());
+    let results = lab::experiment::read_results(&path, &design, &outline.cells());
     assert!(results.expect("an intact record").comparison.is_some());
     let bytes = std::fs::read(&path).expect("the record");
     std::fs::remove_dir_all(&folder).expect("the folder is ours");

@@ -191,6 +191,7 @@ fn figures(run: &ModelRun) -> RunFigures {
         jobs: vec!["read".to_owned()],
         metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), run.throughput)],
         missing: Vec::new(),
+        completed_per_s: Vec::new(),
         cpu: Vec::new(),
         slos: Vec::new(),
         limiter: Component::DatabaseCpu,

@@ -106,6 +106,7 @@ fn figures(throughput: f64) -> RunFigures {
         jobs: vec!["read".to_owned()],
         metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
         missing: Vec::new(),
+        completed_per_s: Vec::new(),
         cpu: Vec::new(),
         slos: Vec::new(),
         limiter: Component::Unknown,

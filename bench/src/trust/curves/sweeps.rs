@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use analyze::compare::RunFigures;
-use analyze::curve::{BestRule, CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
+use analyze::curve::{CurvePoint, CurveRun, Fitted, Peak, best, fit_usl};
 use analyze::summarize;
-use workload::question::{Direction, Quantity, RunMetric};
+use workload::question::{BestRule, Direction, Quantity, RunMetric};
 
 use crate::trust::comparison::ComparisonRate;
 use crate::trust::{plan, simulated};

@@ -26,7 +26,7 @@ impl TestSuite {
         cases.extend(view.declared().flat_map(|(arm, change)| bets(view, arm, change)));
         match &view.capacity {
             Some(search) => cases.push(capacity(view, search)),
-            (None, None) => cases.extend(view.arms.iter().flat_map(slos)),
+            None => cases.extend(view.arms.iter().flat_map(slos)),
         }
         cases.extend(view.repetition.iter().flat_map(repetition));
         TestSuite { name: view.ask.clone(), cases }
