@@ -154,7 +154,8 @@ fn server_that_does_not_tell_of_tls_is_judged_by_the_client() {
 
 #[test]
 fn server_that_declines_tls_ends_the_experiment_before_a_plain_run() {
-    let server = testbed::shared(Kind::Postgres);
+    // Its own: the table of the plain arm stays when the experiment ends early.
+    let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
     let place = place(&READ.replace("url = testbed:postgres\n", ""), TLS);
     let url = server.url().to_string();
     let mut command =

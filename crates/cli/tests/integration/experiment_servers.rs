@@ -209,6 +209,7 @@ fn statement_of_an_arm_that_hangs_is_cancelled_by_an_interrupt() {
     run.says("preparing the data");
     let is_sleeping = || server.sql(sleeping).unwrap() == "1\n";
     while !is_sleeping() {
+        assert!(run.is_running(), "{}", run.ends().stderr);
         std::thread::yield_now();
     }
     run.signal(Signal::SIGINT);
