@@ -226,7 +226,7 @@ impl<'a> Site<'a> {
         self.aside_heard(place, &Arc::default(), change)
     }
 
-    /// As [`Execution::aside`]; `events` hears what happens, also if it fails.
+    /// As [`Site::aside`]; `events` hears what happens, also if it fails.
     fn aside_heard(
         &self,
         place: usize,
