@@ -16,11 +16,13 @@ pub mod sensitivity;
 use std::error::Error;
 use std::sync::Arc;
 
-use analyze::{Evidence, Status};
+use analyze::compare::{RunFigures, RunVerdict};
+use analyze::{Component, Evidence, Status};
 use archive::Archive;
 use base::{Seed, Target};
 use engine::{NoListener, Options, Stop};
 use lab::{Order, RecordPlace};
+use workload::question::{Quantity, RunMetric};
 use workload::{Overrides, Plan};
 
 fn is_objection(status: Status) -> bool {
@@ -30,6 +32,21 @@ fn is_objection(status: Status) -> bool {
 fn plan(workload: &str) -> Result<Plan, Box<dyn Error>> {
     let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
     plan.ok_or_else(|| format!("{diagnostics:?}").into())
+}
+
+/// Returns the figures of a run whose throughput was drawn, not measured.
+fn drawn_figures(throughput: f64, verdict: RunVerdict) -> RunFigures {
+    RunFigures {
+        verdict,
+        jobs: vec!["read".to_owned()],
+        metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
+        missing: Vec::new(),
+        completed_per_s: Vec::new(),
+        cpu: Vec::new(),
+        slos: Vec::new(),
+        limiter: Component::DatabaseCpu,
+        facts: Vec::new(),
+    }
 }
 
 /// Returns the evidence of a run in virtual time with this seed.

@@ -4,10 +4,11 @@ use analyze::compare::{
     Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, RunFigures,
     RunVerdict, Unpaired, compare,
 };
-use analyze::{CheckKind, Component, Status, WarmupEnd, end_of_warmup};
-use workload::question::{Bet, Deltas, Quantity, RunMetric, Scale};
+use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
+use workload::question::{Bet, Deltas, Scale};
 
 use super::laboratory::{Course, LENGTH_S, ModelRun, Order};
+use crate::trust::drawn_figures;
 
 /// The method of an experiment.
 #[derive(Clone, Copy, Debug)]
@@ -186,17 +187,7 @@ fn end(seconds: &[f64]) -> usize {
 
 fn figures(run: &ModelRun) -> RunFigures {
     let suspect = run.is_suspect.then_some((CheckKind::Drift, Status::Suspect));
-    RunFigures {
-        verdict: RunVerdict::new(suspect),
-        jobs: vec!["read".to_owned()],
-        metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), run.throughput)],
-        missing: Vec::new(),
-        completed_per_s: Vec::new(),
-        cpu: Vec::new(),
-        slos: Vec::new(),
-        limiter: Component::DatabaseCpu,
-        facts: Vec::new(),
-    }
+    drawn_figures(run.throughput, RunVerdict::new(suspect))
 }
 
 fn unpaired(runs: &[&ModelRun]) -> Unpaired {

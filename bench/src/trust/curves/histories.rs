@@ -2,11 +2,10 @@
 
 use analyze::compare::{RunFigures, RunVerdict};
 use analyze::history::{HistoryRun, history};
-use analyze::{CheckKind, Component, Status};
 use base::{Seed, Stream};
-use workload::question::{Quantity, RunMetric};
 
 use crate::trust::comparison::ComparisonRate;
+use crate::trust::drawn_figures;
 
 /// Records of a series.
 const RECORDS: u32 = 40;
@@ -93,23 +92,9 @@ fn unchanged(seed: u64, copies: u32) -> Vec<f64> {
 
 /// Returns the first record after each change of the throughput.
 fn changes(values: &[f64]) -> Vec<u32> {
-    let records: Vec<[RunFigures; 1]> = values.iter().map(|value| [figures(*value)]).collect();
+    let records: Vec<[RunFigures; 1]> =
+        values.iter().map(|value| [drawn_figures(*value, RunVerdict::new([]))]).collect();
     let runs: Vec<HistoryRun<'_>> = records.iter().map(|figures| HistoryRun { figures }).collect();
     let all = history(&runs, &[]);
     all.iter().flat_map(|metric| &metric.changes).map(|change| change.after as u32).collect()
-}
-
-fn figures(throughput: f64) -> RunFigures {
-    let none: [(CheckKind, Status); 0] = [];
-    RunFigures {
-        verdict: RunVerdict::new(none),
-        jobs: vec!["read".to_owned()],
-        metrics: vec![(RunMetric::of(Quantity::Throughput, "read"), throughput)],
-        missing: Vec::new(),
-        completed_per_s: Vec::new(),
-        cpu: Vec::new(),
-        slos: Vec::new(),
-        limiter: Component::Unknown,
-        facts: Vec::new(),
-    }
 }

@@ -10,6 +10,7 @@ use workload::Metric;
 use workload::question::{Condition, VariedLoad};
 
 use crate::number::{self, NONE};
+use crate::page::Align;
 
 /// A capacity search with its trials.
 #[derive(Clone, Debug)]
@@ -281,8 +282,22 @@ impl CapacityView {
     }
 }
 
+impl CapacityView {
+    /// Returns the columns of the table of trials.
+    pub(super) fn columns(&self) -> [(&'static str, Align); 6] {
+        [
+            ("run", Align::Right),
+            (self.order.vary.key(), Align::Right),
+            ("phase", Align::Left),
+            ("length", Align::Right),
+            ("outcome", Align::Left),
+            ("reason", Align::Left),
+        ]
+    }
+}
+
 impl TrialView {
-    /// Returns the cells of the trial's row: run, value, phase, length, outcome, reason.
+    /// Returns the cells of the trial, one for each of [`CapacityView::columns`].
     pub(super) fn row(&self, view: &CapacityView) -> [String; 6] {
         let phase = match self.trial.phase.number() {
             Some(number) => format!("{} {number}", self.trial.phase.name()),

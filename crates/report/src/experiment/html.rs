@@ -115,17 +115,9 @@ fn question(out: &mut Document, view: &ExperimentView) {
 
 /// Writes the table of trials of a search.
 fn trials(out: &mut Document, search: &CapacityView) {
-    let columns = [
-        ("run", Align::Right),
-        (search.order.vary.key(), Align::Right),
-        ("phase", Align::Left),
-        ("length", Align::Right),
-        ("outcome", Align::Left),
-        ("reason", Align::Left),
-    ];
     let rows: Vec<Vec<String>> =
         search.trials.iter().map(|trial| trial.row(search).to_vec()).collect();
-    out.rows("Trials", &columns, &rows);
+    out.rows("Trials", &search.columns(), &rows);
 }
 
 fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {

@@ -118,15 +118,7 @@ pub(super) fn table(groups: &[ArmView], comparison: Option<&Comparison>) -> Tabl
 
 /// Returns the table of trials.
 fn trials(search: &CapacityView) -> Table {
-    let titles = [
-        ("run", Align::Right),
-        (search.order.vary.key(), Align::Right),
-        ("phase", Align::Left),
-        ("length", Align::Right),
-        ("outcome", Align::Left),
-        ("reason", Align::Left),
-    ];
-    let columns = titles.map(|(title, align)| (title.to_owned(), align)).to_vec();
+    let columns = search.columns().map(|(title, align)| (title.to_owned(), align)).to_vec();
     let rows = search.trials.iter().map(|trial| all_escaped(&trial.row(search))).collect();
     Table { columns, rows }
 }

@@ -6,7 +6,6 @@ use analyze::curve::{
     PointSummary, ResponseModel, Usl,
 };
 use serde_json::{Map, Value, json};
-use workload::question::CpuOwner;
 
 use super::sweep::{self, SweepView};
 use super::view::{ArmView, ExperimentView};
@@ -80,11 +79,7 @@ fn ends(interval: Interval) -> [f64; 2] {
 
 fn cpu(share: &CpuShare) -> Value {
     json!({
-        "component": match share.owner {
-            CpuOwner::Generator => "generator",
-            CpuOwner::Proxy => "proxy",
-            CpuOwner::Database => "database",
-        },
+        "component": share.owner.name(),
         "user_percent": share.user * 100.0,
         "system_percent": share.system * 100.0,
         "idle_percent": share.idle() * 100.0,

@@ -85,7 +85,7 @@ fn components(out: &mut String, curve: &ArmCurve) {
     let owners = [CpuOwner::Generator, CpuOwner::Proxy, CpuOwner::Database];
     let owners: Vec<CpuOwner> = owners.into_iter().filter(seen).collect();
     let mut titles = vec![String::new(), "verdict".to_owned()];
-    titles.extend(owners.iter().map(|owner| owner_name(*owner).to_owned()));
+    titles.extend(owners.iter().map(|owner| owner.name().to_owned()));
     titles.push("limiter".to_owned());
     let mut rows = vec![titles];
     for point in &curve.points {
@@ -99,14 +99,6 @@ fn components(out: &mut String, curve: &ArmCurve) {
     table(out, &rows, &[1, last]);
     if !owners.is_empty() {
         let _ = writeln!(out, "  processors: user/system/idle in % of those that each may use");
-    }
-}
-
-fn owner_name(owner: CpuOwner) -> &'static str {
-    match owner {
-        CpuOwner::Generator => "generator",
-        CpuOwner::Proxy => "proxy",
-        CpuOwner::Database => "database",
     }
 }
 

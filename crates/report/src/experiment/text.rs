@@ -79,8 +79,7 @@ fn asked(out: &mut String, view: &ExperimentView, search: &CapacityView) {
 
 /// Writes the table of trials.
 fn trials(out: &mut String, search: &CapacityView) {
-    let head = ["run", search.order.vary.key(), "phase", "length", "outcome", "reason"];
-    let mut rows = vec![head.map(str::to_owned)];
+    let mut rows = vec![search.columns().map(|(title, _)| title.to_owned())];
     rows.extend(search.trials.iter().map(|trial| trial.row(search)));
     let _ = writeln!(out, "\ntrials");
     table(out, &rows);

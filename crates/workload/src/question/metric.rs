@@ -67,6 +67,17 @@ pub enum CpuOwner {
     Proxy,
 }
 
+impl CpuOwner {
+    /// Returns the word in answers and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            CpuOwner::Generator => "generator",
+            CpuOwner::Database => "database",
+            CpuOwner::Proxy => "proxy",
+        }
+    }
+}
+
 /// The processor mode whose time is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CpuMode {
