@@ -97,6 +97,8 @@ fn answer_comes_first_and_report_gives_the_same() {
     assert!(markdown.lines().count() <= 100 && markdown.contains("Trials"), "{markdown}");
     place.assay(&["report", "r.assay", "--junit", "cases.xml"]).expect(0);
     place.assay(&["report", "r.assay", "--run", "3"]);
+    let figures = place.assay(&["report", "r.assay", "--figures"]).expect(0).stdout;
+    assert!(figures.contains("A capacity search compares no arms."), "{figures}");
 }
 
 #[test]

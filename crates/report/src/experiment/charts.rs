@@ -68,6 +68,8 @@ fn figure_of_effects(view: &ExperimentView, all: &[Effect<'_>]) -> Figure {
     };
     if shown.is_empty() {
         let reason = match view.comparison {
+            None if view.capacity.is_some() => "A capacity search compares no arms.",
+            None if view.sweep.is_some() => "The points of a sweep are compared in its tables.",
             None => "There is no comparison yet: too few rounds are complete.",
             Some(_) => "No declared metric could be compared.",
         };
