@@ -39,10 +39,10 @@ pub enum Unusable {
 }
 
 /// The mean of a metric over the repeats of a point.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PointMean {
-    /// Number of runs.
-    pub runs: u32,
+    /// Value of each run, in the order of the repeats, in the unit of the metric.
+    pub values: Vec<f64>,
     /// The mean, in the unit of the metric: the geometric one of metrics that are compared by
     /// ratio.
     pub mean: f64,
@@ -150,7 +150,8 @@ fn mean_of(values: &[f64], scale: Scale, alpha: f64) -> PointMean {
     };
     let around = |half: f64| Interval { low: outer(mean - half), high: outer(mean + half) };
     let interval = (error.error > 0.0).then(|| around(error.half_width(alpha)));
-    PointMean { runs: values.len() as u32, mean: outer(mean), interval }
+    let values = values.iter().copied().map(outer).collect();
+    PointMean { values, mean: outer(mean), interval }
 }
 
 /// Returns true if the load of a metric's job, or of any job if it has none, exceeds the capacity.
@@ -212,7 +213,8 @@ pub(super) mod tests {
     #[test]
     fn interval_is_that_of_student_over_the_repeats() {
         let found = mean_of(&[0.1f64.exp(), 1.0, (-0.1f64).exp()]).unwrap();
-        assert_eq!(found.runs, 3);
+        assert_eq!(found.values.len(), 3);
+        assert!((found.values[0] - 0.1f64.exp()).abs() < 1e-12, "{found:?}");
         assert!((found.mean - 1.0).abs() < 1e-12, "{found:?}");
         let interval = found.interval.unwrap();
         let half = 4.302_65 * 0.1 / 3f64.sqrt();

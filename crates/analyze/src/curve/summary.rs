@@ -69,6 +69,8 @@ pub struct ArmCurve {
 pub struct PointSummary {
     /// The value, as the file writes it.
     pub value: String,
+    /// The value as a number; `None` if it is none, such as `off`.
+    pub x: Option<f64>,
     /// Number of runs that count.
     pub runs: u32,
     /// Gravest verdict of its runs.
@@ -103,9 +105,9 @@ impl PointSummary {
 
 impl JobAtPoint {
     /// Returns a response time, if every run has it.
-    pub fn response(&self, wanted: TimeStatistic) -> Option<PointMean> {
+    pub fn response(&self, wanted: TimeStatistic) -> Option<&PointMean> {
         let found = self.response_ms.iter().find(|(statistic, _)| *statistic == wanted);
-        found.and_then(|(_, mean)| mean.as_ref().ok()).copied()
+        found.and_then(|(_, mean)| mean.as_ref().ok())
     }
 }
 
@@ -187,6 +189,7 @@ fn summary(point: &CurvePoint<'_>) -> PointSummary {
     let names = figures().next().map_or(&[][..], |run| run.jobs.as_slice());
     PointSummary {
         value: point.value.clone(),
+        x: point.x,
         runs: point.runs.len() as u32,
         verdict,
         objections: each_once(objections),

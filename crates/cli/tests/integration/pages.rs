@@ -246,6 +246,39 @@ fn experiment_has_a_page_with_effects_and_pairs() {
 }
 
 #[test]
+fn sweep_has_a_page_with_its_curves() {
+    let place = Place::with(
+        "url = sim:usl?service=1ms&contention=0.02&coherency=0.004\nduration = 5s\n[read]\n\
+         query = select 1\nconcurrency = 1\n",
+    );
+    place.write(
+        "s.ini",
+        "[question]\nask = How many clients?\nworkload = w.ini\n[sweep]\n\
+         vary = concurrency(read): 1..64 x2\nbest = highest throughput(read)\n",
+    );
+    place.assay(&["run", "s.ini", "--virtual", "--quiet", "--out", "s.assay"]).expect(0);
+    let listed = place.assay(&["report", "s.assay", "--figures"]).expect(0).stdout;
+    let names: Vec<&str> =
+        listed.lines().map(|line| line.split_once("  ").unwrap().0.trim()).collect();
+    assert_eq!(names, ["throughput", "response", "response-model", "cpu"]);
+    assert!(listed.contains("the fitted law has its peak at 15."), "{listed}");
+    assert!(listed.contains("No component's processor time"), "{listed}");
+    let page = page_of(&place, "s.assay", &[]);
+    check_page(&page);
+    let (answer, others) = page.split_once("<section id=\"question\"").unwrap();
+    assert!(answer.contains("concurrency(read) = 16: highest throughput(read), "), "{answer}");
+    for told in ["predicted peak 15.", "best: highest throughput(read)", "a run</text>"] {
+        assert!(answer.contains(told), "{told}");
+    }
+    for told in ["Points", "Response-time model", "contention σ", "± is half", "<bdi>64</bdi>"] {
+        assert!(others.contains(told), "{told}");
+    }
+    assert!(!page.contains("There is no comparison yet"));
+    fs::remove_file(place.at("s.assay.html")).unwrap();
+    assert_eq!(page_of(&place, "s.assay", &[]), page);
+}
+
+#[test]
 fn overload_shows_its_queue_and_withholds_its_times() {
     let place = Place::with("duration = 20s\n[over]\nquery = select 1\nrate = 700\n");
     let _ = place.virtually("sim:mm1?service=2ms", &[]);

@@ -44,8 +44,8 @@ pub(super) fn figure(run: &Run<'_>, job: &Job<'_>) -> Figure {
         return words.empty(NO_TIMES.to_owned());
     };
     let x = Axis::logarithmic("response time, logarithmic", Unit::Time, [first.from, last.to]);
-    let y = Axis::from_zero("requests", Unit::Number, highest(bars.iter().map(|bar| bar.value)));
-    let mut marks = vec![Mark::Bars { ink: Ink::Series(0), bars: bars.clone() }];
+    let y = Axis::from_zero("requests", Unit::Number, highest(bars.iter().map(|bar| bar.high)));
+    let mut marks = vec![Mark::Bars { is_solid: true, ink: Ink::Series(0), bars: bars.clone() }];
     for name in ["p50", "p99"] {
         if let Some(ns) = job.summary.response.quantile_ns(name) {
             marks.push(Mark::Rule { ink: Ink::Plain, at: ns as f64, label: name.to_owned() });
@@ -75,12 +75,12 @@ fn bars_of(times: &Histogram<u64>, density: u32) -> Vec<Bar> {
     let first = first.floor() as i64;
     let last = number(times.max()).floor() as i64;
     let edge = |number: i64| 10f64.powf(number as f64 / density);
-    let bar = |n: i64| Bar { from: edge(n), to: edge(n + 1), value: 0.0 };
+    let bar = |n: i64| Bar { from: edge(n), to: edge(n + 1), low: 0.0, high: 0.0 };
     let mut bars: Vec<Bar> = (first..=last).map(bar).collect();
     for value in times.iter_recorded() {
         let middle = times.median_equivalent(value.value_iterated_to());
         let place = (number(middle).floor() as i64).clamp(first, last) - first;
-        bars[place as usize].value += value.count_since_last_iteration() as f64;
+        bars[place as usize].high += value.count_since_last_iteration() as f64;
     }
     bars
 }
@@ -90,7 +90,7 @@ fn peaks(bars: &[Bar]) -> Vec<Bar> {
     // Neighbours are added, since a single bar is high or low by chance.
     let sum = |place: usize| {
         let part = &bars[place.saturating_sub(1)..(place + 2).min(bars.len())];
-        part.iter().map(|bar| bar.value).sum::<f64>()
+        part.iter().map(|bar| bar.high).sum::<f64>()
     };
     let heights: Vec<f64> = (0..bars.len()).map(sum).collect();
     let least = highest(heights.iter().copied()) * PEAK;
@@ -163,7 +163,7 @@ mod tests {
         for modes in [&[(1e6, 1)][..], &[(1e3, 50), (1e6, 100), (3e9, 7)], &[(2e6, 5_000)]] {
             let times = histogram(modes);
             let bars = bars(&times);
-            let sum: f64 = bars.iter().map(|bar| bar.value).sum();
+            let sum: f64 = bars.iter().map(|bar| bar.high).sum();
             assert_eq!(sum as u64, times.len());
             assert!(bars.len() <= MOST_BARS, "{}", bars.len());
         }

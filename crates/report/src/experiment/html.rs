@@ -8,42 +8,21 @@ use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::charts::experiment_figures;
 use super::view::{ArmView, ExperimentView, RunView};
-use super::{lines, sentence};
+use super::{lines, sentence, sweep, sweep_html};
 use crate::html::{Badge, Document, Section};
 use crate::number::significant;
 use crate::page::{Align, Line, Tone};
 
-/// The sections, in their order.
-const SECTIONS: [Section; 5] = [
-    Section { id: "answer", title: "Answer" },
-    Section { id: "question", title: "Question and arms" },
-    Section { id: "metrics", title: "Metrics" },
-    Section { id: "runs", title: "Runs" },
-    Section { id: "repeat", title: "How to repeat it" },
-];
-
 /// Formats the answer of an experiment as one file of HTML.
 pub fn experiment_html(view: &ExperimentView) -> String {
-    let mut out = Document::new(&view.ask, &SECTIONS);
+    let mut out = Document::new(&view.ask, &sections(view));
     let figures = experiment_figures(view);
     out.section("answer", |out| {
         answer(out, view);
         out.figures(&figures);
     });
     out.section("question", |out| question(out, view));
-    let compared: &[ArmComparison] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
-    out.section("metrics", |out| {
-        if let Some(search) = &view.capacity {
-            return trials(out, search);
-        }
-        if compared.is_empty() {
-            out.paragraph("There is no comparison yet: too few rounds are complete.");
-        }
-        for arm in compared {
-            metrics(out, &view.arms, arm);
-            pairs(out, &view.arms, arm);
-        }
-    });
+    out.section("numbers", |out| numbers(out, view));
     out.section("runs", |out| runs(out, view));
     out.section("repeat", |out| {
         out.preformatted(&view.command);
@@ -51,6 +30,39 @@ pub fn experiment_html(view: &ExperimentView) -> String {
         out.lines(&[Line::new("record", view.record.as_str())]);
     });
     out.into_text("Made by assay from the record of an experiment.")
+}
+
+/// Returns the sections, in their order.
+fn sections(view: &ExperimentView) -> [Section; 5] {
+    let (question, numbers) = match (&view.capacity, &view.sweep) {
+        (Some(_), _) => ("Question and search", "Trials"),
+        (None, Some(_)) => ("Question and sweep", "Points"),
+        (None, None) => ("Question and arms", "Metrics"),
+    };
+    [
+        Section { id: "answer", title: "Answer" },
+        Section { id: "question", title: question },
+        Section { id: "numbers", title: numbers },
+        Section { id: "runs", title: "Runs" },
+        Section { id: "repeat", title: "How to repeat it" },
+    ]
+}
+
+fn numbers(out: &mut Document, view: &ExperimentView) {
+    if let Some(search) = &view.capacity {
+        return trials(out, search);
+    }
+    if let Some(sweep) = &view.sweep {
+        return sweep_html::points(out, view, sweep);
+    }
+    let compared: &[ArmComparison] = view.comparison.as_ref().map_or(&[], |it| &it.arms);
+    if compared.is_empty() {
+        out.paragraph("There is no comparison yet: too few rounds are complete.");
+    }
+    for arm in compared {
+        metrics(out, &view.arms, arm);
+        pairs(out, &view.arms, arm);
+    }
 }
 
 fn answer(out: &mut Document, view: &ExperimentView) {
@@ -101,6 +113,9 @@ fn question(out: &mut Document, view: &ExperimentView) {
         told.push(Line::new("search", search.asked()));
         told.extend(search.numbers().into_iter().map(|(name, value)| Line::new(name, value)));
         return out.lines(&told);
+    }
+    if let Some(varied) = &view.sweep {
+        told.push(Line::new("sweep", sweep::varied(varied)));
     }
     for (place, arm) in view.arms.iter().enumerate() {
         let role = if place == 0 { "baseline" } else { "arm" };
@@ -172,27 +187,24 @@ fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 fn runs(out: &mut Document, view: &ExperimentView) {
+    let has_points = view.runs.iter().any(|run| run.point.is_some());
     let row = |run: &RunView| {
-        vec![
+        let mut row = vec![
             run.number.to_string(),
             (run.round + 1).to_string(),
             view.arms[run.arm].name.clone(),
+        ];
+        row.extend(has_points.then(|| run.point.clone().unwrap_or_default()));
+        row.extend([
             run.state.to_owned(),
             run.verdict.verdict().to_owned(),
             run.objections.join(", "),
-        ]
+        ]);
+        row
     };
-    let columns = [
-        ("run", Align::Right),
-        ("round", Align::Right),
-        ("arm", Align::Left),
-        ("use", Align::Left),
-        ("verdict", Align::Left),
-        ("objections", Align::Left),
-    ];
-    out.rows(
-        "Runs, in the order of time",
-        &columns,
-        &view.runs.iter().map(row).collect::<Vec<_>>(),
-    );
+    let mut columns = vec![("run", Align::Right), ("round", Align::Right), ("arm", Align::Left)];
+    columns.extend(has_points.then_some(("value", Align::Right)));
+    columns.extend(["use", "verdict", "objections"].map(|title| (title, Align::Left)));
+    let rows: Vec<Vec<String>> = view.runs.iter().map(row).collect();
+    out.rows("Runs, in the order of time", &columns, &rows);
 }

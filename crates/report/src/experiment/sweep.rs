@@ -56,6 +56,12 @@ impl SweepView {
     }
 }
 
+/// Returns the line that says what the sweep varies.
+pub(super) fn varied(sweep: &SweepView) -> String {
+    let SweepView { vary, values, repeats, .. } = sweep;
+    format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))
+}
+
 /// Returns the answers of a complete sweep: sentences for each arm, by its name.
 pub(super) fn answers(sweep: &SweepView, names: &[&str]) -> Vec<String> {
     let of_arm = |(name, curve): (&&str, &ArmCurve)| {
@@ -114,7 +120,7 @@ fn failures(sweep: &SweepView, curve: &ArmCurve) -> String {
 fn with_interval(mean: &PointMean, quantity: Quantity) -> String {
     let unit = quantity.unit();
     let value = |value: f64| sentence::value(value, unit);
-    let runs = count(mean.runs.into(), "run");
+    let runs = count(mean.values.len() as u64, "run");
     match mean.interval {
         Some(Interval { low, high }) => {
             let [low, high] = [low, high].map(|end| value(end).trim_end_matches(unit).to_owned());
@@ -285,7 +291,7 @@ pub(super) fn verdict(point: &PointSummary) -> &'static str {
 }
 
 /// Returns a mean with half the width of its interval in percent: `15.7 ms ±3.1 %`.
-pub(super) fn cell(mean: Option<PointMean>, unit: &str) -> String {
+pub(super) fn cell(mean: Option<&PointMean>, unit: &str) -> String {
     let Some(mean) = mean else { return NONE.to_owned() };
     let value = format!("{}{unit}", significant(mean.mean));
     match mean.interval {
@@ -313,12 +319,12 @@ mod tests {
 
     fn mean(mean: f64, interval: Option<[f64; 2]>) -> PointMean {
         let interval = interval.map(|[low, high]| Interval { low, high });
-        PointMean { runs: 3, mean, interval }
+        PointMean { values: vec![mean; 3], mean, interval }
     }
 
     #[test]
     fn cell_has_the_mean_with_half_of_its_interval() {
-        let shown = |mean| cell(Some(mean), " ms");
+        let shown = |mean: PointMean| cell(Some(&mean), " ms");
         assert_eq!(shown(mean(15.7, Some([15.2, 16.2]))), "15.7 ms ±3.2 %");
         assert_eq!(shown(mean(15.7, Some([10.0, 20.0]))), "15.7 ms ±32 %");
         assert_eq!(shown(mean(15.7, Some([0.0, 1e6]))), "15.7 ms ±>999 %");

@@ -1,12 +1,11 @@
 //! The parts of a Markdown report that a sweep has.
 
-use analyze::curve::{ArmCurve, PointSummary};
-use workload::question::TimeStatistic;
+use analyze::curve::ArmCurve;
 
 use super::sweep::{self, SweepView};
+use super::sweep_table::{point_columns, point_row};
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, escaped};
-use crate::page::Align;
 
 /// Writes the models of each arm.
 pub(super) fn models(out: &mut Document, view: &ExperimentView) {
@@ -31,38 +30,13 @@ pub(super) fn models(out: &mut Document, view: &ExperimentView) {
 
 /// Returns the table of the points of all arms.
 pub(super) fn table(view: &ExperimentView, sweep: &SweepView) -> Table {
-    let titles = [
-        (sweep.vary.as_str(), Align::Right),
-        ("arm", Align::Left),
-        ("requests/s", Align::Right),
-        ("p50", Align::Right),
-        ("p95", Align::Right),
-        ("p99", Align::Right),
-        ("verdict", Align::Left),
-        ("limiter", Align::Left),
-    ];
+    let titles = point_columns(sweep);
     let columns = titles.map(|(title, align)| (escaped(title), align)).to_vec();
     let arms = view.arms.iter().zip(&sweep.curves);
     let rows = arms.flat_map(|(arm, curve): (&ArmView, &ArmCurve)| {
-        curve.points.iter().map(move |point| row(sweep, arm, point))
+        curve.points.iter().map(move |point| all_escaped(&point_row(sweep, arm, point)))
     });
     Table { columns, rows: rows.collect() }
-}
-
-fn row(sweep: &SweepView, arm: &ArmView, point: &PointSummary) -> Vec<String> {
-    let job = sweep.job_at(point);
-    let completed = job.and_then(|job| job.completed_per_s.as_ref().ok()).copied();
-    let time = |statistic| sweep::cell(job.and_then(|job| job.response(statistic)), " ms");
-    all_escaped(&[
-        point.value.clone(),
-        arm.name.clone(),
-        sweep::cell(completed, ""),
-        time(TimeStatistic::P50),
-        time(TimeStatistic::P95),
-        time(TimeStatistic::P99),
-        sweep::verdict(point).to_owned(),
-        sweep::limiters(point),
-    ])
 }
 
 fn all_escaped(texts: &[String]) -> Vec<String> {

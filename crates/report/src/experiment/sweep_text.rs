@@ -4,12 +4,15 @@ use std::fmt::Write as _;
 
 use analyze::curve::{ArmCurve, PointSummary, ResponseModel, Standing};
 use base::printable;
-use workload::question::{CpuOwner, TimeStatistic};
+use workload::question::TimeStatistic;
 
-use super::lines;
 use super::sweep::{self, SweepView};
+use super::sweep_table::{
+    COMPARISON_COLUMNS, MODEL_COLUMNS, SHARES, bets, comparison_rows, model_row, owners, shares,
+};
 use super::view::ExperimentView;
-use crate::number::{NONE, percent, significant};
+use crate::number::{NONE, significant};
+use crate::page::Align;
 use crate::text::bar;
 
 /// The quantiles in the table of points.
@@ -53,12 +56,6 @@ fn paragraph(out: &mut String, label: &str, lines: impl IntoIterator<Item = Stri
     }
 }
 
-/// Returns the line that says what the sweep varies.
-pub(super) fn varied(sweep: &SweepView) -> String {
-    let SweepView { vary, values, repeats, .. } = sweep;
-    format!("{vary}: {} ({repeats} runs at each, in random order)", values.join(", "))
-}
-
 fn points(out: &mut String, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
     let job = sweep.job_name().unwrap_or_default();
     let title = format!("{job} by {}{of_arm} (± half of the 95 % interval)", sweep.vary);
@@ -67,7 +64,7 @@ fn points(out: &mut String, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
     let mut rows = vec![titles.to_vec()];
     for point in &curve.points {
         let job = sweep.job_at(point);
-        let completed = job.and_then(|job| job.completed_per_s.as_ref().ok()).copied();
+        let completed = job.and_then(|job| job.completed_per_s.as_ref().ok());
         let mut row = vec![label(&point.value), sweep::cell(completed, "")];
         for quantile in QUANTILES {
             row.push(sweep::cell(job.and_then(|job| job.response(quantile)), " ms"));
@@ -79,11 +76,7 @@ fn points(out: &mut String, sweep: &SweepView, curve: &ArmCurve, of_arm: &str) {
 
 /// Writes verdict, processor time and limiter of each point.
 fn components(out: &mut String, curve: &ArmCurve) {
-    let seen = |owner: &CpuOwner| {
-        curve.points.iter().flat_map(|point| &point.cpu).any(|share| share.owner == *owner)
-    };
-    let owners = [CpuOwner::Generator, CpuOwner::Proxy, CpuOwner::Database];
-    let owners: Vec<CpuOwner> = owners.into_iter().filter(seen).collect();
+    let owners = owners(&[curve]);
     let mut titles = vec![String::new(), "verdict".to_owned()];
     titles.extend(owners.iter().map(|owner| owner.name().to_owned()));
     titles.push("limiter".to_owned());
@@ -98,20 +91,8 @@ fn components(out: &mut String, curve: &ArmCurve) {
     let last = rows[0].len() - 1;
     table(out, &rows, &[1, last]);
     if !owners.is_empty() {
-        let _ = writeln!(out, "  processors: user/system/idle in % of those that each may use");
+        let _ = writeln!(out, "  {SHARES}");
     }
-}
-
-fn shares(point: &PointSummary, owner: CpuOwner) -> String {
-    let share = point.cpu.iter().find(|share| share.owner == owner);
-    share.map_or_else(
-        || NONE.to_owned(),
-        |share| {
-            let all = [share.user, share.system, share.idle()];
-            let shown = all.map(|part| format!("{:.0}", part * 100.0));
-            shown.join("/")
-        },
-    )
 }
 
 /// Draws the metric of the rule, or the throughput, as a bar for each point.
@@ -168,46 +149,32 @@ fn charted(sweep: &SweepView, curve: &ArmCurve) -> (String, Vec<Option<f64>>) {
 
 /// Writes the predictions of the response-time model beside the measured times.
 fn predictions(out: &mut String, sweep: &SweepView, model: &ResponseModel) {
-    let titles = ["", "requests/s", "busy", "model", "measured mean", "deviation"];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
-    for point in &model.points {
-        let ms = |value: f64| format!("{} ms", significant(value));
-        let deviation = point
-            .deviation
-            .map(|deviation| super::sentence::signed(deviation, workload::question::Scale::Ratio));
-        rows.push(vec![
-            label(&sweep.values[point.point]),
-            significant(point.rate_per_s),
-            percent(point.utilisation),
-            point.predicted_ms.map_or_else(|| NONE.to_owned(), ms),
-            ms(point.measured_ms),
-            deviation.unwrap_or_else(|| NONE.to_owned()),
-        ]);
-    }
+    let mut rows = vec![titled(&MODEL_COLUMNS)];
+    rows.extend(
+        model
+            .points
+            .iter()
+            .map(|point| [&[label(&sweep.values[point.point])][..], &model_row(point)].concat()),
+    );
     table(out, &rows, &[]);
+}
+
+/// Returns the titles of columns behind that of the points.
+fn titled(columns: &[(&str, Align)]) -> Vec<String> {
+    std::iter::once("").chain(columns.iter().map(|(title, _)| *title)).map(str::to_owned).collect()
 }
 
 /// Writes the comparison of the arms at each point, of the metrics that were declared.
 fn comparisons(out: &mut String, view: &ExperimentView, sweep: &SweepView) {
-    let titles = ["", "metric", "arm", "change", "interval", ""];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
-    let mut bets = Vec::new();
-    for (value, comparison) in sweep.values.iter().zip(&sweep.comparisons) {
-        for arm in &comparison.arms {
-            let name = &view.arms[arm.arm].name;
-            for change in arm.changes.iter().filter(|change| !change.is_exploratory) {
-                let [metric, _, _, size, interval, conclusion] = lines::row(change);
-                rows.push(vec![label(value), metric, name.clone(), size, interval, conclusion]);
-            }
-            bets.extend(lines::bets(arm).map(|bet| format!("{name} at {value}: {bet}")));
-        }
-    }
+    let mut rows = vec![titled(&COMPARISON_COLUMNS)];
+    let all = comparison_rows(view, sweep).into_iter();
+    rows.extend(all.map(|(value, cells)| [&[label(value)][..], &cells].concat()));
     if rows.len() > 1 {
         let title = format!("arms against {} at each point", view.arms[0].name);
         let _ = writeln!(out, "\n{}", printable(&title));
         table(out, &rows, &[1, 2, 5]);
     }
-    paragraph(out, "bet", bets);
+    paragraph(out, "bet", bets(view, sweep));
 }
 
 /// Returns a value that is short enough for a column.
@@ -249,19 +216,20 @@ mod tests {
     use analyze::Status;
     use analyze::compare::CpuShare;
     use analyze::curve::{BestPoint, Interval, JobAtPoint, OtherPoint, PointMean, Unusable};
-    use workload::question::{BestRule, Direction, RunMetric};
+    use workload::question::{BestRule, CpuOwner, Direction, RunMetric};
 
     use super::*;
 
     fn mean(mean: f64) -> PointMean {
         let interval = Some(Interval { low: mean * 0.55, high: mean * 1.45 });
-        PointMean { runs: 3, mean, interval }
+        PointMean { values: vec![mean; 3], mean, interval }
     }
 
     fn point(value: &str, per_s: f64) -> PointSummary {
         let share = |owner| CpuShare { owner, user: 1.0, system: 0.0, processors: 2.0 };
         PointSummary {
             value: value.to_owned(),
+            x: value.parse().ok(),
             runs: 3,
             verdict: Status::Suspect,
             objections: Vec::new(),

@@ -9,8 +9,8 @@ use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::lines;
 use super::sentence;
-use super::sweep_text;
 use super::view::{ArmView, ExperimentView};
+use super::{sweep, sweep_text};
 
 /// Formats the answer of an experiment: the sentence first, then what was asked, bets, limiters,
 /// validity, metrics and pairs.
@@ -88,7 +88,7 @@ fn trials(out: &mut String, search: &CapacityView) {
 fn arms(out: &mut String, view: &ExperimentView) {
     let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
     if let Some(sweep) = &view.sweep {
-        let _ = writeln!(out, "sweep      {}", printable(&sweep_text::varied(sweep)));
+        let _ = writeln!(out, "sweep      {}", printable(&sweep::varied(sweep)));
         if view.arms.len() == 1 {
             return;
         }

@@ -29,12 +29,21 @@ pub enum Scale {
     Tail,
     /// Seconds since time zero.
     Time,
-    /// Names, from the top to the bottom.
+    /// Names: from the top to the bottom, or from left to right.
     Category,
 }
 
 /// Most decades of a logarithmic axis; the lowest values lie on its edge.
 const MOST_DECADES: f64 = 12.0;
+
+/// Smallest ratio of the outer values of a logarithmic axis at values.
+const WIDE: f64 = 4.0;
+
+/// Part of an axis below which its values are crowded if half of them lie there.
+const CROWDED: f64 = 0.4;
+
+/// Room beside the outer values of an axis, as a fraction of their distance.
+const ROOM: f64 = 0.06;
 
 impl Axis {
     /// Creates an axis from zero to a round number that is not below `highest`.
@@ -94,6 +103,56 @@ impl Axis {
         }
     }
 
+    /// Creates an axis with ticks at these values and nowhere else, in ascending order, and with
+    /// room beside the outer ones; `reach` is a further value within it. It is logarithmic if most
+    /// values would be close together at its lower end otherwise.
+    pub(crate) fn at_values(title: &str, values: &[(f64, &str)], reach: Option<f64>) -> Axis {
+        let all = values.iter().map(|(at, _)| *at).chain(reach);
+        let low = all.clone().fold(f64::INFINITY, f64::min);
+        let high = all.fold(f64::NEG_INFINITY, f64::max);
+        let middle = values.get(values.len() / 2).map_or(high, |(at, _)| *at);
+        let is_crowded = low > 0.0 && high >= WIDE * low && middle < low + CROWDED * (high - low);
+        let (scale, from, to) = match is_crowded {
+            true => {
+                let room = (high / low).powf(ROOM);
+                (Scale::Logarithmic, low / room, high * room)
+            }
+            false => {
+                let room = if high > low { ROOM * (high - low) } else { low.abs().max(1.0) };
+                (Scale::Linear, low - room, high + room)
+            }
+        };
+        let ticks = values.iter().map(|(at, label)| Tick::new(*at, *label)).collect();
+        Axis { title: title.to_owned(), scale, from, to, ticks }
+    }
+
+    /// Creates a horizontal axis of names; the first has the value 0, and is at the left.
+    pub(crate) fn slots(title: &str, names: &[&str]) -> Axis {
+        let tick = |(place, name): (usize, &&str)| Tick::new(place as f64, *name);
+        Axis {
+            title: title.to_owned(),
+            scale: Scale::Category,
+            from: -0.5,
+            to: names.len().max(1) as f64 - 0.5,
+            ticks: names.iter().enumerate().map(tick).collect(),
+        }
+    }
+
+    /// Returns the value at a distance from another one, as a fraction of the axis.
+    pub(crate) fn beside(&self, value: f64, distance: f64) -> f64 {
+        match self.scale {
+            Scale::Logarithmic => value * (self.to / self.from).powf(distance),
+            Scale::Linear | Scale::Time | Scale::Category | Scale::Tail => {
+                value + distance * (self.to - self.from)
+            }
+        }
+    }
+
+    /// Returns true if the axis has a place for a value.
+    pub(crate) fn has(&self, value: f64) -> bool {
+        (self.from.min(self.to)..=self.from.max(self.to)).contains(&value)
+    }
+
     /// Returns the place of a value between the ends of the axis, 0 to 1. `None` for what is not a
     /// number, and for what a logarithmic axis does not have.
     pub fn place(&self, value: f64) -> Option<f64> {
@@ -134,6 +193,24 @@ mod tests {
             [0.0, 0.012],
             &["0.0 %", "0.2 %", "0.4 %", "0.6 %", "0.8 %", "1.0 %", "1.2 %"],
         );
+    }
+
+    #[test]
+    fn axis_at_values_has_their_labels_and_room_beside_them() {
+        let axis = Axis::at_values("", &[(1.0, "1"), (8.0, "8")], None);
+        check(&axis, [0.58, 8.42], &["1", "8"]);
+        assert_eq!(axis.scale, Scale::Linear);
+        let rates = Axis::at_values("", &[(1.0, "1"), (7.0, "7"), (15.0, "15")], None);
+        assert_eq!(rates.scale, Scale::Linear);
+        let axis = Axis::at_values("", &[(1.0, "1"), (2.0, "2"), (8.0, "8")], Some(10.0));
+        assert_eq!(axis.scale, Scale::Logarithmic);
+        assert!(axis.from < 1.0 && axis.to > 10.0 && axis.has(10.0) && !axis.has(20.0), "{axis:?}");
+        let middle = axis.beside(1.0, 0.5);
+        let distance = axis.place(middle).unwrap() - axis.place(1.0).unwrap();
+        assert!((distance - 0.5).abs() < 1e-9, "{axis:?}");
+        let single = Axis::at_values("", &[(0.0, "off")], None);
+        assert!(single.from < 0.0 && single.to > 0.0, "{single:?}");
+        check(&Axis::slots("", &["on", "off"]), [-0.5, 1.5], &["on", "off"]);
     }
 
     #[test]

@@ -20,15 +20,17 @@ pub struct Extent {
     pub high: f64,
 }
 
-/// A bar that stands on the horizontal axis.
+/// A bar, or a part of a bar above another part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
     /// Left edge.
     pub from: f64,
     /// Right edge.
     pub to: f64,
-    /// Height.
-    pub value: f64,
+    /// Lower end; 0 for a bar that stands on the axis.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
 }
 
 /// A cell of a heat map.
@@ -60,6 +62,23 @@ pub enum Ink {
     Doubtful,
     /// A bad result.
     Bad,
+}
+
+/// The shape of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol {
+    /// A filled circle.
+    Disc,
+    /// An empty circle, wide enough to surround another symbol.
+    Ring,
+    /// An empty square, as wide.
+    Square,
+    /// Two crossing lines.
+    Cross,
+    /// A filled rhomb.
+    Diamond,
+    /// A filled triangle that points upwards.
+    Triangle,
 }
 
 /// The stroke of a line.
@@ -110,10 +129,21 @@ pub enum Mark {
         /// Their places.
         points: Vec<Point>,
     },
-    /// Bars on the horizontal axis.
+    /// Points with a shape.
+    Symbols {
+        /// Their ink.
+        ink: Ink,
+        /// Their shape.
+        symbol: Symbol,
+        /// Their places.
+        points: Vec<Point>,
+    },
+    /// Bars.
     Bars {
         /// Their ink.
         ink: Ink,
+        /// True if they are a quantity, false if they are the rest of one.
+        is_solid: bool,
         /// The bars.
         bars: Vec<Bar>,
     },
@@ -122,6 +152,13 @@ pub enum Mark {
         /// Their ink.
         ink: Ink,
         /// The intervals, at their vertical places.
+        extents: Vec<Extent>,
+    },
+    /// Vertical intervals with ends, each around a point. An end beyond the axis is open.
+    ErrorBars {
+        /// Their ink.
+        ink: Ink,
+        /// The intervals, at their horizontal places.
         extents: Vec<Extent>,
     },
     /// Horizontal ranges as wide stripes, behind intervals.
@@ -191,8 +228,12 @@ pub enum Swatch {
     Spread,
     /// A dot.
     Dot,
-    /// An interval.
+    /// A horizontal interval.
     Interval,
+    /// A vertical interval.
+    ErrorBar,
+    /// A shape of points.
+    Symbol(Symbol),
 }
 
 impl LegendEntry {

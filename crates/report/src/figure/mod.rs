@@ -11,7 +11,7 @@ mod ticks;
 mod unit;
 
 pub use axis::{Axis, Scale};
-pub use mark::{Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
+pub use mark::{Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol};
 pub use thin::{MOST_POINTS, MOST_SERIES, Thinned, thinned};
 pub use ticks::Tick;
 pub use unit::Unit;

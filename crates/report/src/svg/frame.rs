@@ -64,16 +64,22 @@ const QUIET: &str = " fill-opacity=\"0.75\"";
 
 fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid: &str) {
     let mut free = 0.0;
+    let is_named = figure.x.scale == Scale::Category;
+    // A name is cut to its slot, because no other name can be read from its neighbours.
+    let slot = (layout.right - layout.left) / figure.x.ticks.len().max(1) as f64 - 5.0;
     for tick in &figure.x.ticks {
         let Some(x) = layout.x(figure, tick.at) else { continue };
-        canvas.line(Place { x, y: layout.top }, Place { x, y: layout.bottom }, grid);
-        let half = width(&tick.label, TEXT) / 2.0;
+        if !is_named {
+            canvas.line(Place { x, y: layout.top }, Place { x, y: layout.bottom }, grid);
+        }
+        let label = if is_named { cut(&tick.label, TEXT, slot) } else { tick.label.clone() };
+        let half = width(&label, TEXT) / 2.0;
         // A label that would touch the one before it is left out; its line stays.
         let middle = x.clamp(half, (WIDTH - half - 1.0).max(half));
         if middle - half >= free {
             free = middle + half + 4.0;
             let place = Place { x: middle, y: layout.bottom + LINE };
-            canvas.text(place, Anchor::Middle, "", &tick.label);
+            canvas.text(place, Anchor::Middle, "", &label);
         }
     }
 }
@@ -97,7 +103,7 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
             _ => continue,
         };
         let Some(x) = layout.x(figure, at) else { continue };
-        let text = cut(label, SMALL, 150.0);
+        let text = cut(label, SMALL, 220.0);
         let needed = width(&text, SMALL) + 6.0;
         let begin = if x + needed > layout.right { x - needed } else { x };
         if text.is_empty() {

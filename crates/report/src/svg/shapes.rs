@@ -3,7 +3,9 @@
 use super::canvas::{Canvas, Place, number, pair};
 use super::layout::{Layout, SWATCH};
 use super::palette::color;
-use crate::figure::{Bar, Extent, Figure, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch};
+use crate::figure::{
+    Bar, Extent, Figure, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol,
+};
 
 /// Half the height of an interval's end, in pixels.
 const END: f64 = 5.0;
@@ -38,7 +40,18 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
             canvas.path(&band(&plot, extents), &filled(*ink, opacity));
         }
         Mark::Dots { ink, points } => dots(canvas, &plot, *ink, points),
-        Mark::Bars { ink, bars } => canvas.path(&boxes(&plot, bars), &filled(*ink, "0.75")),
+        Mark::Symbols { ink, symbol, points } => {
+            let places = points.iter().filter_map(|point| plot.place(point.x, point.y));
+            let path: String = places.map(|place| shape(place, *symbol, 1.0)).collect();
+            canvas.path(&path, &shaped(*ink, *symbol));
+        }
+        Mark::ErrorBars { ink, extents } => {
+            canvas.path(&error_bars(&plot, extents), &stroked(*ink, Stroke::Solid));
+        }
+        Mark::Bars { ink, is_solid, bars } => {
+            let opacity = if *is_solid { "0.75" } else { "0.15" };
+            canvas.path(&boxes(&plot, bars), &filled(*ink, opacity));
+        }
         Mark::Intervals { ink, extents } => {
             let attributes = stroked(*ink, Stroke::Solid);
             canvas.path(&intervals(&plot, extents), &attributes);
@@ -157,12 +170,11 @@ fn dotted(ink: Ink) -> String {
 }
 
 fn boxes(plot: &Plot<'_>, bars: &[Bar]) -> String {
-    let bottom = plot.layout.bottom;
     let area = |bar: &Bar| {
-        let (from, to) = (plot.place(bar.from, bar.value)?, plot.place(bar.to, bar.value)?);
+        let (from, to) = (plot.place(bar.from, bar.high)?, plot.place(bar.to, bar.low)?);
         // Half a pixel between bars keeps them apart.
         let right = (to.x - 0.5).max(from.x);
-        Some(rectangle([from.x, right], [from.y, bottom]))
+        Some(rectangle([from.x, right], [from.y, to.y]))
     };
     bars.iter().filter_map(area).collect()
 }
@@ -187,6 +199,55 @@ fn intervals(plot: &Plot<'_>, extents: &[Extent]) -> String {
         Some(format!("M{left} {top}v{length}M{left} {y}H{right}M{right} {top}v{length}"))
     };
     extents.iter().filter_map(whole).collect()
+}
+
+fn error_bars(plot: &Plot<'_>, extents: &[Extent]) -> String {
+    let whole = |extent: &Extent| {
+        let low = plot.place(extent.at, extent.low)?;
+        let high = plot.place(extent.at, extent.high)?;
+        let end = |value: f64, place: Place| match plot.figure.y.has(value) {
+            true => format!("M{} {}h{}", number(place.x - END), number(place.y), number(2.0 * END)),
+            false => String::new(),
+        };
+        let line = format!("M{}V{}", pair(low), number(high.y));
+        Some(line + &end(extent.low, low) + &end(extent.high, high))
+    };
+    extents.iter().filter_map(whole).collect()
+}
+
+/// Returns the path of a symbol at a place, of its usual size times `scale`.
+fn shape(Place { x, y }: Place, symbol: Symbol, scale: f64) -> String {
+    let circle = |radius: f64| {
+        let (left, r, width) = (number(x - radius), number(radius), number(2.0 * radius));
+        format!("M{left} {}a{r} {r} 0 1 0 {width} 0a{r} {r} 0 1 0 -{width} 0Z", number(y))
+    };
+    let size = scale * size(symbol);
+    let (s, d) = (number(size), number(2.0 * size));
+    let (left, top) = (number(x - size), number(y - size));
+    match symbol {
+        Symbol::Disc | Symbol::Ring => circle(size),
+        Symbol::Square => format!("M{left} {top}h{d}v{d}h-{d}Z"),
+        Symbol::Cross => format!("M{left} {top}l{d} {d}m-{d} 0l{d} -{d}"),
+        Symbol::Diamond => format!("M{left} {}l{s} -{s}l{s} {s}l-{s} {s}Z", number(y)),
+        Symbol::Triangle => format!("M{left} {}h{d}l-{s} -{d}Z", number(y + size)),
+    }
+}
+
+/// Returns half the width of a symbol, in pixels.
+fn size(symbol: Symbol) -> f64 {
+    match symbol {
+        Symbol::Disc => 3.5,
+        Symbol::Ring | Symbol::Square => 8.0,
+        Symbol::Cross | Symbol::Triangle => 4.0,
+        Symbol::Diamond => 5.0,
+    }
+}
+
+fn shaped(ink: Ink, symbol: Symbol) -> String {
+    match symbol {
+        Symbol::Disc | Symbol::Diamond | Symbol::Triangle => filled(ink, "1"),
+        Symbol::Ring | Symbol::Square | Symbol::Cross => stroked(ink, Stroke::Solid),
+    }
 }
 
 fn ranges(plot: &Plot<'_>, extents: &[Extent]) -> String {
@@ -240,6 +301,20 @@ pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntr
         Swatch::Dot => {
             let dot = format!("M{} {}h0", number(left + SWATCH / 2.0), number(middle));
             canvas.path(&dot, &dotted(entry.ink));
+        }
+        Swatch::Symbol(symbol) => {
+            // A wide symbol would touch the next line of the legend.
+            let shown = match symbol {
+                Symbol::Ring | Symbol::Square => 5.5 / size(symbol),
+                Symbol::Disc | Symbol::Cross | Symbol::Diamond | Symbol::Triangle => 1.0,
+            };
+            let at = Place { x: left + SWATCH / 2.0, y: middle };
+            canvas.path(&shape(at, symbol, shown), &shaped(entry.ink, symbol));
+        }
+        Swatch::ErrorBar => {
+            let x = left + SWATCH / 2.0;
+            let ends = format!("M{0} {1}h8m-4 0v12m-4 0h8", number(x - 4.0), number(middle - 6.0),);
+            canvas.path(&ends, &stroked(entry.ink, Stroke::Solid));
         }
         Swatch::Interval => {
             let ends = format!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::figure::{
-    Axis, Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit,
+    Axis, Bar, Extent, HeatCell, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit,
 };
 
 /// Returns a figure with every mark.
@@ -16,19 +16,38 @@ fn whole() -> Figure {
         vec![Extent { at: 2.0, low: 1.0, high: 3.0 }, Extent { at: 3.0, low: 1.0, high: 2.0 }];
     let cells = vec![HeatCell { x: [6.0, 7.0], y: [1.0, 2.0], level: 3 }];
     let label = || "warm-up".to_owned();
-    let marks = vec![
+    let symbols = [
+        Symbol::Disc,
+        Symbol::Ring,
+        Symbol::Square,
+        Symbol::Cross,
+        Symbol::Diamond,
+        Symbol::Triangle,
+    ];
+    let symbols = (0..).map(f64::from).zip(symbols).map(|(x, symbol)| Mark::Symbols {
+        ink: Ink::Series(3),
+        symbol,
+        points: vec![Point { x, y: 0.5 }],
+    });
+    let mut marks = vec![
         Mark::Period { ink: Ink::Quiet, from: 0.0, to: 1.0, label: label() },
         Mark::Band { ink, is_solid: false, extents: extents.clone() },
         Mark::Line { ink, stroke: Stroke::Dashed, points: points.clone() },
         Mark::Steps { ink: Ink::Series(1), stroke: Stroke::Solid, points: points.clone() },
         Mark::Dots { ink: Ink::Series(2), points },
-        Mark::Bars { ink, bars: vec![Bar { from: 8.0, to: 9.0, value: 3.0 }] },
+        Mark::Bars {
+            ink,
+            is_solid: true,
+            bars: vec![Bar { from: 8.0, to: 9.0, low: 0.0, high: 3.0 }],
+        },
+        Mark::ErrorBars { ink, extents: vec![Extent { at: 9.5, low: 1.0, high: 99.0 }] },
         Mark::Ranges { ink: Ink::Doubtful, extents: extents.clone() },
         Mark::Intervals { ink: Ink::Plain, extents },
         Mark::Cells { ink, cells },
         Mark::Rule { ink: Ink::Bad, at: 5.0, label: "<outage>".to_owned() },
         Mark::Level { ink: Ink::Plain, at: 4.5, label: "limit".to_owned() },
     ];
+    marks.extend(symbols);
     Figure {
         name: "all".to_owned(),
         title: "All marks & <more>".to_owned(),

@@ -1,10 +1,10 @@
-//! The figures of an experiment: the effects with their intervals, and the pairs behind them.
+//! The figures of a comparison: the effects with their intervals, and the pairs behind them.
 
 use analyze::compare::{ArmComparison, Compared, MetricChange};
 use workload::question::{Bet, Scale};
 
-use super::sentence;
-use super::view::{ExperimentView, declared};
+use super::super::sentence;
+use super::super::view::{ExperimentView, declared};
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
 
 /// Most effects of a figure.
@@ -16,8 +16,8 @@ const MOST_PAIRS: usize = 8;
 /// Largest part of an axis that a bet takes, as a multiple of the range of the intervals.
 const WIDEST_BET: f64 = 1.5;
 
-/// Returns the figures of an experiment: the effects, and the pairs of each declared metric.
-pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
+/// Returns the figures of a comparison: the effects, and the pairs of each declared metric.
+pub(super) fn figures(view: &ExperimentView) -> Vec<Figure> {
     let all: Vec<Effect<'_>> = effects(view).collect();
     let mut figures = vec![figure_of_effects(view, &all)];
     let pairs = all.iter().filter(|effect| !effect.compared.values.pairs().is_empty());
@@ -69,7 +69,6 @@ fn figure_of_effects(view: &ExperimentView, all: &[Effect<'_>]) -> Figure {
     if shown.is_empty() {
         let reason = match view.comparison {
             None if view.capacity.is_some() => "A capacity search compares no arms.",
-            None if view.sweep.is_some() => "The points of a sweep are compared in its tables.",
             None => "There is no comparison yet: too few rounds are complete.",
             Some(_) => "No declared metric could be compared.",
         };

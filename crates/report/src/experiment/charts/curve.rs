@@ -1,0 +1,193 @@
+//! Curves over the points of a sweep: means with their intervals, and the runs behind them.
+
+use analyze::curve::{Interval, PointMean};
+
+use super::positions::Positions;
+use super::readable::readable;
+use crate::figure::{Axis, Extent, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
+
+/// Largest end of an interval that the axis makes room for, as a multiple of the largest value.
+const MOST_ROOM: f64 = 1.3;
+
+/// A series over the points of a sweep.
+pub(super) struct Series<'a> {
+    /// Its name; empty if there is a single one.
+    pub(super) name: String,
+    pub(super) ink: Ink,
+    pub(super) stroke: Stroke,
+    /// The mean at each point; `None` where there is none.
+    pub(super) means: Vec<Option<&'a PointMean>>,
+    /// Factor from the unit of the means to that of the axis.
+    pub(super) scale: f64,
+}
+
+/// Curves with their vertical axis.
+pub(super) struct Curves {
+    pub(super) y: Axis,
+    pub(super) marks: Vec<Mark>,
+    pub(super) legend: Vec<LegendEntry>,
+    /// Indexes of the points of which a mean lies beyond the axis.
+    pub(super) beyond: Vec<usize>,
+}
+
+impl Series<'_> {
+    /// Returns the mean at a point, in the unit of the axis.
+    pub(super) fn mean(&self, point: usize) -> Option<f64> {
+        self.means.get(point).copied().flatten().map(|mean| mean.mean * self.scale)
+    }
+
+    fn interval(&self, point: usize) -> Option<Interval> {
+        let interval = self.means.get(point).copied().flatten()?.interval?;
+        Some(Interval { low: interval.low * self.scale, high: interval.high * self.scale })
+    }
+
+    fn values(&self, point: usize) -> impl Iterator<Item = f64> {
+        let values = self.means.get(point).copied().flatten().map(|mean| &mean.values);
+        values.into_iter().flatten().map(|value| value * self.scale)
+    }
+}
+
+/// Draws series over points. `others` are further heights that the axis must have.
+pub(super) fn curves(
+    title: &str,
+    unit: Unit,
+    series: &[Series<'_>],
+    positions: &Positions,
+    others: &[f64],
+) -> Curves {
+    let means = positions.order.iter().map(|point| {
+        series.iter().filter_map(|series| series.mean(*point)).fold(f64::NAN, f64::max)
+    });
+    let limit = readable(means);
+    let y = Axis::from_zero(title, unit, highest(series, positions, limit).max(fold(others)));
+    let mut curves = Curves { y, marks: Vec::new(), legend: Vec::new(), beyond: Vec::new() };
+    for (number, one) in series.iter().enumerate() {
+        let at = |point: usize| positions.of_series(point, number, series.len());
+        draw(&mut curves, positions, one, &at);
+    }
+    legend(&mut curves, series);
+    curves
+}
+
+fn fold(values: &[f64]) -> f64 {
+    values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
+}
+
+/// Returns the largest height that is shown, of runs and of intervals that are not very wide.
+fn highest(series: &[Series<'_>], positions: &Positions, limit: f64) -> f64 {
+    let mut all: Vec<f64> = Vec::new();
+    let mut ends: Vec<f64> = Vec::new();
+    for (one, point) in series.iter().flat_map(|one| positions.order.iter().map(move |p| (one, *p)))
+    {
+        if one.mean(point).is_some_and(|mean| mean <= limit) {
+            all.extend(one.values(point));
+            ends.extend(one.interval(point).map(|interval| interval.high));
+        }
+    }
+    let most = fold(&all).max(limit);
+    most.max(fold(&ends).min(MOST_ROOM * most))
+}
+
+fn draw(
+    curves: &mut Curves,
+    positions: &Positions,
+    series: &Series<'_>,
+    at: &dyn Fn(usize) -> f64,
+) {
+    let Series { ink, stroke, .. } = *series;
+    let top = curves.y.to;
+    let mut line = Line { x: &positions.axis, top, points: Vec::new(), before: None };
+    let (mut runs, mut discs, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
+    let mut extents = Vec::new();
+    for point in positions.order.iter().copied() {
+        let x = at(point);
+        let mean = series.mean(point);
+        line.push(x, mean);
+        let shown = series.values(point).filter(|value| *value <= top);
+        runs.extend(shown.map(|y| Point { x, y }));
+        match mean {
+            Some(y) if y <= top => {
+                discs.push(Point { x, y });
+                let interval = series.interval(point);
+                extents.extend(interval.map(|it| Extent { at: x, low: it.low, high: it.high }));
+            }
+            Some(_) => {
+                beyond.push(Point { x, y: top });
+                curves.beyond.push(point);
+            }
+            None => {}
+        }
+    }
+    curves.marks.push(Mark::Dots { ink, points: runs });
+    curves.marks.push(Mark::Line { ink, stroke, points: line.points });
+    curves.marks.push(Mark::ErrorBars { ink, extents });
+    curves.marks.push(Mark::Symbols { ink, symbol: Symbol::Disc, points: discs });
+    if !beyond.is_empty() {
+        curves.marks.push(Mark::Symbols { ink, symbol: Symbol::Triangle, points: beyond });
+    }
+}
+
+/// A line that leaves the figure where it crosses the upper end of the axis.
+struct Line<'a> {
+    x: &'a Axis,
+    top: f64,
+    points: Vec<Point>,
+    before: Option<Point>,
+}
+
+impl Line<'_> {
+    fn push(&mut self, x: f64, y: Option<f64>) {
+        let Some(y) = y else {
+            self.gap(x);
+            self.before = None;
+            return;
+        };
+        let next = Point { x, y };
+        let crosses = |before: &Point| (before.y <= self.top) != (y <= self.top);
+        if let Some(before) = self.before.filter(crosses) {
+            let crossing = self.crossing(before, next);
+            self.points.push(crossing);
+        }
+        match y <= self.top {
+            true => self.points.push(next),
+            false => self.gap(x),
+        }
+        self.before = Some(next);
+    }
+
+    fn gap(&mut self, x: f64) {
+        self.points.push(Point { x, y: f64::NAN });
+    }
+
+    fn crossing(&self, from: Point, to: Point) -> Point {
+        let part = (self.top - from.y) / (to.y - from.y);
+        let place = |at: f64| self.x.place(at).unwrap_or(0.0);
+        let distance = part * (place(to.x) - place(from.x));
+        Point { x: self.x.beside(from.x, distance), y: self.top }
+    }
+}
+
+fn legend(curves: &mut Curves, series: &[Series<'_>]) {
+    for Series { name, ink, stroke, .. } in series.iter().filter(|one| !one.name.is_empty()) {
+        let entry = LegendEntry::new(*ink, Swatch::Line(*stroke), name.as_str());
+        curves.legend.push(entry);
+    }
+    let ink = match series {
+        [one] => one.ink,
+        _ => Ink::Plain,
+    };
+    let has_intervals = curves
+        .marks
+        .iter()
+        .any(|mark| matches!(mark, Mark::ErrorBars { extents, .. } if !extents.is_empty()));
+    let mean = match has_intervals {
+        true => LegendEntry::new(ink, Swatch::ErrorBar, "mean with 95 % interval"),
+        false => LegendEntry::new(ink, Swatch::Symbol(Symbol::Disc), "mean"),
+    };
+    curves.legend.push(mean);
+    curves.legend.push(LegendEntry::new(ink, Swatch::Dot, "a run"));
+    if !curves.beyond.is_empty() {
+        let triangle = Swatch::Symbol(Symbol::Triangle);
+        curves.legend.push(LegendEntry::new(ink, triangle, "beyond the axis"));
+    }
+}

@@ -1,0 +1,22 @@
+//! The figures of an experiment: effects and pairs of a comparison, or the curves of a sweep.
+
+mod cpu;
+mod curve;
+mod effects;
+mod positions;
+mod readable;
+mod subject;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use super::view::ExperimentView;
+use crate::figure::Figure;
+
+/// Returns the figures of an experiment, the most important first.
+pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
+    match &view.sweep {
+        Some(sweep) => sweep::figures(view, sweep),
+        None => effects::figures(view),
+    }
+}

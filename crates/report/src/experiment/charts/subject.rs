@@ -1,0 +1,89 @@
+//! The subject of figures of a sweep: its arms and their series.
+
+use analyze::curve::{ArmCurve, JobAtPoint, Peak, PointMean, Usl};
+
+use super::super::sweep::SweepView;
+use super::curve::Series;
+use crate::figure::{Ink, Point, Stroke};
+
+/// Largest peak that the axis makes room for, as a multiple of the largest measured value.
+const FARTHEST_PEAK: f64 = 2.0;
+
+/// A sweep with the names of its arms.
+pub(super) struct Subject<'a> {
+    pub(super) sweep: &'a SweepView,
+    /// The name of each arm; empty if there is a single one.
+    pub(super) names: Vec<&'a str>,
+}
+
+impl<'a> Subject<'a> {
+    /// Returns the arms: their numbers, names and curves.
+    pub(super) fn arms(&self) -> impl Iterator<Item = (usize, &'a str, &'a ArmCurve)> {
+        let arms = self.names.iter().zip(&self.sweep.curves).enumerate();
+        arms.map(|(number, (name, curve))| (number, *name, curve))
+    }
+
+    pub(super) fn job(&self) -> &str {
+        self.sweep.job_name().unwrap_or("all jobs")
+    }
+
+    /// Returns a series of each arm.
+    pub(super) fn series(
+        &self,
+        scale: f64,
+        mean: impl Fn(&'a JobAtPoint) -> Option<&'a PointMean>,
+    ) -> Vec<Series<'a>> {
+        let of_arm = |(number, name, curve): (usize, &str, &'a ArmCurve)| Series {
+            name: name.to_owned(),
+            ink: Ink::Series(number),
+            stroke: strokes(number),
+            means: curve.points.iter().map(|it| self.sweep.job_at(it).and_then(&mean)).collect(),
+            scale,
+        };
+        self.arms().map(of_arm).collect()
+    }
+
+    /// Returns the number of clients at the largest predicted peak that the axis can have.
+    pub(super) fn peak_in_reach(&self) -> Option<f64> {
+        let peaks = self.laws().filter_map(|(_, _, usl)| match usl.peak {
+            Peak::At { clients, .. } => Some((clients.estimate, usl.largest)),
+            Peak::None { .. } => None,
+        });
+        let near = peaks.filter(|(peak, largest)| *peak <= FARTHEST_PEAK * largest);
+        near.map(|(peak, _)| peak).max_by(f64::total_cmp)
+    }
+
+    /// Returns the line of the offered rates; empty if the sweep varies no rate.
+    pub(super) fn offered(&self) -> Vec<Point> {
+        let is_of_rates = |curve: &ArmCurve| curve.usl.is_none() && curve.model.is_some();
+        let Some(curve) = self.sweep.curves.first().filter(|curve| is_of_rates(curve)) else {
+            return Vec::new();
+        };
+        let mut rates: Vec<f64> = curve.points.iter().filter_map(|point| point.x).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.into_iter().map(|rate| Point { x: rate, y: rate }).collect()
+    }
+
+    pub(super) fn laws(&self) -> impl Iterator<Item = (usize, &'a str, &'a Usl)> {
+        self.arms().filter_map(|(number, name, curve)| {
+            Some((number, name, curve.usl.as_ref()?.as_ref().ok()?))
+        })
+    }
+
+    /// Returns the sentence about the points without a mean, after a semicolon; empty if all have
+    /// one.
+    pub(super) fn gaps(&self, series: &[Series<'_>]) -> String {
+        let lacks = |point: usize| series.iter().any(|one| one.mean(point).is_none());
+        let values = self.sweep.values.iter().enumerate().filter(|(point, _)| lacks(*point));
+        let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
+        match values.is_empty() {
+            true => String::new(),
+            false => format!("; there is none at {}", values.join(", ")),
+        }
+    }
+}
+
+/// Returns the stroke of an arm.
+pub(super) fn strokes(number: usize) -> Stroke {
+    [Stroke::Solid, Stroke::Dashed, Stroke::Dotted][number % 3]
+}

@@ -1,0 +1,208 @@
+//! Tests of the figures of experiments.
+
+use analyze::Status;
+use analyze::compare::CpuShare;
+use analyze::curve::{
+    ArmCurve, BestPoint, Fitted, Interval, JobAtPoint, OtherPoint, Peak, PointMean, PointSummary,
+    Standing, Unusable, Usl,
+};
+use workload::question::{BestRule, CpuOwner, Direction, RunMetric, TimeStatistic};
+
+use super::super::sweep::SweepView;
+use super::subject::Subject;
+use super::sweep::figures_of;
+use crate::figure::{Figure, Mark, Point, Symbol};
+
+fn mean(mean: f64) -> PointMean {
+    let interval = Some(Interval { low: mean * 0.9, high: mean * 1.1 });
+    PointMean { values: vec![mean * 0.95, mean * 1.05], mean, interval }
+}
+
+fn point((value, per_s, p99): (&str, f64, f64)) -> PointSummary {
+    let quantiles = [TimeStatistic::P50, TimeStatistic::P95, TimeStatistic::P99];
+    let response = |statistic| (statistic, Ok(mean(p99)));
+    let share = CpuShare { owner: CpuOwner::Database, user: 0.5, system: 0.25, processors: 2.0 };
+    PointSummary {
+        value: value.to_owned(),
+        x: value.parse().ok(),
+        runs: 2,
+        verdict: Status::Pass,
+        objections: Vec::new(),
+        limiters: Vec::new(),
+        jobs: vec![JobAtPoint {
+            job: "read".to_owned(),
+            completed_per_s: Ok(mean(per_s)),
+            response_ms: quantiles.map(response).to_vec(),
+        }],
+        cpu: vec![share],
+    }
+}
+
+fn curve(points: &[(&str, f64, f64)]) -> ArmCurve {
+    let other = |point, standing| OtherPoint { point, change: None, interval: None, standing };
+    ArmCurve {
+        points: points.iter().copied().map(point).collect(),
+        best: Some(BestPoint {
+            best: Some(1),
+            others: vec![other(0, Standing::Worse), other(2, Standing::NotWorse)],
+            unusable: Vec::new(),
+        }),
+        judged: points.iter().map(|(_, per_s, _)| Ok(mean(*per_s))).collect(),
+        usl: None,
+        model: None,
+    }
+}
+
+fn sweep(points: &[(&str, f64, f64)], arms: usize) -> SweepView {
+    let metric = RunMetric::parse("throughput(read)").unwrap();
+    SweepView {
+        vary: "concurrency(read)".to_owned(),
+        values: points.iter().map(|(value, ..)| (*value).to_owned()).collect(),
+        repeats: 2,
+        best: Some(BestRule { better: Direction::Higher, metric }),
+        job: Some("read".to_owned()),
+        curves: vec![curve(points); arms],
+        comparisons: Vec::new(),
+    }
+}
+
+const POINTS: [(&str, f64, f64); 3] = [("1", 100.0, 2.0), ("2", 190.0, 3.0), ("4", 180.0, 4.0)];
+
+fn drawn(sweep: &SweepView) -> Vec<Figure> {
+    let names = ["plain", "tls"];
+    let names = if sweep.curves.len() == 1 { vec![""] } else { names.to_vec() };
+    figures_of(&Subject { sweep, names })
+}
+
+fn symbols(figure: &Figure, wanted: Symbol) -> Vec<Point> {
+    let of = |mark: &Mark| match mark {
+        Mark::Symbols { symbol, points, .. } if *symbol == wanted => points.clone(),
+        _ => Vec::new(),
+    };
+    figure.marks.iter().flat_map(of).collect()
+}
+
+fn dots(figure: &Figure) -> usize {
+    let of = |mark: &Mark| match mark {
+        Mark::Dots { points, .. } => points.len(),
+        _ => 0,
+    };
+    figure.marks.iter().map(of).sum()
+}
+
+#[test]
+fn every_run_is_a_dot_and_the_best_point_and_its_ties_are_marked() {
+    let figures = drawn(&sweep(&POINTS, 1));
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names, ["throughput", "response", "cpu.database"]);
+    let throughput = &figures[0];
+    assert_eq!(dots(throughput), 3 * 2);
+    let best = symbols(throughput, Symbol::Ring);
+    assert!(best.len() == 1 && (best[0].y - 190.0).abs() < 1e-9, "{best:?}");
+    let ties = symbols(throughput, Symbol::Square);
+    assert!(ties.len() == 1 && (ties[0].y - 180.0).abs() < 1e-9, "{ties:?}");
+    assert!(symbols(throughput, Symbol::Cross).is_empty());
+    assert_eq!(throughput.caption, "The highest mean is 190/s at 2.");
+}
+
+#[test]
+fn unproven_points_are_no_ties() {
+    let mut sweep = sweep(&POINTS, 1);
+    let best = sweep.curves[0].best.as_mut().unwrap();
+    best.others.iter_mut().for_each(|other| other.standing = Standing::Unproven);
+    assert!(symbols(&drawn(&sweep)[0], Symbol::Square).is_empty());
+}
+
+#[test]
+fn invalid_point_is_crossed_out() {
+    let mut sweep = sweep(&POINTS, 1);
+    sweep.curves[0].points[2].verdict = Status::Invalid;
+    let figures = drawn(&sweep);
+    let crosses = symbols(&figures[0], Symbol::Cross);
+    assert!(crosses.len() == 1 && (crosses[0].y - 180.0).abs() < 1e-9, "{crosses:?}");
+    assert!(figures[0].legend.iter().any(|entry| entry.text == "a run is INVALID"));
+}
+
+#[test]
+fn overload_lies_beyond_the_axis_and_is_named() {
+    let points = [POINTS[0], POINTS[1], POINTS[2], ("8", 150.0, 4_000.0)];
+    let response = &drawn(&sweep(&points, 1))[1];
+    assert!(response.y.to < 10e6, "{:?}", response.y);
+    assert_eq!(symbols(response, Symbol::Triangle).len(), 3, "one of each quantile");
+    assert!(response.caption.contains("beyond the axis: 8 (4.00 s)"), "{}", response.caption);
+    let calm = &drawn(&sweep(&POINTS, 1))[1];
+    assert!(symbols(calm, Symbol::Triangle).is_empty() && !calm.caption.contains("beyond"));
+}
+
+#[test]
+fn arms_are_series_of_one_figure_for_each_quantile() {
+    let figures = drawn(&sweep(&POINTS, 2));
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["throughput", "response.p99", "response.p95", "response.p50", "cpu.database"]
+    );
+    let legend: Vec<&str> = figures[0].legend.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(legend[..2], ["plain", "tls"]);
+    assert_eq!(symbols(&figures[0], Symbol::Ring).len(), 2);
+    assert!(figures[4].caption.ends_with("from left to right: plain, tls."), "{:?}", figures[4]);
+}
+
+#[test]
+fn predicted_peak_has_a_rule_and_an_extrapolation_says_so() {
+    let fitted = |estimate| Fitted { estimate, interval: None };
+    let law = |clients| Usl {
+        lambda: fitted(100.0),
+        sigma: fitted(0.02),
+        kappa: fitted(0.01),
+        peak: Peak::At { clients: fitted(clients), throughput: fitted(190.0) },
+        deviation: 0.01,
+        largest: 4.0,
+        unusable: Vec::new(),
+    };
+    let mut sweep = sweep(&POINTS, 1);
+    let mut check = |clients, is_drawn: bool, words: &str| {
+        sweep.curves[0].usl = Some(Ok(law(clients)));
+        let figure = &drawn(&sweep)[0];
+        let has_rule = figure.marks.iter().any(|mark| matches!(mark, Mark::Rule { .. }));
+        assert_eq!(has_rule, is_drawn, "{clients}");
+        assert!(figure.caption.ends_with(words), "{}", figure.caption);
+    };
+    check(3.0, true, "has its peak at 3 clients.");
+    check(7.0, true, "has its peak at 7 clients, an extrapolation.");
+    check(70.0, false, "beyond the figure: an extrapolation.");
+}
+
+#[test]
+fn parts_of_processor_time_stand_on_each_other_up_to_the_whole() {
+    let figures = drawn(&sweep(&POINTS, 1));
+    let bars = |mark: &Mark| match mark {
+        Mark::Bars { bars, .. } => (bars[0].low, bars[0].high),
+        other => panic!("{other:?}"),
+    };
+    let parts: Vec<(f64, f64)> = figures[2].marks.iter().map(bars).collect();
+    assert_eq!(parts, [(0.0, 0.5), (0.5, 0.75), (0.75, 1.0)]);
+    assert_eq!(figures[2].caption, "At most 75 % of 2 processors busy, at 4.");
+}
+
+#[test]
+fn points_without_numbers_are_in_slots_and_gaps_are_named() {
+    let points = [("off", 100.0, 2.0), ("on", 190.0, 3.0)];
+    let mut sweep = sweep(&points, 1);
+    sweep.curves[0].best = None;
+    sweep.curves[0].points[0].jobs[0].completed_per_s = Err(Unusable::Invalid);
+    let figure = &drawn(&sweep)[0];
+    let ticks: Vec<&str> = figure.x.ticks.iter().map(|tick| tick.label.as_str()).collect();
+    assert_eq!(ticks, ["off", "on"]);
+    assert_eq!(figure.caption, "The highest mean is 190/s at on; there is none at off.");
+}
+
+#[test]
+fn sweep_without_results_says_why_its_figures_are_empty() {
+    let mut sweep = SweepView { best: None, ..sweep(&POINTS, 1) };
+    for point in &mut sweep.curves[0].points {
+        *point = PointSummary { runs: 0, jobs: Vec::new(), cpu: Vec::new(), ..point.clone() };
+    }
+    let figures = drawn(&sweep);
+    assert!(figures.iter().all(|figure| figure.missing.is_some()), "{figures:?}");
+}
