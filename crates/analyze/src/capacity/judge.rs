@@ -82,6 +82,14 @@ pub(super) fn overload(order: &CapacityOrder, trial: &Trial) -> Option<FailReaso
     (share < ACHIEVED && !are_failures_allowed).then_some(FailReason::Achieved { share })
 }
 
+impl Trial {
+    /// Returns the ratio of the measure of a condition, by its position, to what is allowed; below
+    /// 1 if the condition holds, `None` if nothing was measured.
+    pub fn ratio(&self, order: &CapacityOrder, position: usize) -> Option<f64> {
+        ratio(order.conditions.get(position)?, self.measure(position)?)
+    }
+}
+
 /// Distance of a measure from its bound.
 #[derive(Clone, Copy)]
 struct Distance {

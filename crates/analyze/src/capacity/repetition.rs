@@ -60,6 +60,7 @@ mod tests {
             fails: Some(high),
             estimate: Some(estimate),
             interval: Some(Interval { low, high }),
+            slope: None,
             confirmations: 6,
             binding: Some(0),
             boundary: Boundary::Smooth,

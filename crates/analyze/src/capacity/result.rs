@@ -43,6 +43,9 @@ pub struct Capacity {
     pub estimate: Option<f64>,
     /// 95 % interval of the estimate from the search.
     pub interval: Option<Interval>,
+    /// Growth of the logarithm of the binding condition's measure per unit of the logarithm of the
+    /// value, at the estimate; `None` for a cliff, or without an estimate.
+    pub slope: Option<f64>,
     /// Number of trials that confirmed `sustained`.
     pub confirmations: u32,
     /// Position of the condition that limits the value; `None` if the load itself failed, or

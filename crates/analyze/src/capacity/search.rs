@@ -85,6 +85,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         fails: failed.map(|(value, _)| value),
         estimate: found.as_ref().map(|found| found.estimate),
         interval: found.as_ref().map(|found| found.interval),
+        slope: found.as_ref().and_then(|found| Some(found.steepness?.slope)),
         confirmations: confirmed.confirmations,
         binding: found.as_ref().and_then(|found| found.binding),
         boundary: reached.unwrap_or(Boundary::NotReached),
@@ -125,6 +126,8 @@ mod tests {
         let interval = capacity.interval.unwrap();
         assert!(interval.low < QUEUE && QUEUE < interval.high, "{interval:?}");
         assert!((capacity.estimate.unwrap() / QUEUE - 1.0).abs() < 0.01, "{capacity:?}");
+        // The share of the queue is exp(−(μ − λ)t): its logarithm grows by λt per ln λ.
+        assert!((capacity.slope.unwrap() / (QUEUE * 0.02) - 1.0).abs() < 0.1, "{capacity:?}");
         let sustained = capacity.sustained.unwrap();
         assert!((0.95..1.0).contains(&(sustained / QUEUE)), "{sustained}");
         assert!(capacity.fails.unwrap() > QUEUE && capacity.confirmations == 6);
@@ -160,6 +163,7 @@ mod tests {
         let interval = capacity.interval.unwrap();
         assert!(interval.low <= 800.0 && 800.0 < interval.high, "{interval:?}");
         assert_eq!((capacity.sustained, capacity.binding), (Some(interval.low), None));
+        assert_eq!(capacity.slope, None);
     }
 
     #[test]

@@ -98,7 +98,15 @@ fn answer_comes_first_and_report_gives_the_same() {
     place.assay(&["report", "r.assay", "--junit", "cases.xml"]).expect(0);
     place.assay(&["report", "r.assay", "--run", "3"]);
     let figures = place.assay(&["report", "r.assay", "--figures"]).expect(0).stdout;
-    assert!(figures.contains("A capacity search compares no arms."), "{figures}");
+    assert!(figures.starts_with("boundary  The estimate is 7"), "{figures}");
+    assert!(figures.contains("lie at the lower end."), "{figures}");
+    place.assay(&["report", "r.assay", "--html", "r.html"]).expect(0);
+    let page = std::fs::read_to_string(place.at("r.html")).unwrap();
+    let (answer, others) = page.split_once("<section id=\"question\"").unwrap();
+    for words in ["The server sustains 7", "Boundary of p99(read)", ">regression</text>"] {
+        assert!(answer.contains(words), "{words}");
+    }
+    assert!(others.contains("at or beyond 20ms (1 % allowed)"), "{others}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::capacity::CapacityView;
 use super::charts::experiment_figures;
 use super::view::{ArmView, ExperimentView, RunView};
 use super::{lines, sentence, sweep, sweep_html};
+use crate::figure::Figure;
 use crate::html::{Badge, Document, Section};
 use crate::number::significant;
 use crate::page::{Align, Line, Tone};
@@ -19,7 +20,9 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     let figures = experiment_figures(view);
     out.section("answer", |out| {
         answer(out, view);
-        out.figures(&figures);
+        let (empty, drawn): (Vec<&Figure>, Vec<&Figure>) =
+            figures.iter().partition(|figure| figure.missing.is_some());
+        out.figures(drawn.into_iter().chain(empty));
     });
     out.section("question", |out| question(out, view));
     out.section("numbers", |out| numbers(out, view));

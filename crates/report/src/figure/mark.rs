@@ -69,6 +69,8 @@ pub enum Ink {
 pub enum Symbol {
     /// A filled circle.
     Disc,
+    /// An empty circle of the same size.
+    HollowDisc,
     /// An empty circle, wide enough to surround another symbol.
     Ring,
     /// An empty square, as wide.
@@ -77,8 +79,14 @@ pub enum Symbol {
     Cross,
     /// A filled rhomb.
     Diamond,
+    /// An empty rhomb.
+    HollowDiamond,
     /// A filled triangle that points upwards.
     Triangle,
+    /// A filled triangle that points downwards.
+    Down,
+    /// An empty triangle that points downwards.
+    HollowDown,
 }
 
 /// The stroke of a line.

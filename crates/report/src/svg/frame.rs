@@ -89,6 +89,11 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
 pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
     const SMALL: f64 = 10.0;
     let mut rows = [layout.left; 3];
+    let rules = figure.marks.iter().filter_map(|mark| match mark {
+        Mark::Rule { at, .. } => layout.x(figure, *at),
+        _ => None,
+    });
+    let lines: Vec<f64> = rules.collect();
     for mark in &figure.marks {
         let (ink, at, label) = match mark {
             Mark::Rule { ink, at, label } => (*ink, *at, label),
@@ -105,7 +110,11 @@ pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout
         let Some(x) = layout.x(figure, at) else { continue };
         let text = cut(label, SMALL, 220.0);
         let needed = width(&text, SMALL) + 6.0;
-        let begin = if x + needed > layout.right { x - needed } else { x };
+        // The line of another rule would run through the label.
+        let crosses = |from: f64, to: f64| lines.iter().any(|line| *line > from && *line < to);
+        let is_left =
+            crosses(x, x + needed) && !crosses(x - needed, x) && x - needed >= layout.left;
+        let begin = if is_left || x + needed > layout.right { x - needed } else { x };
         if text.is_empty() {
             continue;
         }

@@ -225,28 +225,36 @@ fn shape(Place { x, y }: Place, symbol: Symbol, scale: f64) -> String {
     let (s, d) = (number(size), number(2.0 * size));
     let (left, top) = (number(x - size), number(y - size));
     match symbol {
-        Symbol::Disc | Symbol::Ring => circle(size),
+        Symbol::Disc | Symbol::HollowDisc | Symbol::Ring => circle(size),
         Symbol::Square => format!("M{left} {top}h{d}v{d}h-{d}Z"),
         Symbol::Cross => format!("M{left} {top}l{d} {d}m-{d} 0l{d} -{d}"),
-        Symbol::Diamond => format!("M{left} {}l{s} -{s}l{s} {s}l-{s} {s}Z", number(y)),
+        Symbol::Diamond | Symbol::HollowDiamond => {
+            format!("M{left} {}l{s} -{s}l{s} {s}l-{s} {s}Z", number(y))
+        }
         Symbol::Triangle => format!("M{left} {}h{d}l-{s} -{d}Z", number(y + size)),
+        Symbol::Down | Symbol::HollowDown => format!("M{left} {top}h{d}l-{s} {d}Z"),
     }
 }
 
 /// Returns half the width of a symbol, in pixels.
 fn size(symbol: Symbol) -> f64 {
     match symbol {
-        Symbol::Disc => 3.5,
+        Symbol::Disc | Symbol::HollowDisc => 3.5,
         Symbol::Ring | Symbol::Square => 8.0,
-        Symbol::Cross | Symbol::Triangle => 4.0,
-        Symbol::Diamond => 5.0,
+        Symbol::Cross | Symbol::Triangle | Symbol::Down | Symbol::HollowDown => 4.0,
+        Symbol::Diamond | Symbol::HollowDiamond => 5.0,
     }
 }
 
 fn shaped(ink: Ink, symbol: Symbol) -> String {
     match symbol {
-        Symbol::Disc | Symbol::Diamond | Symbol::Triangle => filled(ink, "1"),
-        Symbol::Ring | Symbol::Square | Symbol::Cross => stroked(ink, Stroke::Solid),
+        Symbol::Disc | Symbol::Diamond | Symbol::Triangle | Symbol::Down => filled(ink, "1"),
+        Symbol::HollowDisc
+        | Symbol::HollowDiamond
+        | Symbol::HollowDown
+        | Symbol::Ring
+        | Symbol::Square
+        | Symbol::Cross => stroked(ink, Stroke::Solid),
     }
 }
 
@@ -306,7 +314,14 @@ pub(super) fn write_swatch(canvas: &mut Canvas, place: Place, entry: &LegendEntr
             // A wide symbol would touch the next line of the legend.
             let shown = match symbol {
                 Symbol::Ring | Symbol::Square => 5.5 / size(symbol),
-                Symbol::Disc | Symbol::Cross | Symbol::Diamond | Symbol::Triangle => 1.0,
+                Symbol::Disc
+                | Symbol::HollowDisc
+                | Symbol::Cross
+                | Symbol::Diamond
+                | Symbol::HollowDiamond
+                | Symbol::Triangle
+                | Symbol::Down
+                | Symbol::HollowDown => 1.0,
             };
             let at = Place { x: left + SWATCH / 2.0, y: middle };
             canvas.path(&shape(at, symbol, shown), &shaped(entry.ink, symbol));

@@ -23,6 +23,10 @@ fn whole() -> Figure {
         Symbol::Cross,
         Symbol::Diamond,
         Symbol::Triangle,
+        Symbol::Down,
+        Symbol::HollowDisc,
+        Symbol::HollowDiamond,
+        Symbol::HollowDown,
     ];
     let symbols = (0..).map(f64::from).zip(symbols).map(|(x, symbol)| Mark::Symbols {
         ink: Ink::Series(3),

@@ -68,7 +68,6 @@ fn figure_of_effects(view: &ExperimentView, all: &[Effect<'_>]) -> Figure {
     };
     if shown.is_empty() {
         let reason = match view.comparison {
-            None if view.capacity.is_some() => "A capacity search compares no arms.",
             None => "There is no comparison yet: too few rounds are complete.",
             Some(_) => "No declared metric could be compared.",
         };

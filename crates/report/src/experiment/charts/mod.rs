@@ -1,5 +1,7 @@
-//! The figures of an experiment: effects and pairs of a comparison, or the curves of a sweep.
+//! The figures of an experiment: effects and pairs of a comparison, the curves of a sweep, or the
+//! trials of a capacity search.
 
+mod capacity;
 mod cpu;
 mod curve;
 mod effects;
@@ -15,8 +17,9 @@ use crate::figure::Figure;
 
 /// Returns the figures of an experiment, the most important first.
 pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
-    match &view.sweep {
-        Some(sweep) => sweep::figures(view, sweep),
-        None => effects::figures(view),
+    match (&view.capacity, &view.sweep) {
+        (Some(search), _) => capacity::figures(search),
+        (None, Some(sweep)) => sweep::figures(view, sweep),
+        (None, None) => effects::figures(view),
     }
 }

@@ -67,19 +67,19 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     drawn.marks = marks;
     mark_invalid(subject, &mut drawn, &positions, &series);
     mark_best(subject, &mut drawn, &positions, |arm| series.get(arm));
-    let of_arm = |series: &Series<'_>| {
-        let (point, most) = extreme(series)?;
+    let of_arm = |(series, (_, _, curve)): (&Series<'_>, (usize, &str, &ArmCurve))| {
+        let (point, most) = extreme(series, |point| curve.points[point].is_usable())?;
         let name = of_name(&series.name);
         Some(format!("{} at {}{name}", rate(most), subject.sweep.values[point]))
     };
-    let told: Vec<String> = series.iter().filter_map(of_arm).collect();
-    let caption = format!(
-        "The highest mean is {}{}{}.",
-        told.join(", "),
-        peaks(subject, &positions),
-        subject.gaps(&series)
-    );
-    let reason = told.is_empty().then(|| "No point has a throughput yet.".to_owned());
+    let told: Vec<String> = series.iter().zip(subject.arms()).filter_map(of_arm).collect();
+    let highest = match told.is_empty() {
+        true => "Every point has an INVALID run".to_owned(),
+        false => format!("The highest mean is {}", told.join(", ")),
+    };
+    let caption = format!("{highest}{}{}.", peaks(subject, &positions), subject.gaps(&series));
+    let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
+    let reason = is_empty.then(|| "No point has a throughput yet.".to_owned());
     Figure {
         name: "throughput".to_owned(),
         title: format!("Throughput of {} by {vary}", subject.job()),
@@ -92,9 +92,10 @@ fn throughput(subject: &Subject<'_>) -> Figure {
     }
 }
 
-/// Returns the point with the largest mean, and the mean.
-fn extreme(series: &Series<'_>) -> Option<(usize, f64)> {
-    let all = (0..series.means.len()).filter_map(|point| Some((point, series.mean(point)?)));
+/// Returns the point with the largest mean of those that count, and the mean.
+fn extreme(series: &Series<'_>, counts: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
+    let points = (0..series.means.len()).filter(|point| counts(*point));
+    let all = points.filter_map(|point| Some((point, series.mean(point)?)));
     all.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -348,7 +349,7 @@ fn judged(subject: &Subject<'_>) -> Option<Figure> {
     let positions = Positions::of(subject.sweep, None);
     let mut drawn = curves(&format!("{metric}, {unit}"), Unit::Number, &series, &positions, &[]);
     mark_best(subject, &mut drawn, &positions, |arm| series.get(arm));
-    let is_empty = series.iter().all(|one| extreme(one).is_none());
+    let is_empty = series.iter().all(|one| extreme(one, |_| true).is_none());
     Some(Figure {
         name: "best".to_owned(),
         title: format!("{metric} by {}", subject.sweep.vary),

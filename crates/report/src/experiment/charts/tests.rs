@@ -121,6 +121,10 @@ fn invalid_point_is_crossed_out() {
     let crosses = symbols(&figures[0], Symbol::Cross);
     assert!(crosses.len() == 1 && (crosses[0].y - 180.0).abs() < 1e-9, "{crosses:?}");
     assert!(figures[0].legend.iter().any(|entry| entry.text == "a run is INVALID"));
+    sweep.curves[0].points[1].verdict = Status::Invalid;
+    assert_eq!(drawn(&sweep)[0].caption, "The highest mean is 100/s at 1.");
+    sweep.curves[0].points[0].verdict = Status::Invalid;
+    assert_eq!(drawn(&sweep)[0].caption, "Every point has an INVALID run.");
 }
 
 #[test]

@@ -1,0 +1,461 @@
+//! The figures of a capacity search: its trials around the boundary, and all of them.
+
+use analyze::capacity::{Capacity, Phase, TrialOutcome};
+use workload::question::{Condition, VariedLoad};
+
+use super::super::capacity::{CapacityView, TrialView};
+use crate::figure::{Axis, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Symbol, Unit};
+use crate::number::{count, percent};
+
+/// Largest distance of the trials of the figure of the boundary from the estimate, as a logarithm.
+const NEAR: f64 = 0.25;
+
+/// Points of the regression line.
+const LINE: u32 = 40;
+
+/// Lowest end of an axis, as a part of what is allowed.
+const LOWEST: f64 = 0.1;
+
+/// Returns the figures of a search: the boundary of the binding condition, and all trials by each
+/// condition.
+pub(super) fn figures(view: &CapacityView) -> Vec<Figure> {
+    let found = view.found.as_ref();
+    let binding = found.and_then(|found| found.binding).unwrap_or(0);
+    let mut positions: Vec<usize> = (0..view.order.conditions.len()).collect();
+    positions.sort_by_key(|position| (*position != binding, *position));
+    let judged = |position: usize| {
+        let condition = view.order.conditions.get(position)?;
+        let found = found.filter(|found| found.binding == Some(position));
+        Some(Judged { view, condition, position, found })
+    };
+    let all: Vec<Judged<'_>> = positions.into_iter().filter_map(judged).collect();
+    let boundary = all.first().map(boundary);
+    let trials = all.iter().enumerate().map(|(number, it)| trials(it, number == 0));
+    boundary.into_iter().chain(trials).collect()
+}
+
+/// A condition with the trials that were judged by it.
+struct Judged<'a> {
+    view: &'a CapacityView,
+    condition: &'a Condition,
+    position: usize,
+    /// The result, if this is the binding condition.
+    found: Option<&'a Capacity>,
+}
+
+/// A trial on a figure.
+struct Placed<'a> {
+    trial: &'a TrialView,
+    /// Its measure: a share of the requests, or the ratio to the bound.
+    y: Option<f64>,
+}
+
+impl Judged<'_> {
+    /// Returns what is allowed, on the vertical axis.
+    fn allowed(&self) -> f64 {
+        self.condition.allowed_share().unwrap_or(1.0)
+    }
+
+    fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
+        self.view.trials.iter().map(|trial| {
+            let ratio = trial.trial.ratio(&self.view.order, self.position);
+            Placed { trial, y: ratio.map(|ratio| ratio * self.allowed()) }
+        })
+    }
+
+    fn is_rate(&self) -> bool {
+        matches!(self.view.order.vary, VariedLoad::Rate { .. })
+    }
+
+    fn title_of_x(&self) -> String {
+        let unit = if self.is_rate() { "requests per second" } else { "clients" };
+        format!("{}, {unit}", self.view.order.vary)
+    }
+
+    /// Returns the vertical axis of these trials; one without a request beyond the bound lies at
+    /// its lower end.
+    fn y(&self, placed: &[Placed<'_>]) -> Axis {
+        let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0);
+        let low = shown().fold(LOWEST * self.allowed(), f64::min);
+        let high = shown().fold(2.0 * self.allowed(), f64::max);
+        let (title, unit) = match self.condition.allowed_share() {
+            Some(_) => (format!("requests that miss {}, logarithmic", self.condition), Unit::Share),
+            None => {
+                (format!("ratio to the bound of {}, logarithmic", self.condition), Unit::Number)
+            }
+        };
+        Axis::logarithmic(&title, unit, [low, high])
+    }
+
+    fn limit(&self) -> Mark {
+        let label = match self.condition.allowed_share() {
+            Some(allowed) => format!("{} allowed", percent(allowed)),
+            None => "bound".to_owned(),
+        };
+        Mark::Level { ink: Ink::Plain, at: self.allowed(), label }
+    }
+
+    /// Returns the regression line between two values; empty without one.
+    fn regression(&self, [from, to]: [f64; 2], y: &Axis) -> Vec<Point> {
+        let line = self.found.and_then(|found| found.estimate.zip(found.slope));
+        let Some((estimate, slope)) = line else { return Vec::new() };
+        let at = (0..=LINE).map(|n| from * (to / from).powf(f64::from(n) / f64::from(LINE)));
+        let points = at.map(|x| Point { x, y: self.allowed() * (x / estimate).powf(slope) });
+        points.filter(|point| y.has(point.y)).collect()
+    }
+
+    /// Returns the estimate with its interval, and the published value.
+    fn results(&self) -> Vec<Mark> {
+        let Some(found) = &self.view.found else { return Vec::new() };
+        let mut marks = Vec::new();
+        if let Some(interval) = found.interval {
+            let (ink, label) = (Ink::Series(0), String::new());
+            marks.push(Mark::Period { ink, from: interval.low, to: interval.high, label });
+        }
+        if let Some(at) = found.estimate {
+            let label = format!("estimate {}", self.view.value(at));
+            marks.push(Mark::Rule { ink: Ink::Series(0), at, label });
+        }
+        if let Some(at) = found.sustained {
+            let label = format!("sustained {}", self.view.value(at));
+            marks.push(Mark::Rule { ink: Ink::Series(2), at, label });
+        }
+        marks
+    }
+
+    /// Draws trials on axes.
+    fn drawn(&self, x: &Axis, y: &Axis, placed: &[Placed<'_>]) -> (Vec<Mark>, Vec<LegendEntry>) {
+        let mut marks = self.results();
+        let mut legend = Vec::new();
+        marks.push(self.limit());
+        let points = self.regression([x.from.max(1e-9), x.to], y);
+        if !points.is_empty() {
+            let (ink, stroke) = (Ink::Series(0), Stroke::Dashed);
+            marks.push(Mark::Line { ink, stroke, points });
+            legend.push(LegendEntry::new(ink, Swatch::Line(stroke), "regression"));
+        }
+        write_trials(&mut marks, &mut legend, placed, y);
+        if self.view.found.as_ref().is_some_and(|found| found.interval.is_some()) {
+            let text = "95 % interval of the estimate";
+            legend.push(LegendEntry::new(Ink::Series(0), Swatch::Spread, text));
+        }
+        (marks, legend)
+    }
+}
+
+/// Draws trials: the shape and the colour are those of the outcome; a hollow shape is one of the
+/// search for the boundary, and a ring or a square surrounds those that confirm the value.
+fn write_trials(
+    marks: &mut Vec<Mark>,
+    legend: &mut Vec<LegendEntry>,
+    placed: &[Placed<'_>],
+    y: &Axis,
+) {
+    let place = |it: &Placed<'_>| Point {
+        x: it.trial.trial.value,
+        // Without a measure the load was not carried: the trial lies at the upper end.
+        y: it.y.map_or(y.to, |y_of| y_of.max(y.from)),
+    };
+    for (name, ink, symbols) in OUTCOMES {
+        for is_hollow in [false, true] {
+            let of = placed.iter().filter(|it| {
+                it.trial.outcome.name() == name && is_hollow == is_of_bracket(it.trial.trial.phase)
+            });
+            let points: Vec<Point> = of.map(place).collect();
+            let symbol = symbols[usize::from(is_hollow)];
+            if !points.is_empty() {
+                marks.push(Mark::Symbols { ink, symbol, points });
+            }
+        }
+        if placed.iter().any(|it| it.trial.outcome.name() == name) {
+            legend.push(LegendEntry::new(ink, Swatch::Symbol(symbols[0]), name));
+        }
+    }
+    let is_hollow = |it: &Placed<'_>| {
+        is_of_bracket(it.trial.trial.phase) && !matches!(it.trial.outcome, TrialOutcome::Invalid(_))
+    };
+    if placed.iter().any(is_hollow) {
+        let swatch = Swatch::Symbol(Symbol::HollowDisc);
+        legend.push(LegendEntry::new(Ink::Plain, swatch, "hollow: bracket"));
+    }
+    for (symbol, text) in [(Symbol::Ring, "confirmation"), (Symbol::Square, "hold")] {
+        let is_one = |it: &&Placed<'_>| surrounding(it.trial.trial.phase) == Some(symbol);
+        let points: Vec<Point> = placed.iter().filter(is_one).map(place).collect();
+        if !points.is_empty() {
+            marks.push(Mark::Symbols { ink: Ink::Plain, symbol, points });
+            legend.push(LegendEntry::new(Ink::Plain, Swatch::Symbol(symbol), text));
+        }
+    }
+}
+
+/// The outcomes with their inks and shapes: of rounds and confirmations, and of the bracket.
+const OUTCOMES: [(&str, Ink, [Symbol; 2]); 4] = [
+    ("pass", Ink::Series(2), [Symbol::Disc, Symbol::HollowDisc]),
+    ("undecided", Ink::Doubtful, [Symbol::Diamond, Symbol::HollowDiamond]),
+    ("fail", Ink::Bad, [Symbol::Down, Symbol::HollowDown]),
+    ("invalid", Ink::Quiet, [Symbol::Cross, Symbol::Cross]),
+];
+
+/// Returns the shape around the trials of a phase.
+fn surrounding(phase: Phase) -> Option<Symbol> {
+    match phase {
+        Phase::Confirm(_) => Some(Symbol::Ring),
+        Phase::Hold => Some(Symbol::Square),
+        Phase::Bracket | Phase::Shrink | Phase::Round(_) => None,
+    }
+}
+
+/// Returns true for trials before the rounds.
+fn is_of_bracket(phase: Phase) -> bool {
+    match phase {
+        Phase::Bracket | Phase::Shrink => true,
+        Phase::Round(_) | Phase::Confirm(_) | Phase::Hold => false,
+    }
+}
+
+/// Returns the figure of the trials near the boundary.
+fn boundary(judged: &Judged<'_>) -> Figure {
+    let view = judged.view;
+    let found = view.found.as_ref();
+    let estimate = found.and_then(|found| found.estimate);
+    let is_near = |value: f64| estimate.is_some_and(|it| (value / it).ln().abs() <= NEAR);
+    let placed: Vec<Placed<'_>> =
+        judged.placed().filter(|it| is_near(it.trial.trial.value)).collect();
+    let interval = found.and_then(|found| found.interval).map(|it| [it.low, it.high]);
+    let values = placed.iter().map(|it| it.trial.trial.value).chain(interval.into_iter().flatten());
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.fold(0.0, f64::max);
+    let (low, high) = if low < high { (low, high) } else { (0.9 * high, 1.1 * high.max(1.0)) };
+    let x = Axis::linear(&judged.title_of_x(), Unit::Number, [low, high]);
+    let y = judged.y(&placed);
+    let (marks, legend) = judged.drawn(&x, &y, &placed);
+    let sustained = match found.and_then(|found| Some((found.sustained?, found.confirmations))) {
+        Some((value, times)) => {
+            format!("{} was confirmed {}", view.value(value), count(times.into(), "time"))
+        }
+        None => "no value was confirmed".to_owned(),
+    };
+    let reason = match (found, estimate) {
+        (None, _) => Some("The search has not ended."),
+        (Some(_), None) => Some("There is no estimate: the boundary was not reached."),
+        (Some(_), Some(_)) => None,
+    };
+    Figure {
+        name: "boundary".to_owned(),
+        title: format!("Boundary of {}", judged.condition),
+        caption: format!("The estimate is {}; {sustained}.", view.estimate()),
+        x,
+        y,
+        marks,
+        legend,
+        missing: reason.map(str::to_owned),
+    }
+}
+
+/// Returns the figure of all trials by a condition; `is_first` if it is the binding one.
+fn trials(judged: &Judged<'_>, is_first: bool) -> Figure {
+    let placed: Vec<Placed<'_>> = judged.placed().collect();
+    let values = placed.iter().map(|it| it.trial.trial.value);
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.fold(0.0, f64::max);
+    let title = format!("{}, logarithmic", judged.title_of_x());
+    let x = Axis::logarithmic(&title, Unit::Number, [low.min(high), high]);
+    let y = judged.y(&placed);
+    let (marks, legend) = judged.drawn(&x, &y, &placed);
+    let metric = judged.condition.slo.text.split(' ').next().unwrap_or_default();
+    let name = if is_first { "trials".to_owned() } else { format!("trials.{metric}") };
+    Figure {
+        name,
+        title: format!("All trials by {}", judged.condition),
+        caption: caption(judged, &placed),
+        x,
+        y,
+        marks,
+        legend,
+        missing: placed.is_empty().then(|| "No trial has ended.".to_owned()),
+    }
+}
+
+fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
+    let mut text = judged.view.counts();
+    let zeros = placed.iter().filter(|it| it.y == Some(0.0)).count();
+    let unmeasured = placed.iter().filter(|it| it.y.is_none()).count();
+    let ends = [
+        (zeros, "without a request beyond the bound", "lower"),
+        (unmeasured, "without a measure, because the load was not carried,", "upper"),
+    ];
+    for (number, what, end) in ends {
+        if number > 0 {
+            let lie = if number == 1 { "lies" } else { "lie" };
+            text += &format!("; {} {what} {lie} at the {end} end", count(number as u64, "trial"));
+        }
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::Component;
+    use analyze::capacity::{
+        Boundary, CapacityOrder, Counted, FailReason, Interval, Measure, Trial, judge_trial,
+    };
+    use analyze::compare::RunVerdict;
+    use base::{Nanos, Seed};
+    use workload::{Metric, Side, Slo, Statistic};
+
+    use super::*;
+
+    fn order() -> CapacityOrder {
+        let slo = Slo {
+            text: "p99(read) < 20ms".to_owned(),
+            metric: Metric::Response(Statistic::Quantile(0.99)),
+            side: Side::Below,
+            bound: 20e6,
+        };
+        CapacityOrder {
+            conditions: vec![Condition { job: "read".to_owned(), slo }],
+            vary: VariedLoad::Rate { job: "read".to_owned() },
+            first: 100.0,
+            highest: None,
+            ceiling_per_s: None,
+            trial: Nanos::from_secs(10),
+            warmup: Nanos::ZERO,
+            drain: Nanos::ZERO,
+            budget: Nanos::from_secs(900),
+            hold: None,
+            confirmations: 6,
+            seed: Seed(1),
+        }
+    }
+
+    fn trial(value: f64, phase: Phase, exceeded: u64) -> TrialView {
+        let counted = Counted { exceeded, total: 10_000, dispersion: Some(1.0) };
+        let trial = Trial {
+            value,
+            phase,
+            window: Nanos::from_secs(10),
+            took: Nanos::from_secs(10),
+            measures: vec![Measure::Count(counted)],
+            offered_per_s: Some(value),
+            achieved_per_s: value,
+            exceeds_capacity: false,
+            backlog_t: None,
+            errors: 0,
+            rejected: 0,
+            invalid: Vec::new(),
+            own_limit: None,
+            relaxation: None,
+        };
+        TrialView {
+            run: 1,
+            outcome: judge_trial(&order(), &trial),
+            trial,
+            verdict: RunVerdict::new([]),
+            limiter: Component::Unknown,
+        }
+    }
+
+    fn search() -> CapacityView {
+        let mut overloaded = trial(1_600.0, Phase::Bracket, 0);
+        overloaded.trial.measures = vec![Measure::Missing];
+        overloaded.outcome = TrialOutcome::Fail(FailReason::Backlog);
+        let trials = vec![
+            trial(100.0, Phase::Bracket, 0),
+            overloaded,
+            trial(820.0, Phase::Round(1), 400),
+            trial(770.0, Phase::Round(1), 105),
+            trial(740.0, Phase::Confirm(1), 20),
+        ];
+        let found = Capacity {
+            slo: "p99(read) < 20ms".to_owned(),
+            sustained: Some(740.0),
+            fails: Some(820.0),
+            estimate: Some(770.0),
+            interval: Some(Interval { low: 755.0, high: 785.0 }),
+            slope: Some(15.0),
+            confirmations: 6,
+            binding: Some(0),
+            boundary: Boundary::Smooth,
+            irregular: Vec::new(),
+            trials: Vec::new(),
+            isotonic: None,
+            took: Nanos::from_secs(50),
+        };
+        CapacityView { order: order(), trials, found: Some(found) }
+    }
+
+    fn symbols(figure: &Figure) -> Vec<(Symbol, usize)> {
+        let of = |mark: &Mark| match mark {
+            Mark::Symbols { symbol, points, .. } => Some((*symbol, points.len())),
+            _ => None,
+        };
+        figure.marks.iter().filter_map(of).collect()
+    }
+
+    fn rules(figure: &Figure) -> Vec<&str> {
+        let labels = figure.marks.iter().filter_map(|mark| match mark {
+            Mark::Rule { label, .. } => Some(label.as_str()),
+            _ => None,
+        });
+        labels.collect()
+    }
+
+    #[test]
+    fn shape_of_a_trial_tells_its_outcome_and_phase() {
+        let figures = figures(&search());
+        let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+        assert_eq!(names, ["boundary", "trials"]);
+        let expected = [
+            (Symbol::Disc, 1),
+            (Symbol::HollowDisc, 1),
+            (Symbol::Diamond, 1),
+            (Symbol::Down, 1),
+            (Symbol::HollowDown, 1),
+            (Symbol::Ring, 1),
+        ];
+        assert_eq!(symbols(&figures[1]), expected);
+        // Those of the bracket are far from the boundary.
+        assert!(symbols(&figures[0]).iter().all(|(symbol, _)| *symbol != Symbol::HollowDisc));
+        assert_eq!(
+            figures[1].caption,
+            "5 trials: 2 pass, 2 fail, 1 undecided; 50 s in all; 1 trial without a request beyond \
+             the bound lies at the lower end; 1 trial without a measure, because the load was not \
+             carried, lies at the upper end."
+        );
+    }
+
+    #[test]
+    fn regression_reaches_what_is_allowed_at_the_estimate() {
+        let figure = &figures(&search())[0];
+        let line = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Line { points, .. } => Some(points.clone()),
+            _ => None,
+        });
+        let line = line.unwrap();
+        assert!(line.windows(2).all(|pair| pair[0].y < pair[1].y), "{line:?}");
+        let below = line.iter().rfind(|point| point.x <= 770.0).unwrap();
+        let above = line.iter().find(|point| point.x > 770.0).unwrap();
+        assert!(below.y <= 0.01 && above.y > 0.01, "{below:?} {above:?}");
+        assert_eq!(rules(figure), ["estimate 770/s", "sustained 740/s"]);
+        assert_eq!(
+            figure.caption,
+            "The estimate is 770/s (95 % interval of the search 755–785/s); 740/s was confirmed \
+             6 times."
+        );
+    }
+
+    #[test]
+    fn search_without_a_boundary_says_so_and_shows_its_trials() {
+        let mut view = search();
+        let found = view.found.as_mut().unwrap();
+        (found.estimate, found.interval, found.slope, found.sustained) = (None, None, None, None);
+        let drawn = figures(&view);
+        let reason = "There is no estimate: the boundary was not reached.";
+        assert_eq!(drawn[0].missing.as_deref(), Some(reason));
+        assert!(drawn[1].missing.is_none() && rules(&drawn[1]).is_empty(), "{:?}", drawn[1]);
+        let view = CapacityView { found: None, trials: Vec::new(), ..search() };
+        let drawn = figures(&view);
+        assert_eq!(drawn[0].missing.as_deref(), Some("The search has not ended."));
+        assert_eq!(drawn[1].missing.as_deref(), Some("No trial has ended."));
+    }
+}
