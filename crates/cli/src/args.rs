@@ -244,21 +244,27 @@ pub(crate) struct ReportArgs {
     pub(crate) run: Option<u32>,
     /// Print the environment of the run instead: the facts of machine and network, and the settings
     /// of the servers.
-    #[arg(long, conflicts_with_all = ["strict", "markdown", "junit"])]
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["strict", "markdown", "junit", "html", "figures", "svg"])]
     pub(crate) environment: bool,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
+}
+
+/// The figures of an answer, and its page.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FigureArgs {
     /// Also write the answer as a page with figures to this file (HTML, complete in itself); it
     /// must not exist.
-    #[arg(long, value_name = "FILE", conflicts_with = "environment")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the names of the figures instead, each with a sentence.
     #[arg(long)]
-    #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "environment", "html"])]
+    #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "html"])]
     pub(crate) figures: bool,
     /// Print a figure as SVG instead, by its name.
     #[arg(long, value_name = "FIGURE")]
-    #[arg(conflicts_with_all = [
-        "json", "strict", "markdown", "junit", "environment", "html", "figures",
-    ])]
+    #[arg(conflicts_with_all = ["json", "strict", "markdown", "junit", "html", "figures"])]
     pub(crate) svg: Option<String>,
     /// Write the figure to this file instead of stdout; it must not exist.
     #[arg(long, value_name = "FILE", requires = "svg")]
@@ -285,6 +291,8 @@ pub(crate) struct CompareArgs {
     pub(crate) despite: Vec<ObjectionKind>,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
 }
 
 const COMPARE_HELP: &str = "\
@@ -294,6 +302,7 @@ Examples:
   assay compare e.assay#plain e.assay#tls              two of its arms
   assay compare 'main-*.assay' 'pr-*.assay'            groups of single runs
   assay compare --baseline main.assay pr.assay --fail-on 'throughput < -3%'
+  assay compare first.assay second.assay --html page.html   the answer as a page with figures
 
 Arms of one experiment are compared in pairs, by round. Other groups were not interleaved: their
 changes contain the drift of the machine. A group of one run has figures and no conclusion.

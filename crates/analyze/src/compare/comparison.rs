@@ -85,6 +85,8 @@ pub struct MetricChange {
     /// Probability with which its interval misses the true change. Primary metrics share the error
     /// of a look; an exploratory metric has it by itself.
     pub alpha: f64,
+    /// Smallest change that matters, as a fraction.
+    pub delta: f64,
     /// The change, or the reason why there is none.
     pub compared: Result<Compared, NotCompared>,
     /// Bets on it with their outcomes; a bet on a metric that is not compared has none.
@@ -271,7 +273,7 @@ fn metric_change(
     let bets = bets.map(outcome).collect();
     let delta = terms.deltas.of(&metric);
     let compared = estimated.map(|estimated| compared(estimated, &metric, delta, alpha));
-    MetricChange { metric, is_exploratory: false, alpha, compared, bets }
+    MetricChange { metric, is_exploratory: false, alpha, delta, compared, bets }
 }
 
 fn compared(estimated: Estimated, metric: &RunMetric, delta: f64, alpha: f64) -> Compared {

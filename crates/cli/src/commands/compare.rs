@@ -16,7 +16,7 @@ use report::{
 use workload::question::{Bet, Deltas, RegressionLimit, RunMetric};
 
 use crate::args::CompareArgs;
-use crate::commands::{answer, experiment};
+use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::groups::{Argument, Group, Groups};
@@ -30,6 +30,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     check_limits(&limits, &groups, &design)?;
     let accepted = &args.despite;
     let view = view(&groups, &design, &limits, accepted);
+    if let Some(exit) = figures::given(&args.figures, || Ok(report::comparison_figures(&view)))? {
+        return Ok(exit);
+    }
+    if let Some(path) = &args.figures.html {
+        figures::page(path, &report::comparison_html(&view))?;
+    }
     if let Some(path) = &args.answer.junit {
         answer::write_cases(path, &TestSuite::of_comparison(&view, args.answer.strict))?;
     }

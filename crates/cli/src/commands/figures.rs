@@ -8,7 +8,7 @@ use base::{closest, printable};
 use report::Page;
 use report::figure::Figure;
 
-use crate::args::{AnswerArgs, ReportArgs};
+use crate::args::{AnswerArgs, FigureArgs, ReportArgs};
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
@@ -16,9 +16,28 @@ use crate::exit::Exit;
 /// Most names in a complaint; `--figures` prints all.
 const MOST_NAMES: usize = 12;
 
-/// Prints the names of the figures of a record with their captions.
-pub(crate) fn list(args: &ReportArgs) -> Result<Exit, Complaint> {
-    let figures = of_record(args)?;
+/// Prints or writes the figures of a record that the options ask for; `None` if they ask for none.
+pub(crate) fn of_report(args: &ReportArgs) -> Result<Option<Exit>, Complaint> {
+    if let Some(path) = &args.figures.html {
+        return html(args, path).map(Some);
+    }
+    given(&args.figures, || of_record(args))
+}
+
+/// Prints the names of figures with their captions, or one of them; `None` if the options ask for
+/// neither.
+pub(crate) fn given(
+    args: &FigureArgs,
+    figures: impl FnOnce() -> Result<Vec<Figure>, Complaint>,
+) -> Result<Option<Exit>, Complaint> {
+    match (&args.svg, args.figures) {
+        (Some(name), _) => svg(args, &figures()?, name).map(Some),
+        (None, true) => list(&figures()?).map(Some),
+        (None, false) => Ok(None),
+    }
+}
+
+fn list(figures: &[Figure]) -> Result<Exit, Complaint> {
     let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);
     let width = width.min(WIDEST_NAME);
     let line = |figure: &Figure| {
@@ -33,10 +52,9 @@ pub(crate) fn list(args: &ReportArgs) -> Result<Exit, Complaint> {
 const WIDEST_NAME: usize = 40;
 
 /// Writes a figure to stdout, or to the file of `--out`.
-pub(crate) fn svg(args: &ReportArgs, name: &str) -> Result<Exit, Complaint> {
-    let figures = of_record(args)?;
+fn svg(args: &FigureArgs, figures: &[Figure], name: &str) -> Result<Exit, Complaint> {
     let Some(figure) = figures.iter().find(|figure| figure.name == name) else {
-        return Err(unknown(name, &figures));
+        return Err(unknown(name, figures));
     };
     let text = report::svg(figure);
     match &args.out {
@@ -47,20 +65,25 @@ pub(crate) fn svg(args: &ReportArgs, name: &str) -> Result<Exit, Complaint> {
 }
 
 /// Writes the page of a record to a new file, and prints the answer.
-pub(crate) fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
+fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
     let answer = AnswerArgs::clone(&args.answer);
     if args.run.is_none() && experiment::is_record(&args.record) {
         let view = experiment::view(&args.record)?;
-        create(path, &report::experiment_html(&view), "--html")?;
+        page(path, &report::experiment_html(&view))?;
         experiment::give(&view, &answer)?;
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
     let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
     let courses = run.courses().map_err(|error| Complaint::of(&error))?;
     let figures = report::figures(&run.view, &courses);
-    create(path, &report::html(&Page::of(&run.view), &figures), "--html")?;
+    page(path, &report::html(&Page::of(&run.view), &figures))?;
     answer::give(&run.view, &answer)?;
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
+}
+
+/// Writes a page to a new file.
+pub(crate) fn page(path: &Path, text: &str) -> Result<(), Complaint> {
+    create(path, text, "--html")
 }
 
 fn of_record(args: &ReportArgs) -> Result<Vec<Figure>, Complaint> {

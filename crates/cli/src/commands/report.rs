@@ -7,14 +7,8 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
-    if args.figures {
-        return figures::list(args);
-    }
-    if let Some(name) = &args.svg {
-        return figures::svg(args, name);
-    }
-    if let Some(path) = &args.html {
-        return figures::html(args, path);
+    if let Some(exit) = figures::of_report(args)? {
+        return Ok(exit);
     }
     match (args.environment, args.run) {
         (true, run) => answer::environment(&args.record, run, args.answer.json),

@@ -162,6 +162,38 @@ fn page_is_written_beside_the_answer_and_replaces_no_file() {
 }
 
 #[test]
+fn tables_and_figures_of_a_page_are_saved_without_a_script() {
+    let place = recorded();
+    let page = page_of(&place, "r.assay", &[]);
+    let tables = page.matches("<table>").count();
+    assert_eq!(page.matches("href=\"data:text/csv;charset=utf-8,").count(), tables);
+    assert!(page.contains("download=\"times-of-read.csv\""), "{tables}");
+    let drawn = place.assay(&["report", "r.assay", "--svg", "throughput"]).expect(0).stdout;
+    let link = page.split("download=\"throughput.svg\" href=\"data:image/svg+xml,").nth(1).unwrap();
+    assert_eq!(decoded(link.split('"').next().unwrap()), drawn);
+    assert!(!page.contains("download=\"errors.svg\""), "an empty figure is no file");
+}
+
+/// Decodes a text of a URL.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, others @ ..] = rest {
+        rest = others;
+        match (first, others) {
+            (b'%', [high, low, others @ ..]) => {
+                let digits = [*high, *low];
+                let digits = std::str::from_utf8(&digits).unwrap();
+                bytes.push(u8::from_str_radix(digits, 16).unwrap());
+                rest = others;
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
 fn policy_of_a_page_allows_its_own_style() {
     let place = recorded();
     let page = page_of(&place, "r.assay", &[]);
@@ -241,6 +273,10 @@ fn experiment_has_a_page_with_effects_and_pairs() {
     }
     let listed = place.assay(&["report", "e.assay", "--figures"]).expect(0);
     assert!(listed.stdout.contains("pairs.throughput(read).slow"), "{}", listed.stdout);
+    let effects = place.assay(&["report", "e.assay", "--svg", "effects"]).expect(0).stdout;
+    for told in [">±1 %</text>", ">bet -", "too small to matter"] {
+        assert!(effects.contains(told), "{told}: {effects}");
+    }
     fs::remove_file(place.at("e.assay.html")).unwrap();
     check_page(&page_of(&place, "e.assay", &["--run", "1"]));
 }
@@ -276,6 +312,30 @@ fn sweep_has_a_page_with_its_curves() {
     assert!(!page.contains("There is no comparison yet"));
     fs::remove_file(place.at("s.assay.html")).unwrap();
     assert_eq!(page_of(&place, "s.assay", &[]), page);
+}
+
+#[test]
+fn comparison_has_a_page_and_figures_with_its_limits() {
+    let place = Place::with("duration = 5s\n[read]\nquery = select 1\nconcurrency = 2\n");
+    for (seed, service) in [(1, "1ms"), (2, "1ms"), (3, "1.2ms"), (4, "1.2ms")] {
+        let (url, seed) = (format!("sim:mm1?service={service}"), seed.to_string());
+        let out = format!("{service}-{seed}.assay");
+        let args = ["run", "w.ini", "--virtual", "--quiet", "--url", &url, "--seed", &seed];
+        let _ = place.assay(&[&args[..], &["--out", &out]].concat());
+    }
+    let compare = ["compare", "1ms-*.assay", "1.2ms-*.assay", "--fail-on", "throughput < -3%"];
+    let plain = place.assay(&compare).expect(1);
+    let ran = place.assay(&[&compare[..], &["--html", "c.html"]].concat()).expect(1);
+    assert_eq!(ran.stdout, plain.stdout);
+    let page = fs::read_to_string(place.at("c.html")).unwrap();
+    check_page(&page);
+    for told in ["Not interleaved", "Metrics of 1.2ms-*.assay", "exceeded in", "limit &lt; -3%"] {
+        assert!(page.contains(told), "{told}");
+    }
+    let listed = place.assay(&[&compare[..], &["--figures"]].concat()).expect(0).stdout;
+    assert!(listed.starts_with("effects  1 of 1 interval lies beyond"), "{listed}");
+    let drawn = place.assay(&[&compare[..], &["--svg", "effects"]].concat()).expect(0).stdout;
+    assert!(drawn.contains(">limit &lt; -3%</text>"), "{drawn}");
 }
 
 #[test]

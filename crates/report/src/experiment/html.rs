@@ -1,5 +1,6 @@
 //! The report of an experiment as HTML.
 
+use analyze::Status;
 use analyze::compare::{ArmComparison, PairOrder};
 use base::units::grouped;
 use workload::question::Scale;
@@ -74,15 +75,8 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         out.paragraph(&repetition.sentence());
         out.list(&repetition.lines());
     }
-    let verdict = view.verdict();
-    let tone = match verdict {
-        analyze::Status::Invalid => Tone::Bad,
-        analyze::Status::Suspect => Tone::Doubtful,
-        analyze::Status::Pass => Tone::Good,
-        analyze::Status::NotPossible => Tone::Quiet,
-    };
     let runs = crate::number::count(view.runs.len() as u64, "run");
-    out.badge(Badge { word: verdict.verdict(), tone }, &runs);
+    out.badge(badge(view.verdict()), &runs);
     let arm = |arm: &ArmView| Line::new(arm.name.as_str(), lines::counts(arm));
     out.lines(&match &view.capacity {
         Some(search) => vec![Line::new("trials", search.counts())],
@@ -105,6 +99,17 @@ fn answer(out: &mut Document, view: &ExperimentView) {
     let slos = lines::slos(view).into_iter().map(|slo| Line::new("SLO", slo));
     let alarms = view.false_alarms.iter().map(FalseAlarms::line).map(|it| Line::new("A/A", it));
     out.lines(&bets.chain(limiters).chain(slos).chain(alarms).collect::<Vec<Line>>());
+}
+
+/// Returns the word of a verdict with its tone.
+pub(super) fn badge(verdict: Status) -> Badge {
+    let tone = match verdict {
+        Status::Invalid => Tone::Bad,
+        Status::Suspect => Tone::Doubtful,
+        Status::Pass => Tone::Good,
+        Status::NotPossible => Tone::Quiet,
+    };
+    Badge { word: verdict.verdict(), tone }
 }
 
 fn question(out: &mut Document, view: &ExperimentView) {
@@ -138,7 +143,8 @@ fn trials(out: &mut Document, search: &CapacityView) {
     out.rows("Trials", &search.columns(), &rows);
 }
 
-fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
+/// Writes the metrics of an arm.
+pub(super) fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());
     let columns = [
         ("metric", Align::Left),
@@ -157,7 +163,7 @@ fn metrics(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
 }
 
 /// Writes the pairs of the first metric; none if the runs were not interleaved.
-fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
+pub(super) fn pairs(out: &mut Document, arms: &[ArmView], arm: &ArmComparison) {
     let Some(change) = arm.changes.first() else { return };
     let Ok(compared) = &change.compared else { return };
     let [baseline, name] = [arm.baseline, arm.arm].map(|of| arms[of].name.as_str());

@@ -329,6 +329,7 @@ mod tests {
             metric: RunMetric::parse(metric).unwrap(),
             is_exploratory: !metric.starts_with("throughput"),
             alpha,
+            delta: 0.01,
             compared: compared.map_err(NotCompared::Missing),
             bets: Vec::new(),
         }

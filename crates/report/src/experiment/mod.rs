@@ -12,6 +12,7 @@ mod cases;
 mod charts;
 mod comparison;
 mod comparison_cases;
+mod comparison_html;
 mod comparison_json;
 mod comparison_markdown;
 mod comparison_text;
@@ -35,8 +36,9 @@ mod view;
 
 pub use alarms::FalseAlarms;
 pub use capacity::{CapacityView, TrialView};
-pub use charts::experiment_figures;
+pub use charts::{comparison_figures, experiment_figures};
 pub use comparison::{ComparisonView, MachineView, ObjectionView};
+pub use comparison_html::comparison_html;
 pub use comparison_json::comparison_json;
 pub use comparison_markdown::comparison_markdown;
 pub use comparison_text::comparison_text;

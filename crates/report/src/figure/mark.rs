@@ -183,6 +183,17 @@ pub enum Mark {
         /// The cells that are not empty.
         cells: Vec<HeatCell>,
     },
+    /// A small text above or below a place.
+    Text {
+        /// Its ink.
+        ink: Ink,
+        /// Its place: the left end of the text.
+        at: Point,
+        /// True if it is below the place.
+        is_below: bool,
+        /// The text.
+        text: String,
+    },
     /// A vertical line across the figure.
     Rule {
         /// Its ink.

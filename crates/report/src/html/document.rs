@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::file::{csv, link};
 use super::style::{POLICY, STYLE};
 use crate::figure::Figure;
 use crate::page::{Align, Line, Remark, Table, Tone};
-use crate::svg::{Ground, escaped, painted};
+use crate::svg::{Ground, escaped, painted, svg};
 
 /// Most rows of a table; a record has all of them.
 const MOST_ROWS: usize = 400;
@@ -179,11 +180,14 @@ impl Document {
         if rows.is_empty() {
             return;
         }
+        let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+        let file = csv(&titles, rows.iter().take(MOST_ROWS));
+        let file = link("CSV", caption, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);
         let _ = writeln!(
             self.out,
             "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n\
-             <table>\n<caption>{caption}</caption>\n<thead><tr>"
+             <table>\n<caption>{caption} {file}</caption>\n<thead><tr>"
         );
         for (title, align) in columns {
             let (title, class) = (shown(title), class_of_cell(*align));
@@ -223,11 +227,14 @@ impl Document {
             self.figures += 1;
             let id = format!("figure-{}", self.figures);
             let (title, caption) = (shown(&figure.title), shown(&figure.caption));
-            let caption = if figure.missing.is_some() { String::new() } else { caption };
+            let (caption, file) = match figure.missing.is_some() {
+                true => (String::new(), String::new()),
+                false => (caption, link("SVG", &figure.name, "image/svg+xml", &svg(figure))),
+            };
             let _ = writeln!(
                 self.out,
                 "<figure id=\"{id}\">\n<h3><bdi>{title}</bdi></h3>\n<figcaption>{caption}\
-                 </figcaption>\n{}\n</figure>",
+                 </figcaption>\n{}\n{file}</figure>",
                 painted(figure, Ground::Page(&id))
             );
         }

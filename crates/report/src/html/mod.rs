@@ -5,6 +5,7 @@
 //! colours. Every text is escaped, and the bytes depend on the page alone.
 
 mod document;
+mod file;
 mod run;
 mod style;
 

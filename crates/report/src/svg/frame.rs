@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, Place, TEXT, TITLE, number};
 use super::layout::{LINE, Layout, SWATCH, WIDEST, WIDTH, cut, width, wrapped};
 use super::palette::{PLAIN, color};
 use super::shapes;
-use crate::figure::{Figure, Mark, Scale};
+use crate::figure::{Figure, Ink, Mark, Scale};
 
 /// Writes title and caption.
 pub(super) fn write_headings(canvas: &mut Canvas, layout: &Layout) {
@@ -84,49 +84,82 @@ fn write_ticks_of_x(canvas: &mut Canvas, figure: &Figure, layout: &Layout, grid:
     }
 }
 
-/// Writes the labels of rules, levels and periods above the marks. One that would cover another is
-/// left out; its line stays.
+/// Writes the labels of rules, levels and periods, and small texts, above the marks. A label that
+/// would cover another is left out; its line stays.
 pub(super) fn write_labels(canvas: &mut Canvas, figure: &Figure, layout: &Layout) {
-    const SMALL: f64 = 10.0;
-    let mut rows = [layout.left; 3];
-    let rules = figure.marks.iter().filter_map(|mark| match mark {
-        Mark::Rule { at, .. } => layout.x(figure, *at),
-        _ => None,
-    });
-    let lines: Vec<f64> = rules.collect();
+    let mut rules = Rules::of(figure, layout);
     for mark in &figure.marks {
-        let (ink, at, label) = match mark {
-            Mark::Rule { ink, at, label } => (*ink, *at, label),
-            Mark::Period { ink, from, label, .. } => (*ink, *from, label),
+        match mark {
+            Mark::Rule { ink, at, label } => rules.write(canvas, figure, *ink, *at, label),
+            Mark::Period { ink, from, label, .. } => {
+                rules.write(canvas, figure, *ink, *from, label);
+            }
             Mark::Level { ink, at, label } => {
                 let Some(y) = layout.y(figure, *at) else { continue };
                 let place = Place { x: layout.right - 2.0, y: y - 3.0 };
-                let attributes = small(color(*ink));
-                canvas.text(place, Anchor::End, &attributes, &cut(label, SMALL, 200.0));
-                continue;
+                canvas.text(place, Anchor::End, &small(*ink), &cut(label, SMALL, 200.0));
             }
-            _ => continue,
-        };
-        let Some(x) = layout.x(figure, at) else { continue };
-        let text = cut(label, SMALL, 220.0);
-        let needed = width(&text, SMALL) + 6.0;
-        // The line of another rule would run through the label.
-        let crosses = |from: f64, to: f64| lines.iter().any(|line| *line > from && *line < to);
-        let is_left =
-            crosses(x, x + needed) && !crosses(x - needed, x) && x - needed >= layout.left;
-        let begin = if is_left || x + needed > layout.right { x - needed } else { x };
-        if text.is_empty() {
-            continue;
+            Mark::Text { ink, at, is_below, text } => {
+                let place = layout.x(figure, at.x).zip(layout.y(figure, at.y));
+                let Some((x, y)) = place else { continue };
+                let text = cut(text, SMALL, layout.right - layout.left);
+                let x = x.min(layout.right - width(&text, SMALL)).max(layout.left);
+                let y = if *is_below { y + 20.0 } else { y - 13.0 };
+                canvas.text(Place { x, y }, Anchor::Start, &small(*ink), &text);
+            }
+            _ => {}
         }
-        let Some(row) = rows.iter().position(|free| *free <= begin) else { continue };
-        rows[row] = begin + needed;
-        let place = Place { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
-        canvas.text(place, Anchor::Start, &small(color(ink)), &text);
     }
 }
 
-fn small(color: &str) -> String {
-    format!(" font-size=\"10\" fill=\"{color}\"")
+/// Height of labels, in pixels.
+const SMALL: f64 = 10.0;
+
+/// The labels of vertical lines, in rows at the top of the plot.
+struct Rules<'a> {
+    layout: &'a Layout,
+    /// The left end of the free part of each row.
+    free: [f64; 3],
+    lines: Vec<f64>,
+}
+
+impl Rules<'_> {
+    fn of<'a>(figure: &Figure, layout: &'a Layout) -> Rules<'a> {
+        let lines = figure.marks.iter().filter_map(|mark| match mark {
+            Mark::Rule { at, .. } => layout.x(figure, *at),
+            _ => None,
+        });
+        Rules { layout, free: [layout.left; 3], lines: lines.collect() }
+    }
+
+    fn write(&mut self, canvas: &mut Canvas, figure: &Figure, ink: Ink, at: f64, label: &str) {
+        let Rules { layout, free, lines } = self;
+        let Some(x) = layout.x(figure, at) else { return };
+        let text = cut(label, SMALL, 220.0);
+        if text.is_empty() {
+            return;
+        }
+        let needed = width(&text, SMALL) + 6.0;
+        // The line of another rule would run through the label.
+        let crosses = |from: f64, to: f64| lines.iter().any(|line| *line > from && *line < to);
+        let has_room = x - needed >= layout.left && !crosses(x - needed, x);
+        let is_left = x + needed > layout.right || crosses(x, x + needed) && has_room;
+        let begin = if is_left { x - needed } else { x };
+        let Some(row) = free.iter().position(|free| *free <= begin) else { return };
+        free[row] = begin + needed;
+        let place = Place { x: begin + 3.0, y: layout.top + 9.0 + row as f64 * 11.0 };
+        canvas.text(place, Anchor::Start, &small(ink), &text);
+    }
+}
+
+/// Returns the attributes of a label. Colours of series are too dark or too light for small
+/// letters, which need a contrast of 4.5:1 (WCAG 2.2, 1.4.3).
+fn small(ink: Ink) -> String {
+    let fill = match ink {
+        Ink::Series(_) => PLAIN,
+        Ink::Plain | Ink::Quiet | Ink::Doubtful | Ink::Bad => color(ink),
+    };
+    format!(" font-size=\"10\" fill=\"{fill}\"")
 }
 
 /// Writes the legend.

@@ -16,7 +16,7 @@ pub(super) const SWATCH: f64 = 20.0;
 const PLOT: f64 = 200.0;
 
 /// Height of a row of categories, in pixels.
-const CATEGORY: f64 = 34.0;
+const CATEGORY: f64 = 48.0;
 
 /// Height of a line of text, in pixels.
 pub(super) const LINE: f64 = 16.0;

@@ -60,6 +60,8 @@ pub(super) fn write(canvas: &mut Canvas, figure: &Figure, layout: &Layout, mark:
             canvas.path(&ranges(&plot, extents), &filled(*ink, "0.22"));
         }
         Mark::Cells { ink, cells } => heat(canvas, &plot, *ink, cells),
+        // Texts are written above all shapes.
+        Mark::Text { .. } => {}
         Mark::Rule { ink, at, .. } => {
             if let Some(x) = layout.x(figure, *at) {
                 let (from, to) = (Place { x, y: layout.top }, Place { x, y: layout.bottom });

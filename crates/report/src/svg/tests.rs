@@ -49,6 +49,12 @@ fn whole() -> Figure {
         Mark::Intervals { ink: Ink::Plain, extents },
         Mark::Cells { ink, cells },
         Mark::Rule { ink: Ink::Bad, at: 5.0, label: "<outage>".to_owned() },
+        Mark::Text {
+            ink: Ink::Quiet,
+            at: Point { x: 9.5, y: 2.0 },
+            is_below: true,
+            text: "beside <it>".to_owned(),
+        },
         Mark::Level { ink: Ink::Plain, at: 4.5, label: "limit".to_owned() },
     ];
     marks.extend(symbols);

@@ -1,11 +1,12 @@
 //! The figures of a comparison: the effects with their intervals, and the pairs behind them.
 
-use analyze::compare::{ArmComparison, Compared, MetricChange};
-use workload::question::{Bet, Scale};
+use analyze::compare::{ArmComparison, Compared, Comparison, JudgedLimit, MetricChange};
+use workload::question::{Bet, RegressionLimit, Scale};
 
 use super::super::sentence;
-use super::super::view::{ExperimentView, declared};
+use super::super::view::ArmView;
 use crate::figure::{Axis, Extent, Figure, Ink, LegendEntry, Mark, Point, Stroke, Swatch, Unit};
+use crate::number::{count, percent};
 
 /// Most effects of a figure.
 const MOST_EFFECTS: usize = 24;
@@ -16,72 +17,115 @@ const MOST_PAIRS: usize = 8;
 /// Largest part of an axis that a bet takes, as a multiple of the range of the intervals.
 const WIDEST_BET: f64 = 1.5;
 
-/// Returns the figures of a comparison: the effects, and the pairs of each declared metric.
-pub(super) fn figures(view: &ExperimentView) -> Vec<Figure> {
-    let all: Vec<Effect<'_>> = effects(view).collect();
-    let mut figures = vec![figure_of_effects(view, &all)];
-    let pairs = all.iter().filter(|effect| !effect.compared.values.pairs().is_empty());
-    figures.extend(pairs.take(MOST_PAIRS).map(|effect| figure_of_pairs(view, effect)));
+/// Arms or groups of runs with their comparisons.
+pub(super) struct Subject<'a> {
+    pub(super) arms: &'a [ArmView],
+    /// The comparisons, each with the point of the sweep at which it was made.
+    pub(super) comparisons: Vec<(Option<&'a str>, &'a Comparison)>,
+    /// Limits of regressions.
+    pub(super) limits: &'a [JudgedLimit],
+    /// Reason for a missing comparison.
+    pub(super) missing: &'a str,
+}
+
+/// Returns the figures of comparisons: the effects, and the pairs of each declared metric.
+pub(super) fn figures(subject: &Subject<'_>) -> Vec<Figure> {
+    let all: Vec<Effect<'_>> = effects(subject).collect();
+    let mut figures = vec![figure_of_effects(subject, &all)];
+    // The pairs at a point of a sweep are few.
+    let is_shown =
+        |effect: &&Effect<'_>| effect.point.is_none() && !effect.compared.values.pairs().is_empty();
+    let pairs = all.iter().filter(is_shown).take(MOST_PAIRS);
+    figures.extend(pairs.map(|effect| figure_of_pairs(subject.arms, effect)));
     figures
 }
 
 /// A declared metric of an arm that was compared.
 struct Effect<'a> {
+    point: Option<&'a str>,
     arm: &'a ArmComparison,
     change: &'a MetricChange,
     compared: &'a Compared,
+    /// The limits of this change.
+    limits: Vec<&'a RegressionLimit>,
 }
 
-fn effects(view: &ExperimentView) -> impl Iterator<Item = Effect<'_>> {
-    view.comparison.iter().flat_map(declared).filter_map(|(arm, change)| {
-        let compared = change.compared.as_ref().ok()?;
-        Some(Effect { arm, change, compared })
+fn effects<'a>(subject: &'a Subject<'a>) -> impl Iterator<Item = Effect<'a>> {
+    subject.comparisons.iter().flat_map(move |(point, comparison)| {
+        let of_arm = move |(place, arm): (usize, &'a ArmComparison)| {
+            let declared = arm.changes.iter().filter(|change| !change.is_exploratory);
+            declared.filter_map(move |change| {
+                let compared = change.compared.as_ref().ok()?;
+                let limits = limits(subject.limits, place, change);
+                Some(Effect { point: *point, arm, change, compared, limits })
+            })
+        };
+        comparison.arms.iter().enumerate().flat_map(of_arm)
     })
 }
 
+fn limits<'a>(
+    all: &'a [JudgedLimit],
+    place: usize,
+    change: &MetricChange,
+) -> Vec<&'a RegressionLimit> {
+    let is_own = |limit: &&JudgedLimit| {
+        let judged = limit.change.as_ref().map(|judged| &judged.metric);
+        limit.place == place && judged == Some(&change.metric)
+    };
+    all.iter().filter(is_own).map(|limit| &limit.limit).collect()
+}
+
 impl Effect<'_> {
-    fn label(&self, view: &ExperimentView) -> String {
-        match view.arms.len() {
-            0..=2 => self.change.metric.to_string(),
-            _ => format!("{} of {}", self.change.metric, view.arms[self.arm.arm].name),
-        }
+    fn label(&self, arms: &[ArmView]) -> String {
+        let at = self.point.map_or_else(String::new, |point| format!(" at {point}"));
+        let of = match arms.len() {
+            0..=2 => String::new(),
+            _ => format!(" of {}", arms[self.arm.arm].name),
+        };
+        format!("{}{of}{at}", self.change.metric)
     }
 
     fn bets(&self) -> impl Iterator<Item = &Bet> {
         self.change.bets.iter().map(|(bet, _)| bet)
     }
+
+    /// Returns true if the whole interval lies beyond the smallest change that matters.
+    fn matters(&self) -> bool {
+        let delta = self.change.delta;
+        self.compared.interval.is_some_and(|it| it.low > delta || it.high < -delta)
+    }
 }
 
-fn figure_of_effects(view: &ExperimentView, all: &[Effect<'_>]) -> Figure {
+fn figure_of_effects(subject: &Subject<'_>, all: &[Effect<'_>]) -> Figure {
     let shown = &all[..all.len().min(MOST_EFFECTS)];
-    let labels: Vec<String> = shown.iter().map(|effect| effect.label(view)).collect();
+    let labels: Vec<String> = shown.iter().map(|effect| effect.label(subject.arms)).collect();
     let x = Axis::linear("change against the baseline", Unit::Change, range(shown));
-    let figure = Figure {
+    let reason = match subject.comparisons.is_empty() {
+        true => subject.missing,
+        false => "No declared metric could be compared.",
+    };
+    Figure {
         name: "effects".to_owned(),
         title: "Changes with their intervals".to_owned(),
-        caption: caption_of_effects(shown),
+        caption: caption_of_effects(shown, all.len()),
+        marks: marks_of_effects(shown, &x),
         x,
         y: Axis::categories("", &labels),
-        marks: Vec::new(),
-        legend: Vec::new(),
-        missing: None,
-    };
-    if shown.is_empty() {
-        let reason = match view.comparison {
-            None => "There is no comparison yet: too few rounds are complete.",
-            Some(_) => "No declared metric could be compared.",
-        };
-        return Figure { missing: Some(reason.to_owned()), ..figure };
+        legend: legend_of_effects(shown),
+        missing: shown.is_empty().then(|| reason.to_owned()),
     }
-    Figure { marks: marks_of_effects(shown), legend: legend_of_effects(shown), ..figure }
 }
 
-/// Returns the range of the axis: all intervals and zero, and bets as far as they leave room.
+/// Returns the range of the axis: all intervals, limits, the smallest changes that matter and zero,
+/// and bets as far as they leave room.
 fn range(shown: &[Effect<'_>]) -> [f64; 2] {
     let ends = shown.iter().flat_map(|effect| {
         let Compared { change, interval, .. } = effect.compared;
         let ends = interval.map_or([*change; 2], |it| [it.low, it.high]);
-        ends.into_iter().chain([*change])
+        let delta = effect.change.delta;
+        let others = [*change, delta, -delta];
+        ends.into_iter().chain(others).chain(effect.limits.iter().map(|limit| limit.change))
     });
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let low = ends.iter().copied().fold(0.0, f64::min);
@@ -93,49 +137,98 @@ fn range(shown: &[Effect<'_>]) -> [f64; 2] {
     [lowest, highest.max(lowest + 0.01)]
 }
 
-fn marks_of_effects(shown: &[Effect<'_>]) -> Vec<Mark> {
+fn marks_of_effects(shown: &[Effect<'_>], x: &Axis) -> Vec<Mark> {
     let places = || (0..).map(f64::from).zip(shown);
+    let small = places().map(|(at, effect)| {
+        let delta = effect.change.delta;
+        Extent { at, low: -delta, high: delta }
+    });
     let bets = places().flat_map(|(at, effect)| {
         effect.bets().map(move |bet| Extent { at, low: bet.range.low, high: bet.range.high })
+    });
+    let limits = places().flat_map(|(at, effect)| {
+        effect.limits.iter().map(move |limit| Extent { at, low: limit.change, high: limit.change })
     });
     let intervals = places().filter_map(|(at, effect)| {
         let interval = effect.compared.interval?;
         Some(Extent { at, low: interval.low, high: interval.high })
     });
     let points = places().map(|(at, effect)| Point { x: effect.compared.change, y: at });
-    vec![
+    let mut marks = vec![
+        Mark::Ranges { ink: Ink::Quiet, extents: small.collect() },
         Mark::Ranges { ink: Ink::Series(2), extents: bets.collect() },
         Mark::Rule { ink: Ink::Plain, at: 0.0, label: String::new() },
+        Mark::Intervals { ink: Ink::Bad, extents: limits.collect() },
         Mark::Intervals { ink: Ink::Series(0), extents: intervals.collect() },
         Mark::Dots { ink: Ink::Series(0), points: points.collect() },
-    ]
+    ];
+    marks.extend(places().flat_map(|(y, effect)| labels_of(effect, y, x)));
+    marks
+}
+
+/// Returns the texts beside the ranges of an effect: bets and limits above, and the smallest change
+/// that matters below.
+fn labels_of(effect: &Effect<'_>, y: f64, x: &Axis) -> Vec<Mark> {
+    let label = |ink: Ink, at: f64, is_below: bool, text: String| {
+        let at = Point { x: at.clamp(x.from, x.to), y };
+        Mark::Text { ink, at, is_below, text }
+    };
+    let metric = effect.change.metric.to_string();
+    let bets = effect.bets().map(|bet| {
+        let text = bet.to_string();
+        let range = text.strip_prefix(&metric).unwrap_or(&text).trim();
+        label(Ink::Series(2), bet.range.low, false, format!("bet {range}"))
+    });
+    let limits = effect.limits.iter().map(|limit| {
+        let text = limit.to_string();
+        let bound = text.strip_prefix(&limit.metric.to_string()).unwrap_or(&text).trim();
+        label(Ink::Bad, limit.change, false, format!("limit {bound}"))
+    });
+    let delta = effect.change.delta;
+    let small = label(Ink::Quiet, delta, true, format!("±{}", percent(delta)));
+    bets.chain(limits).chain([small]).collect()
 }
 
 fn legend_of_effects(shown: &[Effect<'_>]) -> Vec<LegendEntry> {
     let level = shown.first().map_or_else(String::new, |it| sentence::level(it.change.alpha));
     let interval = format!("{level} confidence interval around the estimate");
-    let mut legend = vec![LegendEntry::new(Ink::Series(0), Swatch::Interval, interval)];
+    let mut legend = vec![
+        LegendEntry::new(Ink::Series(0), Swatch::Interval, interval),
+        LegendEntry::new(Ink::Quiet, Swatch::Spread, "too small to matter"),
+    ];
     if shown.iter().any(|effect| effect.bets().next().is_some()) {
         legend.push(LegendEntry::new(Ink::Series(2), Swatch::Spread, "bet"));
+    }
+    if shown.iter().any(|effect| !effect.limits.is_empty()) {
+        legend.push(LegendEntry::new(Ink::Bad, Swatch::Line(Stroke::Solid), "limit"));
     }
     legend
 }
 
-fn caption_of_effects(shown: &[Effect<'_>]) -> String {
-    let apart = shown
-        .iter()
-        .filter(|effect| effect.compared.interval.is_some_and(|it| it.low > 0.0 || it.high < 0.0));
+fn caption_of_effects(shown: &[Effect<'_>], all: usize) -> String {
+    let beyond = shown.iter().filter(|effect| effect.matters()).count();
+    let known = shown.iter().filter(|effect| effect.compared.interval.is_some()).count();
+    if known == 0 {
+        return "No change has an interval: there are too few runs, or they do not scatter.".into();
+    }
+    let verb = if beyond == 1 { "lies" } else { "lie" };
+    let bets = match shown.iter().any(|effect| effect.bets().next().is_some()) {
+        true => "; an interval within its bet is a bet that is held",
+        false => "",
+    };
+    let more = match all - shown.len() {
+        0 => String::new(),
+        more => format!("; {more} more are in the tables"),
+    };
     format!(
-        "{} of {} intervals lie on one side of zero; an interval within its bet is a bet that is \
-         held.",
-        apart.count(),
-        shown.len()
+        "{beyond} of {} {verb} beyond the changes that are too small to matter{bets}{more}.",
+        count(known as u64, "interval")
     )
 }
 
-fn figure_of_pairs(view: &ExperimentView, effect: &Effect<'_>) -> Figure {
-    let Effect { arm, change, compared } = effect;
-    let name = &view.arms[arm.arm].name;
+fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
+    let Effect { arm, change, compared, .. } = effect;
+    let name = &arms[arm.arm].name;
     let scale = change.metric.quantity.scale();
     let differences = compared.values.pairs().iter().map(|pair| match scale {
         Scale::Ratio => pair.arm / pair.baseline - 1.0,
@@ -154,10 +247,7 @@ fn figure_of_pairs(view: &ExperimentView, effect: &Effect<'_>) -> Figure {
     let same = finite().filter(|y| (*y > 0.0) == (compared.change > 0.0)).count();
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
-        title: format!(
-            "Pairs: {} of {name} against {}",
-            change.metric, view.arms[arm.baseline].name
-        ),
+        title: format!("Pairs: {} of {name} against {}", change.metric, arms[arm.baseline].name),
         caption: format!(
             "{same} of {} pairs changed in the direction of the estimate, {}.",
             points.len(),

@@ -12,6 +12,10 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+use effects::Subject;
+
+use super::comparison::ComparisonView;
+use super::sweep::SweepView;
 use super::view::ExperimentView;
 use crate::figure::Figure;
 
@@ -19,7 +23,40 @@ use crate::figure::Figure;
 pub fn experiment_figures(view: &ExperimentView) -> Vec<Figure> {
     match (&view.capacity, &view.sweep) {
         (Some(search), _) => capacity::figures(search),
-        (None, Some(sweep)) => sweep::figures(view, sweep),
-        (None, None) => effects::figures(view),
+        (None, Some(sweep)) => {
+            let mut figures = sweep::figures(view, sweep);
+            figures.extend(of_points(view, sweep));
+            figures
+        }
+        (None, None) => effects::figures(&Subject {
+            arms: &view.arms,
+            comparisons: view.comparison.iter().map(|comparison| (None, comparison)).collect(),
+            limits: &[],
+            missing: "There is no comparison yet: too few rounds are complete.",
+        }),
     }
+}
+
+/// Returns the effects of the arms at the points of a sweep; none without arms to compare.
+fn of_points(view: &ExperimentView, sweep: &SweepView) -> Vec<Figure> {
+    let points = sweep.values.iter().map(|value| Some(value.as_str()));
+    let comparisons: Vec<_> = points.zip(&sweep.comparisons).collect();
+    match comparisons.iter().any(|(_, comparison)| !comparison.arms.is_empty()) {
+        true => {
+            let missing = "No point has a comparison yet.";
+            effects::figures(&Subject { arms: &view.arms, comparisons, limits: &[], missing })
+        }
+        false => Vec::new(),
+    }
+}
+
+/// Returns the figures of a comparison of recorded groups: the effects, and the pairs of arms of
+/// one experiment.
+pub fn comparison_figures(view: &ComparisonView) -> Vec<Figure> {
+    effects::figures(&Subject {
+        arms: &view.groups,
+        comparisons: view.comparison.iter().map(|comparison| (None, comparison)).collect(),
+        limits: &view.limits,
+        missing: "The comparison is refused.",
+    })
 }

@@ -1,0 +1,125 @@
+//! Files within a page: tables and figures as links that a browser saves without a script.
+
+use std::fmt::Write as _;
+
+use base::printable;
+
+/// Longest name of a file, without its ending.
+const LONGEST: usize = 60;
+
+/// Returns a link that saves a text: its word, the name of the file, and the text in it.
+pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
+    let ending = word.to_lowercase();
+    let (name, text) = (file_name(name), encoded(text));
+    format!(
+        "<a class=\"file\" download=\"{name}.{ending}\" href=\"data:{media},{text}\" \
+         aria-label=\"Save {name} as {word}\">{word}</a>"
+    )
+}
+
+/// Formats rows as CSV (RFC 4180).
+pub(super) fn csv<'r>(titles: &[&str], rows: impl Iterator<Item = &'r Vec<String>>) -> String {
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells: Vec<String> = cells.map(cell).collect();
+        let _ = write!(out, "{}\r\n", cells.join(","));
+    };
+    line(&mut titles.iter().copied());
+    rows.for_each(|row| line(&mut row.iter().map(String::as_str)));
+    out
+}
+
+/// Returns a cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
+fn cell(text: &str) -> String {
+    let text = printable(text);
+    let is_formula = match text.as_bytes() {
+        [b'=' | b'@', ..] => true,
+        [b'+' | b'-', next, ..] => !next.is_ascii_digit(),
+        _ => false,
+    };
+    let text = if is_formula { format!("'{text}") } else { text.into_owned() };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+/// Returns a name of ASCII letters, digits, dots and hyphens.
+fn file_name(text: &str) -> String {
+    let mut name = String::new();
+    for character in text.chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => name.push(character.to_ascii_lowercase()),
+            // A name never begins with a dot.
+            '.' if !name.is_empty() => name.push('.'),
+            _ if name.ends_with(['-', '.']) || name.is_empty() => {}
+            _ => name.push('-'),
+        }
+        if name.len() >= LONGEST {
+            break;
+        }
+    }
+    let name = name.trim_end_matches(['-', '.']);
+    if name.is_empty() { "table".to_owned() } else { name.to_owned() }
+}
+
+/// Encodes a text for a URL (RFC 3986, section 2), so that it has no meaning in markup either.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() * 5 / 4);
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => out.push(char::from(byte)),
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b',' | b';' | b'=' => {
+                out.push(char::from(byte));
+            }
+            other => {
+                let _ = write!(out, "%{other:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_are_no_formulas() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("5,971 ±87 %", "\"5,971 ±87 %\""),
+            ("a \"b\"", "\"a \"\"b\"\"\""),
+            ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+            ("@x", "'@x"),
+            ("+cmd", "'+cmd"),
+            ("+4.1 %", "+4.1 %"),
+            ("−4.1 %", "−4.1 %"),
+            ("", ""),
+        ] {
+            assert_eq!(cell(text), expected, "{text}");
+        }
+        let rows = [vec!["1".to_owned(), "a,b".to_owned()]];
+        assert_eq!(csv(&["run", "text"], rows.iter()), "run,text\r\n1,\"a,b\"\r\n");
+    }
+
+    #[test]
+    fn names_of_files_have_no_separators() {
+        for (text, expected) in [
+            ("Times of read", "times-of-read"),
+            ("pairs.throughput(read).slow", "pairs.throughput-read-.slow"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("\"><script>", "script"),
+            ("表", "table"),
+        ] {
+            assert_eq!(file_name(text), expected, "{text}");
+        }
+        assert_eq!(file_name(&"x".repeat(300)).len(), LONGEST);
+    }
+
+    #[test]
+    fn text_of_a_link_has_no_meaning_in_markup() {
+        let link = link("CSV", "a", "text/csv", "<b>\"&'\n#%é");
+        assert!(link.contains("data:text/csv,%3Cb%3E%22%26%27%0A%23%25%C3%A9\""), "{link}");
+    }
+}
