@@ -35,6 +35,7 @@ Examples:
   assay compare 'main-*.assay' 'pr-*.assay'   two groups of runs
   assay history nightly                       when did the figures of a folder change?
   assay repeat experiment-….assay --seed 2    does the answer hold?
+  assay explain send-lag                      what a check, limiter or metric means
   assay doctor postgres://db1/shop            what here would spoil a run
   assay calibrate                             what the generator takes here, for all later runs
   assay selftest                              does it measure what is so?
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Run the experiment or the workload of a record again, and compare both answers.
     Repeat(RepeatArgs),
+    /// Explain a check, a limiter, a metric or an exit code.
+    Explain(ExplainArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
     /// Check machine and server for problems that would distort a run, and name remedies.
@@ -391,6 +394,13 @@ pub(crate) struct ExportArgs {
     /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExplainArgs {
+    /// Names of checks, limiters or metrics, or exit codes; without one, all names are listed.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

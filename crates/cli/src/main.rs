@@ -17,6 +17,7 @@ mod findings;
 mod go_drivers;
 mod go_flags;
 mod groups;
+mod guide;
 mod inputs;
 mod kept_files;
 mod outputs;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::History(history) => commands::history::history(&history),
         Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
+        Command::Explain(explain) => commands::explain::explain(&explain),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
         Command::Observe(observe) => commands::observe::observe(&observe),

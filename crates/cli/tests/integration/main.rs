@@ -20,6 +20,7 @@ mod experiment_faults;
 mod experiment_records;
 mod experiment_servers;
 mod experiments;
+mod explain;
 mod false_alarms;
 mod faults;
 mod files;

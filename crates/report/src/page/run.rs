@@ -72,7 +72,7 @@ impl RunSection {
             program: view.summary.program,
             observing_share: view.summary.observing_share,
             resources: resources(view),
-            commands: commands(&view.about),
+            commands: commands(view),
         }
     }
 }
@@ -205,12 +205,20 @@ fn resources(view: &View) -> Vec<Line> {
     lines
 }
 
-/// Returns the commands that show more of the record.
-fn commands(about: &RunDetails) -> Vec<String> {
+/// Returns the commands that show more of the record, and that explain the checks that object.
+fn commands(view: &View) -> Vec<String> {
+    let about = &view.about;
     let record = quoted(&about.record.to_string_lossy());
     let mut commands = vec![format!("assay report {record}")];
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
+    }
+    let objecting = [Status::Invalid, Status::Suspect]
+        .into_iter()
+        .flat_map(|status| view.summary.verdict.with(status).map(|check| check.name()));
+    let names: Vec<&str> = objecting.collect();
+    if !names.is_empty() {
+        commands.push(format!("assay explain {}", names.join(" ")));
     }
     commands.push(format!("assay export {record} --format hlog"));
     commands

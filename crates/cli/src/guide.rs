@@ -1,0 +1,186 @@
+//! The parts of the guide that explain a check, a limiter, a metric or an exit code. They are read
+//! from the pages of the guide themselves, so that there is one text.
+
+use workload::question::RunMetric;
+
+/// The kind of a thing that the guide explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// A check of a run.
+    Check,
+    /// A limiter.
+    Limiter,
+    /// A metric of experiments.
+    Metric,
+    /// An exit code.
+    ExitCode,
+}
+
+/// A part of the guide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Explanation {
+    pub(crate) topic: Topic,
+    /// The names that it explains.
+    pub(crate) names: Vec<String>,
+    /// Its text, in paragraphs.
+    pub(crate) text: String,
+}
+
+const CHECKS: &str = include_str!("../../../docs/checks.md");
+const LIMITERS: &str = include_str!("../../../docs/limiter.md");
+const METRICS: &str = include_str!("../../../docs/comparing.md");
+const COMMANDS: &str = include_str!("../../../docs/command-line.md");
+
+impl Topic {
+    /// Returns the words for it, with an article.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Topic::Check => "a check of a run",
+            Topic::Limiter => "a limiter",
+            Topic::Metric => "a metric of experiments",
+            Topic::ExitCode => "an exit code",
+        }
+    }
+
+    /// Returns the page of the guide that has it.
+    pub(crate) fn page(self) -> &'static str {
+        match self {
+            Topic::Check => "docs/checks.md",
+            Topic::Limiter => "docs/limiter.md",
+            Topic::Metric => "docs/comparing.md",
+            Topic::ExitCode => "docs/command-line.md",
+        }
+    }
+}
+
+impl Explanation {
+    /// Returns true if it explains this name; that of a metric may have a job or a table.
+    pub(crate) fn is_about(&self, name: &str) -> bool {
+        let is_metric = |known: &String| {
+            // `response.Q` stands for a metric of each statistic.
+            let stem = known.strip_suffix('Q').filter(|_| self.topic == Topic::Metric);
+            let metric = RunMetric::parse(name).ok().map(|metric| metric.quantity.name());
+            metric.is_some_and(|it| {
+                let of_mode = [".user", ".system"].into_iter().find_map(|end| it.strip_suffix(end));
+                let is_stem = stem.is_some_and(|stem| it.starts_with(stem));
+                it == *known || of_mode == Some(known.as_str()) || is_stem
+            })
+        };
+        self.names.iter().any(|known| known == name)
+            || self.topic == Topic::Metric && self.names.iter().any(is_metric)
+    }
+}
+
+/// Returns all explanations.
+pub(crate) fn explanations() -> Vec<Explanation> {
+    let mut all = sections(CHECKS);
+    all.extend(rows(Topic::Limiter, chapter(LIMITERS, "The components")));
+    all.extend(rows(Topic::Metric, chapter(METRICS, "Metrics")));
+    all.extend(rows(Topic::ExitCode, chapter(COMMANDS, "Exit codes")));
+    all
+}
+
+/// Returns the checks of their page: a section for each.
+fn sections(page: &str) -> Vec<Explanation> {
+    let section = |section: &str| {
+        let (name, body) = section.split_once('\n')?;
+        // A following chapter is no part of the last section.
+        let body = body.split("\n## ").next()?.trim();
+        Some(Explanation {
+            topic: Topic::Check,
+            names: vec![name.trim().to_owned()],
+            text: plain(body),
+        })
+    };
+    page.split("\n### ").skip(1).filter_map(section).collect()
+}
+
+/// Returns a chapter of a page, by its heading.
+fn chapter<'p>(page: &'p str, heading: &str) -> &'p str {
+    let after = page.split_once(&format!("\n## {heading}\n")).map_or("", |(_, after)| after);
+    after.split("\n## ").next().unwrap_or_default()
+}
+
+/// Returns the rows of the first table of a chapter. The first cell has the names, and the others
+/// are explained by the titles of their columns.
+fn rows(topic: Topic, chapter: &str) -> Vec<Explanation> {
+    let mut lines = chapter.lines().skip_while(|line| !line.starts_with("| "));
+    let titles = lines.next().map(cells).unwrap_or_default();
+    let rows = lines.skip(1).take_while(|line| line.starts_with("| ")).map(cells);
+    let row = |row: Vec<&str>| {
+        let told = titles.iter().zip(&row).skip(1);
+        let told = told.filter(|(_, cell)| !cell.is_empty());
+        let text: Vec<String> =
+            told.map(|(title, cell)| plain(&format!("{title}: {cell}"))).collect();
+        let names = row.first().map_or("", |cell| *cell);
+        let names = names.split(',').map(|name| name.trim().trim_matches('`').to_owned());
+        Explanation { topic, names: names.collect(), text: text.join("\n") }
+    };
+    rows.map(row).collect()
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.trim().trim_matches('|').split(" | ").map(str::trim).collect()
+}
+
+/// Returns a text without the addresses of its links.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        out.push_str(before);
+        let link = after.split_once("](").and_then(|(label, after)| {
+            let (_, after) = after.split_once(')')?;
+            (!label.contains('[')).then_some((label, after))
+        });
+        match link {
+            Some((label, after)) => {
+                out.push_str(label);
+                rest = after;
+            }
+            None => {
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(topic: Topic) -> Vec<String> {
+        let all = explanations().into_iter().filter(|one| one.topic == topic);
+        all.flat_map(|one| one.names).collect()
+    }
+
+    #[test]
+    fn every_check_limiter_metric_and_exit_code_is_explained() {
+        let mut checks = names(Topic::Check);
+        let mut known = analyze::CheckKind::ALL.map(|check| check.name().to_owned()).to_vec();
+        checks.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(checks, known);
+        let limiters = names(Topic::Limiter);
+        for limiter in analyze::Component::ALL {
+            assert!(limiters.contains(&limiter.name().to_owned()), "{}", limiter.name());
+        }
+        let all = explanations();
+        for quantity in workload::question::Quantity::all() {
+            let name = quantity.name();
+            let is_known = all.iter().any(|one| one.topic == Topic::Metric && one.is_about(name));
+            assert!(is_known, "{name}");
+        }
+        assert_eq!(names(Topic::ExitCode), ["2", "130", "4", "3", "1", "0"]);
+        assert!(all.iter().all(|one| !one.text.is_empty() && !one.text.contains("](")));
+    }
+
+    #[test]
+    fn links_lose_their_addresses_and_brackets_stay() {
+        assert_eq!(plain("a [b](c.md#d), [read], [e\nf](g)"), "a b, [read], e\nf");
+        assert_eq!(plain("[unfinished](x"), "[unfinished](x");
+    }
+}

@@ -1,0 +1,52 @@
+//! `assay explain`: the guide on checks, limiters, metrics and exit codes.
+
+use crate::support::Place;
+
+#[test]
+fn guide_on_a_name_is_printed_with_its_page() {
+    let place = Place::new();
+    let shown = |names: &[&str]| place.assay(&[&["explain"], names].concat()).expect(0).stdout;
+    let check = shown(&["balance"]);
+    assert!(check.starts_with("balance: a check of a run (docs/checks.md)\n\nIs every request"));
+    assert!(check.contains("What to do: report this with the record"), "{check}");
+    let both = shown(&["generator-cpu"]);
+    assert!(both.contains("a check of a run") && both.contains("generator-cpu: a limiter"));
+    assert!(!both.contains("]("), "links have no addresses: {both}");
+    let metric = shown(&["response.p99(read)"]);
+    assert!(metric.contains("unit: milliseconds") && metric.contains("better: less"), "{metric}");
+    assert!(shown(&["3"]).contains("INVALID"), "exit code");
+    let several = shown(&["stall", "step"]);
+    assert!(several.contains("stall: a check") && several.contains("\nstep: a check"));
+    let names = shown(&[]);
+    assert!(names.starts_with("checks: complete, window, ") && names.lines().count() == 4);
+}
+
+#[test]
+fn unknown_name_suggests_the_nearest() {
+    let place = Place::new();
+    let near = place.assay(&["explain", "send-lags"]).expect(2);
+    assert_eq!(
+        near.stderr,
+        "error: the guide has no check, limiter, metric or exit code `send-lags`; did you mean \
+         `send-lag`?\n  = help: `assay explain` lists the names\n"
+    );
+    assert!(!place.assay(&["explain", "qqqqqq"]).expect(2).stderr.contains("did you mean"));
+}
+
+#[test]
+fn answer_with_an_objection_names_the_command_that_explains_it() {
+    let answer = |url: &str| {
+        let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 100\n");
+        let _ = place.virtually(url, &[]);
+        place.assay(&["report", "r.assay"]).stdout
+    };
+    let bad = answer("sim:mm1?service=1ms&outage=5s..8s");
+    let line = bad.lines().find(|line| line.contains("assay explain ")).unwrap();
+    let place = Place::new();
+    for name in line.split_whitespace().skip_while(|word| *word != "explain").skip(1) {
+        place.assay(&["explain", name]).expect(0);
+        assert!(bad.contains(name), "{name}");
+    }
+    let good = answer("sim:mm1?service=1ms");
+    assert!(!good.contains("assay explain"), "{good}");
+}
