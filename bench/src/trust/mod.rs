@@ -61,6 +61,17 @@ fn evidence_of(
     seed: u64,
     options: Options,
 ) -> Result<Evidence, Box<dyn Error>> {
+    of_record(plan, url, seed, options, |archive| Ok(lab::evidence(archive)?))
+}
+
+/// Returns what is read from the record of a run with these options.
+fn of_record<T>(
+    plan: &Plan,
+    url: &str,
+    seed: u64,
+    options: Options,
+    read: impl FnOnce(&Archive) -> Result<T, Box<dyn Error>>,
+) -> Result<T, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let order = Order {
         plan: Plan { seed: Seed(seed), ..plan.clone() },
@@ -81,5 +92,5 @@ fn evidence_of(
         loads: Vec::new(),
     };
     let done = lab::run(order, Arc::new(NoListener), |_| {})?;
-    Ok(lab::evidence(&Archive::open(&done.record)?)?)
+    read(&Archive::open(&done.record)?)
 }

@@ -137,6 +137,15 @@ pub fn fewest_samples(fraction: f64) -> u64 {
     (0.025f64.ln() / fraction.ln()).ceil() as u64
 }
 
+/// Returns the factor by which correlation raises the variance of a count over that of independent
+/// trials; `None` if there are too few batches, or none or all of the trials are counted. The
+/// amount of a batch is its count, and its base the number of its trials.
+pub(crate) fn dispersion(batches: &[Batch]) -> Option<f64> {
+    let Spread { ratio, error, .. } = Spread::of(batches)?;
+    let independent = ratio * (1.0 - ratio) / Batch::sum(batches).base;
+    (independent > 0.0).then(|| error * error / independent)
+}
+
 impl Estimate {
     /// Returns the interval, unless it is optimistic.
     pub fn ci95(&self) -> Option<Bounds> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use analyze::capacity::count_dispersion;
 use analyze::{
     ClientSample, Cut, Distribution, Evidence, JobEvidence, JobStep, LoadEvidence, LoadPoint,
     NodeEvidence, Observed, ROWS, Step, Steps, WarmupEnd, keeps_its_level,
@@ -13,7 +14,8 @@ use record::{
     AccountKind, Balance, Counts, EndKind, HIGHEST, INSERT_REASON_PREFIX, Interval, Kind, Pace,
     Series,
 };
-use workload::{JobOrPart, NoFiles, Overrides, Plan, Warmup};
+use workload::question::Condition;
+use workload::{JobOrPart, Metric, NoFiles, Overrides, Plan, Statistic, Warmup};
 
 use crate::{observation, surroundings, unread_plan};
 
@@ -262,6 +264,41 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
     analyze::Responses::of(run.steps.window(), |step| {
         responses.of(run.steps.intervals(step..step + 1))
     })
+}
+
+/// Reads the dispersions of the numbers of requests beyond the bounds of conditions on quantiles;
+/// `None` for other conditions, and if there are too few steps. `run` is the evidence of the record.
+///
+/// # Errors
+/// The record is damaged.
+pub fn count_dispersions(
+    archive: &Archive,
+    run: &Evidence,
+    conditions: &[Condition],
+) -> Result<Vec<Option<f64>>, RecordError> {
+    let dispersion = |condition: &Condition| {
+        let kind = match condition.slo.metric {
+            Metric::Response(Statistic::Quantile(_)) => Kind::Response,
+            Metric::Service(Statistic::Quantile(_)) => Kind::Service,
+            Metric::Response(_) | Metric::Service(_) | Metric::Throughput | Metric::Failed => {
+                return Ok(None);
+            }
+        };
+        let mut named = run.accounts().zip(run.plan.jobs_and_parts());
+        let Some((account, _)) = named.find(|(_, it)| it.name() == condition.job) else {
+            return Ok(None);
+        };
+        let given_up = counted(archive, run, account)?.given_up;
+        let responses = Responses { archive, account, given_up };
+        count_dispersion(run.steps.window(), condition.slo.bound, |step| {
+            let intervals = run.steps.intervals(step..step + 1);
+            match kind {
+                Kind::Response => responses.of(intervals),
+                other => archive.histogram(account, other, intervals),
+            }
+        })
+    };
+    conditions.iter().map(dispersion).collect()
 }
 
 /// The response times of one account.

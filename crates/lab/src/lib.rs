@@ -33,7 +33,7 @@ pub use at_once::at_once;
 pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
 pub use doctor::{Examination, examine};
 pub use error::Error;
-pub use evidence::{end_of_warmup, evidence, evidence_of_run};
+pub use evidence::{count_dispersions, end_of_warmup, evidence, evidence_of_run};
 pub use memory::TooFewAddresses;
 pub use observe::remote;
 pub use open_files::TooManyFiles;

@@ -2,14 +2,17 @@
 
 use std::error::Error;
 
-use analyze::capacity::{Capacity, CapacityOrder, Measure, Step, Trial, TrialRequest, next_step};
+use analyze::capacity::{
+    Capacity, CapacityOrder, Course, Measure, Step, Trial, TrialRequest, next_step,
+};
 use analyze::summarize;
 use base::{Nanos, Seed};
+use engine::Options;
 use workload::question::{Condition, VariedLoad};
 use workload::{Metric, Side, Slo, Statistic};
 
 use super::system::System;
-use crate::trust::{plan, simulated};
+use crate::trust::{of_record, plan};
 
 /// First rate of every search, in requests per second.
 pub(super) const FIRST: f64 = 100.0;
@@ -110,7 +113,11 @@ pub(super) fn trial(
         system.job
     ))?;
     let seed = seed * 10_000 + request.number as u64;
-    let evidence = simulated(&plan, system.url, seed)?;
     let took = Nanos::from_millis(warmup + window) + order.drain;
-    Ok(Trial::of(order, request, &evidence, &summarize(&evidence), took))
+    of_record(&plan, system.url, seed, Options::simulated(), |archive| {
+        let evidence = lab::evidence(archive)?;
+        let dispersions = lab::count_dispersions(archive, &evidence, &order.conditions)?;
+        let course = Course { took, dispersions };
+        Ok(Trial::of(order, request, &evidence, &summarize(&evidence), course))
+    })
 }

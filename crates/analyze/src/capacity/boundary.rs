@@ -39,6 +39,10 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the generator's own is sought.
 const LOWEST_FAILED: usize = 3;
 
+/// Ratio of the mean service time of a trial to that of a quiet one from which on the server is
+/// busy.
+const BUSY: f64 = 2.0;
+
 /// The boundary of one condition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConditionBoundary {
@@ -193,12 +197,19 @@ pub(super) fn drift(
     is_drift.then_some(Irregular::Drifts { change })
 }
 
-/// Returns the limit of the generator's own that most of the lowest failed trials reached.
+/// Returns the limit of the generator's own that most of the lowest failed trials reached, unless
+/// their service times were those of a busy server: more connections would not have helped.
 pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
-    let mut failed: Vec<&Trial> = trials.iter().filter(fails).copied().collect();
+    let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(&it));
     failed.sort_by(|a, b| a.value.total_cmp(&b.value));
     failed.truncate(LOWEST_FAILED);
-    let limits: Vec<OwnLimit> = failed.iter().filter_map(|trial| trial.own_limit).collect();
+    let idle = others.iter().filter_map(|trial| trial.service).min();
+    let is_busy = |trial: &Trial| {
+        let both = trial.service.zip(idle);
+        both.is_some_and(|(service, idle)| service.as_secs_f64() >= BUSY * idle.as_secs_f64())
+    };
+    let limits = failed.iter().filter(|trial| !is_busy(trial));
+    let limits: Vec<OwnLimit> = limits.filter_map(|trial| trial.own_limit).collect();
     limits.first().copied().filter(|_| limits.len() * 2 > failed.len())
 }

@@ -1,14 +1,18 @@
 //! Figures of a trial from the evidence of its run.
 
+use std::ops::Range;
+
 use base::{AccountId, Nanos};
+use hdrhistogram::Histogram;
 use record::Kind;
 use workload::question::Condition;
 use workload::{Metric, Side, Statistic};
 
 use super::order::CapacityOrder;
 use super::result::TrialRequest;
-use super::trial::{Counted, Measure, OwnLimit, Trial};
+use super::trial::{Counted, Course, Measure, OwnLimit, Trial};
 use crate::check::{Domain, Status};
+use crate::confidence::{Batch, dispersion};
 use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence};
 use crate::job::JobSummary;
@@ -22,23 +26,52 @@ const TWO_SIDED_95: f64 = 1.96;
 /// are what limits.
 const WAITING: f64 = 0.5;
 
+/// Minimum number of requests beyond a bound whose scatter over the window says how they are
+/// correlated.
+const FEWEST_EXCEEDANCES: u64 = 10;
+
+/// Largest dispersion of a count of fewer requests than [`FEWEST_EXCEEDANCES`].
+const DISPERSION_OF_FEW: f64 = 10.0;
+
+/// Returns the factor by which correlation raises the variance of the number of times that reach a
+/// bound, in nanoseconds; `None` if it is unknown. `read` returns the times of the requests whose
+/// intended start lies in a step.
+///
+/// # Errors
+/// The first error that `read` returns.
+pub fn count_dispersion<E>(
+    steps: Range<usize>,
+    bound: f64,
+    mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
+) -> Result<Option<f64>, E> {
+    let mut batches = Vec::with_capacity(steps.len());
+    for step in steps {
+        let times = read(step)?;
+        batches.push(Batch { amount: reaching(&times, bound) as f64, base: times.len() as f64 });
+    }
+    Ok(dispersion(&batches))
+}
+
 impl Trial {
-    /// Returns the figures of a run that was made for this request and took this time with warm-up
-    /// and drain.
+    /// Returns the figures of a run that was made for this request.
     pub fn of(
         order: &CapacityOrder,
         request: &TrialRequest,
         evidence: &Evidence,
         summary: &Summary,
-        took: Nanos,
+        course: Course,
     ) -> Trial {
         let accounts = || evidence.accounts().zip(&summary.jobs);
         let named = |name: &str| accounts().find(|(_, job)| job.name == name);
-        let measured = |condition: &Condition| match named(&condition.job) {
-            Some((account, job)) => measure(condition, evidence, account, job),
+        let measured = |(position, condition): (usize, &Condition)| match named(&condition.job) {
+            Some((account, job)) => {
+                let dispersion = course.dispersions.get(position).copied().flatten();
+                measure(condition, &evidence.jobs[account.index()], job, dispersion)
+            }
             None => Measure::Missing,
         };
-        let measures: Vec<Measure> = order.conditions.iter().map(measured).collect();
+        let measures: Vec<Measure> = order.conditions.iter().enumerate().map(measured).collect();
+        let relaxation_of = |condition: &Condition| relaxation(condition, named(&condition.job)?.1);
         let varied = named(order.vary.job());
         let length = evidence.window_length().as_secs_f64();
         let offered = varied.filter(|(_, job)| job.arrival.is_some());
@@ -52,7 +85,7 @@ impl Trial {
             value: request.value,
             phase: request.phase,
             window: request.window,
-            took,
+            took: course.took,
             offered_per_s: offered.map(|(_, job)| per_s(job.counts.balance.scheduled())),
             achieved_per_s: varied.and_then(|(_, job)| job.throughput_per_s).unwrap_or(0.0),
             exceeds_capacity: judged.clone().any(|job| job.exceeds_capacity),
@@ -61,7 +94,8 @@ impl Trial {
             rejected: judged.map(|job| job.counts.balance.rejected()).sum(),
             invalid: invalid_checks(summary),
             own_limit: None,
-            relaxation: relaxation(&measures, varied.map(|(_, job)| job)),
+            relaxation: order.conditions.iter().filter_map(relaxation_of).max(),
+            service: varied.and_then(|(account, _)| service(evidence, account)),
             measures,
         };
         let limit = varied.and_then(|(account, job)| own_limit(evidence, account, job));
@@ -90,23 +124,19 @@ fn backlog_t(summary: &Summary) -> Option<f64> {
     backlog.value.filter(|_| backlog.unit == crate::Unit::StandardErrors)
 }
 
+/// Measures a condition. `dispersion` is that of the count beyond its bound.
 fn measure(
     condition: &Condition,
-    evidence: &Evidence,
-    account: AccountId,
+    evidence: &JobEvidence,
     job: &JobSummary,
+    dispersion: Option<f64>,
 ) -> Measure {
     let slo = &condition.slo;
-    let times = |kind| evidence.jobs[account.index()].histogram(kind);
+    let times = |kind| evidence.histogram(kind);
+    let beyond = |kind, q| beyond(times(kind), slo.bound, job, (q, dispersion));
     match (slo.metric, slo.side) {
-        (Metric::Response(Statistic::Quantile(q)), Side::Below) => {
-            let dispersion = dispersion(job, q);
-            beyond(&evidence.jobs[account.index()], Kind::Response, slo.bound, job, dispersion)
-        }
-        (Metric::Service(Statistic::Quantile(q)), Side::Below) => {
-            let dispersion = dispersion(job, q);
-            beyond(&evidence.jobs[account.index()], Kind::Service, slo.bound, job, dispersion)
-        }
+        (Metric::Response(Statistic::Quantile(q)), Side::Below) => beyond(Kind::Response, q),
+        (Metric::Service(Statistic::Quantile(q)), Side::Below) => beyond(Kind::Service, q),
         (Metric::Failed, Side::Below) => failed(job),
         (Metric::Response(Statistic::Mean), _) => {
             let estimate = job.estimates.mean_ns;
@@ -135,26 +165,38 @@ fn value(times: Option<&hdrhistogram::Histogram<u64>>, statistic: Statistic) -> 
 }
 
 /// Counts the requests of the window that reach the bound. Requests without a time of this kind
-/// failed, and count as well. A value of the histogram is the largest of its bucket, as it is for
-/// the quantile.
+/// failed, and count as well.
 fn beyond(
-    evidence: &JobEvidence,
-    kind: Kind,
+    times: Option<&Histogram<u64>>,
     bound: f64,
     job: &JobSummary,
-    dispersion: Option<f64>,
+    (q, at_bound): (f64, Option<f64>),
 ) -> Measure {
-    let Some(times) = evidence.histogram(kind) else { return Measure::Missing };
-    let reaches = |value: u64| value as f64 >= bound;
-    let recorded = times.iter_recorded().filter(|it| reaches(it.value_iterated_to()));
-    let slow: u64 = recorded.map(|it| it.count_at_value()).sum();
+    let Some(times) = times else { return Measure::Missing };
+    let slow = reaching(times, bound);
     let accepted = job.counts.accepted_errors;
     let total = job.counts.balance.scheduled().max(times.len());
-    let without = total.saturating_sub(times.len()).saturating_sub(accepted);
+    let exceeded = slow + total.saturating_sub(times.len()).saturating_sub(accepted);
+    let dispersion = usable(exceeded, at_bound, at_quantile(job, q));
     match total {
         0 => Measure::Missing,
-        total => Measure::Count(Counted { exceeded: slow + without, total, dispersion }),
+        total => Measure::Count(Counted { exceeded, total, dispersion }),
     }
+}
+
+/// Returns the dispersion of a count from that at the bound, or, for a count that is too small to
+/// have one, from that at the quantile. The quantile may lie far below the bound, where short bursts
+/// reach that do not reach the bound, so it says little then.
+fn usable(exceeded: u64, at_bound: Option<f64>, at_quantile: Option<f64>) -> Option<f64> {
+    let of_many = at_bound.filter(|_| exceeded >= FEWEST_EXCEEDANCES);
+    of_many.or(at_quantile.map(|it| it.min(DISPERSION_OF_FEW)))
+}
+
+/// Returns the number of times that reach the bound. A value of the histogram is the largest of its
+/// bucket, as it is for the quantile.
+fn reaching(times: &Histogram<u64>, bound: f64) -> u64 {
+    let recorded = times.iter_recorded().filter(|it| it.value_iterated_to() as f64 >= bound);
+    recorded.map(|it| it.count_at_value()).sum()
 }
 
 fn failed(job: &JobSummary) -> Measure {
@@ -171,7 +213,7 @@ fn failed(job: &JobSummary) -> Measure {
 
 /// Returns the number of times per independent time, from the interval of the quantile that is
 /// closest to this one.
-fn dispersion(job: &JobSummary, q: f64) -> Option<f64> {
+fn at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     let all = Quantile::ALL.iter().zip(&job.estimates.quantiles_ns);
     let distance = |quantile: &Quantile| ((1.0 - quantile.fraction) / (1.0 - q)).ln().abs();
     let nearest = all.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)))?;
@@ -179,16 +221,28 @@ fn dispersion(job: &JobSummary, q: f64) -> Option<f64> {
     Some(job.estimates.count as f64 / independent as f64)
 }
 
-/// Returns the relaxation time: correlation with this time constant raises the variance of a count
+/// Returns the relaxation time of the count beyond a condition's quantile, which every trial has,
+/// wherever its bound lies: correlation with this time constant raises the variance of the count
 /// by the factor 1 + 2 τ λ (the integrated autocorrelation of an exponential decay).
-fn relaxation(measures: &[Measure], job: Option<&JobSummary>) -> Option<Nanos> {
-    let per_s = job?.throughput_per_s.filter(|per_s| *per_s > 0.0)?;
-    let dispersions = measures.iter().filter_map(|measure| match measure {
-        Measure::Count(counted) => counted.dispersion,
-        Measure::Value { .. } | Measure::Missing => None,
-    });
-    let largest = dispersions.max_by(f64::total_cmp)?;
-    Some(Nanos::from_secs_f64((largest - 1.0).max(0.0) / (2.0 * per_s)))
+fn relaxation(condition: &Condition, job: &JobSummary) -> Option<Nanos> {
+    let per_s = job.throughput_per_s.filter(|per_s| *per_s > 0.0)?;
+    let dispersion = at_quantile(job, quantile(condition)?)?;
+    Some(Nanos::from_secs_f64((dispersion - 1.0).max(0.0) / (2.0 * per_s)))
+}
+
+fn quantile(condition: &Condition) -> Option<f64> {
+    match condition.slo.metric {
+        Metric::Response(Statistic::Quantile(q)) | Metric::Service(Statistic::Quantile(q)) => {
+            Some(q).filter(|_| condition.slo.side == Side::Below)
+        }
+        Metric::Response(_) | Metric::Service(_) | Metric::Throughput | Metric::Failed => None,
+    }
+}
+
+/// Returns the mean service time of a job; `None` without one.
+fn service(evidence: &Evidence, account: AccountId) -> Option<Nanos> {
+    let times = evidence.jobs[account.index()].histogram(Kind::Service)?;
+    (!times.is_empty()).then(|| Nanos(times.mean() as u64))
 }
 
 /// Returns the number of connections of an open job whose requests spend most of their response
@@ -202,4 +256,54 @@ fn own_limit(evidence: &Evidence, account: AccountId, job: &JobSummary) -> Optio
     let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
     let waits = all > 0.0 && waited >= WAITING * all && job.connections > 0;
     waits.then_some(OwnLimit::Connections(job.connections))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Seed, Stream};
+
+    /// Returns the dispersion of twenty steps of 10,000 requests each. About 1 % of the requests
+    /// reach the bound, in bursts of this size at random times.
+    fn dispersion_of_bursts(size: u64) -> Option<f64> {
+        let stream = Stream::new(Seed(5), "test", "bursts");
+        let read = |step: usize| -> Result<Histogram<u64>, ()> {
+            let mut draw = stream.draw(step as u64);
+            let places = 10_000 / size;
+            let bursts = (0..places).filter(|_| draw.below(100) == 0).count() as u64;
+            let mut times = Kind::Response.histogram();
+            times.record_n(30_000_000, bursts * size).unwrap();
+            times.record_n(1_000_000, 10_000 - bursts * size).unwrap();
+            Ok(times)
+        };
+        count_dispersion(0..20, 25e6, read).unwrap()
+    }
+
+    #[test]
+    fn requests_that_are_late_together_are_worth_one() {
+        for size in [1, 10, 50] {
+            let ratio = dispersion_of_bursts(size).unwrap() / size as f64;
+            assert!((0.4..2.2).contains(&ratio), "bursts of {size}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn count_without_exceedances_or_with_few_steps_has_no_dispersion() {
+        let read = |_| -> Result<Histogram<u64>, ()> {
+            let mut times = Kind::Response.histogram();
+            times.record_n(1_000_000, 100).unwrap();
+            Ok(times)
+        };
+        assert_eq!(count_dispersion(0..20, 25e6, read), Ok(None));
+        assert_eq!(count_dispersion(0..9, 0.5e6, read), Ok(None));
+    }
+
+    /// Bursts that pass the quantile and stay far below the bound do not blur the count beyond it.
+    #[test]
+    fn dispersion_is_that_of_the_bound() {
+        assert_eq!(usable(500, Some(3.0), Some(700.0)), Some(3.0));
+        assert_eq!(usable(0, None, Some(700.0)), Some(DISPERSION_OF_FEW));
+        assert_eq!(usable(9, Some(1.0), Some(4.0)), Some(4.0));
+        assert_eq!(usable(9, Some(1.0), None), None);
+    }
 }

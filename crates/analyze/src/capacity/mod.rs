@@ -32,9 +32,10 @@ mod trial;
 
 pub use forecast::{Forecast, forecast};
 pub use judge::judge_trial;
+pub use measure::count_dispersion;
 pub use order::{CapacityOrder, OrderError};
 pub use outcome::{FailReason, InvalidReason, TrialOutcome};
 pub use repetition::repeat_capacity;
 pub use result::{Boundary, Capacity, Interval, Irregular, JudgedTrial, Step, TrialRequest};
 pub use search::next_step;
-pub use trial::{Counted, Measure, OwnLimit, Phase, Trial};
+pub use trial::{Counted, Course, Measure, OwnLimit, Phase, Trial};

@@ -337,7 +337,13 @@ impl<'a> Rounds<'_, 'a> {
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
         irregular.extend(inversion);
-        let Some(found) = self.boundary() else { return self.by_order(class, irregular) };
+        let Some(found) = self.boundary() else {
+            // A drift may be what keeps the regression from finding the boundary.
+            let mut conditions = 0..order.conditions.len();
+            let drift = conditions.find_map(|it| boundary::drift(order, it, &self.trials));
+            irregular.extend(drift);
+            return self.by_order(class, irregular);
+        };
         let at = |x: f64| self.center * x.exp();
         let (x, half) = (found.crossing.x, found.crossing.half_width);
         let estimate = at(x);

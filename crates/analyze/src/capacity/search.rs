@@ -240,6 +240,22 @@ mod tests {
         assert_eq!(capacity.irregular, [Irregular::LimitedBy(limit)]);
     }
 
+    /// All connections of an overloaded server are busy, however many there are.
+    #[test]
+    fn connections_to_a_busy_server_are_no_limit() {
+        let limit = OwnLimit::Connections(16);
+        let served = |slowed: u64| {
+            found(move |request| {
+                let is_overloaded = request.value > 700.0;
+                let own_limit = is_overloaded.then_some(limit);
+                let service = Nanos::from_millis(if is_overloaded { slowed } else { 10 });
+                Trial { own_limit, service: Some(service), ..regular(request) }
+            })
+        };
+        assert_eq!(served(19).irregular, [Irregular::LimitedBy(limit)]);
+        assert_eq!(served(20).irregular, []);
+    }
+
     #[test]
     fn server_that_degrades_from_trial_to_trial_drifts() {
         let capacity = found(|request| {
@@ -247,6 +263,17 @@ mod tests {
             trial(request, request.value, queue(request.value * slower))
         });
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.02));
+    }
+
+    /// So strong a drift leaves no boundary for the regression.
+    #[test]
+    fn strong_drift_is_named_without_a_regression() {
+        let capacity = found(|request| {
+            let slower = 1.0 + 0.02 * request.number as f64;
+            trial(request, request.value, queue(request.value * slower))
+        });
+        assert_eq!(capacity.binding, None);
+        check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.1));
     }
 
     #[test]

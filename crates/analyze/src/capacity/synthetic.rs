@@ -69,6 +69,7 @@ pub(super) fn trial(request: &TrialRequest, per_s: f64, share: f64) -> Trial {
         rejected: 0,
         invalid: Vec::new(),
         own_limit: None,
+        service: None,
         relaxation: None,
     }
 }

@@ -35,8 +35,20 @@ pub struct Trial {
     pub invalid: Vec<String>,
     /// Limit of the generator's own that the varied job reached.
     pub own_limit: Option<OwnLimit>,
+    /// Mean service time of the varied job; `None` without requests.
+    pub service: Option<Nanos>,
     /// Estimated time over which response times are correlated; `None` if it is unknown.
     pub relaxation: Option<Nanos>,
+}
+
+/// The parts of a trial that its evidence does not have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// Time that it took with warm-up and drain.
+    pub took: Nanos,
+    /// Dispersions of the counts beyond the bounds, by condition, as
+    /// [`count_dispersion`](super::count_dispersion) returns them.
+    pub dispersions: Vec<Option<f64>>,
 }
 
 /// Phase of the search.

@@ -185,7 +185,7 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")
-        .replace("highest = 2k", "first = 1M\nhighest = 1M\ntrial = 500ms\nbudget = 1m");
+        .replace("highest = 2k", "first = 1M\nhighest = 1M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
     let document = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);

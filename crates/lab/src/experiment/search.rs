@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use analyze::capacity::{
-    Capacity, CapacityOrder, Step, Trial, TrialOutcome, TrialRequest, judge_trial, next_step,
+    Capacity, CapacityOrder, Course, Step, Trial, TrialOutcome, TrialRequest, judge_trial,
+    next_step,
 };
 use analyze::compare::RunFigures;
 use analyze::summarize;
@@ -18,7 +19,7 @@ use workload::question::{CapacityQuestion, Experiment};
 use super::canary::canary_length;
 use super::error::ExperimentError;
 use super::recorded::STATE;
-use crate::evidence::evidence;
+use crate::evidence::{count_dispersions, evidence};
 
 /// The fact that holds the seed of a search.
 const SEED: &str = "search-seed";
@@ -207,7 +208,9 @@ pub(super) fn recorded(
     let summary = summarize(&evidence);
     let before = known(&settings, BEFORE_TRIAL).and_then(|time| time.parse().ok()).map(Nanos);
     let took = evidence.end() + before.unwrap_or(order.drain);
-    let trial = Trial::of(order, request, &evidence, &summary, took);
+    let dispersions = count_dispersions(archive, &evidence, &order.conditions)?;
+    let course = Course { took, dispersions };
+    let trial = Trial::of(order, request, &evidence, &summary, course);
     let outcome = judge_trial(order, &trial);
     let figures = RunFigures::of(&evidence, &summary, settings);
     Ok(RecordedTrial { run, trial, outcome, figures })
