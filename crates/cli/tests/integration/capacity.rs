@@ -163,10 +163,10 @@ fn budget_that_ends_early_leaves_no_promise() {
 
 #[test]
 fn budget_for_less_than_one_trial_is_refused() {
-    let place = place(&SEARCH.replace("highest = 2k", "budget = 20s"));
+    let place = place(&SEARCH.replace("highest = 2k", "budget = 3s"));
     for line in [&RUN[..], &["check", "search.ini"]] {
         let ran = place.assay(line).expect(2);
-        assert!(ran.stderr.contains("a budget of 20 s is too short"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("a budget of 3 s is too short"), "{}", ran.stderr);
     }
     assert_eq!(place.names(), ["search.ini"]);
 }

@@ -726,7 +726,7 @@ pub static ALL: &[Key] = &[
     Key {
         name: "trial",
         form: Form::Duration,
-        default: "10s",
+        default: "a sixtieth of the budget, 2 to 10 s",
         doc: "least length of a trial without its warm-up; more is used where chance demands it",
         example: "trial = 30s",
         ..CAPACITY

@@ -64,8 +64,20 @@ impl CapacityQuestion {
         }
     }
 
-    /// Default of [`trial`](Self::trial).
-    pub const TRIAL: Nanos = Nanos::from_secs(10);
+    /// Limits of the default of [`trial`](Self::trial).
+    const TRIALS: [Nanos; 2] = [Nanos::from_secs(2), Nanos::from_secs(10)];
+
+    /// Trials that a budget covers at least if all had the default length, which leaves their
+    /// warm-ups and drains the same time again.
+    const TRIALS_OF_BUDGET: u64 = 60;
+
+    /// Returns the default of [`trial`](Self::trial): a short budget has short trials, so that it
+    /// covers enough of them.
+    pub fn default_trial(budget: Nanos) -> Nanos {
+        let [shortest, longest] = Self::TRIALS;
+        let millis = budget.0 / Self::TRIALS_OF_BUDGET / 1_000_000;
+        Nanos::from_millis(millis).clamp(shortest, longest)
+    }
 
     /// Default of [`budget`](Self::budget).
     pub const BUDGET: Nanos = Nanos::from_secs(15 * 60);
@@ -141,5 +153,18 @@ impl fmt::Display for Condition {
 impl fmt::Display for VariedLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({})", self.key(), self.job())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_length_of_a_trial_follows_from_the_budget() {
+        let of = |budget: u64| CapacityQuestion::default_trial(Nanos::from_secs(budget));
+        assert_eq!(of(15 * 60), Nanos::from_secs(10));
+        assert_eq!((of(600), of(240)), (Nanos::from_secs(10), Nanos::from_secs(4)));
+        assert_eq!((of(100), of(1)), (Nanos::from_secs(2), Nanos::from_secs(2)));
     }
 }

@@ -60,12 +60,14 @@ pub(super) fn read<'f>(
     let number = |name: &str, sink: &mut Sink| {
         fields.one(name).and_then(|value| load_value(value, is_whole, sink))
     };
+    let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
+    let trial = length(&fields, "trial", sink);
     CapacityDraft {
         slos,
         first: number("first", sink),
         highest: number("highest", sink),
-        trial: length(&fields, "trial", sink).unwrap_or(CapacityQuestion::TRIAL),
-        budget: length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET),
+        trial: trial.unwrap_or(CapacityQuestion::default_trial(budget)),
+        budget,
         hold: length(&fields, "hold", sink),
         vary,
         span: section.span,
