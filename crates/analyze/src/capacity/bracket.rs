@@ -5,7 +5,7 @@ use workload::question::VariedLoad;
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, Replay, settable};
-use super::result::Irregular;
+use super::result::{Irregular, TrialRequest};
 use super::trial::Phase;
 
 /// Values around the boundary.
@@ -75,11 +75,37 @@ impl Bracket {
         Ok(())
     }
 
+    /// Narrows the gap between the largest value that did not fail and a value that the generator
+    /// cannot produce, until a value fails or the gap is narrow. Returns the smallest value that the
+    /// generator cannot produce.
+    pub(super) fn approach(
+        &mut self,
+        replay: &mut Replay<'_>,
+        limit: f64,
+    ) -> Result<f64, TrialRequest> {
+        let (vary, mut limit) = (&replay.order.vary, limit);
+        while self.high.is_none() {
+            let floor = self.floor();
+            let Some(middle) = floor.and_then(|floor| between(vary, floor, limit, NARROW)) else {
+                break;
+            };
+            let tried = check_limits(replay.order, middle)
+                .and_then(|()| replay.probe(middle, Phase::Shrink, BRIEF));
+            match tried {
+                Ok(outcome) => self.add(middle, &outcome),
+                Err(Pause::Irregular(Irregular::GeneratorLimited { value })) => limit = value,
+                // The value that passed can still be confirmed.
+                Err(Pause::Irregular(_)) => break,
+                Err(Pause::Run(request)) => return Err(request),
+            }
+        }
+        Ok(limit)
+    }
+
     /// Returns the settable value in the middle of a bracket that is wider than `narrow`.
     pub(super) fn middle(&self, vary: &VariedLoad, narrow: f64) -> Option<f64> {
         let (low, high) = self.floor().zip(self.high)?;
-        let middle = settable(vary, (low * high).sqrt());
-        (high / low > narrow && middle > low && middle < high).then_some(middle)
+        between(vary, low, high, narrow)
     }
 
     /// Returns the value around which the rounds begin; `None` for an empty bracket.
@@ -114,6 +140,12 @@ impl Bracket {
     fn is_open(&self) -> bool {
         self.floor().zip(self.high).is_none()
     }
+}
+
+/// Returns the settable value in the geometric middle of two values whose ratio is above `narrow`.
+fn between(vary: &VariedLoad, low: f64, high: f64, narrow: f64) -> Option<f64> {
+    let middle = settable(vary, (low * high).sqrt());
+    (high / low > narrow && middle > low && middle < high).then_some(middle)
 }
 
 fn next_above(order: &CapacityOrder, value: f64) -> f64 {

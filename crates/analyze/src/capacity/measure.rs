@@ -31,7 +31,7 @@ const WAITING: f64 = 0.5;
 const FEWEST_EXCEEDANCES: u64 = 10;
 
 /// Largest dispersion of a count of fewer requests than [`FEWEST_EXCEEDANCES`].
-const DISPERSION_OF_FEW: f64 = 10.0;
+const DISPERSION_OF_FEW: f64 = 3.0;
 
 /// Returns the factor by which correlation raises the variance of the number of times that reach a
 /// bound, in nanoseconds; `None` if it is unknown. `read` returns the times of the requests whose
@@ -303,7 +303,7 @@ mod tests {
     fn dispersion_is_that_of_the_bound() {
         assert_eq!(usable(500, Some(3.0), Some(700.0)), Some(3.0));
         assert_eq!(usable(0, None, Some(700.0)), Some(DISPERSION_OF_FEW));
-        assert_eq!(usable(9, Some(1.0), Some(4.0)), Some(4.0));
+        assert_eq!(usable(9, Some(1.0), Some(2.0)), Some(2.0));
         assert_eq!(usable(9, Some(1.0), None), None);
     }
 }

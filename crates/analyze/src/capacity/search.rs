@@ -41,7 +41,14 @@ fn search(replay: &mut Replay<'_>) -> Result<Capacity, Step> {
 fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     let mut bracket = Bracket::default();
     let mut irregular = Vec::new();
-    let bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
+    let mut bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
+    if let Err(Pause::Irregular(Irregular::GeneratorLimited { value })) = bracketed {
+        let limit = bracket.approach(replay, value).map_err(Step::Run)?;
+        bracketed = match bracket.high {
+            Some(_) => bracket.shrink(replay),
+            None => Err(Pause::Irregular(Irregular::GeneratorLimited { value: limit })),
+        };
+    }
     match bracketed {
         Ok(()) => {}
         Err(Pause::Irregular(why)) => {
@@ -189,14 +196,29 @@ mod tests {
                 Trial { invalid: checks.into_iter().collect(), ..regular(request) }
             }
         };
+        // 400/s passes; 800, 565.69 and then, between 400 and 565.69, 475.68 are tried.
         let capacity = found(invalid(500.0));
-        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 800.0 }]);
-        assert_eq!((capacity.sustained, capacity.boundary), (Some(400.0), Boundary::NotReached));
+        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 565.69 }]);
+        assert_eq!((capacity.sustained, capacity.boundary), (Some(475.68), Boundary::NotReached));
         let repeats = capacity.trials.iter().filter(|trial| trial.outcome.name() == "invalid");
-        assert_eq!(repeats.count(), 3);
+        assert_eq!(repeats.count(), 6);
         let order = CapacityOrder { ceiling_per_s: Some(1_000.0), ..order() };
         let (capacity, _) = run(&order, regular);
-        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 800.0 }]);
+        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 565.69 }]);
+    }
+
+    /// 800/s is too much for the generator, and the server fails below.
+    #[test]
+    fn boundary_below_the_limit_of_the_generator_is_found() {
+        let capacity = found(|request| {
+            let checks = (request.value > 700.0).then(|| "send-lag".to_owned());
+            let invalid = checks.into_iter().collect();
+            Trial { invalid, ..trial(request, request.value, queue(1.6 * request.value)) }
+        });
+        assert_eq!((capacity.boundary, capacity.irregular.as_slice()), (Boundary::Smooth, &[][..]));
+        let invalid = capacity.trials.iter().filter(|trial| trial.outcome.name() == "invalid");
+        assert_eq!(invalid.count(), 3);
+        assert!((capacity.estimate.unwrap() / (QUEUE / 1.6) - 1.0).abs() < 0.01, "{capacity:?}");
     }
 
     #[test]
