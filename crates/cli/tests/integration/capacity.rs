@@ -162,6 +162,26 @@ fn budget_that_ends_early_leaves_no_promise() {
 }
 
 #[test]
+fn confirmed_value_is_held_for_the_length_that_was_asked() {
+    let document = found(&SEARCH.replace("highest = 2k", "hold = 20m"), 0);
+    let capacity = &document["capacity"];
+    let trials = capacity["trial_list"].as_array().unwrap();
+    let last = trials.last().unwrap();
+    assert_eq!((&last["phase"], &last["window_s"]), (&"hold".into(), &1_200.0.into()));
+    assert_eq!(last["value"], capacity["sustained_per_s"]);
+}
+
+#[test]
+fn value_that_does_not_hold_is_not_published() {
+    // The server becomes slower over ten minutes, and a trial is shorter than that.
+    let slowing = at("sim:mm1?service=1ms&slower=0.5&slower-over=10m");
+    let document = found(&slowing.replace("highest = 2k", "hold = 20m"), 1);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregular"], "hold failed", "{capacity}");
+    assert_eq!(capacity["sustained_per_s"], Value::Null);
+}
+
+#[test]
 fn budget_for_less_than_one_trial_is_refused() {
     let place = place(&SEARCH.replace("highest = 2k", "budget = 3s"));
     for line in [&RUN[..], &["check", "search.ini"]] {

@@ -1,7 +1,11 @@
 //! Sweeps: the runs of every point, and the answer from them.
 
+use base::Nanos;
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use sim::{Config, Service};
+use testbed::Kind;
+use testbed::wire_server::{Simulation, WireServer};
 
 use crate::example::assert_keeps_to;
 use crate::support::{CommandResult, Place, number};
@@ -209,4 +213,45 @@ fn sweep_runs_on_a_real_database() {
         assert_eq!(found["runs"], 2, "{found:#}");
         assert!(found["throughput_per_s"].as_f64().unwrap() > 0.0, "{found:#}");
     }
+}
+
+/// Each server does one request of 10 ms at a time.
+#[test]
+fn second_node_doubles_what_one_at_a_time_can_do() {
+    let start = || {
+        let config = Config::new(Service::Constant(Nanos::from_millis(10)), Some(1));
+        let simulation = Simulation { config, ..Simulation::at_once(Kind::Postgres) };
+        WireServer::start(simulation).unwrap()
+    };
+    let (one, two) = (start(), start());
+    let url = format!("postgres://ann@{},{}/shop", one.address(), two.address());
+    let text = "duration = 600ms\n[read]\nquery = select 1\nconcurrency = 4\n";
+    let place = place(text, "[sweep]\nvary = nodes: 1, 2\nrepeats = 2\n");
+    let args = ["run", "sweep.ini", "--out", "r.assay", "--json", "--url", &url];
+    let document = document(place.assay(&args));
+    let throughput =
+        |nodes: &str| point(&document, "workload", nodes)["throughput_per_s"].as_f64().unwrap();
+    let gain = throughput("2") / throughput("1");
+    assert!((1.5..2.5).contains(&gain), "{gain} {document:#}");
+    let nodes = "select count(distinct name) from account join run using (run) \
+                 where kind = 'node' and point = '1'";
+    assert_eq!(number(&place.at("r.assay"), nodes), 0);
+}
+
+#[test]
+fn setting_of_the_server_is_in_effect_at_each_point() {
+    let text = "url = testbed:postgres\nduration = 200ms\n[read]\nquery = select 1\n\
+                concurrency = 1\nthink = 5ms\n";
+    let place = place(text, "[sweep]\nvary = server.work_mem: 8MB, 64MB\nrepeats = 1\n");
+    let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json"]);
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    assert_eq!(document(ran)["state"], "complete");
+    for value in ["8MB", "64MB"] {
+        let differs = format!(
+            "select count(*) from run left join setting on setting.run = run.run and \
+             name = 'work_mem' where point = '{value}' and value is not '{value}'"
+        );
+        assert_eq!(number(&place.at("r.assay"), &differs), 0, "{value}");
+    }
+    assert_eq!(number(&place.at("r.assay"), "select count(*) from run where state = 'counts'"), 2);
 }
