@@ -6,7 +6,8 @@
 //! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
 //! [`Verdict`]. A number is given with the facts needed to believe it, or withheld. [`doctor`]
 //! judges a machine and a server before a run. [`compare`] compares runs, [`curve`] describes the
-//! runs of a sweep, and [`history`] finds changes over many records.
+//! runs of a sweep, [`capacity`] and [`saturate`] search for a load, and [`history`] finds changes
+//! over many records.
 //!
 //! No sentence about a run is made here: checks, limiters and observations are typed [`finding`]s
 //! and numbers, and `report` words them.
@@ -38,6 +39,7 @@ mod phases;
 mod program;
 mod quiet;
 mod responses;
+pub mod saturate;
 mod slo;
 mod steps;
 mod storage;

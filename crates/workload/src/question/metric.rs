@@ -68,7 +68,7 @@ pub enum CpuOwner {
 }
 
 impl CpuOwner {
-    /// Returns the word in answers and documents.
+    /// Returns its word in files, answers and documents.
     pub fn name(self) -> &'static str {
         match self {
             CpuOwner::Generator => "generator",

@@ -26,6 +26,7 @@ mod percent;
 mod print;
 mod range;
 mod regression;
+mod saturate;
 mod sweep;
 mod vary;
 
@@ -43,5 +44,6 @@ pub use outline::{ArmOutline, CellOutline, Outline};
 pub use percent::signed_percent;
 pub use range::numeric_value;
 pub use regression::RegressionLimit;
+pub use saturate::{SaturateQuestion, Saturated};
 pub use sweep::SweepOutline;
 pub use vary::Vary;

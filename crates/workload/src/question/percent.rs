@@ -73,9 +73,19 @@ fn fraction(percent: Decimal) -> f64 {
 
 /// Formats a change in percent, with its sign: `-5%`.
 pub(super) fn printed(change: f64) -> String {
-    // Removes the rounding error of the multiplication; nine digits are more than anyone writes.
-    let percent = (change * 100.0 * 1e9).round() / 1e9;
+    let percent = in_percent(change);
     if percent < 0.0 { format!("{percent}%") } else { format!("+{}%", percent.abs()) }
+}
+
+/// Formats a share in percent, without a sign: `95%`.
+pub(super) fn unsigned(share: f64) -> String {
+    format!("{}%", in_percent(share))
+}
+
+/// Returns a fraction in percent, without the rounding error of the multiplication: nine digits are
+/// more than anyone writes.
+fn in_percent(fraction: f64) -> f64 {
+    (fraction * 100.0 * 1e9).round() / 1e9
 }
 
 #[cfg(test)]
@@ -95,6 +105,7 @@ mod tests {
         assert_eq!(printed(0.001), "+0.1%");
         assert_eq!(printed(0.0), "+0%");
         assert_eq!(printed(-0.07), "-7%");
+        assert_eq!(unsigned(0.07), "7%");
     }
 
     #[test]
