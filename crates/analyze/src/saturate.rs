@@ -72,20 +72,20 @@ pub enum NextSaturationStep {
 }
 
 impl SaturationStep {
+    /// Returns the step of a run that the load generator or the machine made INVALID.
+    pub fn spoiled(value: f64) -> SaturationStep {
+        SaturationStep { value, throughput_per_s: None, cpu: None, is_instrument_invalid: true }
+    }
+
     /// Returns the step of a run at a value.
     pub fn of(question: &SaturateQuestion, value: f64, figures: &RunFigures) -> SaturationStep {
-        let job = question.vary.job();
-        let of_job = figures.completed_per_s.iter().find(|(name, _)| name == job);
         let cpu = match question.until {
-            Saturated::Cpu { owner, .. } => {
-                let share = figures.cpu.iter().find(|share| share.owner == owner);
-                share.map(|share| share.used())
-            }
+            Saturated::Cpu { owner, .. } => figures.cpu_share(owner).map(|share| share.used()),
             Saturated::Gain { .. } => None,
         };
         SaturationStep {
             value,
-            throughput_per_s: of_job.map(|(_, per_s)| *per_s),
+            throughput_per_s: figures.completed(question.vary.job()),
             cpu,
             is_instrument_invalid: figures.verdict.instrument == Status::Invalid,
         }

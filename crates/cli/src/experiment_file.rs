@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use analyze::capacity::forecast;
 use base::Source;
 use confine::{Files, Reach};
+use lab::experiment::{UnobservedCpu, unobserved_cpu};
 use workload::question::{Arm, Difference, Experiment, experiment_in};
 use workload::{Overrides, Plan};
 
@@ -51,6 +52,7 @@ pub(crate) fn read(
     for arm in file.experiment.cells() {
         check_arm(&file, arm, args, is_virtual)?;
     }
+    check_saturation(&file, is_virtual)?;
     if let Some(order) = lab::experiment::search_order(&file.experiment, is_virtual, None) {
         let possible = forecast(&order, order.first);
         possible.map_err(|error| Complaint::of(&error).help("write a larger `budget`, or less"))?;
@@ -81,6 +83,29 @@ impl ExperimentFile {
 pub(crate) fn is_url_typed(arm: &Arm, args: &FileArgs) -> bool {
     let has_url = arm.differences.iter().any(|one| matches!(one, Difference::Url(_)));
     args.has_typed_url() && !has_url
+}
+
+/// Refuses a search for saturation whose condition cannot be observed at the baseline's target.
+fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Complaint> {
+    let (Some(question), Some(arm)) = (&file.experiment.saturate, file.experiment.arms.first())
+    else {
+        return Ok(());
+    };
+    let target = file.workload_of(arm.plan.clone()).target();
+    match unobserved_cpu(question, &target, &arm.plan.observe, is_virtual) {
+        None => Ok(()),
+        Some((owner, reason)) => {
+            let name = owner.name();
+            let sentence = format!("cpu({name}) of [saturate] cannot be observed: {reason}");
+            Err(Complaint::new(sentence).help(match reason {
+                UnobservedCpu::BehindPooler => {
+                    "write `until = cpu(proxy) >= 95%`, or \
+                                                `until = throughput gains < 2%`"
+                }
+                _ => "write `until = throughput gains < 2%`",
+            }))
+        }
+    }
 }
 
 /// Checks the target, the inputs and the permissions of an arm.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use analyze::compare::{Design, Unfinished};
+use analyze::saturate::NextSaturationStep;
 use archive::{ExperimentContent, NoteRow};
 use lab::experiment::{
     ArmEffect, COUNTERBALANCED, ExperimentResults, RecordedSearch, STATE, SweepResults,
-    UndeclaredDifference, design, read_results, read_search, refuse,
+    UndeclaredDifference, design, read_results, read_search, recorded_saturation, refuse,
 };
 use record::InputFile;
 use workload::question::{Design as Runs, Outline};
@@ -34,6 +35,8 @@ pub(crate) struct RecordedExperiment {
     pub(crate) sweep: Option<SweepResults>,
     /// Undeclared differences of each arm: from the first arm, and between its own rounds.
     pub(crate) undeclared: Vec<UndeclaredDifference>,
+    /// The result of its search for saturation, if it has one.
+    pub(crate) saturation: Option<NextSaturationStep>,
     /// The capacity search, if it is one.
     pub(crate) search: Option<RecordedSearch>,
     /// Facts about the experiment.
@@ -59,6 +62,9 @@ impl RecordedExperiment {
             read_results(path, &design, &outline.cells()).map_err(|error| Complaint::of(&error))?;
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
         let search = search.transpose().map_err(|error| Complaint::of(&error))?;
+        let saturation = outline.saturate.as_ref();
+        let saturation = saturation.map(|question| recorded_saturation(path, question, &results));
+        let saturation = saturation.transpose().map_err(|error| Complaint::of(&error))?;
         let sweep = outline.sweep.as_ref().map(|sweep| results.sweep(sweep, &design));
         let undeclared = Vec::new();
         let mut read = RecordedExperiment {
@@ -68,6 +74,7 @@ impl RecordedExperiment {
             results,
             sweep,
             undeclared,
+            saturation,
             search,
             content,
         };
@@ -109,7 +116,7 @@ impl RecordedExperiment {
     pub(crate) fn unfinished(&self) -> Option<Unfinished> {
         match self.fact(STATE) {
             Some("complete") => None,
-            Some("instrument-failed") => Some(Unfinished::Failed),
+            Some("instrument-failed" | "not-observed") => Some(Unfinished::Failed),
             _ => Some(Unfinished::Interrupted),
         }
     }

@@ -17,23 +17,12 @@ const fn missing(name: &'static str, instead: &'static str) -> Missing {
     Missing { name, instead }
 }
 
-const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
-
-/// First words of the names of unsupported sections.
-pub(crate) const SECTIONS: &[Missing] = &[missing("saturate", ONE_BY_ONE)];
-
 /// Unsupported keys, in any section.
 pub(crate) const KEYS: &[Missing] =
     &[missing("script", "write its statements here, each as a `query`")];
 
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)
-}
-
-/// Returns true if a section is not supported by this version.
-pub(crate) fn section(name: &str) -> bool {
-    let word = name.split_whitespace().next().unwrap_or_default();
-    find(SECTIONS, word).is_some()
 }
 
 /// Returns true if a key is not supported by this version, with or without a dialect suffix.
@@ -49,7 +38,7 @@ fn without_dialect(name: &str) -> &str {
 /// Returns the error `X is not supported by this version of assay`, with the alternative as its
 /// help.
 ///
-/// `what` is written as in the file: `[capacity]`, `uuid()`, or the name of a key.
+/// `what` is the name of a key, with or without a dialect suffix.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
 }
@@ -59,11 +48,7 @@ fn refusal(what: &str) -> String {
 }
 
 fn instead(what: &str) -> Option<String> {
-    let list = |list, name| find(list, name).map(|missing| missing.instead.to_owned());
-    if let Some(section) = what.strip_prefix('[') {
-        return list(SECTIONS, section.split([' ', ']']).next()?);
-    }
-    list(KEYS, without_dialect(what))
+    find(KEYS, without_dialect(what)).map(|missing| missing.instead.to_owned())
 }
 
 #[cfg(test)]
@@ -80,16 +65,10 @@ mod tests {
 
     #[test]
     fn unsupported_keys_name_an_alternative() {
-        let named = |list: &[Missing], before: &str, behind: &str| -> Vec<String> {
-            list.iter().map(|missing| format!("{before}{}{behind}", missing.name)).collect()
+        let named = |list: &[Missing], behind: &str| -> Vec<String> {
+            list.iter().map(|missing| format!("{}{behind}", missing.name)).collect()
         };
-        let all = [
-            named(SECTIONS, "[", " a]"),
-            named(SECTIONS, "[", "]"),
-            named(KEYS, "", ""),
-            named(KEYS, "", ".mysql"),
-        ];
-        for what in all.concat() {
+        for what in [named(KEYS, ""), named(KEYS, ".mysql")].concat() {
             assert!(error(None, &what).help.is_some(), "{what}");
         }
     }

@@ -210,8 +210,7 @@ fn missing() -> String {
     };
     format!(
         "\n## Not in this version\n\n\
-         Sections: {}. Keys: {}.\n",
-        list(missing::SECTIONS),
+         Keys: {}.\n",
         list(missing::KEYS)
     )
 }
@@ -259,7 +258,8 @@ The file is text in UTF-8, with or without a byte order mark, with LF or CRLF li
 | `[target NAME]` | another database, which jobs use with `target = NAME` |
 | `[observe]` | settings of the observation during the run |
 | `[question]`, `[arm NAME]`, `[sweep]` | the sections of an [experiment file](experiments.md) |
-| `[capacity]` | a [search](capacity.md) in an experiment file |
+| `[saturate]` | a [search for saturation](saturate.md) before the arms are compared |
+| `[capacity]` | a [capacity search](capacity.md) in an experiment file |
 | any other | a job: statements that are sent again and again |
 
 A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job, whatever its

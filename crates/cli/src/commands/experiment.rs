@@ -17,10 +17,10 @@ use lab::experiment::{
 use lab::{OpenError, Order, RecordPlace};
 use report::{
     ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView,
-    RunView, SweepView, TestSuite, TrialView,
+    RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
-use workload::question::{Arm, Restore, VariedLoad};
+use workload::question::{Arm, Restore, SaturateQuestion, Saturated, VariedLoad};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::beside::WorkloadFolder;
@@ -135,7 +135,8 @@ impl Executed {
             ExperimentEnd::Interrupted => Exit::Interrupted,
             ExperimentEnd::Complete
             | ExperimentEnd::InstrumentFailed
-            | ExperimentEnd::NotInEffect => Exit::of_experiment(view, args.strict),
+            | ExperimentEnd::NotInEffect
+            | ExperimentEnd::NotObserved => Exit::of_experiment(view, args.strict),
         }
     }
 }
@@ -205,15 +206,17 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
             Some("complete") => ExperimentState::Complete,
             Some("instrument-failed") => ExperimentState::InstrumentFailed,
             Some("not-in-effect") => ExperimentState::NotInEffect,
+            Some("not-observed") => ExperimentState::NotObserved,
             _ => ExperimentState::Interrupted,
         },
         invalid_arm: recorded.fact(INVALID_ARM).map(str::to_owned),
         has_several_differences: outline.has_several_differences,
         bets: outline.bets.clone(),
         arms: names.iter().enumerate().map(arm).collect(),
-        runs: results.runs.iter().map(run).collect(),
+        runs: results.steps.iter().chain(&results.runs).map(run).collect(),
         looks: results.looks.clone(),
         comparison: results.comparison.clone(),
+        saturation: saturation(recorded),
         capacity: recorded.search.as_ref().map(capacity_view),
         machine: results.machine.clone(),
         undeclared: recorded.undeclared.iter().map(|one| difference(0, one)).collect(),
@@ -248,6 +251,30 @@ fn capacity_view(search: &RecordedSearch) -> CapacityView {
         trials: search.trials.iter().map(trial).collect(),
         found: search.capacity.clone(),
     }
+}
+
+/// Returns the view of a search for saturation.
+fn saturation(recorded: &RecordedExperiment) -> Option<SaturationView> {
+    let (question, next) = recorded.outline.saturate.as_ref().zip(recorded.saturation)?;
+    let step = |run: &lab::experiment::RecordedRun| {
+        let (row, figures) = (&run.row, &run.figures);
+        Some(SaturationStepView {
+            run: row.run,
+            step: row.round,
+            attempt: row.attempt,
+            value: row.point.as_ref()?.parse().ok()?,
+            state: row.state.name(),
+            completed_per_s: figures.completed(question.vary.job()),
+            cpu: match question.until {
+                Saturated::Cpu { owner, .. } => figures.cpu_share(owner),
+                Saturated::Gain { .. } => None,
+            },
+            verdict: figures.verdict.clone(),
+            limiter: figures.limiter,
+        })
+    };
+    let steps = recorded.results.steps.iter().filter_map(step).collect();
+    Some(SaturationView { question: question.clone(), steps, next })
 }
 
 fn sweep(recorded: &RecordedExperiment) -> Option<SweepView> {
@@ -325,21 +352,30 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
     let experiment = &file.experiment;
     let cells = experiment.outline().cells().len() as u32;
     let looks = design(&experiment.outline(), experiment.writes()).looks;
-    let (fewest, most) = (looks.looks().first().copied().unwrap_or_default(), looks.most_pairs());
+    let rounds = [looks.looks().first().copied().unwrap_or_default(), looks.most_pairs()];
+    let [fewest, most] = rounds.map(|rounds| rounds.saturating_mul(cells));
+    let steps = experiment.saturate.as_ref().map(fewest_and_most_steps);
     let longest = experiment.cells().iter().filter_map(|arm| arm.plan.duration).max();
-    let time = |rounds: u32| {
+    let time = |runs: u32| {
         let each = longest.unwrap_or_default() + canary_length(longest);
-        Nanos(each.0.saturating_mul(u64::from(rounds.saturating_mul(cells))))
+        Nanos(each.0.saturating_mul(runs.into()))
     };
     let number = match fewest == most {
-        true => format!("{} runs", most * cells),
-        false => format!("{} to {} runs", fewest * cells, most * cells),
+        true => format!("{most} runs"),
+        false => format!("{fewest} to {most} runs"),
     };
-    let length = match (longest, is_virtual, fewest == most) {
+    let [before_fewest, before_most] = steps.unwrap_or_default();
+    let ends = [fewest.saturating_add(before_fewest), most.saturating_add(before_most)];
+    let length = match (longest, is_virtual, ends) {
         (None, ..) | (_, true, _) => String::new(),
-        (Some(_), false, true) => format!(", at least {}", time(most)),
-        (Some(_), false, false) => format!(", at least {} to {}", time(fewest), time(most)),
+        (Some(_), false, [least, most]) if least == most => format!(", at least {}", time(most)),
+        (Some(_), false, [least, most]) => {
+            format!(", at least {} to {}", time(least), time(most))
+        }
     };
+    let steps = steps.map_or_else(String::new, |[fewest, most]| {
+        format!("{fewest} to {most} steps to find the load, then ")
+    });
     let beside = match (experiment.restarts(), &experiment.restore) {
         (true, Restore::None) => "setup, loads and the restart of the server before each run",
         (true, _) => "setup, loads, and restart, restoring and settling before each run",
@@ -353,7 +389,17 @@ fn forecast(file: &ExperimentFile, is_virtual: bool) -> String {
             arms => format!("{arms} arms at {} points", sweep.values.len()),
         },
     };
-    format!("experiment: {cases}, {number}{length}, without {beside}")
+    format!("experiment: {steps}{cases}, {number}{length}, without {beside}")
+}
+
+/// Returns the smallest and the largest number of steps of a search for saturation, if none is
+/// repeated.
+fn fewest_and_most_steps(question: &SaturateQuestion) -> [u32; 2] {
+    let fewest = match question.until {
+        Saturated::Cpu { .. } => 1,
+        Saturated::Gain { .. } => 2,
+    };
+    [fewest, question.values.len() as u32]
 }
 
 /// Returns the order of a capacity search; `None` for other experiments.
@@ -411,6 +457,10 @@ fn complaint(error: &ExperimentError, file: &ExperimentFile, record: &Path) -> C
         }
         Problem::Complete => {
             return Complaint::of(error).help("print its answer with `assay report`");
+        }
+        Problem::NotObserved => {
+            return Complaint::of(error)
+                .help("write another condition, or find the cause with `assay doctor`");
         }
         Problem::InstrumentFailed => {
             return Complaint::of(error).help("find the cause with `assay doctor`, and begin anew");
@@ -522,6 +572,14 @@ impl ExperimentListener for Progress {
             ExperimentEvent::Running { number, most, round, arm } => {
                 let left = self.left(*number, *most);
                 format!("run {number} of at most {most}: round {}, {arm}{left}", round + 1)
+            }
+            ExperimentEvent::Stepping { number, step, most, attempt, vary, value } => {
+                let again = if *attempt > 0 { ", again" } else { "" };
+                let step = step + 1;
+                format!("run {number}: step {step} of at most {most}, {vary} = {value}{again}")
+            }
+            ExperimentEvent::Saturated { vary, value } => {
+                format!("all arms run at {vary} = {value}")
             }
             ExperimentEvent::Ran { number, figures } => format!("run {number}: {}", told(figures)),
             ExperimentEvent::Trying { number, vary, value, phase, left } => {

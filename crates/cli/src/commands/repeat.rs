@@ -64,7 +64,12 @@ fn refuse_unanswered(first: &ExperimentView) -> Result<(), Complaint> {
             let sentence = format!("the experiment of `{record}` has no answer yet");
             Err(Complaint::new(sentence).help("complete it first: `assay run … --resume`"))
         }
-        (ExperimentState::InstrumentFailed | ExperimentState::NotInEffect, _)
+        (
+            ExperimentState::InstrumentFailed
+            | ExperimentState::NotInEffect
+            | ExperimentState::NotObserved,
+            _,
+        )
         | (_, Status::Invalid) => {
             let sentence = format!("the answer of `{record}` is INVALID: nothing could hold");
             Err(Complaint::new(sentence).help(format!("run it again: `{}`", first.command)))

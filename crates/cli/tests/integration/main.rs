@@ -50,6 +50,7 @@ mod reconnect;
 mod remote;
 mod repeatable;
 mod repeats;
+mod saturate;
 mod secrets;
 mod selftest;
 mod server_account;

@@ -35,7 +35,10 @@ const STUDIES: [Study; 8] = [
     Study { name: "mixed", files: &[("experiment.ini", ALL)] },
     Study { name: "nodes", files: &[("experiment.ini", TWO_HOSTS)] },
     Study { name: "side-effects", files: &[("experiment.ini", ALL)] },
-    Study { name: "tls", files: &[("experiment.ini", ALL), ("load.ini", ALL)] },
+    Study {
+        name: "tls",
+        files: &[("experiment.ini", ALL), ("load.ini", ALL), ("saturated.ini", ALL)],
+    },
 ];
 
 fn studies() -> PathBuf {

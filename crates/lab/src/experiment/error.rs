@@ -84,6 +84,9 @@ pub enum Problem {
     /// The record to continue is that of an experiment that ended because the load generator or
     /// the machine failed too often.
     InstrumentFailed,
+    /// The record to continue is that of an experiment whose search for saturation could not
+    /// observe the quantity of its condition.
+    NotObserved,
     /// A part of the experiment differs from that of the record to continue.
     Changed {
         /// The fact that differs.
@@ -185,7 +188,11 @@ impl fmt::Display for ExperimentError {
             Problem::Complete => f.write_str("the experiment of this record is complete"),
             Problem::InstrumentFailed => f.write_str(
                 "the experiment of this record has ended: the load generator or the machine failed \
-                 in too many rounds",
+                 too often",
+            ),
+            Problem::NotObserved => f.write_str(
+                "the experiment of this record has ended: the quantity of `until` in [saturate] \
+                 was not observed",
             ),
             Problem::Changed { key } => {
                 write!(f, "the experiment differs from that of the record: {}", changed(key))
@@ -227,6 +234,7 @@ impl std::error::Error for ExperimentError {
             | Problem::Command { .. }
             | Problem::Complete
             | Problem::InstrumentFailed
+            | Problem::NotObserved
             | Problem::Changed { .. }
             | Problem::FileChanged(_)
             | Problem::FileAdded(_)

@@ -43,6 +43,28 @@ pub enum ExperimentEvent<'a> {
         /// Its arm.
         arm: &'a str,
     },
+    /// A step of a search for saturation begins: a run of the baseline.
+    Stepping {
+        /// Number of its run, from 1.
+        number: u32,
+        /// Number of the step, from 0.
+        step: u32,
+        /// The largest number of steps.
+        most: u32,
+        /// Number of earlier attempts at it.
+        attempt: u32,
+        /// The load that is varied.
+        vary: &'a VariedLoad,
+        /// The value of the load.
+        value: f64,
+    },
+    /// The load is found at which all arms run.
+    Saturated {
+        /// The load that was varied.
+        vary: &'a VariedLoad,
+        /// Its value.
+        value: f64,
+    },
     /// A run was made and recorded.
     Ran {
         /// Its number.

@@ -8,7 +8,7 @@ use archive::{
 };
 use record::EndKind;
 use workload::Warmup;
-use workload::question::{CellOutline, Design as QuestionDesign, Experiment};
+use workload::question::{Arm, CellOutline, Design as QuestionDesign, Experiment};
 
 use super::consistency;
 use super::design::design;
@@ -24,6 +24,7 @@ use super::schedule::{PlannedRun, Schedule};
 use super::search::{self, RecordedSearch};
 use super::site::{Site, is_simulated, told};
 use super::warm_up::{figures_of_round, is_same_round};
+use crate::run::Done;
 
 /// Fewest rounds of a sweep by which the number of its repeated rounds is limited, so that one may
 /// be repeated however few there are.
@@ -40,6 +41,8 @@ pub enum ExperimentEnd {
     InstrumentFailed,
     /// The difference of an arm is not in effect: the arm is INVALID.
     NotInEffect,
+    /// A step of a search for saturation lacks the quantity of its condition.
+    NotObserved,
 }
 
 /// Runs an experiment, or continues an interrupted one, and records it.
@@ -90,7 +93,7 @@ pub(super) struct Execution<'a> {
 }
 
 /// The end of a run, with the statements around it.
-enum RunEnd {
+pub(super) enum RunEnd {
     Done,
     Interrupted,
 }
@@ -131,11 +134,15 @@ impl<'a> Execution<'a> {
         Ok(execution)
     }
 
-    /// Prepares the data and runs the rounds, or the trials of a search.
+    /// Prepares the data and runs the rounds, after the steps of a search for saturation if there
+    /// is one, or the trials of a capacity search.
     fn execute(&mut self) -> Result<ExperimentEnd, ExperimentError> {
         let end = self.site.prepare().and_then(|()| match self.search.take() {
             Some(search) => self.search(&search),
-            None => self.rounds(),
+            None => match self.saturate()? {
+                Some(end) => Ok(end),
+                None => self.rounds(),
+            },
         });
         match end {
             Err(error) if matches!(*error.problem, Problem::NotInEffect(_)) => {
@@ -288,10 +295,18 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Makes a run, with the statements around it.
+    /// Makes a run of a round, with the statements around it.
     fn run(&mut self, round: u32, planned: PlannedRun) -> Result<RunEnd, ExperimentError> {
-        let experiment = self.experiment();
-        let place = place_of(experiment, planned.arm);
+        let place = place_of(self.experiment(), planned.arm);
+        self.around(place, |execution| execution.make(round, planned))
+    }
+
+    /// Makes a run of a cell, with the statements around it.
+    pub(super) fn around(
+        &mut self,
+        place: usize,
+        make: impl FnOnce(&mut Self) -> Result<RunEnd, ExperimentError>,
+    ) -> Result<RunEnd, ExperimentError> {
         if !self.site.is_interrupted() {
             self.site.restart(place)?;
             self.restore(place)?;
@@ -299,7 +314,7 @@ impl<'a> Execution<'a> {
         if self.site.is_interrupted() {
             return Ok(RunEnd::Interrupted);
         }
-        let made = self.site.before(place).and_then(|()| self.make(round, planned));
+        let made = self.site.before(place).and_then(|()| make(self));
         // It undoes what was done before the run, however that ended, also after an interrupt.
         match (made, self.site.after(place)) {
             (Ok(RunEnd::Done), Err(error)) => Err(error),
@@ -325,18 +340,35 @@ impl<'a> Execution<'a> {
         let shown = if cell.point.is_some() { arm.to_string() } else { cell.arm.clone() };
         self.site.listener.on_event(&ExperimentEvent::Running { number, most, round, arm: &shown });
         let done = self.site.measure(place, planned)?;
-        if done.end == EndKind::Interrupted {
-            done.discard().map_err(|error| Problem::Own(self.site.own_path(), error))?;
-            return Ok(RunEnd::Interrupted);
+        let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
+        let figures = figures(&Archive::open(&done.record)?)?;
+        let row = self.row(number, round, planned, &figures);
+        self.keep(arm, row, figures, &done)?;
+        Ok(RunEnd::Done)
+    }
+
+    /// Returns a run, unless the user ended it: its record is then removed.
+    pub(super) fn unless_interrupted(&self, done: Done) -> Result<Option<Done>, ExperimentError> {
+        if done.end != EndKind::Interrupted {
+            return Ok(Some(done));
         }
-        let archive = Archive::open(&done.record)?;
-        let figures = figures(&archive)?;
-        drop(archive);
-        if let Some(versions) = self.runs.other_server(&cell.arm, &figures) {
+        done.discard().map_err(|error| Problem::Own(self.site.own_path(), error))?;
+        Ok(None)
+    }
+
+    /// Moves a run of an arm into the record. One whose server was lost is kept and does not count,
+    /// nor does one in which the difference of its arm is not in effect.
+    pub(super) fn keep(
+        &mut self,
+        arm: &Arm,
+        mut row: RunRow,
+        figures: RunFigures,
+        done: &Done,
+    ) -> Result<(), ExperimentError> {
+        if let Some(versions) = self.runs.other_server(&row.arm, &figures) {
             let _ = std::fs::remove_file(&done.record);
             return Err(ExperimentError::of(arm, Problem::OtherServer { versions }));
         }
-        let mut row = self.row(number, round, planned, &figures);
         // The server is a part of the machine: without it there is no pair. A simulated server that
         // is lost is lost in every process, which is the result of its arm.
         let is_lost = done.end == EndKind::TargetLost && !is_simulated(arm);
@@ -350,9 +382,11 @@ impl<'a> Execution<'a> {
             return Err(ExperimentError::of(arm, Problem::Lost));
         }
         told.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
-        self.site.listener.on_event(&ExperimentEvent::Ran { number, figures: &figures });
-        self.runs.push(row, Some(figures));
-        Ok(RunEnd::Done)
+        let event = ExperimentEvent::Ran { number: row.run, figures: &figures };
+        self.site.listener.on_event(&event);
+        let counts = row.state == RunState::Counts;
+        self.runs.push(row, counts.then_some(figures));
+        Ok(())
     }
 
     fn row(&self, run: u32, round: u32, planned: PlannedRun, figures: &RunFigures) -> RunRow {
@@ -386,6 +420,7 @@ impl<'a> Execution<'a> {
             ExperimentEnd::Interrupted => "interrupted",
             ExperimentEnd::InstrumentFailed => "instrument-failed",
             ExperimentEnd::NotInEffect => "not-in-effect",
+            ExperimentEnd::NotObserved => "not-observed",
         };
         self.record.set_facts(&[(STATE, word.to_owned())])?;
         Ok(end)

@@ -35,9 +35,14 @@ impl MadeRuns {
         self.0.len()
     }
 
-    /// Returns the number of runs that count.
+    /// Returns all runs, with the figures of those that count.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&RunRow, Option<&RunFigures>)> {
+        self.0.iter().map(|run| (&run.row, run.figures.as_ref()))
+    }
+
+    /// Returns the number of runs that count in a round.
     pub(super) fn counting(&self) -> usize {
-        self.0.iter().filter(|run| run.row.state == RunState::Counts).count()
+        self.0.iter().filter(|run| is_of_round(&run.row, run.row.round)).count()
     }
 
     /// Returns true if a position of a round has a run that counts.
@@ -229,6 +234,7 @@ mod tests {
         assert_eq!(runs.figures_of_round(0).count(), 0);
         assert_eq!((runs.attempts(0), runs.repeated_rounds_beside(1)), (0, 0));
         assert!(!runs.has(0, 0));
+        assert_eq!((runs.counting(), runs.all().count()), (0, 4));
         assert!(runs.counted(&["plain".to_owned()]).is_empty());
         let step = RunRow { phase: Phase::Saturate, ..row(1, 0, 0, 0) };
         assert_eq!(complete_rounds([step].iter(), 1), 0);

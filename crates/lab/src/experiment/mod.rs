@@ -7,7 +7,8 @@
 //! [`run_experiment`] executes an experiment or continues an interrupted one. Its order and seeds
 //! are a pure function of the seed of the workload. Each run writes a record of its own while it
 //! runs, which moves into that of the experiment when it has ended. [`read_results`] compares the
-//! arms from the record alone. A capacity search has trials in place of rounds; [`read_search`]
+//! arms from the record alone. Before the rounds, a search for saturation may find the load of all
+//! runs by steps on the baseline. A capacity search has trials in place of rounds; [`read_search`]
 //! finds its result from the record alone.
 
 mod canary;
@@ -26,12 +27,14 @@ mod open_record;
 mod order;
 mod recorded;
 mod results;
+mod saturation;
 mod schedule;
 mod search;
 mod servers;
 mod settings;
 mod settle;
 mod site;
+mod steps;
 mod teardown;
 mod trials;
 mod warm_up;
@@ -48,5 +51,6 @@ pub use execute::{ExperimentEnd, run_experiment};
 pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, read_results, refuse};
+pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
 pub use search::{RecordedSearch, RecordedTrial, read_search, search_facts, search_order};
 pub use warm_up::evidence_of_run;

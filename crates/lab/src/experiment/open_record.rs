@@ -35,6 +35,7 @@ fn check(order: &ExperimentOrder<'_>, content: &ExperimentContent) -> Result<(),
     match content.fact(STATE) {
         Some("complete") => return Err(Problem::Complete.into()),
         Some("instrument-failed") => return Err(Problem::InstrumentFailed.into()),
+        Some("not-observed") => return Err(Problem::NotObserved.into()),
         _ => {}
     }
     if let Some(problem) = changed_file(&content.files, order.files) {

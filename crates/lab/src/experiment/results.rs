@@ -22,7 +22,10 @@ use super::warm_up::{figures_of_round, is_same_round};
 pub struct ExperimentResults {
     /// The looks that were taken.
     pub looks: Vec<Look>,
-    /// The runs with their figures, in the order in which they were made.
+    /// The steps of a search for saturation with their figures, in the order in which they were
+    /// made. They belong to no arm.
+    pub steps: Vec<RecordedRun>,
+    /// The other runs with their figures, in the order in which they were made.
     pub runs: Vec<RecordedRun>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
@@ -57,11 +60,16 @@ pub fn read_results(
     let content = ExperimentContent::read(path)?;
     consistency::check(path, &content, design, cells)?;
     let names = arms_of(cells);
-    let (mut runs, mut plans) = (Vec::new(), CellPlans::default());
+    let (mut steps, mut runs, mut plans) = (Vec::new(), Vec::new(), CellPlans::default());
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
         for (row, figures) in rows.iter().zip(figures_of_round(path, &rows)?) {
             let Some(arm) = names.iter().position(|name| **name == row.arm) else { continue };
+            let recorded = RecordedRun { row: RunRow::clone(row), arm, figures };
+            if row.phase == Phase::Saturate {
+                steps.push(recorded);
+                continue;
+            }
             // The trials of a search differ in their load.
             if row.phase != Phase::Capacity {
                 let is_of_run = |cell: &CellOutline| cell.arm == row.arm && cell.point == row.point;
@@ -69,7 +77,7 @@ pub fn read_results(
                 let archive = Archive::open_run(path, row.run)?;
                 plans.check(path, cell, row.run, &archive.header().plan)?;
             }
-            runs.push(RecordedRun { row: RunRow::clone(row), arm, figures });
+            runs.push(recorded);
         }
     }
     let counts = |run: &&RecordedRun| run.row.state == RunState::Counts;
@@ -87,7 +95,7 @@ pub fn read_results(
     };
     let slos = (0..names.len()).map(of_arm).collect();
     let machine = machine.unwrap_or_default();
-    Ok(ExperimentResults { looks, comparison, machine, validity, slos, runs })
+    Ok(ExperimentResults { looks, comparison, machine, validity, slos, steps, runs })
 }
 
 impl ExperimentResults {

@@ -54,6 +54,17 @@ impl Schedule {
         (0..).zip(self.order(round)).map(of).collect()
     }
 
+    /// Returns an attempt at a step of a search for saturation; each draws other values.
+    pub(super) fn step(&self, step: u32, attempt: u32) -> PlannedRun {
+        let number = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT + u64::from(step);
+        PlannedRun {
+            arm: 0,
+            position: 0,
+            seed: self.draw("step", number),
+            server: SimulatedRun { seed: self.draw("server of step", number), position: step },
+        }
+    }
+
     /// Returns a trial of a capacity search; each draws other values.
     pub(super) fn trial(&self, number: u32) -> PlannedRun {
         PlannedRun {

@@ -10,7 +10,7 @@ use base::TargetKind;
 use engine::{Listener, NoListener, Prepare, Stop};
 use record::Load;
 use workload::FixedStatement;
-use workload::question::{Arm, Restore};
+use workload::question::{Arm, Restore, VariedLoad};
 
 use super::canary;
 use super::commands::{Commands, Moment};
@@ -35,9 +35,17 @@ pub(super) struct Site<'a> {
     commands: Commands,
     /// The loads of the next run, if each run loads the tables again.
     reloaded: Vec<Load>,
+    /// The load of every run, in place of that of the workload; `None` while it is not found.
+    pub(super) load: Option<FixedLoad>,
     /// The data that `[setup]` has made and `[teardown]` not removed, each with the cell through
     /// whose connections it was made.
     set_up: BTreeMap<usize, usize>,
+}
+
+/// A load at which all arms run.
+pub(super) struct FixedLoad {
+    pub(super) vary: VariedLoad,
+    pub(super) value: f64,
 }
 
 /// The results of statements beside the runs.
@@ -66,7 +74,8 @@ impl<'a> Site<'a> {
             ExperimentError::of(&cells[place], Problem::Servers(error))
         })?;
         let (reloaded, set_up) = (Vec::new(), BTreeMap::new());
-        Ok(Site { order, listener, servers, commands, reloaded, set_up })
+        let load = None;
+        Ok(Site { order, listener, servers, commands, reloaded, load, set_up })
     }
 
     fn cell(&self, place: usize) -> &'a Arm {
@@ -294,6 +303,13 @@ impl<'a> Site<'a> {
         let order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
+        let order = match &self.load {
+            None => order,
+            Some(load) => {
+                let arm = arm.with_load(&load.vary, load.value);
+                order_of(self.order, &arm, planned.seed)?
+            }
+        };
         self.measure_order(place, planned, order, |_| {})
     }
 

@@ -71,10 +71,7 @@ impl Execution<'_> {
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };
         let done = self.site.measure_order(ONLY, planned, order, waited)?;
-        if done.end == EndKind::Interrupted {
-            done.discard().map_err(|error| Problem::Own(self.site.own_path(), error))?;
-            return Ok(None);
-        }
+        let Some(done) = self.unless_interrupted(done)? else { return Ok(None) };
         let archive = Archive::open(&done.record)?;
         let tried = search::recorded(search, request, run, &archive)?;
         drop(archive);

@@ -16,9 +16,11 @@ use workload::Warmup;
 use super::recorded::figures_of;
 use crate::evidence::{evidence, evidence_after};
 
-/// Returns true if two runs are of one round and attempt, so that one warm-up holds for both.
+/// Returns true if two runs are of one round and attempt, so that one warm-up holds for both. The
+/// steps and trials of a search are numbered as rounds are, and have a warm-up of their own.
 pub(super) fn is_same_round(one: &RunRow, other: &RunRow) -> bool {
-    let round = |row: &RunRow| (row.round, row.attempt, row.state == RunState::Abandoned);
+    let is_abandoned = |row: &RunRow| row.state == RunState::Abandoned;
+    let round = |row: &RunRow| (row.phase.name(), row.round, row.attempt, is_abandoned(row));
     round(one) == round(other)
 }
 

@@ -6,6 +6,7 @@ use analyze::compare::{ArmComparison, BetOutcome, Conclusion, MetricChange, Repe
 use super::capacity::CapacityView;
 use super::lines;
 use super::repetition::RepetitionView;
+use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep::SweepView;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView};
@@ -15,6 +16,7 @@ impl TestSuite {
     /// Returns the test cases of an experiment: its validity, and its comparisons, bets and SLOs.
     pub fn of_experiment(view: &ExperimentView, is_strict: bool) -> TestSuite {
         let mut cases = vec![answered(view)];
+        cases.extend(view.saturation.iter().map(saturated));
         match (&view.capacity, &view.sweep) {
             (Some(search), _) => cases.push(trials(search, is_strict)),
             (None, Some(sweep)) => cases.extend(points(view, sweep, is_strict)),
@@ -38,10 +40,22 @@ fn answered(view: &ExperimentView) -> TestCase {
         ExperimentState::Complete => (TestResult::Passed, String::new()),
         ExperimentState::Interrupted
         | ExperimentState::InstrumentFailed
-        | ExperimentState::NotInEffect => (TestResult::Error, lines::answers(view).join(". ")),
+        | ExperimentState::NotInEffect
+        | ExperimentState::NotObserved => (TestResult::Error, lines::answers(view).join(". ")),
     };
     let name = "the experiment was completed".to_owned();
     TestCase { group: TestGroup::Validity, name, result, text }
+}
+
+/// Returns the case of a search for saturation: there is a load.
+fn saturated(search: &SaturationView) -> TestCase {
+    let sentence = search.sentence();
+    TestCase {
+        group: TestGroup::Validity,
+        name: format!("load of the arms: {}", search.asked()),
+        result: if sentence.is_some() { TestResult::Passed } else { TestResult::Error },
+        text: sentence.or_else(|| search.failure()).unwrap_or_default(),
+    }
 }
 
 /// Returns the case of the validity of each arm's points.

@@ -8,6 +8,7 @@ use workload::question::Scale;
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::charts::experiment_figures;
+use super::saturation::SaturationView;
 use super::view::{ArmView, ExperimentView, RunView};
 use super::{lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
@@ -27,7 +28,10 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     });
     out.section("question", |out| question(out, view));
     out.section("numbers", |out| numbers(out, view));
-    out.section("runs", |out| runs(out, view));
+    out.section("runs", |out| {
+        view.saturation.iter().for_each(|search| steps(out, search));
+        runs(out, view);
+    });
     out.section("repeat", |out| {
         out.preformatted(&view.command);
         out.preformatted(&format!("assay repeat {}", view.record));
@@ -130,10 +134,19 @@ fn question(out: &mut Document, view: &ExperimentView) {
         let differences = lines::differences(arm);
         told.push(Line::new(role, format!("{}: {differences}", arm.name)));
     }
+    told.extend(view.saturation.iter().map(|search| Line::new("saturate", search.asked())));
     out.lines(&told);
     if view.has_several_differences {
         out.paragraph(lines::SEVERAL_DIFFERENCES);
     }
+}
+
+/// Writes the table of the steps of a search for saturation.
+fn steps(out: &mut Document, search: &SaturationView) {
+    let columns = search.columns();
+    let columns = columns.each_ref().map(|(title, align)| (title.as_str(), *align));
+    let rows: Vec<Vec<String>> = search.rows().into_iter().map(Vec::from).collect();
+    out.rows("Steps of the search for saturation", &columns, &rows);
 }
 
 /// Writes the table of trials of a search.
@@ -200,7 +213,10 @@ fn runs(out: &mut Document, view: &ExperimentView) {
     let row = |run: &RunView| {
         let mut row = vec![
             run.number.to_string(),
-            (run.round + 1).to_string(),
+            match run.phase {
+                "saturate" => format!("step {}", run.round + 1),
+                _ => (run.round + 1).to_string(),
+            },
             view.arms[run.arm].name.clone(),
         ];
         row.extend(has_points.then(|| run.point.clone().unwrap_or_default()));

@@ -11,6 +11,7 @@ use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::capacity_json;
 use super::repetition::{RepeatedMetric, RepetitionView};
+use super::saturation_json;
 use super::sentence;
 use super::sweep_json;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, RunView};
@@ -29,6 +30,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
     if view.state == ExperimentState::Complete {
         answer.extend(view.capacity.iter().flat_map(CapacityView::answers));
         answer.extend(view.sweep_answers());
+        answer.extend(view.load_sentence());
     }
     let mut compared = view.comparison.as_ref().map_or_else(Vec::new, |all| rows(&view.arms, all));
     compared.extend(at_points(view));
@@ -54,6 +56,7 @@ pub fn experiment_json(view: &ExperimentView) -> Value {
         "notes": view.notes.iter().map(note).collect::<Vec<Value>>(),
         "repetition": view.repetition.as_ref().map(repetition),
         "comparison": compared,
+        "saturate": view.saturation.as_ref().map(saturation_json::saturation),
         "capacity": view.capacity.as_ref().map(capacity_json::capacity),
         "runs": view.runs.iter().map(|one| run(view, one)).collect::<Vec<Value>>(),
     });
@@ -252,6 +255,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
             "now": it.second,
             "outcome": it.outcome.name(),
         })),
+        "loads": view.loads,
     })
 }
 

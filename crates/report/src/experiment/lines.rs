@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use analyze::compare::{ArmComparison, ArmSlo, MachineChange, MetricChange, Missing, NotCompared};
 use workload::question::Scale;
 
+use super::saturation::SaturationView;
 use super::sentence;
 use super::sweep;
 use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, NoteView, declared};
@@ -17,8 +18,10 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
         ExperimentState::Interrupted => {
             Some("the experiment was interrupted. --resume continues it".to_owned())
         }
-        ExperimentState::InstrumentFailed => {
-            Some("the load generator or the machine failed in too many rounds".to_owned())
+        ExperimentState::InstrumentFailed | ExperimentState::NotObserved => {
+            let failure = view.saturation.as_ref().and_then(SaturationView::failure);
+            let in_rounds = "the load generator or the machine failed in too many rounds";
+            Some(failure.unwrap_or_else(|| in_rounds.to_owned()))
         }
         ExperimentState::NotInEffect => {
             let reason = view.invalid_arm.as_deref().unwrap_or("its difference is not in effect");
@@ -29,7 +32,10 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
         (Some(reason), _) => vec![format!("No answer: {reason}")],
         (None, Some(search)) => search.answers(),
         (None, None) if view.sweep.is_some() => view.sweep_answers(),
-        (None, None) => view.declared().map(|(arm, change)| view.sentence(arm, change)).collect(),
+        (None, None) => {
+            let changes = view.declared().map(|(arm, change)| view.sentence(arm, change));
+            changes.chain(view.load_sentence()).collect()
+        }
     }
 }
 
@@ -38,6 +44,11 @@ impl ExperimentView {
     pub(super) fn sweep_answers(&self) -> Vec<String> {
         let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
         self.sweep.as_ref().map_or_else(Vec::new, |sweep| sweep::answers(sweep, &names))
+    }
+
+    /// Returns the sentence about the load at which the arms were compared, if it was searched for.
+    pub(super) fn load_sentence(&self) -> Option<String> {
+        self.saturation.as_ref().and_then(SaturationView::sentence)
     }
 
     /// Returns the declared metrics of a complete experiment, with their arms.

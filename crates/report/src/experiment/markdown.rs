@@ -4,6 +4,7 @@ use analyze::compare::{ArmComparison, Comparison, MetricChange};
 
 use super::capacity::CapacityView;
 use super::lines;
+use super::saturation::SaturationView;
 use super::sweep_markdown;
 use super::view::{ArmView, ExperimentView};
 use crate::markdown::{Document, Table, code, escaped};
@@ -57,6 +58,11 @@ fn validity(out: &mut Document, view: &ExperimentView) {
         None => view.arms.iter().map(arm).collect(),
     };
     out.list(&all_escaped(&arms), 3);
+    let asked = |search: &SaturationView| {
+        [format!("saturate: {}", search.asked()), search.steps_in_a_line()]
+    };
+    let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();
+    out.list(&all_escaped(&asked), 2);
     out.list(&all_escaped(&lines::effects(&view.arms)), 2);
     let settings = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&all_escaped(&settings.collect::<Vec<String>>()), 2);

@@ -39,7 +39,9 @@ impl RepetitionView {
         let metrics = declared.iter().map(metric).collect();
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
         let capacity = searches.and_then(|(first, second)| repeated(first, second));
-        RepetitionView { record: first.record.clone(), alpha, metrics, capacity }
+        let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
+        let loads = searches.and_then(|(first, second)| Some([first.load()?, second.load()?]));
+        RepetitionView { record: first.record.clone(), alpha, metrics, capacity, loads }
     }
 }
 

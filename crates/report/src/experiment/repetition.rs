@@ -16,6 +16,8 @@ pub struct RepetitionView {
     pub metrics: Vec<RepeatedMetric>,
     /// The results of two capacity searches.
     pub capacity: Option<RepeatedCapacity>,
+    /// The loads of both experiments, in words, if both searched for one.
+    pub loads: Option<[String; 2]>,
 }
 
 /// The results of a capacity search and of its repetition.
@@ -59,7 +61,11 @@ impl RepetitionView {
             let RepeatedCapacity { first, second, outcome } = it;
             format!("estimate: first {first}, now {second}: {}", outcome.name())
         });
-        of_metrics.chain(of_search).collect()
+        let of_loads = self.loads.iter().map(|[first, now]| {
+            let same = if first == now { "" } else { ": changes at another load" };
+            format!("load: first {first}, now {now}{same}")
+        });
+        of_metrics.chain(of_search).chain(of_loads).collect()
     }
 
     /// Returns the sentence about the first answer.

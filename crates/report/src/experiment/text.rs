@@ -8,6 +8,7 @@ use base::printable;
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::lines;
+use super::saturation::SaturationView;
 use super::sentence;
 use super::view::{ArmView, ExperimentView};
 use super::{sweep, sweep_text};
@@ -33,6 +34,7 @@ pub fn experiment_text(view: &ExperimentView) -> String {
         metrics(&mut out, &view.arms, arm);
         pairs(&mut out, &view.arms, arm);
     }
+    view.saturation.iter().for_each(|search| steps(&mut out, view, search));
     view.capacity.iter().for_each(|search| trials(&mut out, search));
     sweep_text::results(&mut out, view);
     labelled(&mut out, "note", lines::notes(view));
@@ -85,6 +87,13 @@ fn trials(out: &mut String, search: &CapacityView) {
     table(out, &rows);
 }
 
+/// Writes the table of the steps of a search for saturation.
+fn steps(out: &mut String, view: &ExperimentView, search: &SaturationView) {
+    let baseline = view.arms.first().map_or("", |arm| &arm.name);
+    let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(baseline));
+    table(out, &[&[search.columns().map(|(title, _)| title)], &*search.rows()].concat());
+}
+
 fn arms(out: &mut String, view: &ExperimentView) {
     let _ = writeln!(out, "workload   {}", printable(lines::workload(view)));
     if let Some(sweep) = &view.sweep {
@@ -97,6 +106,9 @@ fn arms(out: &mut String, view: &ExperimentView) {
         let role = if place == 0 { "baseline" } else { "arm" };
         let differences = lines::differences(arm);
         let _ = writeln!(out, "{role:<9}  {}: {}", printable(&arm.name), printable(&differences));
+    }
+    if let Some(search) = &view.saturation {
+        let _ = writeln!(out, "saturate   {}", printable(&search.asked()));
     }
     if view.has_several_differences {
         let _ = writeln!(out, "           {}", lines::SEVERAL_DIFFERENCES);
@@ -256,6 +268,7 @@ mod tests {
             runs: Vec::new(),
             looks: Vec::new(),
             comparison: None,
+            saturation: None,
             capacity: None,
             machine,
             undeclared: Vec::new(),

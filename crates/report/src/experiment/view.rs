@@ -10,6 +10,7 @@ use workload::question::Bet;
 use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::repetition::RepetitionView;
+use super::saturation::SaturationView;
 use super::sweep::SweepView;
 
 /// An experiment with its results.
@@ -41,6 +42,8 @@ pub struct ExperimentView {
     pub looks: Vec<Look>,
     /// The comparison; `None` before the first look.
     pub comparison: Option<Comparison>,
+    /// The search for the load at which the arms are compared, if there is one.
+    pub saturation: Option<SaturationView>,
     /// The capacity search, in place of a comparison.
     pub capacity: Option<CapacityView>,
     /// Changes of the machine during the experiment.
@@ -68,6 +71,8 @@ pub enum ExperimentState {
     InstrumentFailed,
     /// The difference of an arm is not in effect.
     NotInEffect,
+    /// A step of the search for saturation lacks the quantity of its condition.
+    NotObserved,
 }
 
 /// An arm.
@@ -155,6 +160,7 @@ impl ExperimentState {
             ExperimentState::Interrupted => "interrupted",
             ExperimentState::InstrumentFailed => "instrument-failed",
             ExperimentState::NotInEffect => "not-in-effect",
+            ExperimentState::NotObserved => "not-observed",
         }
     }
 }
@@ -175,7 +181,8 @@ impl ExperimentView {
             (
                 ExperimentState::Interrupted
                 | ExperimentState::InstrumentFailed
-                | ExperimentState::NotInEffect,
+                | ExperimentState::NotInEffect
+                | ExperimentState::NotObserved,
                 _,
             ) => Status::Invalid,
             (ExperimentState::Complete, true) => of_arms,

@@ -165,9 +165,6 @@ fn ignored(section: &Section<'_>) -> Diagnostic {
 }
 
 fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
-    if missing::section(name) {
-        return missing::error(Some(section.span), &bracketed(name));
-    }
     if keys::is_of_experiment(name) {
         let message = format!("the section {} belongs to an experiment file", bracketed(name));
         return Diagnostic::error(section.span, message)

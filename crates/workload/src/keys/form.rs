@@ -59,6 +59,10 @@ pub enum Form {
     Vary,
     /// `lowest METRIC` or `highest METRIC`.
     Best,
+    /// `V, V, …` or `FROM..TO xN`.
+    Range,
+    /// `cpu(OWNER) >= N%` or `throughput gains < N%`.
+    Saturated,
 }
 
 impl Form {
@@ -93,6 +97,8 @@ impl Form {
             Form::LoadValue => "number per second, or of clients".to_owned(),
             Form::Vary => "WHAT: RANGE".to_owned(),
             Form::Best => "lowest METRIC | highest METRIC".to_owned(),
+            Form::Range => "LIST, or FROM..TO xN".to_owned(),
+            Form::Saturated => "cpu(OWNER) >= N% | throughput gains < N%".to_owned(),
         }
     }
 }

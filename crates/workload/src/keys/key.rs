@@ -33,11 +33,13 @@ pub enum Place {
     Capacity,
     /// `[sweep]` of an experiment file.
     Sweep,
+    /// `[saturate]` of an experiment file.
+    Saturate,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 14] = [
+    pub const ALL: [Place; 15] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -52,6 +54,7 @@ impl Place {
         Place::Arm,
         Place::Capacity,
         Place::Sweep,
+        Place::Saturate,
     ];
 
     /// Returns the heading in the reference.
@@ -71,6 +74,7 @@ impl Place {
             Place::Arm => "[arm NAME] of an experiment file",
             Place::Capacity => "[capacity] of an experiment file",
             Place::Sweep => "[sweep] of an experiment file",
+            Place::Saturate => "[saturate] of an experiment file",
         }
     }
 
@@ -88,6 +92,7 @@ impl Place {
             Place::Arm => Owner::Arm,
             Place::Capacity => Owner::Capacity,
             Place::Sweep => Owner::Sweep,
+            Place::Saturate => Owner::Saturate,
         }
     }
 }
@@ -117,6 +122,8 @@ pub enum Owner {
     Capacity,
     /// `[sweep]`.
     Sweep,
+    /// `[saturate]`.
+    Saturate,
 }
 
 impl Owner {
@@ -134,6 +141,7 @@ impl Owner {
             Owner::Arm => "in an `[arm NAME]` section of an experiment file",
             Owner::Capacity => "in `[capacity]` of an experiment file",
             Owner::Sweep => "in `[sweep]` of an experiment file",
+            Owner::Saturate => "in `[saturate]` of an experiment file",
         }
     }
 }

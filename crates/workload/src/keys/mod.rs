@@ -29,7 +29,7 @@ pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
 }
 
 /// First words of the sections of an experiment file that do not belong to its workload.
-const EXPERIMENT: [&str; 4] = ["question", "arm", "sweep", "capacity"];
+const EXPERIMENT: [&str; 5] = ["question", "arm", "sweep", "capacity", "saturate"];
 
 /// Returns true if a section without a job's keys belongs to an experiment file, and not to a
 /// workload.

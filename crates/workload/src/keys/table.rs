@@ -40,6 +40,7 @@ const QUESTION: Key = Key { place: Place::Question, ..GLOBAL };
 const ARM: Key = Key { place: Place::Arm, ..GLOBAL };
 const CAPACITY: Key = Key { place: Place::Capacity, ..GLOBAL };
 const SWEEP: Key = Key { place: Place::Sweep, ..GLOBAL };
+const SATURATE: Key = Key { place: Place::Saturate, ..GLOBAL };
 
 const YES_NO: Form = Form::Choice(&["yes", "no"]);
 
@@ -769,5 +770,29 @@ pub static ALL: &[Key] = &[
         doc: "rule for the best point",
         example: "best = lowest response.p99(read)",
         ..SWEEP
+    },
+    Key {
+        name: "vary",
+        form: Form::Load,
+        default: "",
+        doc: "load that grows until the condition of `until` is met; all arms are compared at it",
+        example: "vary = concurrency(read)",
+        ..SATURATE
+    },
+    Key {
+        name: "values",
+        form: Form::Range,
+        default: "doubling: 1 to 512 clients, or 100 to 102,400 per second",
+        doc: "values of the load, ascending: a list, or a range with its step",
+        example: "values = 1..128 x2",
+        ..SATURATE
+    },
+    Key {
+        name: "until",
+        form: Form::Saturated,
+        default: "",
+        doc: "processors that database, proxy or generator must use, or the least gain of a step",
+        example: "until = cpu(database) >= 95%",
+        ..SATURATE
     },
 ];

@@ -161,7 +161,7 @@ fn condition((job, slo): (String, Slo)) -> Condition {
 }
 
 /// Returns the load of `rate(JOB)` or `concurrency(JOB)`.
-fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
+pub(super) fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
     let text = value.text();
     let refuse = || {
         let message = format!(
@@ -181,7 +181,7 @@ fn varied(value: Excerpt<'_>) -> Result<VariedLoad, Diagnostic> {
 }
 
 /// Checks that a larger value is a larger load, and a constant one.
-fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagnostic> {
+pub(super) fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagnostic> {
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name()).collect();
     let Some(job) = plan.jobs.iter().find(|job| job.name() == load.job()) else {
         let error = place.error(format!("no job {} runs on its own", quoted(load.job())));
@@ -200,24 +200,31 @@ fn fits(load: &VariedLoad, place: Excerpt<'_>, plan: &Plan) -> Result<(), Diagno
 
 /// Returns a number of requests per second or of clients.
 fn load_value(value: Excerpt<'_>, is_whole: bool, sink: &mut Sink) -> Option<f64> {
-    let text = value.text();
+    match load_number(value.text(), is_whole) {
+        Ok(number) => Some(number),
+        Err(refused) => {
+            let example = if is_whole { "first = 2" } else { "first = 1k" };
+            let help = format!("write for example `{example}`");
+            sink.error(|| value.error(refused).help(help));
+            None
+        }
+    }
+}
+
+/// Parses a number of requests per second or of clients.
+///
+/// # Errors
+/// A sentence: no number, not above 0, or a fraction of a client.
+pub(super) fn load_number(text: &str, is_whole: bool) -> Result<f64, String> {
     let refused = match parse_decimal(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(number) if number.as_f64() <= 0.0 => "is not above 0".to_owned(),
         Ok(number) if is_whole && number.as_f64().fract() != 0.0 => {
             "is not a whole number of clients".to_owned()
         }
-        Ok(number) => return Some(number.as_f64()),
+        Ok(number) => return Ok(number.as_f64()),
         Err(error) => error.to_string(),
     };
-    sink.error(|| {
-        let help = if is_whole {
-            "write for example `first = 2`"
-        } else {
-            "write for example `first = 1k`"
-        };
-        value.error(format!("{} {refused}", quoted(text))).help(help)
-    });
-    None
+    Err(format!("{} {refused}", quoted(text)))
 }
 
 fn length(fields: &Fields<'_>, name: &str, sink: &mut Sink) -> Option<Nanos> {

@@ -1,6 +1,5 @@
 //! Checks of experiment files.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use base::{Diagnostic, Severity, Span, Target, TargetKind};
@@ -10,34 +9,21 @@ use super::beside::WorkloadFolder;
 use super::capacity_section;
 use super::difference::{self, Difference};
 use super::draft::{self, QuestionDraft, WorkloadSource, own_workload};
-use super::experiment::{Arm, Design, Experiment, Restore, Sweep};
+use super::experiment::{Arm, Experiment, Restore, Sweep};
 use super::fields::Fields;
 use super::fixed;
 use super::judge::{self, Judged};
+use super::saturate::SaturateQuestion;
+use super::saturate_section::{self, SaturateDraft};
+use super::sections::{QUESTION, SATURATE, SWEEP, Sections};
 use super::sweep::{self, Points, SweepDraft};
 use crate::check::{Overrides, check};
 use crate::folder::Folder;
 use crate::keys::{self, Owner};
-use crate::missing;
 use crate::plan::{FixedStatement, Plan};
-use crate::read::{Excerpt, File, Section, parse};
+use crate::read::{File, Section, parse};
 use crate::sink::{ReferencedFile, Sink};
-use crate::wording::{self, nearest, quoted};
-
-/// Name of the section that makes a file an experiment.
-const QUESTION: &str = "question";
-
-/// Name of the section of a capacity search.
-const CAPACITY: &str = "capacity";
-
-/// First word of the names of arms.
-const ARM: &str = "arm";
-
-/// Name of the section of a sweep.
-const SWEEP: &str = "sweep";
-
-/// Highest number of arms.
-const MOST_ARMS: usize = 20;
+use crate::wording::{self, quoted};
 
 /// Returns true if a text is an experiment file: it has a section `[question]` that is no job.
 pub fn is_experiment(source: &str) -> bool {
@@ -109,18 +95,6 @@ struct Checker<'f> {
     sink: Sink,
 }
 
-/// The sections of an experiment file by their kinds.
-#[derive(Default)]
-struct Sections<'f> {
-    question: Option<&'f Section<'f>>,
-    /// The arms with their names.
-    arms: Vec<(&'f str, &'f Section<'f>)>,
-    sweep: Option<&'f Section<'f>>,
-    capacity: Option<&'f Section<'f>>,
-    /// All others, which belong to a workload.
-    others: Vec<&'f Section<'f>>,
-}
-
 /// The files from which the plans of the arms are made.
 #[derive(Clone, Copy)]
 struct Planner<'p, 'f> {
@@ -141,31 +115,24 @@ struct Checked {
 
 impl<'f> Checker<'f> {
     fn experiment(&mut self) -> Option<Experiment> {
-        let sections = self.sections();
-        let Sections { arms, sweep, capacity, .. } = &sections;
-        let (question, sweep) = (sections.question?, *sweep);
-        let fields = Fields::of(self.file, question, Owner::Question, &mut self.sink);
+        let sections = Sections::of(self.file, &mut self.sink);
+        let (question, file) = (sections.question?, self.file);
+        let fields = Fields::of(file, question, Owner::Question, &mut self.sink);
         let draft = draft::read(&fields, self.folder, &mut self.sink);
-        let search = capacity.map(|it| capacity_section::read(self.file, it, &mut self.sink));
-        self.require(question, &fields, &sections);
-        match &search {
-            Some(_) => self.reject_beside_capacity(&fields, &sections),
-            None => self.count_arms(question, &draft, arms, sweep.is_some()),
-        }
-        let sweep_draft = sweep.and_then(|section| sweep::read(self.file, section, &mut self.sink));
-        if let Some(section) = sweep {
-            self.reject_beside_sweep(section, &fields, &draft, arms);
-        }
+        sections.check(question, &fields, &draft, &mut self.sink);
+        let search = sections.capacity.map(|it| capacity_section::read(file, it, &mut self.sink));
+        let saturate = sections.saturate.map(|it| saturate_section::read(file, it, &mut self.sink));
+        let sweep = sections.sweep.and_then(|section| sweep::read(file, section, &mut self.sink));
         let workload = draft.workload.as_ref()?;
-        if fields.one("workload").is_none() && !self.has_own_workload(&sections) {
+        if fields.one("workload").is_none() && !sections.has_own_workload() {
             return None;
         }
         let before = self.sink.errors();
-        let (parsed, of_parsing) = workload.parsed(self.file);
+        let (parsed, of_parsing) = workload.parsed(file);
         let planner = Planner { draft: &draft, workload, parsed: &parsed };
         let drafts = match &search {
             Some(search) => search.arm(&parsed, &mut self.sink).into_iter().collect(),
-            None => self.drafts(&planner, arms, sweep),
+            None => self.drafts(&planner, &sections.arms, sections.sweep),
         };
         let arms = self.arms(&planner, drafts, &of_parsing);
         let is_sound = self.sink.errors() == before;
@@ -174,23 +141,26 @@ impl<'f> Checker<'f> {
             self.reject_other_data(&arms);
             self.reject_servers_without_restart(&arms);
         }
-        let best = sweep_draft.as_ref().and_then(|draft| draft.best.as_ref());
+        let saturate = saturate.filter(|_| is_sound && search.is_none());
+        let saturate = saturate.and_then(|saturate| self.saturate(&planner, &saturate, &arms));
+        let best = sweep.as_ref().and_then(|draft| draft.best.as_ref());
         let mut judged: Vec<Judged<'_, '_>> =
             draft.bets.iter().map(|(bet, place)| (&bet.metric, *place)).collect();
         judged.extend(best.map(|(rule, place)| (&rule.metric, *place)));
-        let plan = &arms.first()?.arm.plan;
+        let own_plan = &arms.first()?.arm.plan;
+        let plan = saturate.as_ref().map_or(own_plan, |(_, plan)| plan);
         judge::metrics(&judged, plan, &mut self.sink);
         judge::metrics_of_loads(&judged, &draft.restore, &mut self.sink);
         self.reject_repeated_inserts(&draft, &arms);
-        let capacity = search.and_then(|search| search.check(plan, &mut self.sink));
-        let sweep = sweep_draft.filter(|_| is_sound);
+        let capacity = search.and_then(|search| search.check(own_plan, &mut self.sink));
+        let sweep = sweep.filter(|_| is_sound);
         let sweep = sweep.and_then(|sweep| self.sweep(&planner, sweep, &arms));
         Some(Experiment {
             ask: draft.ask?,
             workload: workload.name().map(str::to_owned),
             source: match workload {
                 WorkloadSource::File { text, .. } => text.clone(),
-                WorkloadSource::Own => self.file.text().to_owned(),
+                WorkloadSource::Own => file.text().to_owned(),
             },
             bets: draft.bets.into_iter().map(|(bet, _)| bet).collect(),
             rounds: draft.rounds,
@@ -200,165 +170,39 @@ impl<'f> Checker<'f> {
             deltas: draft.deltas,
             arms: arms.into_iter().map(|checked| checked.arm).collect(),
             sweep,
+            saturate: saturate.map(|(question, _)| question),
             capacity,
         })
     }
 
-    /// Returns true if the file has more than the sections of an experiment.
-    fn has_own_workload(&self, sections: &Sections<'_>) -> bool {
-        !sections.others.is_empty() || !self.file.globals.is_empty()
-    }
-
-    /// Reports keys and sections of a workload in a file that names another one.
-    fn reject_own_workload(&mut self, sections: &Sections<'_>) {
-        for entry in &self.file.globals {
-            self.sink.error(|| {
-                let message =
-                    format!("{} is not a key of an experiment file", quoted(entry.key().text()));
-                entry.key().error(message).help("write it into the workload file")
-            });
-        }
-        for section in &sections.others {
-            self.sink.error(|| other_section(section));
-        }
-    }
-
-    /// Reports the parts of a comparison beside a search.
-    fn reject_beside_capacity(&mut self, fields: &Fields<'_>, sections: &Sections<'_>) {
-        for name in ["bet", "rounds", "differences", "design", "delta"] {
-            for value in fields.values(name) {
-                self.sink.error(|| {
-                    let message = format!("`{name}` has no meaning beside [capacity]");
-                    value.error(message).help("a search compares nothing: leave it out")
-                });
-            }
-        }
-        let arms = sections.arms.iter().map(|(_, section)| *section);
-        for section in arms.chain(sections.sweep) {
-            self.sink.error(|| {
-                let message = format!("[{}] stands beside [capacity]", bare(&section.name));
-                Diagnostic::error(section.span, message)
-                    .help("write an experiment file for each question and each case")
-            });
-        }
-    }
-
-    /// Returns the sections by their kinds; reports duplicates.
-    fn sections(&mut self) -> Sections<'f> {
-        let mut sections = Sections::default();
-        let mut first: BTreeMap<String, Span> = BTreeMap::new();
-        for section in &self.file.sections {
-            if !keys::is_of_experiment(&section.name) {
-                sections.others.push(section);
-                continue;
-            }
-            let words: Vec<&str> = section.name.split_whitespace().collect();
-            if let Some(span) = first.insert(words.join(" "), section.span) {
-                let line = self.file.line_number(span.start);
-                self.sink.error(|| {
-                    let message = format!(
-                        "the section [{}] occurs twice; the first is in line {line}",
-                        bare(&section.name)
-                    );
-                    Diagnostic::error(section.span, message).help("give it another name")
-                });
-                continue;
-            }
-            match words.as_slice() {
-                [QUESTION] => sections.question = Some(section),
-                [SWEEP] => sections.sweep = Some(section),
-                [CAPACITY] => sections.capacity = Some(section),
-                [ARM, name @ ..] if name.len() == 1 => sections.arms.push((name[0], section)),
-                [ARM, ..] => self.sink.error(|| {
-                    Diagnostic::error(section.span, "the name of an arm is one word")
-                        .help("write for example `[arm tls]`")
-                }),
-                _ => self.sink.error(|| other_section(section)),
-            }
-        }
-        sections
-    }
-
-    fn require(&mut self, question: &Section<'_>, fields: &Fields<'_>, sections: &Sections<'_>) {
-        let has_own = self.has_own_workload(sections);
-        let mut missing = |key: &str, help: &str| {
-            let is_set = question.entries.iter().any(|entry| entry.key().text() == key);
-            if fields.one(key).is_none() && !is_set {
-                self.sink.error(|| {
-                    Diagnostic::error(question.span, format!("[question] has no `{key}`"))
-                        .help(help)
-                });
-            }
-        };
-        missing("ask", "write for example `ask = What does TLS cost?`");
-        if !has_own {
-            missing(
-                "workload",
-                "write for example `workload = read.ini`, or the sections of the workload into \
-                 this file",
-            );
-        }
-        if fields.one("workload").is_some() {
-            self.reject_own_workload(sections);
-        }
-    }
-
-    fn count_arms(
+    /// Returns the search for saturation, and the plan of the baseline at its largest load; `None`
+    /// if an arm cannot have this load.
+    fn saturate(
         &mut self,
-        question: &Section<'_>,
-        draft: &QuestionDraft<'_>,
-        arms: &[(&str, &Section<'_>)],
-        has_sweep: bool,
-    ) {
-        let (message, help) = match (draft.design, arms.len()) {
-            (Design::Aa, 1) => return,
-            (Design::Arms, 0) if has_sweep => return,
-            (Design::Arms, 2..=MOST_ARMS) => return,
-            (Design::Arms, 1) if has_sweep => (
-                "there is one arm, which is compared with nothing".to_owned(),
-                "write its lines into the workload file: a sweep needs no arm",
-            ),
-            (Design::Aa, _) => (
-                format!("`design = aa` compares one arm with itself, and there are {}", arms.len()),
-                "write one `[arm NAME]`",
-            ),
-            (Design::Arms, 0 | 1) => (
-                format!("an experiment compares at least two arms, and there are {}", arms.len()),
-                "write an `[arm NAME]` for each case; the first one is the baseline",
-            ),
-            (Design::Arms, many) => {
-                (format!("there are {many} arms: at most {MOST_ARMS}"), "split it")
-            }
-        };
-        self.sink.error(|| Diagnostic::error(question.span, message).help(help));
-    }
-
-    /// Reports keys of `[question]` that have no meaning beside a sweep.
-    fn reject_beside_sweep(
-        &mut self,
-        section: &Section<'_>,
-        fields: &Fields<'_>,
-        draft: &QuestionDraft<'_>,
-        arms: &[(&str, &Section<'_>)],
-    ) {
-        let mut refuse = |span: Option<Span>, message: &str, help: &str| {
-            let span = span.or(Some(section.span));
-            self.sink.error(|| wording::error(span, message).help(help));
-        };
-        if draft.design == Design::Aa {
-            let place = fields.one("design").and_then(Excerpt::span);
-            let help = "write an experiment of its own for `design = aa`";
-            refuse(place, "`design = aa` compares an arm with itself, without [sweep]", help);
+        planner: &Planner<'_, '_>,
+        draft: &SaturateDraft<'_>,
+        arms: &[Checked],
+    ) -> Option<(SaturateQuestion, Plan)> {
+        let before = self.sink.errors();
+        let vary = draft.vary(planner.parsed, &mut self.sink)?;
+        for checked in arms {
+            sweep::reject_fixed(SATURATE, &vary, &checked.arm, checked.span, &mut self.sink);
         }
-        if let Some(rounds) = fields.one("rounds") {
-            let help = "remove it: `repeats` in [sweep] is the number of runs at each point";
-            refuse(rounds.span(), "`rounds` has no meaning beside [sweep]", help);
+        let question = draft.question(&arms.first()?.arm.plan, &mut self.sink)?;
+        if self.sink.errors() > before {
+            return None;
         }
-        if let (Some((_, place)), []) = (draft.bets.first(), arms) {
-            let help = "write an `[arm NAME]` for each case; for the best point, write `best` in \
-                        [sweep]";
-            refuse(place.span(), "a bet compares arms, and the sweep has none", help);
+        let mut plans = Vec::new();
+        for checked in arms {
+            let at_largest = draft.at_largest(&checked.arm, &question);
+            let (plan, found) = self.plan(planner, &at_largest);
+            let own = found.iter().filter(|one| !checked.found.contains(one));
+            self.about_arm(planner.workload, &at_largest, &own.collect::<Vec<_>>());
+            plans.extend(plan);
         }
+        plans.iter().for_each(|plan| draft.check(plan, &mut self.sink));
+        let baseline = plans.into_iter().next()?;
+        (self.sink.errors() == before).then_some((question, baseline))
     }
 
     /// Returns the drafts of the arms; a sweep without arms has one, the workload as it is.
@@ -436,7 +280,7 @@ impl<'f> Checker<'f> {
         let before = self.sink.errors();
         let mut cells = Vec::new();
         for checked in arms {
-            sweep::reject_fixed(&points.vary, &checked.arm, checked.span, &mut self.sink);
+            sweep::reject_fixed(SWEEP, &points.vary, &checked.arm, checked.span, &mut self.sink);
             if self.sink.errors() > before {
                 return None;
             }
@@ -714,19 +558,5 @@ fn option(difference: &Difference) -> Option<String> {
         Difference::Param { name, value } => Some(quoted(&format!("--set {name}={value}"))),
         Difference::Key { section, key, .. } => Some(quoted(&format!("{key}({section})"))),
         _ => None,
-    }
-}
-
-fn other_section(section: &Section<'_>) -> Diagnostic {
-    if missing::section(&section.name) {
-        return missing::error(Some(section.span), &format!("[{}]", bare(&section.name)));
-    }
-    let message = format!("unknown section [{}] in an experiment file", bare(&section.name));
-    let error = Diagnostic::error(section.span, message);
-    let word = section.name.split_whitespace().next().unwrap_or_default();
-    match nearest(word, [QUESTION, ARM, SWEEP, CAPACITY]) {
-        Some(ARM) => error.help("did you mean `[arm NAME]`?"),
-        Some(near) => error.help(format!("did you mean `[{near}]`?")),
-        None => error.help("it belongs into the workload file, which `workload` names"),
     }
 }

@@ -9,6 +9,7 @@ use super::bet::Bet;
 use super::capacity::{CapacityQuestion, VariedLoad};
 use super::delta::Deltas;
 use super::difference::Difference;
+use super::saturate::SaturateQuestion;
 use super::vary::Vary;
 use crate::check::Overrides;
 use crate::plan::{FixedStatement, Plan};
@@ -40,6 +41,8 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
     /// The values of a key at which each arm runs, if there is a sweep.
     pub sweep: Option<Sweep>,
+    /// The search for the load at which the arms are compared, if there is one.
+    pub saturate: Option<SaturateQuestion>,
     /// The capacity search, in place of a comparison.
     pub capacity: Option<CapacityQuestion>,
 }
@@ -174,11 +177,18 @@ impl Arm {
             key: key.to_owned(),
             value: value.to_string(),
         };
+        let mut arm = self.with_load(load, value);
+        arm.differences.push(global("warmup", warmup));
+        arm.differences.push(global("duration", warmup + window));
+        Arm { point: Some(value.to_string()), ..arm }
+    }
+
+    /// Returns the arm of a run at this load. Its plan is that of the arm that it was made from.
+    #[must_use]
+    pub fn with_load(&self, load: &VariedLoad, value: f64) -> Arm {
         let mut differences = self.differences.clone();
         differences.push(load.difference(value));
-        differences.push(global("warmup", warmup));
-        differences.push(global("duration", warmup + window));
-        Arm { point: Some(value.to_string()), differences, ..self.clone() }
+        Arm { differences, ..self.clone() }
     }
 
     /// Returns it as a heading of messages: `[arm tls]`, `[arm tls] at rate(read) = 500`, or the

@@ -76,7 +76,7 @@ fn unknown(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {
         let message = format!("{} is not a key {whereabouts}", quoted(name));
         let home = other.place.owner();
         let help = match home {
-            Owner::Question | Owner::Arm | Owner::Capacity | Owner::Sweep => {
+            Owner::Question | Owner::Arm | Owner::Capacity | Owner::Sweep | Owner::Saturate => {
                 format!("it belongs {}", home.whereabouts())
             }
             _ => "write it into the workload file".to_owned(),

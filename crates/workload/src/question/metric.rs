@@ -68,6 +68,10 @@ pub enum CpuOwner {
 }
 
 impl CpuOwner {
+    /// All components.
+    pub(super) const ALL: [CpuOwner; 3] =
+        [CpuOwner::Database, CpuOwner::Proxy, CpuOwner::Generator];
+
     /// Returns its word in files, answers and documents.
     pub fn name(self) -> &'static str {
         match self {

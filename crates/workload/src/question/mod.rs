@@ -27,6 +27,8 @@ mod print;
 mod range;
 mod regression;
 mod saturate;
+mod saturate_section;
+mod sections;
 mod sweep;
 mod vary;
 

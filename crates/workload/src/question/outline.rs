@@ -7,6 +7,8 @@ use super::delta::Deltas;
 use super::draft;
 use super::experiment::{Design, Experiment, Rounds};
 use super::fields::Fields;
+use super::saturate::SaturateQuestion;
+use super::saturate_section;
 use super::sweep::{self, SweepOutline};
 use crate::folder::NoFiles;
 use crate::keys::Owner;
@@ -35,6 +37,8 @@ pub struct Outline {
     pub arms: Vec<ArmOutline>,
     /// The sweep, if there is one.
     pub sweep: Option<SweepOutline>,
+    /// The search for the load at which the arms are compared, if there is one.
+    pub saturate: Option<SaturateQuestion>,
     /// The capacity search, in place of a comparison.
     pub capacity: Option<CapacityQuestion>,
 }
@@ -89,13 +93,19 @@ impl Outline {
             };
             Some(ArmOutline { name, differences: section.entries.iter().map(line).collect() })
         });
-        let sweep = file.sections.iter().find(|section| section.name == "sweep");
-        let sweep = match sweep {
+        let section = |name: &str| file.sections.iter().find(|section| section.name == name);
+        let sweep = match section("sweep") {
             Some(section) => Some(sweep::read(&file, section, &mut sink)?.outline()?),
             None => None,
         };
-        let search = file.sections.iter().find(|section| section.name == "capacity");
-        let capacity = match search {
+        let saturate = match section("saturate") {
+            Some(section) => {
+                let search = saturate_section::read(&file, section, &mut sink);
+                Some(saturate_section::outline(&search)?)
+            }
+            None => None,
+        };
+        let capacity = match section("capacity") {
             Some(section) => {
                 let search = capacity_section::read(&file, section, &mut sink);
                 Some(capacity_section::outline(&search)?)
@@ -119,6 +129,7 @@ impl Outline {
             deltas: draft.deltas,
             arms,
             sweep,
+            saturate,
             capacity,
         };
         let mut names = outline.compared();
@@ -168,6 +179,7 @@ impl Experiment {
             design: self.design,
             deltas: self.deltas.clone(),
             arms,
+            saturate: self.saturate.clone(),
             capacity: self.capacity.clone(),
             sweep: self.sweep.as_ref().map(|sweep| SweepOutline {
                 vary: sweep.vary.to_string(),

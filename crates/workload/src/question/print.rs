@@ -41,6 +41,10 @@ impl Experiment {
                 key(&mut out, &one.key(), one.value());
             }
         }
+        if let Some(search) = &self.saturate {
+            out.push_str("\n[saturate]\n");
+            search.print(|name, value| key(&mut out, name, value));
+        }
         if let Some(sweep) = &self.sweep {
             let _ = writeln!(out, "\n[sweep]");
             key(&mut out, "vary", format!("{}: {}", sweep.vary, sweep.values.join(", ")));

@@ -34,6 +34,16 @@ pub enum Saturated {
     },
 }
 
+impl SaturateQuestion {
+    /// Calls `each` with every key of the section and its value.
+    pub(super) fn print(&self, mut each: impl FnMut(&str, String)) {
+        let values: Vec<String> = self.values.iter().map(f64::to_string).collect();
+        each("vary", self.vary.to_string());
+        each("values", values.join(", "));
+        each("until", self.until.to_string());
+    }
+}
+
 impl fmt::Display for Saturated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

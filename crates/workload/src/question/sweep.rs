@@ -164,12 +164,12 @@ fn in_words(runs: u64, run: Nanos) -> String {
     }
 }
 
-/// Reports an arm that sets what the sweep varies.
-pub(super) fn reject_fixed(vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
+/// Reports an arm that sets what a section, given by its name, varies.
+pub(super) fn reject_fixed(section: &str, vary: &Vary, arm: &Arm, span: Span, sink: &mut Sink) {
     if let Some(difference) = arm.differences.iter().find(|one| vary.is_set_by(one)) {
         sink.error(|| {
             let (name, key) = (bare(&arm.name), quoted(&difference.key()));
-            let message = format!("[arm {name}] sets {key}, which the sweep varies");
+            let message = format!("[arm {name}] sets {key}, which [{section}] varies");
             Diagnostic::error(span, message).help("remove it there, or vary another key")
         });
     }

@@ -511,7 +511,7 @@ fn files_of_the_workload_are_found_beside_it() {
 fn other_parts_of_a_file_are_refused() {
     check(
         "duration = 5s\n[question]\nworkload = read.ini\nrestore = none\nrestore = reload\n\
-         [arm a]\n[arm a]\n[arm a b]\n[read]\nquery = select 1\n[saturate]\n[armm x]\n",
+         [arm a]\n[arm a]\n[arm a b]\n[read]\nquery = select 1\n[armm x]\n",
         r"
 error: `duration` is not a key of an experiment file
  --> mail.ini:1:1
@@ -569,18 +569,10 @@ error: unknown section [read] in an experiment file
   |
   = help: it belongs into the workload file, which `workload` names
 
-error: `[saturate]` is not supported by this version of assay
+error: unknown section [armm x] in an experiment file
   --> mail.ini:11:1
    |
-11 | [saturate]
-   | ^^^^^^^^^^
-   |
-   = help: run the file once for each, with `--set` or `--url`
-
-error: unknown section [armm x] in an experiment file
-  --> mail.ini:12:1
-   |
-12 | [armm x]
+11 | [armm x]
    | ^^^^^^^^
    |
    = help: did you mean `[arm NAME]`?

@@ -20,6 +20,7 @@ mod questions;
 mod rates;
 mod requests;
 mod round_trip;
+mod saturate;
 mod secrets;
 mod sections;
 mod size;

@@ -199,8 +199,8 @@ fn statement_with_a_generated_file_name_is_sent_as_text() {
 #[test]
 fn the_examples_in_the_table_of_keys_are_accepted() {
     let of_experiments = |key: &&keys::Key| {
-        use keys::Owner::{Arm, Capacity, Question, Sweep};
-        matches!(key.place.owner(), Question | Arm | Capacity | Sweep)
+        use keys::Owner::{Arm, Capacity, Question, Saturate, Sweep};
+        matches!(key.place.owner(), Question | Arm | Capacity | Sweep | Saturate)
     };
     for key in keys::ALL.iter().filter(|key| !of_experiments(key)) {
         let companion = match key.name {
@@ -242,7 +242,8 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             keys::Owner::Question
             | keys::Owner::Arm
             | keys::Owner::Capacity
-            | keys::Owner::Sweep => {
+            | keys::Owner::Sweep
+            | keys::Owner::Saturate => {
                 unreachable!("they are left out")
             }
         };

@@ -267,27 +267,6 @@ error: `seed` is repeated above the first section; the first is in line 1
 }
 
 #[test]
-fn planned_sections_are_reported_as_unsupported() {
-    check(
-        r#"
-[saturate]
-vary = rate(read)
-[read]
-query = select 1
-"#,
-        r#"
-error: `[saturate]` is not supported by this version of assay
- --> mail.ini:1:1
-  |
-1 | [saturate]
-  | ^^^^^^^^^^
-  |
-  = help: run the file once for each, with `--set` or `--url`
-"#,
-    );
-}
-
-#[test]
 fn planned_keys_are_reported_as_unsupported() {
     check(
         r#"

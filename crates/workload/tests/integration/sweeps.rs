@@ -284,7 +284,7 @@ fn keys_that_contradict_a_sweep_are_refused() {
     refused(
         &format!("[arm a]\n[arm b]\nqueue-depth(read) = 8\n{vary}"),
         "[arm b]",
-        "[arm b] sets `queue-depth(read)`, which the sweep varies",
+        "[arm b] sets `queue-depth(read)`, which [sweep] varies",
         "remove it there, or vary another key",
     );
     refused(

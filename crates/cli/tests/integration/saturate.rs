@@ -1,0 +1,363 @@
+//! Searches for the load at which the arms of an experiment are compared.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use base::Nanos;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use testbed::{Kind, Options, Server};
+
+use crate::example::assert_keeps_to;
+use crate::experiment_faults::without_notes;
+use crate::support::{CommandResult, Place};
+
+/// Four servers of 100 requests per second each: more than four clients gain nothing.
+const SERVERS: &str = "sim:mmc?service=10ms&servers=4";
+
+const SEARCH: &str = "[saturate]\nvary = concurrency(read)\nvalues = 1..64 x2\n\
+                      until = throughput gains < 5%\n";
+
+const RUN: [&str; 5] = ["run", "e.ini", "--virtual", "--out", "r.assay"];
+
+fn place(search: &str) -> Place {
+    let place = Place::with(&format!(
+        "url = {SERVERS}\nduration = 20s\nwarmup = 2s\n[read]\nquery = select 1\nconcurrency = 1\n"
+    ));
+    place.write("e.ini", format!("{ARMS}{search}"));
+    place
+}
+
+const ARMS: &str = "[question]\nask = Is the other server faster?\nworkload = w.ini\nrounds = 6\n\
+                    [arm four]\n[arm slow]\noption.service = 12ms\n";
+
+fn document(ran: &CommandResult) -> Value {
+    let document = ran.json();
+    assert_keeps_to("schemas/experiment.schema.json", &document);
+    document
+}
+
+/// Runs a search and returns its document.
+#[track_caller]
+fn found(search: &str, code: i32) -> Value {
+    let line = [&RUN[..], &["--json", "--quiet"]].concat();
+    document(&place(search).assay(&line).expect(code))
+}
+
+fn sentence(document: &Value) -> &str {
+    document["saturate"]["sentence"].as_str().unwrap()
+}
+
+fn values(document: &Value) -> Vec<f64> {
+    let steps = document["saturate"]["steps"].as_array().unwrap().iter();
+    steps.map(|step| step["value"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn arms_are_compared_at_the_load_that_saturates_the_baseline() {
+    let document = found(SEARCH, 0);
+    let saturate = &document["saturate"];
+    assert_eq!((&saturate["outcome"], &saturate["value"]), (&"reached".into(), &4.0.into()));
+    assert_eq!(values(&document), [1.0, 2.0, 4.0, 8.0]);
+    // Closed clients of an M/M/4 without think time: 100 requests per second for each busy server.
+    for (step, expected) in [100.0, 200.0, 400.0, 400.0].into_iter().enumerate() {
+        let measured = saturate["steps"][step]["throughput_per_s"].as_f64().unwrap();
+        assert!((measured / expected - 1.0).abs() < 0.05, "{saturate:#}");
+    }
+    let first = "Load: concurrency(read) = 4; from 4 to 8 the throughput changes by ";
+    assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
+    assert_eq!(document["answer"][1], sentence(&document));
+    // Both arms run with four clients, not with the one of the workload file.
+    let means = document["comparison"][0]["means"].as_array().unwrap();
+    for (mean, expected) in means.iter().zip([400.0, 333.3]) {
+        let mean = mean.as_f64().unwrap();
+        assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
+    }
+    let runs = document["runs"].as_array().unwrap();
+    let phases = |phase: &str| runs.iter().filter(|run| run["phase"] == phase).count();
+    assert_eq!((phases("saturate"), phases("compare"), runs.len()), (4, 12, 16));
+    let step = &runs[3];
+    assert_eq!((&step["arm"], &step["point"]), (&"four".into(), &"8".into()));
+    assert_eq!((&document["arms"][0]["runs"], &document["verdict"]), (&6.into(), &"VALID".into()));
+}
+
+#[test]
+fn smallest_load_that_saturates_is_named() {
+    let document = found(&SEARCH.replace("1..64", "8..64"), 0);
+    let saturate = &document["saturate"];
+    assert_eq!((&saturate["outcome"], &saturate["value"]), (&"at-first".into(), &8.0.into()));
+    let first = "Load: concurrency(read) = 8, the smallest value; from 8 to 16 the throughput ";
+    assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
+}
+
+#[test]
+fn largest_load_that_does_not_saturate_is_a_lower_bound() {
+    let document = found(&SEARCH.replace("1..64 x2", "1, 2, 3"), 0);
+    let saturate = &document["saturate"];
+    assert_eq!((&saturate["outcome"], &saturate["value"]), (&"not-reached".into(), &3.0.into()));
+    let first = "Load: concurrency(read) at least 3, not saturated; from 2 to 3 the throughput ";
+    assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
+}
+
+/// A step beyond the capacity has a backlog, which is what it was to find.
+#[test]
+fn rate_grows_until_it_gains_too_little() {
+    let search = "[saturate]\nvary = rate(read)\nvalues = 100/s, 250/s, 750/s\n\
+                  until = throughput gains < 100%\n";
+    let place = place(search);
+    // With its number of clients, the job would be a queue with one worker.
+    let workload = fs::read_to_string(place.at("w.ini")).unwrap();
+    place.write("w.ini", workload.replace("concurrency = 1\n", ""));
+    let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()).expect(0));
+    let saturate = &document["saturate"];
+    assert_eq!((&saturate["unit"], &saturate["value"]), (&"per_s".into(), &250.0.into()));
+    assert_eq!(saturate["steps"][2]["objections"][0], "backlog", "{saturate:#}");
+    let first = "Load: rate(read) = 250/s; from 250/s to 750/s the throughput changes by +6";
+    assert!(sentence(&document).starts_with(first), "{}", sentence(&document));
+}
+
+#[test]
+fn load_and_steps_are_in_every_form_of_the_answer() {
+    let place = place(SEARCH);
+    let ran = place.assay(&RUN).expect(0);
+    for words in [
+        "\nLoad: concurrency(read) = 4; from 4 to 8 ",
+        "\nsaturate   concurrency(read): 1, 2, 4, 8, 16, 32, 64 until throughput gains < 5%\n",
+        "\nsteps of [saturate] on four\n",
+        "run  concurrency  requests/s",
+        "  four: 6 runs\n",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    for words in [
+        "experiment: 2 to 7 steps to find the load, then 2 arms, 12 runs, without",
+        "run 3: step 3 of at most 7, concurrency(read) = 4\n",
+        "all arms run at concurrency(read) = 4\n",
+        "run 5 of at most 16: round 1, ",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    assert_eq!(place.assay(&["report", "r.assay"]).expect(0).stdout, ran.stdout);
+    let markdown = place.assay(&["report", "r.assay", "--markdown"]).expect(0).stdout;
+    assert!(markdown.contains("- Load: concurrency(read) = 4; "), "{markdown}");
+    assert!(markdown.contains("- steps: 1: ") && markdown.lines().count() <= 40, "{markdown}");
+    place.assay(&["report", "r.assay", "--html", "page.html"]).expect(0);
+    let page = fs::read_to_string(place.at("page.html")).unwrap();
+    assert!(page.contains("Steps of the search for saturation"), "{page}");
+    assert!(page.contains("Load: concurrency(read) = 4; "), "{page}");
+    place.assay(&["report", "r.assay", "--junit", "cases.xml"]).expect(0);
+    let cases = fs::read_to_string(place.at("cases.xml")).unwrap();
+    assert!(cases.contains("load of the arms: concurrency(read)"), "{cases}");
+    let step = place.assay(&["report", "r.assay", "--run", "4"]).expect(0).stdout;
+    assert!(step.contains("8 clients"), "{step}");
+}
+
+#[test]
+fn steps_belong_to_no_arm_of_a_later_comparison() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let compared = place.assay(&["compare", "r.assay#four", "r.assay#slow", "--json"]).json();
+    assert_eq!(compared["comparison"][0]["run_counts"], serde_json::json!([6, 6]), "{compared:#}");
+}
+
+#[test]
+fn search_for_saturation_is_repeated_from_its_record() {
+    let place = place(SEARCH);
+    place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+    let line = ["repeat", "r.assay", "--seed", "2", "--out", "again.assay", "--quiet"];
+    let ran = place.assay(&line).expect(0);
+    assert!(ran.stdout.contains("\nLoad: concurrency(read) = 4; "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nThe first answer holds (r.assay)\n"), "{}", ran.stdout);
+    let loads = "load: first concurrency(read) = 4, now concurrency(read) = 4\n";
+    assert!(ran.stdout.contains(loads), "{}", ran.stdout);
+    let two = SERVERS.replace("servers=4", "servers=2");
+    let line = ["repeat", "r.assay", "--url", &two, "--out", "two.assay", "--quiet", "--json"];
+    let document = document(&place.assay(&line));
+    let loads = &document["repetition"]["loads"];
+    let expected = ["concurrency(read) = 4", "concurrency(read) = 2"];
+    assert_eq!(*loads, serde_json::json!(expected), "{document:#}");
+}
+
+#[test]
+fn killed_search_for_saturation_is_resumed_to_the_same_answer() {
+    let place = place(SEARCH);
+    let expected = place.assay(&RUN).expect(0).stdout;
+    // In a step, between the steps and the rounds, and in a round.
+    let cuts = [
+        ("step 3 of", "run 1: step 1"),
+        ("all arms run at", "run 4: step 4"),
+        ("run 9 of at most", "run 4: step 4"),
+    ];
+    for (number, (words, made)) in cuts.into_iter().enumerate() {
+        let record = format!("cut{number}.assay");
+        let mut running = place.start(&["run", "e.ini", "--virtual", "--out", &record]);
+        running.says(words);
+        running.signal(Signal::SIGKILL);
+        running.ends();
+        let unfinished = place.assay(&["report", &record]).expect(3);
+        assert!(unfinished.stdout.starts_with("No answer: "), "{}", unfinished.stdout);
+        let ran = place.assay(&["run", "e.ini", "--virtual", "--resume", &record]).expect(0);
+        assert_eq!(without_notes(&ran.stdout).replace(&record, "r.assay"), expected, "{words}");
+        assert!(!ran.stderr.contains(made), "{words}: {}", ran.stderr);
+        assert!(ran.stderr.contains("all arms run at concurrency(read) = 4"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn interrupted_search_for_saturation_is_resumed() {
+    let place = place(SEARCH);
+    let expected = place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0).stdout;
+    let mut running = place.start(&["run", "e.ini", "--virtual", "--out", "cut.assay"]);
+    running.says("step 2 of");
+    running.signal(Signal::SIGINT);
+    let ran = running.ends().expect(130);
+    assert!(ran.stdout.starts_with("No answer: the experiment was interrupted"), "{}", ran.stdout);
+    let resumed = ["run", "e.ini", "--virtual", "--resume", "cut.assay"];
+    place.assay(&[&resumed[..], &["--seed", "9"]].concat()).refuses(&["have changed"]);
+    let ran = place.assay(&resumed).expect(0);
+    assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
+    place.assay(&resumed).refuses(&["is complete"]);
+}
+
+/// A step that does not follow from those before it was not made by this program.
+#[test]
+fn steps_that_do_not_follow_each_other_are_damage() {
+    for change in [
+        "update run set point = '3' where run = 3",
+        "update run set round = 1 where run = 3",
+        "delete from run where run = 4",
+        "update run set phase = 'capacity' where run = 2",
+    ] {
+        let place = place(SEARCH);
+        place.assay(&[&RUN[..], &["--quiet"]].concat()).expect(0);
+        let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+        record.pragma_update(None, "foreign_keys", false).unwrap();
+        record.execute(change, []).unwrap();
+        drop(record);
+        let ran = place.assay(&["report", "r.assay"]).expect(2);
+        assert!(ran.stderr.contains("damaged"), "{change}: {}", ran.stderr);
+    }
+}
+
+/// The load generator is stopped in every attempt at the first step.
+#[test]
+fn spoiled_step_is_repeated_and_then_ends_the_experiment() {
+    let place = Place::with(
+        "url = sim:mdc?service=1ms&servers=64\nduration = 1s\n[read]\nquery = select 1\n\
+         rate = 200\narrival = uniform\n",
+    );
+    let search =
+        "[saturate]\nvary = rate(read)\nvalues = 200, 400\nuntil = throughput gains < 5%\n";
+    place.write("e.ini", format!("{ARMS}{search}"));
+    let mut run = place.start(&["run", "e.ini", "--out", "r.assay"]);
+    for attempt in ["run 1: step 1 of", "run 2: step 1 of", "run 3: step 1 of"] {
+        run.says(attempt);
+        run.listen(Nanos::from_millis(300));
+        run.signal(Signal::SIGSTOP);
+        run.listen(Nanos::from_millis(400));
+        run.signal(Signal::SIGCONT);
+    }
+    let ran = run.ends().expect(3);
+    assert!(ran.stderr.contains("run 3: step 1 of at most 2, rate(read) = 200, again"));
+    let words = "No answer: the load generator or the machine failed in every attempt at \
+                 rate(read) = 200/s\n";
+    assert!(ran.stdout.starts_with(words), "{}", ran.stdout);
+    let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
+    let saturate = &document["saturate"];
+    assert_eq!(saturate["outcome"], "instrument-failed");
+    let states: Vec<&Value> =
+        saturate["steps"].as_array().unwrap().iter().map(|step| &step["state"]).collect();
+    assert_eq!(states, ["repeated", "repeated", "counts"]);
+    let resume = ["run", "e.ini", "--resume", "r.assay"];
+    place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
+}
+
+#[test]
+fn component_that_cannot_be_observed_is_refused_before_a_run() {
+    let refused = |owner: &str, url: &str, line: &[&str], words: &[&str]| {
+        let until = format!("until = cpu({owner}) >= 95%");
+        let place = place(&SEARCH.replace("until = throughput gains < 5%", &until));
+        place.write(
+            "e.ini",
+            fs::read_to_string(place.at("e.ini"))
+                .unwrap()
+                .replace("option.service = 12ms", "concurrency(pay) = 2"),
+        );
+        let two = "duration = 20s\n[read]\nquery = select 1\n[pay]\nquery = select 2\n";
+        place.write("w.ini", format!("url = {url}\n{two}"));
+        place.assay(&[&["run", "e.ini", "--allow-commands"], line].concat()).refuses(words);
+        assert_eq!(place.names(), ["e.ini", "w.ini"]);
+    };
+    let gains = "write `until = throughput gains < 2%`";
+    let simulated = "cpu(database) of [saturate] cannot be observed: a simulated server has no \
+                     processes";
+    refused("database", SERVERS, &[], &[simulated, gains]);
+    let virtual_time = "cpu(generator) of [saturate] cannot be observed: virtual time";
+    refused("generator", SERVERS, &["--virtual"], &[virtual_time, gains]);
+    let elsewhere = "the server is not on this machine";
+    refused("database", "postgres://192.0.2.7/shop", &[], &[elsewhere, gains]);
+    let pooler = "testbed:postgres?via=pgbouncer";
+    refused("database", pooler, &[], &["the pooler", "write `until = cpu(proxy) >= 95%`"]);
+    refused("proxy", "testbed:postgres", &[], &["nothing is between", gains]);
+}
+
+#[test]
+fn check_prints_a_search_that_checks_as_the_same() {
+    let place = place(SEARCH);
+    let printed = place.assay(&["check", "e.ini"]).expect(0).stdout;
+    assert!(printed.contains("[saturate]\nvary = concurrency(read)\nvalues = 1, 2, "), "{printed}");
+    place.write("again.ini", &printed);
+    assert_eq!(place.assay(&["check", "again.ini"]).expect(0).stdout, printed);
+}
+
+/// A server that is bound to one processor; every load keeps more than 5 % of it busy.
+#[test]
+fn processors_of_a_private_server_are_observed() {
+    let place = Place::with(
+        "url = testbed:postgres?cpus=0\nduration = 1s\n[read]\nquery = select 1\nconcurrency = 1\n",
+    );
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let arms = ARMS.replace("option.service = 12ms", "before = select 1");
+    let search = SEARCH.replace("throughput gains < 5%", "cpu(database) >= 5%");
+    place.write("e.ini", format!("{arms}{search}"));
+    let mut run = place.start(&["run", "e.ini", "--allow-commands", "--out", "r.assay"]);
+    run.says("all arms run at concurrency(read) = ");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    let document = document(&place.assay(&["report", "r.assay", "--json"]).expect(3));
+    let saturate = &document["saturate"];
+    assert_eq!(saturate["outcome"], "at-first", "{saturate:#}");
+    let last = saturate["steps"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["processors"], 1.0, "{saturate:#}");
+    assert!((5.0..=110.0).contains(&last["cpu_percent"].as_f64().unwrap()), "{saturate:#}");
+    assert!(sentence(&document).ends_with(" % of 1 processor already"), "{}", sentence(&document));
+}
+
+/// There is no pooler at this server, which only its first run can tell.
+#[test]
+fn component_that_no_run_observes_ends_the_experiment() {
+    let server = Server::start(&Options::new(Kind::Postgres)).unwrap();
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 1\n");
+    let arms = ARMS.replace("option.service = 12ms", "before = select 1");
+    let search = SEARCH.replace("throughput gains < 5%", "cpu(proxy) >= 5%");
+    place.write("e.ini", format!("{arms}{search}"));
+    let url = server.url().to_string();
+    let assay = |line: &[&str]| {
+        let mut command = place.command(line);
+        command.env("ASSAY_PASSWORD", server.password().expose());
+        CommandResult::of(&mut command)
+    };
+    let ran = assay(&["run", "e.ini", "--url", &url, "--out", "r.assay", "--json"]).expect(3);
+    let document = document(&ran);
+    assert_eq!(
+        (&document["state"], &document["verdict"]),
+        (&"not-observed".into(), &"INVALID".into())
+    );
+    assert_eq!(document["saturate"]["outcome"], "not-observed");
+    assert_eq!(sentence(&document), "cpu(proxy) was not observed in run 1");
+    assert_eq!(document["runs"].as_array().unwrap().len(), 1);
+    let told = place.assay(&["report", "r.assay"]).expect(3).stdout;
+    assert!(told.starts_with("No answer: cpu(proxy) was not observed in run 1\n"), "{told}");
+    let ran = assay(&["run", "e.ini", "--url", &url, "--resume", "r.assay"]);
+    ran.refuses(&["`until` in [saturate] was not observed", "write another condition"]);
+}

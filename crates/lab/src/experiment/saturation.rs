@@ -1,0 +1,199 @@
+//! Searches for saturation: their recorded steps, and the components that they can observe.
+//!
+//! The load is a pure function of the question and the steps, and both are in the record. So a
+//! resumed experiment continues where it ended, and every reader finds the same load.
+
+use std::fmt;
+use std::path::Path;
+
+use analyze::compare::RunFigures;
+use analyze::saturate::{NextSaturationStep, SaturationStep, next_saturation_step};
+use archive::{ExperimentContent, Phase, RecordError, RunRow, RunState};
+use base::{Target, TargetKind};
+use observe::ServerLocation;
+use observe::environment::network;
+use workload::Observe;
+use workload::question::{CpuOwner, SaturateQuestion, Saturated};
+
+use super::error::ExperimentError;
+use super::results::ExperimentResults;
+
+/// The option of a private server's URL that puts a pooler in front of it.
+const VIA: &str = "via";
+
+/// Returns the steps of runs, given with the figures of those that count, in their order.
+///
+/// # Errors
+/// A run is no step of this search; the record at `path` is damaged.
+pub(super) fn steps_of<'r>(
+    path: &Path,
+    question: &SaturateQuestion,
+    runs: impl Iterator<Item = (&'r RunRow, Option<&'r RunFigures>)>,
+) -> Result<Vec<SaturationStep>, RecordError> {
+    let mut steps: Vec<SaturationStep> = Vec::new();
+    let is_step = |row: &RunRow| row.phase == Phase::Saturate && row.state != RunState::Abandoned;
+    for (row, figures) in runs.filter(|(row, _)| is_step(row)) {
+        let NextSaturationStep::Run { step, attempt, value } =
+            next_saturation_step(question, &steps)
+        else {
+            return Err(no_step(path, row));
+        };
+        let expected = (step as u32, attempt as u32, Some(point(value)));
+        if expected != (row.round, row.attempt, row.point.clone()) {
+            return Err(no_step(path, row));
+        }
+        steps.push(match figures.filter(|_| row.state == RunState::Counts) {
+            Some(figures) => SaturationStep::of(question, value, figures),
+            None => SaturationStep::spoiled(value),
+        });
+    }
+    Ok(steps)
+}
+
+fn no_step(path: &Path, row: &RunRow) -> RecordError {
+    ExperimentContent::damaged(path, format!("run {} is no step of its search", row.run))
+}
+
+/// Returns the value of a step as it is written in a file.
+pub(super) fn point(value: f64) -> String {
+    value.to_string()
+}
+
+/// Returns what follows the recorded steps of a search for saturation: the load, if it is found.
+///
+/// # Errors
+/// The record at `path` is damaged.
+pub fn recorded_saturation(
+    path: &Path,
+    question: &SaturateQuestion,
+    results: &ExperimentResults,
+) -> Result<NextSaturationStep, ExperimentError> {
+    let runs = results.steps.iter().map(|run| (&run.row, Some(&run.figures)));
+    let next = next_saturation_step(question, &steps_of(path, question, runs)?);
+    match (next, results.runs.first()) {
+        (NextSaturationStep::Found(_), _) | (_, None) => Ok(next),
+        (_, Some(run)) => {
+            let what = format!("run {} was made before its load was found", run.row.run);
+            Err(ExperimentContent::damaged(path, what).into())
+        }
+    }
+}
+
+/// A reason why the processor time of a component cannot be observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnobservedCpu {
+    /// Virtual time uses no processor.
+    VirtualTime,
+    /// A simulated server has no processes.
+    Simulated,
+    /// The server runs on another machine.
+    Elsewhere,
+    /// The pooler in front of the server is observed instead.
+    BehindPooler,
+    /// There is no proxy.
+    NoProxy,
+}
+
+impl fmt::Display for UnobservedCpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            UnobservedCpu::VirtualTime => "virtual time uses no processor",
+            UnobservedCpu::Simulated => "a simulated server has no processes",
+            UnobservedCpu::Elsewhere => "the server is not on this machine",
+            UnobservedCpu::BehindPooler => "the pooler in front of the server is observed instead",
+            UnobservedCpu::NoProxy => "nothing is between the load generator and the database",
+        })
+    }
+}
+
+/// Returns the component whose processor time a search needs and cannot observe at this target,
+/// with the reason.
+pub fn unobserved_cpu(
+    question: &SaturateQuestion,
+    target: &Target,
+    observe: &Observe,
+    is_virtual: bool,
+) -> Option<(CpuOwner, UnobservedCpu)> {
+    let owner = match question.until {
+        Saturated::Cpu { owner, .. } => owner,
+        Saturated::Gain { .. } => return None,
+    };
+    let reason = match (owner, target.kind) {
+        _ if is_virtual => UnobservedCpu::VirtualTime,
+        (CpuOwner::Generator, _) => return None,
+        (CpuOwner::Database | CpuOwner::Proxy, TargetKind::Sim) => UnobservedCpu::Simulated,
+        (CpuOwner::Database, TargetKind::Sqlite) => return None,
+        (CpuOwner::Proxy, TargetKind::Sqlite) => UnobservedCpu::NoProxy,
+        (owner, TargetKind::Testbed) => {
+            let has_pooler = target.option(VIA).is_some_and(|via| via != "none");
+            match (owner, has_pooler) {
+                (CpuOwner::Proxy, false) => UnobservedCpu::NoProxy,
+                (CpuOwner::Database, true) => UnobservedCpu::BehindPooler,
+                _ => return None,
+            }
+        }
+        (CpuOwner::Database | CpuOwner::Proxy, TargetKind::Postgres | TargetKind::Mysql) => {
+            let is_elsewhere =
+                |place: &ServerLocation| matches!(place, ServerLocation::Elsewhere(_));
+            let is_named = !observe.processes.is_empty();
+            match !is_named && network::whereabouts(target).iter().any(is_elsewhere) {
+                true => UnobservedCpu::Elsewhere,
+                false => return None,
+            }
+        }
+    };
+    Some((owner, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::question::VariedLoad;
+
+    use super::*;
+
+    fn check(owner: CpuOwner, url: &str, is_virtual: bool, expected: Option<UnobservedCpu>) {
+        let question = SaturateQuestion {
+            vary: VariedLoad::Concurrency { job: "read".to_owned() },
+            values: vec![1.0, 2.0],
+            until: Saturated::Cpu { owner, least: 0.95 },
+        };
+        let target = Target::parse(url).unwrap();
+        let found = unobserved_cpu(&question, &target, &Observe::default(), is_virtual);
+        assert_eq!(found, expected.map(|reason| (owner, reason)), "{url}");
+        let question = SaturateQuestion { until: Saturated::Gain { least: 0.02 }, ..question };
+        assert_eq!(unobserved_cpu(&question, &target, &Observe::default(), is_virtual), None);
+    }
+
+    #[test]
+    fn components_without_observed_processes_are_known_before_a_run() {
+        use CpuOwner::{Database, Generator, Proxy};
+        use UnobservedCpu::{BehindPooler, Elsewhere, NoProxy, Simulated, VirtualTime};
+        for owner in [Database, Generator, Proxy] {
+            check(owner, "sim:null", true, Some(VirtualTime));
+        }
+        check(Generator, "sim:null", false, None);
+        check(Generator, "postgres://192.0.2.7/d", false, None);
+        check(Database, "sim:null", false, Some(Simulated));
+        check(Proxy, "sim:null", false, Some(Simulated));
+        check(Database, "sqlite:a.db", false, None);
+        check(Proxy, "sqlite:a.db", false, Some(NoProxy));
+        check(Database, "testbed:postgres", false, None);
+        check(Proxy, "testbed:postgres", false, Some(NoProxy));
+        check(Database, "testbed:postgres?via=pgbouncer", false, Some(BehindPooler));
+        check(Proxy, "testbed:postgres?via=pgbouncer", false, None);
+        check(Database, "postgres://127.0.0.1:1/d", false, None);
+        check(Database, "mysql://192.0.2.7/d", false, Some(Elsewhere));
+    }
+
+    #[test]
+    fn named_process_is_observed_wherever_the_url_leads() {
+        let question = SaturateQuestion {
+            vary: VariedLoad::Concurrency { job: "read".to_owned() },
+            values: vec![1.0, 2.0],
+            until: Saturated::Cpu { owner: CpuOwner::Database, least: 0.95 },
+        };
+        let observe = Observe { processes: vec![12], ..Observe::default() };
+        let target = Target::parse("postgres://192.0.2.7/d").unwrap();
+        assert_eq!(unobserved_cpu(&question, &target, &observe, false), None);
+    }
+}

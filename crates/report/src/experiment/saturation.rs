@@ -1,0 +1,350 @@
+//! The view of a search for saturation, and its sentences.
+
+use analyze::compare::{CpuShare, RunVerdict};
+use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
+use analyze::{Component, Status};
+use workload::question::{SaturateQuestion, Saturated, Scale, VariedLoad};
+
+use super::sentence;
+use crate::number::{self, NONE};
+use crate::page::Align;
+
+/// A search for the load at which the arms of an experiment are compared.
+#[derive(Clone, Debug)]
+pub struct SaturationView {
+    /// The question.
+    pub question: SaturateQuestion,
+    /// The steps, in the order in which they ran, with those that were repeated.
+    pub steps: Vec<SaturationStepView>,
+    /// The result of the steps: the load, if it is found.
+    pub next: NextSaturationStep,
+}
+
+/// A step of a search for saturation.
+#[derive(Clone, Debug)]
+pub struct SaturationStepView {
+    /// Number of its run.
+    pub run: u32,
+    /// Number of the step, from 0.
+    pub step: u32,
+    /// Number of earlier attempts at it.
+    pub attempt: u32,
+    /// The value of the load.
+    pub value: f64,
+    /// The word for its use: counts, repeated, abandoned.
+    pub state: &'static str,
+    /// Completed requests per second of the job whose load varies, if measured.
+    pub completed_per_s: Option<f64>,
+    /// Processor time of the component of the condition, if there is one and it was observed.
+    pub cpu: Option<CpuShare>,
+    /// Verdict of its run.
+    pub verdict: RunVerdict,
+    /// Limiter of its run.
+    pub limiter: Component,
+}
+
+impl SaturationStepView {
+    /// Returns true if the condition was judged by it.
+    fn is_judged(&self) -> bool {
+        self.state == "counts" && self.verdict.instrument != Status::Invalid
+    }
+}
+
+impl SaturationView {
+    /// Returns the load, if it is found.
+    pub(super) fn found(&self) -> Option<Saturation> {
+        match self.next {
+            NextSaturationStep::Found(found) => Some(found),
+            NextSaturationStep::Run { .. }
+            | NextSaturationStep::InstrumentFailed { .. }
+            | NextSaturationStep::NotObserved => None,
+        }
+    }
+
+    /// Returns the load, if it is found: `concurrency(read) = 16`.
+    pub(super) fn load(&self) -> Option<String> {
+        let found = self.found()?;
+        Some(format!("{} = {}", self.question.vary, self.value(found.value)))
+    }
+
+    /// Returns the line about what is searched for.
+    pub(super) fn asked(&self) -> String {
+        let SaturateQuestion { vary, values, until } = &self.question;
+        let values: Vec<String> = values.iter().map(|value| self.value(*value)).collect();
+        format!("{vary}: {} until {until}", values.join(", "))
+    }
+
+    /// Returns the sentence about the load: `Load: concurrency(read) = 16, where cpu(database)
+    /// reached 96.1 % of 2 processors`.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let found = self.found()?;
+        let (vary, value) = (&self.question.vary, self.value(found.value));
+        let measured = self.measured(&found);
+        Some(match (found.kind, self.question.until) {
+            (SaturationKind::Reached, Saturated::Cpu { owner, .. }) => {
+                format!("Load: {vary} = {value}, where cpu({}) reached {measured}", owner.name())
+            }
+            (SaturationKind::AtFirst, Saturated::Cpu { owner, .. }) => {
+                let cpu = format!("cpu({}) is {measured}", owner.name());
+                format!("Load: {vary} = {value}, the smallest value: {cpu} already")
+            }
+            (SaturationKind::NotReached, Saturated::Cpu { owner, .. }) => {
+                let cpu = format!("cpu({}) {measured}", owner.name());
+                format!("Load: {vary} at least {value}, not saturated: {cpu}")
+            }
+            (SaturationKind::Reached, Saturated::Gain { .. }) => {
+                format!("Load: {vary} = {value}; {measured}")
+            }
+            (SaturationKind::AtFirst, Saturated::Gain { .. }) => {
+                format!("Load: {vary} = {value}, the smallest value; {measured}")
+            }
+            (SaturationKind::NotReached, Saturated::Gain { .. }) => {
+                format!("Load: {vary} at least {value}, not saturated; {measured}")
+            }
+        })
+    }
+
+    /// Returns the quantity by which the load was found: `96.1 % of 2 processors`, `from 8 to 16
+    /// the throughput changes by +0.40 %`.
+    fn measured(&self, found: &Saturation) -> String {
+        let mut judged = self.steps.iter().filter(|step| step.is_judged());
+        match self.question.until {
+            Saturated::Cpu { .. } => {
+                let step = judged.find(|step| step.value == found.value);
+                let of = step.and_then(|step| step.cpu).map(|cpu| processors(cpu.processors));
+                let share = number::percent(found.measured);
+                format!("{share}{}", of.unwrap_or_default())
+            }
+            Saturated::Gain { .. } => {
+                let values: Vec<String> = judged.map(|step| self.value(step.value)).collect();
+                let [.., from, to] = values.as_slice() else { return NONE.to_owned() };
+                let gain = sentence::signed(found.measured, Scale::Ratio);
+                format!("from {from} to {to} the throughput changes by {gain}")
+            }
+        }
+    }
+
+    /// Returns the reason why there is no load, if the search ended without one.
+    pub(super) fn failure(&self) -> Option<String> {
+        let vary = &self.question.vary;
+        match self.next {
+            NextSaturationStep::Run { .. } | NextSaturationStep::Found(_) => None,
+            NextSaturationStep::InstrumentFailed { step } => {
+                let value = self.question.values.get(step).map(|value| self.value(*value));
+                let value = value.unwrap_or_default();
+                Some(format!(
+                    "the load generator or the machine failed in every attempt at {vary} = {value}"
+                ))
+            }
+            NextSaturationStep::NotObserved => {
+                let run = self.steps.last().map(|step| step.run).unwrap_or_default();
+                Some(match self.question.until {
+                    Saturated::Cpu { owner, .. } => {
+                        format!("cpu({}) was not observed in run {run}", owner.name())
+                    }
+                    Saturated::Gain { .. } => {
+                        format!("the throughput of {} was not measured in run {run}", vary.job())
+                    }
+                })
+            }
+        }
+    }
+
+    /// Returns a value of the load: `16`, `500/s`.
+    fn value(&self, value: f64) -> String {
+        match self.question.vary {
+            VariedLoad::Rate { .. } => format!("{value}/s"),
+            VariedLoad::Concurrency { .. } => value.to_string(),
+        }
+    }
+
+    /// Returns the gain of a step's throughput over that of the step before it, as a fraction;
+    /// `None` if one of the two was not judged.
+    pub(super) fn gain(&self, step: &SaturationStepView) -> Option<f64> {
+        let of =
+            |number: u32| self.steps.iter().find(|other| other.step == number && other.is_judged());
+        let before = of(step.step.checked_sub(1)?)?.completed_per_s?;
+        let now = step.completed_per_s.filter(|_| step.is_judged())?;
+        (before > 0.0).then(|| now / before - 1.0)
+    }
+
+    /// Returns the columns of the table of steps.
+    pub(super) fn columns(&self) -> [(String, Align); 6] {
+        let observed = match self.question.until {
+            Saturated::Cpu { owner, .. } => format!("cpu({})", owner.name()),
+            Saturated::Gain { .. } => "limiter".to_owned(),
+        };
+        [
+            ("run".to_owned(), Align::Right),
+            (self.question.vary.key().to_owned(), Align::Right),
+            ("requests/s".to_owned(), Align::Right),
+            ("gain".to_owned(), Align::Right),
+            (observed, Align::Right),
+            ("verdict".to_owned(), Align::Left),
+        ]
+    }
+
+    /// Returns the cells of the steps, one for each of [`columns`](Self::columns).
+    pub(super) fn rows(&self) -> Vec<[String; 6]> {
+        self.steps.iter().map(|step| self.row(step)).collect()
+    }
+
+    /// Returns the steps in one line: `steps: 1: 99.2/s; 2: 196/s, cpu(database) 40 %`.
+    pub(super) fn steps_in_a_line(&self) -> String {
+        let step = |step: &SaturationStepView| {
+            let rate = step.completed_per_s.map_or_else(|| NONE.to_owned(), number::rate);
+            let cpu = step.cpu.map_or_else(String::new, |cpu| {
+                format!(", cpu({}) {}", cpu.owner.name(), number::percent(cpu.used()))
+            });
+            let state = match step.state {
+                "counts" => String::new(),
+                other => format!(", {other}"),
+            };
+            format!("{}: {rate}{cpu}{state}", self.value(step.value))
+        };
+        let steps: Vec<String> = self.steps.iter().map(step).collect();
+        format!("steps: {}", steps.join("; "))
+    }
+
+    fn row(&self, step: &SaturationStepView) -> [String; 6] {
+        let none = || NONE.to_owned();
+        let observed = match self.question.until {
+            Saturated::Cpu { .. } => step.cpu.map(|cpu| number::percent(cpu.used())),
+            Saturated::Gain { .. } => Some(step.limiter.name().to_owned()),
+        };
+        let gain = self.gain(step).map(|gain| sentence::signed(gain, Scale::Ratio));
+        let checks: Vec<&str> =
+            step.verdict.objections.iter().map(|(kind, _)| kind.name()).collect();
+        let mut verdict = step.verdict.status().verdict().to_owned();
+        if !checks.is_empty() {
+            verdict = format!("{verdict} ({})", checks.join(", "));
+        }
+        if step.state != "counts" {
+            verdict = format!("{verdict}, {}", step.state);
+        }
+        [
+            step.run.to_string(),
+            self.value(step.value),
+            step.completed_per_s.map_or_else(none, number::significant),
+            gain.unwrap_or_default(),
+            observed.unwrap_or_else(none),
+            verdict,
+        ]
+    }
+}
+
+/// Returns the processors of a share: ` of 2 processors`.
+fn processors(number: f64) -> String {
+    let word = if number == 1.0 { "processor" } else { "processors" };
+    format!(" of {} {word}", (number * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::question::CpuOwner;
+
+    use super::*;
+
+    const CPU: Saturated = Saturated::Cpu { owner: CpuOwner::Database, least: 0.95 };
+    const GAIN: Saturated = Saturated::Gain { least: 0.02 };
+
+    fn view(until: Saturated, kind: SaturationKind, measured: f64) -> SaturationView {
+        let step = |(step, value): (u32, f64)| SaturationStepView {
+            run: step + 1,
+            step,
+            attempt: 0,
+            value,
+            state: "counts",
+            completed_per_s: Some(100.0 * value),
+            cpu: Some(CpuShare {
+                owner: CpuOwner::Database,
+                user: measured,
+                system: 0.0,
+                processors: 2.0,
+            }),
+            verdict: RunVerdict::new([]),
+            limiter: Component::Unknown,
+        };
+        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
+        SaturationView {
+            question: SaturateQuestion { vary, values: vec![8.0, 16.0], until },
+            steps: vec![step((0, 8.0)), step((1, 16.0))],
+            next: NextSaturationStep::Found(Saturation { value: 16.0, kind, measured }),
+        }
+    }
+
+    #[test]
+    fn each_kind_of_load_has_its_sentence() {
+        let check = |until, kind, measured, expected: &str| {
+            assert_eq!(view(until, kind, measured).sentence().as_deref(), Some(expected));
+        };
+        check(
+            CPU,
+            SaturationKind::Reached,
+            0.961,
+            "Load: concurrency(read) = 16, where cpu(database) reached 96.1 % of 2 processors",
+        );
+        check(
+            CPU,
+            SaturationKind::AtFirst,
+            0.97,
+            "Load: concurrency(read) = 16, the smallest value: cpu(database) is 97 % of 2 \
+             processors already",
+        );
+        check(
+            CPU,
+            SaturationKind::NotReached,
+            0.71,
+            "Load: concurrency(read) at least 16, not saturated: cpu(database) 71 % of 2 \
+             processors",
+        );
+        check(
+            GAIN,
+            SaturationKind::Reached,
+            -0.031,
+            "Load: concurrency(read) = 16; from 8 to 16 the throughput changes by −3.10 %",
+        );
+        check(
+            GAIN,
+            SaturationKind::AtFirst,
+            0.004,
+            "Load: concurrency(read) = 16, the smallest value; from 8 to 16 the throughput changes \
+             by +0.40 %",
+        );
+        check(
+            GAIN,
+            SaturationKind::NotReached,
+            0.4,
+            "Load: concurrency(read) at least 16, not saturated; from 8 to 16 the throughput \
+             changes by +40.0 %",
+        );
+    }
+
+    #[test]
+    fn search_without_a_load_says_what_failed() {
+        let with =
+            |until, next| SaturationView { next, ..view(until, SaturationKind::Reached, 0.5) };
+        let failed = with(CPU, NextSaturationStep::InstrumentFailed { step: 1 });
+        let words = "the load generator or the machine failed in every attempt at \
+                     concurrency(read) = 16";
+        assert_eq!((failed.failure().as_deref(), failed.sentence()), (Some(words), None));
+        let unseen = with(CPU, NextSaturationStep::NotObserved).failure();
+        assert_eq!(unseen.as_deref(), Some("cpu(database) was not observed in run 2"));
+        let unseen = with(GAIN, NextSaturationStep::NotObserved).failure();
+        assert_eq!(unseen.as_deref(), Some("the throughput of read was not measured in run 2"));
+    }
+
+    #[test]
+    fn repeated_step_has_no_gain() {
+        let mut view = view(GAIN, SaturationKind::Reached, 0.0);
+        let gains = |view: &SaturationView| -> Vec<String> {
+            view.rows().into_iter().map(|[_, _, _, gain, ..]| gain).collect()
+        };
+        assert_eq!(gains(&view), ["", "+100 %"]);
+        view.steps[1].state = "repeated";
+        assert_eq!(gains(&view), ["", ""]);
+        assert_eq!(view.rows()[1][5], "VALID, repeated");
+        let line = "steps: 8: 800/s, cpu(database) 0 %; 16: 1,600/s, cpu(database) 0 %, repeated";
+        assert_eq!(view.steps_in_a_line(), line);
+    }
+}
