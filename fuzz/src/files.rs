@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use archive::{Archive, ExperimentContent, export};
 use base::{Dialect, Source, Target};
-use lab::experiment::{ExperimentError, read_results, read_search};
+use lab::experiment::{ExperimentError, read_results, read_search, recorded_saturation};
 use report::{Page, RunDetails, Style, View};
 use workload::feed::{self, Format};
 use workload::question::Outline;
@@ -190,6 +190,9 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
         let design = lab::experiment::design(&outline, is_counterbalanced);
         let results = read_results(path, &design, &outline.cells())?;
         (1..outline.compared().len()).for_each(|arm| drop(results.undeclared(0, arm, &[])));
+        if let Some(question) = &outline.saturate {
+            recorded_saturation(path, question, &results)?;
+        }
     }
     if let Some(question) = &outline.capacity {
         drop(read_search(path, question)?);
