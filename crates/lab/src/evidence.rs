@@ -267,7 +267,8 @@ fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Respo
 }
 
 /// Reads the dispersions of the numbers of requests beyond the bounds of conditions on quantiles;
-/// `None` for other conditions, and if there are too few steps. `run` is the evidence of the record.
+/// `None` for other conditions, and if there are too few steps. `run` is the evidence of the
+/// record.
 ///
 /// # Errors
 /// The record is damaged.

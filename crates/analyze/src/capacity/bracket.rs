@@ -76,8 +76,8 @@ impl Bracket {
     }
 
     /// Narrows the gap between the largest value that did not fail and a value that the generator
-    /// cannot produce, until a value fails or the gap is narrow. Returns the smallest value that the
-    /// generator cannot produce.
+    /// cannot produce, until a value fails or the gap is narrow. Returns the smallest value that
+    /// the generator cannot produce.
     pub(super) fn approach(
         &mut self,
         replay: &mut Replay<'_>,

@@ -185,8 +185,8 @@ fn beyond(
 }
 
 /// Returns the dispersion of a count from that at the bound, or, for a count that is too small to
-/// have one, from that at the quantile. The quantile may lie far below the bound, where short bursts
-/// reach that do not reach the bound, so it says little then.
+/// have one, from that at the quantile. The quantile may lie far below the bound and then says
+/// little, because short bursts reach it that do not reach the bound.
 fn usable(exceeded: u64, at_bound: Option<f64>, at_quantile: Option<f64>) -> Option<f64> {
     let of_many = at_bound.filter(|_| exceeded >= FEWEST_EXCEEDANCES);
     of_many.or(at_quantile.map(|it| it.min(DISPERSION_OF_FEW)))

@@ -344,6 +344,7 @@ mod tests {
             rejected: 0,
             invalid: Vec::new(),
             own_limit: None,
+            service: None,
             relaxation: None,
         };
         TrialView {
