@@ -336,20 +336,20 @@ impl<'a> Rounds<'_, 'a> {
         let valid: Vec<&Trial> = self.replay.valid().collect();
         let inversion = boundary::inversion(order, &valid);
         let class = if inversion.is_some() { Boundary::NonMonotone } else { Boundary::Smooth };
-        irregular.extend(inversion);
-        let Some(found) = self.boundary() else {
-            // A drift may be what keeps the regression from finding the boundary.
-            let mut conditions = 0..order.conditions.len();
-            let drift = conditions.find_map(|it| boundary::drift(order, it, &self.trials));
-            irregular.extend(drift);
-            return self.by_order(class, irregular);
+        let found = self.boundary();
+        // A drift explains an inversion, and may be what keeps the regression from a boundary.
+        let mut judged = match &found {
+            Some(found) => found.condition..found.condition + 1,
+            None => 0..order.conditions.len(),
         };
+        irregular.extend(judged.find_map(|it| boundary::drift(order, it, &self.trials)));
+        irregular.extend(inversion);
+        let Some(found) = found else { return self.by_order(class, irregular) };
         let at = |x: f64| self.center * x.exp();
         let (x, half) = (found.crossing.x, found.crossing.half_width);
         let estimate = at(x);
         let isotonic = boundary::isotonic(order, found.condition, &valid);
         let apart = isotonic.map_or(0.0, |isotonic| (isotonic / estimate).ln().abs());
-        irregular.extend(boundary::drift(order, found.condition, &self.trials));
         if let Some(isotonic) = isotonic.filter(|_| apart > half.max(DISAGREEMENT)) {
             irregular.push(Irregular::FitsDisagree { regression: estimate, isotonic });
         }

@@ -243,7 +243,7 @@ fn setting_of_the_server_is_in_effect_at_each_point() {
     let text = "url = testbed:postgres\nduration = 200ms\n[read]\nquery = select 1\n\
                 concurrency = 1\nthink = 5ms\n";
     let place = place(text, "[sweep]\nvary = server.work_mem: 8MB, 64MB\nrepeats = 1\n");
-    let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json"]);
+    let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json", "--allow-commands"]);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     assert_eq!(document(ran)["state"], "complete");
     for value in ["8MB", "64MB"] {
