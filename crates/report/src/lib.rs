@@ -35,7 +35,8 @@ pub use experiment::{
     ExperimentView, FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedCapacity,
     RepeatedMetric, RepetitionView, RunView, SaturationStepView, SaturationView, SweepView,
     TrialView, comparison_figures, comparison_html, comparison_json, comparison_markdown,
-    comparison_text, experiment_figures,     experiment_html, experiment_json, experiment_markdown, experiment_text, two_runs,
+    comparison_text, experiment_figures, experiment_html, experiment_json, experiment_markdown,
+    experiment_text, two_runs,
 };
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
