@@ -32,11 +32,11 @@ pub use cases::{TestCase, TestGroup, TestResult, TestSuite};
 pub use charts::figures;
 pub use experiment::{
     ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
-    ExperimentView, FalseAlarms, MachineView, NoteView, ObjectionView, RepeatedCapacity,
-    RepeatedMetric, RepetitionView, RunView, SaturationStepView, SaturationView, SweepView,
-    TrialView, comparison_figures, comparison_html, comparison_json, comparison_markdown,
-    comparison_text, experiment_figures, experiment_html, experiment_json, experiment_markdown,
-    experiment_text, two_runs,
+    ExperimentView, FalseAlarms, LoadDifference, MachineView, NoteView, ObjectionView,
+    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunView, SaturationStepView,
+    SaturationView, SweepView, TrialView, comparison_figures, comparison_html, comparison_json,
+    comparison_markdown, comparison_text, experiment_figures, experiment_html, experiment_json,
+    experiment_markdown, experiment_text, two_runs,
 };
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,

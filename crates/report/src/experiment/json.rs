@@ -255,7 +255,7 @@ pub(super) fn repetition(view: &RepetitionView) -> Value {
             "now": it.second,
             "outcome": it.outcome.name(),
         })),
-        "loads": view.loads,
+        "loads": view.loads.as_ref().map(|it| [&it.first, &it.second]),
     })
 }
 

@@ -16,6 +16,8 @@ mod comparison_html;
 mod comparison_json;
 mod comparison_markdown;
 mod comparison_text;
+#[cfg(test)]
+mod fixtures;
 mod html;
 mod json;
 mod lines;
@@ -48,7 +50,9 @@ pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;
-pub use repetition::{RepeatedCapacity, RepeatedMetric, RepetitionView};
+pub use repetition::{
+    LoadDifference, RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView,
+};
 pub use saturation::{SaturationStepView, SaturationView};
 pub(crate) use sentence::{range as interval, signed as signed_change, value};
 pub use sweep::SweepView;

@@ -1,7 +1,7 @@
 //! The comparison of the views of two experiments, of which the second repeats the first.
 
 use analyze::capacity::repeat_capacity;
-use analyze::compare::{Compared, MetricChange, repeat};
+use analyze::compare::{Compared, MetricChange, Repetition, repeat};
 use workload::question::RunMetric;
 
 use super::capacity::CapacityView;
@@ -25,13 +25,19 @@ impl RepetitionView {
             .collect();
         let compared = declared.iter().filter(|(_, change)| change.compared.is_ok()).count();
         let alpha = ALPHA / compared.max(1) as f64;
+        let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
+        let loads = searches.and_then(|(first, second)| first.repeated(second));
+        let limited = |found: Repetition| match &loads {
+            Some(loads) => Repetition { outcome: loads.limited(found.outcome), ..found },
+            None => found,
+        };
         let metric = |&(arm, change): &(&str, &MetricChange)| {
             let MetricChange { metric, compared, .. } = change;
             let first = compared.as_ref().ok().cloned();
             let second = second.declared_change(arm, metric).cloned();
             let scale = metric.quantity.scale();
             let repetition = first.as_ref().zip(second.as_ref()).and_then(|(first, second)| {
-                repeat(first, second, scale, delta(metric), alpha).ok()
+                repeat(first, second, scale, delta(metric), alpha).ok().map(limited)
             });
             let (arm, metric) = (arm.to_owned(), metric.clone());
             RepeatedMetric { arm, metric, first, second, repetition }
@@ -39,8 +45,6 @@ impl RepetitionView {
         let metrics = declared.iter().map(metric).collect();
         let searches = first.capacity.as_ref().zip(second.capacity.as_ref());
         let capacity = searches.and_then(|(first, second)| repeated(first, second));
-        let searches = first.saturation.as_ref().zip(second.saturation.as_ref());
-        let loads = searches.and_then(|(first, second)| Some([first.load()?, second.load()?]));
         RepetitionView { record: first.record.clone(), alpha, metrics, capacity, loads }
     }
 }
@@ -60,5 +64,49 @@ impl ExperimentView {
             self.arms[compared.arm].name == arm && change.metric == *metric
         });
         found.and_then(|(_, change)| change.compared.as_ref().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::RepetitionOutcome;
+    use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
+    use workload::question::Saturated;
+
+    use super::super::fixtures::{comparison, experiment, search};
+    use super::super::saturation::SaturationView;
+    use super::*;
+
+    fn at(change: f64, value: f64, kind: SaturationKind) -> ExperimentView {
+        let search = search(Saturated::Gain { least: 0.02 }, kind, 0.01);
+        let next = NextSaturationStep::Found(Saturation { value, kind, measured: 0.01 });
+        ExperimentView {
+            comparison: Some(comparison(change)),
+            saturation: Some(SaturationView { next, ..search }),
+            ..experiment()
+        }
+    }
+
+    #[track_caller]
+    fn check(second: &ExperimentView, outcome: RepetitionOutcome, line: &str) {
+        let first = at(-0.1, 16.0, SaturationKind::Reached);
+        let view = RepetitionView::of(&first, second, |_| 0.01);
+        let of_metric = view.metrics[0].outcome();
+        assert_eq!((view.outcome(), of_metric), (outcome, outcome), "{view:?}");
+        assert_eq!(view.lines().last().map(String::as_str), Some(line));
+    }
+
+    #[test]
+    fn changes_under_different_loads_do_not_contradict_each_other() {
+        let first = "load: first concurrency(read) = 16, now concurrency(read)";
+        let same = format!("{first} = 16");
+        check(&at(0.1, 16.0, SaturationKind::Reached), RepetitionOutcome::Contradicts, &same);
+        check(&at(-0.1, 16.0, SaturationKind::AtFirst), RepetitionOutcome::Holds, &same);
+        let other = format!("{first} = 8: changes at another load");
+        check(&at(0.1, 8.0, SaturationKind::AtFirst), RepetitionOutcome::Undecided, &other);
+        check(&at(-0.1, 8.0, SaturationKind::AtFirst), RepetitionOutcome::Holds, &other);
+        let unsaturated = format!("{first} at least 16: saturated in only one of them");
+        let second = at(0.1, 16.0, SaturationKind::NotReached);
+        check(&second, RepetitionOutcome::Undecided, &unsaturated);
     }
 }

@@ -16,8 +16,29 @@ pub struct RepetitionView {
     pub metrics: Vec<RepeatedMetric>,
     /// The results of two capacity searches.
     pub capacity: Option<RepeatedCapacity>,
-    /// The loads of both experiments, in words, if both searched for one.
-    pub loads: Option<[String; 2]>,
+    /// The loads of both experiments, if both searched for one and found it.
+    pub loads: Option<RepeatedLoads>,
+}
+
+/// The loads at which the arms of two experiments were compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepeatedLoads {
+    /// The load of the first one, in words.
+    pub first: String,
+    /// The load of the repetition, in words.
+    pub second: String,
+    /// Their difference, if there is one. Changes under different loads cannot contradict each
+    /// other.
+    pub difference: Option<LoadDifference>,
+}
+
+/// The difference of two loads that were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadDifference {
+    /// Their values differ.
+    Value,
+    /// Their values are equal, and the baseline was saturated in one of the experiments only.
+    Saturation,
 }
 
 /// The results of a capacity search and of its repetition.
@@ -61,10 +82,7 @@ impl RepetitionView {
             let RepeatedCapacity { first, second, outcome } = it;
             format!("estimate: first {first}, now {second}: {}", outcome.name())
         });
-        let of_loads = self.loads.iter().map(|[first, now]| {
-            let same = if first == now { "" } else { ": changes at another load" };
-            format!("load: first {first}, now {now}{same}")
-        });
+        let of_loads = self.loads.iter().map(RepeatedLoads::line);
         of_metrics.chain(of_search).chain(of_loads).collect()
     }
 
@@ -80,6 +98,29 @@ impl RepetitionView {
                 format!("The first answer is contradicted ({record})")
             }
         }
+    }
+}
+
+impl RepeatedLoads {
+    /// Returns the outcome of a metric whose changes were measured under these loads: a
+    /// contradiction needs one load.
+    pub(super) fn limited(&self, outcome: RepetitionOutcome) -> RepetitionOutcome {
+        match self.difference {
+            Some(LoadDifference::Value | LoadDifference::Saturation) => {
+                outcome.min(RepetitionOutcome::Undecided)
+            }
+            None => outcome,
+        }
+    }
+
+    fn line(&self) -> String {
+        let RepeatedLoads { first, second, difference } = self;
+        let difference = match difference {
+            Some(LoadDifference::Value) => ": changes at another load",
+            Some(LoadDifference::Saturation) => ": saturated in only one of them",
+            None => "",
+        };
+        format!("load: first {first}, now {second}{difference}")
     }
 }
 

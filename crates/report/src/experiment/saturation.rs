@@ -5,6 +5,7 @@ use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
 use analyze::{Component, Status};
 use workload::question::{SaturateQuestion, Saturated, Scale, VariedLoad};
 
+use super::repetition::{LoadDifference, RepeatedLoads};
 use super::sentence;
 use crate::number::{self, NONE};
 use crate::page::Align;
@@ -61,10 +62,24 @@ impl SaturationView {
         }
     }
 
-    /// Returns the load, if it is found: `concurrency(read) = 16`.
+    /// Returns the load, if it is found: `concurrency(read) = 16`; `concurrency(read) at least 16`
+    /// if the largest value does not meet the condition.
     pub(super) fn load(&self) -> Option<String> {
         let found = self.found()?;
-        Some(format!("{} = {}", self.question.vary, self.value(found.value)))
+        let relation = if is_saturated(&found) { "=" } else { "at least" };
+        Some(format!("{} {relation} {}", self.question.vary, self.value(found.value)))
+    }
+
+    /// Returns the loads of two searches that have found one.
+    pub(super) fn repeated(&self, second: &SaturationView) -> Option<RepeatedLoads> {
+        let (one, two) = (self.found()?, second.found()?);
+        let is_same = self.question.vary == second.question.vary && one.value == two.value;
+        let difference = match is_same {
+            false => Some(LoadDifference::Value),
+            true if is_saturated(&one) != is_saturated(&two) => Some(LoadDifference::Saturation),
+            true => None,
+        };
+        Some(RepeatedLoads { first: self.load()?, second: second.load()?, difference })
     }
 
     /// Returns the line about what is searched for.
@@ -233,6 +248,14 @@ impl SaturationView {
     }
 }
 
+/// Returns true if the condition was met at the load.
+fn is_saturated(found: &Saturation) -> bool {
+    match found.kind {
+        SaturationKind::Reached | SaturationKind::AtFirst => true,
+        SaturationKind::NotReached => false,
+    }
+}
+
 /// Returns the processors of a share: ` of 2 processors`.
 fn processors(number: f64) -> String {
     let word = if number == 1.0 { "processor" } else { "processors" };
@@ -243,40 +266,16 @@ fn processors(number: f64) -> String {
 mod tests {
     use workload::question::CpuOwner;
 
+    use super::super::fixtures::search;
     use super::*;
 
     const CPU: Saturated = Saturated::Cpu { owner: CpuOwner::Database, least: 0.95 };
     const GAIN: Saturated = Saturated::Gain { least: 0.02 };
 
-    fn view(until: Saturated, kind: SaturationKind, measured: f64) -> SaturationView {
-        let step = |(step, value): (u32, f64)| SaturationStepView {
-            run: step + 1,
-            step,
-            attempt: 0,
-            value,
-            state: "counts",
-            completed_per_s: Some(100.0 * value),
-            cpu: Some(CpuShare {
-                owner: CpuOwner::Database,
-                user: measured,
-                system: 0.0,
-                processors: 2.0,
-            }),
-            verdict: RunVerdict::new([]),
-            limiter: Component::Unknown,
-        };
-        let vary = VariedLoad::Concurrency { job: "read".to_owned() };
-        SaturationView {
-            question: SaturateQuestion { vary, values: vec![8.0, 16.0], until },
-            steps: vec![step((0, 8.0)), step((1, 16.0))],
-            next: NextSaturationStep::Found(Saturation { value: 16.0, kind, measured }),
-        }
-    }
-
     #[test]
     fn each_kind_of_load_has_its_sentence() {
         let check = |until, kind, measured, expected: &str| {
-            assert_eq!(view(until, kind, measured).sentence().as_deref(), Some(expected));
+            assert_eq!(search(until, kind, measured).sentence().as_deref(), Some(expected));
         };
         check(
             CPU,
@@ -323,7 +322,7 @@ mod tests {
     #[test]
     fn search_without_a_load_says_what_failed() {
         let with =
-            |until, next| SaturationView { next, ..view(until, SaturationKind::Reached, 0.5) };
+            |until, next| SaturationView { next, ..search(until, SaturationKind::Reached, 0.5) };
         let failed = with(CPU, NextSaturationStep::InstrumentFailed { step: 1 });
         let words = "the load generator or the machine failed in every attempt at \
                      concurrency(read) = 16";
@@ -336,7 +335,7 @@ mod tests {
 
     #[test]
     fn repeated_step_has_no_gain() {
-        let mut view = view(GAIN, SaturationKind::Reached, 0.0);
+        let mut view = search(GAIN, SaturationKind::Reached, 0.0);
         let gains = |view: &SaturationView| -> Vec<String> {
             view.rows().into_iter().map(|[_, _, _, gain, ..]| gain).collect()
         };

@@ -240,43 +240,14 @@ pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::{ArmView, EffectView, ExperimentState};
     use analyze::Status;
-    use analyze::compare::{ArmValidity, ChangeInterval, MachineChange};
+    use analyze::compare::{ChangeInterval, MachineChange};
 
+    use super::super::fixtures::experiment;
     use super::*;
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
-        let arm = |name: &str| ArmView {
-            name: name.to_owned(),
-            differences: Vec::new(),
-            effect: EffectView::default(),
-            validity: ArmValidity::default(),
-            slos: Vec::new(),
-        };
-        ExperimentView {
-            ask: "?".to_owned(),
-            workload: Some("read.ini".to_owned()),
-            command: "assay run e.ini".to_owned(),
-            record: "r.assay".to_owned(),
-            label: None,
-            state: ExperimentState::Complete,
-            invalid_arm: None,
-            has_several_differences: false,
-            bets: Vec::new(),
-            arms: vec![arm("plain"), arm("tls")],
-            runs: Vec::new(),
-            looks: Vec::new(),
-            comparison: None,
-            saturation: None,
-            capacity: None,
-            machine,
-            undeclared: Vec::new(),
-            false_alarms: None,
-            notes: Vec::new(),
-            sweep: None,
-            repetition: None,
-        }
+        ExperimentView { machine, ..experiment() }
     }
 
     #[test]

@@ -1,0 +1,104 @@
+//! Experiments of the tests.
+
+use analyze::Component;
+use analyze::compare::{
+    ArmComparison, ArmValidity, ChangeInterval, Compared, Comparison, Conclusion, CpuShare,
+    MetricChange, Pair, PairOrder, RunVerdict, SampleSize, SampleValues,
+};
+use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
+use workload::question::{CpuOwner, RunMetric, SaturateQuestion, Saturated, VariedLoad};
+
+use super::saturation::{SaturationStepView, SaturationView};
+use super::view::{ArmView, EffectView, ExperimentState, ExperimentView};
+
+/// Returns a complete experiment with the arms plain and tls, and without results.
+pub(super) fn experiment() -> ExperimentView {
+    let arm = |name: &str| ArmView {
+        name: name.to_owned(),
+        differences: Vec::new(),
+        effect: EffectView::default(),
+        validity: ArmValidity::default(),
+        slos: Vec::new(),
+    };
+    ExperimentView {
+        ask: "?".to_owned(),
+        workload: Some("read.ini".to_owned()),
+        command: "assay run e.ini".to_owned(),
+        record: "r.assay".to_owned(),
+        label: None,
+        state: ExperimentState::Complete,
+        invalid_arm: None,
+        has_several_differences: false,
+        bets: Vec::new(),
+        arms: vec![arm("plain"), arm("tls")],
+        runs: Vec::new(),
+        looks: Vec::new(),
+        comparison: None,
+        saturation: None,
+        capacity: None,
+        machine: Vec::new(),
+        undeclared: Vec::new(),
+        false_alarms: None,
+        notes: Vec::new(),
+        sweep: None,
+        repetition: None,
+    }
+}
+
+/// Returns the comparison of tls with plain, of which each pair has about this change.
+pub(super) fn comparison(change: f64) -> Comparison {
+    let orders = [PairOrder::BaselineFirst, PairOrder::ArmFirst];
+    let pairs = orders.into_iter().cycle().zip([-0.002, 0.003, 0.001, -0.001, 0.002, -0.003]);
+    let pair =
+        |(order, scatter)| Pair { baseline: 100.0, arm: 100.0 * (1.0 + change + scatter), order };
+    let pairs: Vec<Pair> = pairs.map(pair).collect();
+    let compared = Compared {
+        values: SampleValues::Pairs(pairs),
+        means: [100.0, 100.0 * (1.0 + change)],
+        change,
+        interval: Some(ChangeInterval { low: change - 0.003, high: change + 0.003 }),
+        hodges_lehmann: change,
+        spread: Some(0.002),
+        order_effect: None,
+        conclusion: if change < 0.0 { Conclusion::Worse } else { Conclusion::Better },
+    };
+    let change = MetricChange {
+        metric: RunMetric::parse("throughput(read)").unwrap(),
+        is_exploratory: false,
+        alpha: 0.05,
+        delta: 0.01,
+        compared: Ok(compared),
+        bets: Vec::new(),
+    };
+    let arm = ArmComparison {
+        baseline: 0,
+        arm: 1,
+        size: SampleSize::Pairs(6),
+        changes: vec![change],
+        limiters: [Component::Unknown; 2],
+    };
+    Comparison { arms: vec![arm] }
+}
+
+/// Returns a search for saturation with steps at 8 and 16 clients that ended at the second one.
+pub(super) fn search(until: Saturated, kind: SaturationKind, measured: f64) -> SaturationView {
+    let owner = CpuOwner::Database;
+    let cpu = CpuShare { owner, user: measured, system: 0.0, processors: 2.0 };
+    let step = |(step, value): (u32, f64)| SaturationStepView {
+        run: step + 1,
+        step,
+        attempt: 0,
+        value,
+        state: "counts",
+        completed_per_s: Some(100.0 * value),
+        cpu: Some(cpu),
+        verdict: RunVerdict::new([]),
+        limiter: Component::Unknown,
+    };
+    let vary = VariedLoad::Concurrency { job: "read".to_owned() };
+    SaturationView {
+        question: SaturateQuestion { vary, values: vec![8.0, 16.0], until },
+        steps: vec![step((0, 8.0)), step((1, 16.0))],
+        next: NextSaturationStep::Found(Saturation { value: 16.0, kind, measured }),
+    }
+}
