@@ -31,17 +31,42 @@ pub(super) fn csv<'r>(titles: &[&str], rows: impl Iterator<Item = &'r Vec<String
 
 /// Returns a cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
 fn cell(text: &str) -> String {
-    let text = printable(text);
-    let is_formula = match text.as_bytes() {
-        [b'=' | b'@', ..] => true,
-        [b'+' | b'-', next, ..] => !next.is_ascii_digit(),
-        _ => false,
-    };
-    let text = if is_formula { format!("'{text}") } else { text.into_owned() };
+    let shown = printable(text);
+    let text = if is_formula(text) { format!("'{shown}") } else { shown.into_owned() };
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     }
+}
+
+/// Returns true if a spreadsheet may evaluate a text: it begins as a formula does and is neither a
+/// number nor an interval. Some spreadsheets skip blanks before a formula, or read wide forms.
+fn is_formula(text: &str) -> bool {
+    if text.starts_with(['\t', '\r', '\n']) {
+        return true;
+    }
+    let is_number = |text: &str| {
+        let digits = text.trim_start_matches(['+', '-', '−']);
+        let signs = text.chars().count() - digits.chars().count();
+        signs <= 1 && digits.starts_with(|c: char| c.is_ascii_digit()) && is_digits(digits)
+    };
+    let text = text.trim_start();
+    match text.chars().next() {
+        Some('=' | '@' | '＝' | '＋' | '－' | '＠') => true,
+        Some('+' | '-') => !without_unit(text).splitn(2, " … ").all(is_number),
+        Some(_) | None => false,
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.'))
+}
+
+/// Returns a number without its unit: a percent sign or a word, after a blank or none.
+fn without_unit(text: &str) -> &str {
+    let percent = text.strip_suffix('%');
+    let number = percent.unwrap_or_else(|| text.trim_end_matches(char::is_alphabetic));
+    number.strip_suffix(' ').unwrap_or(number)
 }
 
 /// Returns a name of ASCII letters, digits, dots and hyphens.
@@ -94,7 +119,25 @@ mod tests {
             ("@x", "'@x"),
             ("+cmd", "'+cmd"),
             ("+4.1 %", "+4.1 %"),
-            ("−4.1 %", "−4.1 %"),
+            ("−5.2 %", "−5.2 %"),
+            ("-5", "-5"),
+            ("-1,234.5 points", "\"-1,234.5 points\""),
+            ("+7.00 … +9.20 %", "+7.00 … +9.20 %"),
+            ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+            ("+1+HYPERLINK(\"http://x\",\"y\")", "\"'+1+HYPERLINK(\"\"http://x\"\",\"\"y\"\")\""),
+            ("-1 … +cmd|x!A0", "'-1 … +cmd|x!A0"),
+            ("-1%A1", "'-1%A1"),
+            ("-1 %A", "'-1 %A"),
+            ("--1", "'--1"),
+            ("+ 1", "'+ 1"),
+            ("-", "'-"),
+            ("\t1", "' 1"),
+            ("\r=1", "' =1"),
+            (" =1", "' =1"),
+            ("＝1", "'＝1"),
+            ("＋1", "'＋1"),
+            ("－1", "'－1"),
+            ("＠x", "'＠x"),
             ("", ""),
         ] {
             assert_eq!(cell(text), expected, "{text}");
