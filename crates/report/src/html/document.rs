@@ -2,17 +2,16 @@
 
 use std::fmt::Write as _;
 
+use super::cut::cut;
 use super::file::{csv, link};
 use super::style::{POLICY, STYLE};
 use crate::figure::Figure;
+use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
 use crate::svg::{Ground, escaped, painted, svg};
 
-/// Most rows of a table; a record has all of them.
+/// Most rows of a table; its file has more.
 const MOST_ROWS: usize = 400;
-
-/// Most characters of a text; the longest are cut.
-const MOST_CHARACTERS: usize = 4_000;
 
 /// A document in the making.
 pub(crate) struct Document {
@@ -181,7 +180,7 @@ impl Document {
             return;
         }
         let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
-        let file = csv(&titles, rows.iter().take(MOST_ROWS));
+        let file = csv(&titles, rows);
         let file = link("CSV", caption, "text/csv;charset=utf-8", &file);
         let caption = shown(caption);
         let _ = writeln!(
@@ -203,7 +202,8 @@ impl Document {
         }
         self.out.push_str("</tbody>\n</table>\n</div>\n");
         if let Some(more) = rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
-            let _ = writeln!(self.out, "<p class=\"note\">and {more} more rows in the record</p>");
+            let more = count(more as u64, "more row");
+            let _ = writeln!(self.out, "<p class=\"note\">and {more} in the CSV</p>");
         }
     }
 
@@ -250,10 +250,7 @@ impl Document {
 
 /// Returns a text without meaning in markup, and cut if it is very long.
 fn shown(text: &str) -> String {
-    match text.char_indices().nth(MOST_CHARACTERS) {
-        Some((end, _)) => escaped(&text[..end]) + "…",
-        None => escaped(text),
-    }
+    escaped(&cut(text))
 }
 
 /// Returns the class of a tone, after a blank.
@@ -271,5 +268,26 @@ fn class_of_cell(align: Align) -> &'static str {
     match align {
         Align::Left => " class=\"text\"",
         Align::Right => " class=\"number\"",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(rows: usize) -> String {
+        let rows: Vec<Vec<String>> = (1..=rows).map(|n| vec![format!("r{n}")]).collect();
+        let section = Section { id: "answer", title: "Answer" };
+        let mut page = Document::new("?", &[section]);
+        page.section("answer", |out| out.rows("Runs", &[("run", Align::Left)], &rows));
+        page.into_text("")
+    }
+
+    #[test]
+    fn saved_table_has_the_rows_that_the_page_leaves_out() {
+        let page = page(MOST_ROWS + 2);
+        assert!(page.contains("r401%0D%0Ar402%0D%0A\""), "{page}");
+        assert!(!page.contains("<bdi>r401</bdi>"), "{page}");
+        assert!(page.contains("<p class=\"note\">and 2 more rows in the CSV</p>"), "{page}");
     }
 }

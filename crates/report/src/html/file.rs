@@ -4,8 +4,14 @@ use std::fmt::Write as _;
 
 use base::printable;
 
+use super::cut::cut;
+use crate::number::count;
+
 /// Longest name of a file, without its ending.
 const LONGEST: usize = 60;
+
+/// Most rows of a saved table; the record has all of them.
+const MOST_ROWS: usize = 10_000;
 
 /// Returns a link that saves a text: its word, the name of the file, and the text in it.
 pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
@@ -17,21 +23,29 @@ pub(super) fn link(word: &str, name: &str, media: &str, text: &str) -> String {
     )
 }
 
-/// Formats rows as CSV (RFC 4180).
-pub(super) fn csv<'r>(titles: &[&str], rows: impl Iterator<Item = &'r Vec<String>>) -> String {
+/// Formats rows as CSV (RFC 4180): at most [`MOST_ROWS`], and a last line if there are more.
+pub(super) fn csv(titles: &[&str], rows: &[Vec<String>]) -> String {
     let mut out = String::new();
     let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let cells: Vec<String> = cells.map(cell).collect();
         let _ = write!(out, "{}\r\n", cells.join(","));
     };
     line(&mut titles.iter().copied());
-    rows.for_each(|row| line(&mut row.iter().map(String::as_str)));
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    shown.iter().for_each(|row| line(&mut row.iter().map(String::as_str)));
+    let more = rows.len() - shown.len();
+    if more > 0 {
+        let note = format!("and {} in the record", count(more as u64, "more row"));
+        let empty = titles.iter().skip(1).map(|_| "");
+        line(&mut [note.as_str()].into_iter().chain(empty));
+    }
     out
 }
 
 /// Returns a cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
 fn cell(text: &str) -> String {
-    let shown = printable(text);
+    let cut = cut(text);
+    let shown = printable(&cut);
     let text = if is_formula(text) { format!("'{shown}") } else { shown.into_owned() };
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -143,7 +157,19 @@ mod tests {
             assert_eq!(cell(text), expected, "{text}");
         }
         let rows = [vec!["1".to_owned(), "a,b".to_owned()]];
-        assert_eq!(csv(&["run", "text"], rows.iter()), "run,text\r\n1,\"a,b\"\r\n");
+        assert_eq!(csv(&["run", "text"], &rows), "run,text\r\n1,\"a,b\"\r\n");
+    }
+
+    #[test]
+    fn saved_table_names_the_rows_and_the_text_that_it_cuts() {
+        let rows = vec![vec!["1".to_owned(), "a".to_owned()]; MOST_ROWS + 1];
+        let table = csv(&["run", "text"], &rows[..MOST_ROWS]);
+        assert_eq!((table.lines().count(), table.lines().last()), (MOST_ROWS + 1, Some("1,a")));
+        let table = csv(&["run", "text"], &rows);
+        assert_eq!(table.lines().count(), MOST_ROWS + 2);
+        assert_eq!(table.lines().last(), Some("and 1 more row in the record,"));
+        let long = csv(&["text"], &[vec!["x".repeat(100_000)]]);
+        assert!(long.len() < 5_000 && long.ends_with("x…\r\n"), "{}", long.len());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Figures are inline SVG with presentation attributes. The one style element only arranges and
 //! colours. Every text is escaped, and the bytes depend on the page alone.
 
+mod cut;
 mod document;
 mod file;
 mod run;

@@ -1,0 +1,14 @@
+//! The longest text of a document.
+
+use std::borrow::Cow;
+
+/// Most characters of a text; the longest are cut.
+const MOST_CHARACTERS: usize = 4_000;
+
+/// Returns a text, cut if it is very long.
+pub(super) fn cut(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
