@@ -62,6 +62,13 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(number))
 }
 
+/// Formats processors, which a quota may divide: `1 processor`, `0.4 processors`.
+pub(crate) fn processors(number: f64) -> String {
+    let rounded = (number * 100.0).round() / 100.0;
+    let plural = if rounded == 1.0 { "" } else { "s" };
+    format!("{rounded} processor{plural}")
+}
+
 /// Formats a range, with the unit once if it is the same: `1.40–1.55 ms`.
 pub(crate) fn range(low: &str, high: &str) -> String {
     let unit = |text: &str| text.find([' ', '/']).unwrap_or(text.len());
@@ -186,5 +193,18 @@ mod tests {
     fn count_of_one_is_singular() {
         assert_eq!(count(1, "client"), "1 client");
         assert_eq!(count(1_200, "client"), "1,200 clients");
+    }
+
+    #[test]
+    fn part_of_a_processor_is_not_rounded_to_none() {
+        for (number, expected) in [
+            (0.4, "0.4 processors"),
+            (1.0, "1 processor"),
+            (1.004, "1 processor"),
+            (1.25, "1.25 processors"),
+            (64.0, "64 processors"),
+        ] {
+            assert_eq!(processors(number), expected, "{number}");
+        }
     }
 }

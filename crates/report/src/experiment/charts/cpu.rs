@@ -7,7 +7,7 @@ use workload::question::CpuOwner;
 use super::positions::Positions;
 use super::subject::Subject;
 use crate::figure::{Axis, Bar, Figure, Ink, LegendEntry, Mark, Swatch, Unit};
-use crate::number::percent;
+use crate::number::{percent, processors};
 
 /// Width of the bars of a point, as a fraction of its slot.
 const BARS: f64 = 0.76;
@@ -107,7 +107,7 @@ fn caption(subject: &Subject<'_>, shares: &[Share<'_>]) -> String {
     format!(
         "At most {} of {} busy, at {}{name}.",
         percent(busy(&most)),
-        crate::number::count(most.share.processors.round() as u64, "processor"),
+        processors(most.share.processors),
         subject.sweep.values[most.point]
     )
 }

@@ -190,6 +190,14 @@ fn parts_of_processor_time_stand_on_each_other_up_to_the_whole() {
 }
 
 #[test]
+fn quota_below_one_processor_is_not_rounded_to_none() {
+    let mut sweep = sweep(&POINTS, 1);
+    let points = &mut sweep.curves[0].points;
+    points.iter_mut().for_each(|point| point.cpu[0].processors = 0.4);
+    assert_eq!(drawn(&sweep)[2].caption, "At most 75 % of 0.4 processors busy, at 4.");
+}
+
+#[test]
 fn points_without_numbers_are_in_slots_and_gaps_are_named() {
     let points = [("off", 100.0, 2.0), ("on", 190.0, 3.0)];
     let mut sweep = sweep(&points, 1);
