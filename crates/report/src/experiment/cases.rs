@@ -54,7 +54,7 @@ fn saturated(search: &SaturationView) -> TestCase {
         group: TestGroup::Validity,
         name: format!("load of the arms: {}", search.asked()),
         result: if sentence.is_some() { TestResult::Passed } else { TestResult::Error },
-        text: sentence.or_else(|| search.failure()).unwrap_or_default(),
+        text: sentence.or(search.failure()).or(search.progress()).unwrap_or_default(),
     }
 }
 
@@ -198,4 +198,59 @@ fn slos(arm: &ArmView) -> impl Iterator<Item = TestCase> + '_ {
         result: if slo.missed == 0 { TestResult::Passed } else { TestResult::Failure },
         text: lines::slo_outcome(slo),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::saturate::{NextSaturationStep, SaturationKind};
+    use workload::question::Saturated;
+
+    use super::super::fixtures::{experiment, search};
+    use super::super::{experiment_html, experiment_markdown, experiment_text};
+    use super::*;
+
+    /// Returns an experiment that was interrupted after this number of steps.
+    fn interrupted(steps: usize) -> ExperimentView {
+        let search = search(Saturated::Gain { least: 0.02 }, SaturationKind::Reached, 0.4);
+        let next = NextSaturationStep::Run { step: steps, value: 32.0, attempt: 0 };
+        let made = search.steps[..steps].to_vec();
+        ExperimentView {
+            state: ExperimentState::Interrupted,
+            saturation: Some(SaturationView { steps: made, next, ..search }),
+            ..experiment()
+        }
+    }
+
+    #[track_caller]
+    fn check(view: &ExperimentView, words: &str, has_steps: bool) {
+        let suite = TestSuite::of_experiment(view, false);
+        let case = suite.cases.iter().find(|case| case.name.starts_with("load of the arms"));
+        let case = case.expect("the case of the load");
+        assert_eq!((case.result, case.text.as_str()), (TestResult::Error, words));
+        let text = experiment_text(view);
+        let answer =
+            format!("No answer: the experiment was interrupted; {words}. --resume continues it\n");
+        assert!(text.starts_with(&answer), "{text}");
+        assert_eq!(text.contains("\nsteps of [saturate] on plain\n"), has_steps, "{text}");
+        let markdown = experiment_markdown(view);
+        assert!(markdown.contains(words), "{markdown}");
+        assert_eq!(markdown.contains("steps: "), has_steps, "{markdown}");
+        let page = experiment_html(view);
+        assert!(page.contains(words), "{page}");
+        assert_eq!(page.contains("Steps of the search for saturation"), has_steps, "{page}");
+    }
+
+    #[test]
+    fn experiment_without_a_load_yet_says_how_many_steps_were_made() {
+        check(&interrupted(0), "the load is not found yet: 0 steps were made", false);
+        check(&interrupted(1), "the load is not found yet: 1 step was made", true);
+        check(&interrupted(2), "the load is not found yet: 2 steps were made", true);
+    }
+
+    #[test]
+    fn repeated_step_is_not_made() {
+        let mut view = interrupted(2);
+        view.saturation.as_mut().unwrap().steps[1].state = "repeated";
+        check(&view, "the load is not found yet: 1 step was made", true);
+    }
 }

@@ -16,7 +16,9 @@ pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
         ExperimentState::Interrupted => {
-            Some("the experiment was interrupted. --resume continues it".to_owned())
+            let progress = view.saturation.as_ref().and_then(SaturationView::progress);
+            let progress = progress.map_or_else(String::new, |progress| format!("; {progress}"));
+            Some(format!("the experiment was interrupted{progress}. --resume continues it"))
         }
         ExperimentState::InstrumentFailed | ExperimentState::NotObserved => {
             let failure = view.saturation.as_ref().and_then(SaturationView::failure);

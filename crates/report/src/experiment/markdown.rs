@@ -59,7 +59,8 @@ fn validity(out: &mut Document, view: &ExperimentView) {
     };
     out.list(&all_escaped(&arms), 3);
     let asked = |search: &SaturationView| {
-        [format!("saturate: {}", search.asked()), search.steps_in_a_line()]
+        let asked = format!("saturate: {}", search.asked());
+        [asked].into_iter().chain(search.steps_in_a_line())
     };
     let asked: Vec<String> = view.saturation.iter().flat_map(asked).collect();
     out.list(&all_escaped(&asked), 2);

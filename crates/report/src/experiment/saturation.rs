@@ -126,9 +126,12 @@ impl SaturationView {
         match self.question.until {
             Saturated::Cpu { .. } => {
                 let step = judged.find(|step| step.value == found.value);
-                let of = step.and_then(|step| step.cpu).map(|cpu| processors(cpu.processors));
+                let of = step
+                    .and_then(|step| step.cpu)
+                    .map(|cpu| cpu.processors)
+                    .map(number::processors);
                 let share = number::percent(found.measured);
-                format!("{share}{}", of.unwrap_or_default())
+                of.map_or_else(|| share.clone(), |processors| format!("{share} of {processors}"))
             }
             Saturated::Gain { .. } => {
                 let values: Vec<String> = judged.map(|step| self.value(step.value)).collect();
@@ -162,6 +165,21 @@ impl SaturationView {
                     }
                 })
             }
+        }
+    }
+
+    /// Returns the sentence that says how far the steps came, if they have not ended.
+    pub(super) fn progress(&self) -> Option<String> {
+        match self.next {
+            NextSaturationStep::Run { .. } => {
+                let made = self.steps.iter().filter(|step| step.state == "counts").count();
+                let were = if made == 1 { "was" } else { "were" };
+                let steps = number::count(made as u64, "step");
+                Some(format!("the load is not found yet: {steps} {were} made"))
+            }
+            NextSaturationStep::Found(_)
+            | NextSaturationStep::InstrumentFailed { .. }
+            | NextSaturationStep::NotObserved => None,
         }
     }
 
@@ -204,8 +222,9 @@ impl SaturationView {
         self.steps.iter().map(|step| self.row(step)).collect()
     }
 
-    /// Returns the steps in one line: `steps: 1: 99.2/s; 2: 196/s, cpu(database) 40 %`.
-    pub(super) fn steps_in_a_line(&self) -> String {
+    /// Returns the steps in one line: `steps: 1: 99.2/s; 2: 196/s, cpu(database) 40 %`; `None`
+    /// before the first one.
+    pub(super) fn steps_in_a_line(&self) -> Option<String> {
         let step = |step: &SaturationStepView| {
             let rate = step.completed_per_s.map_or_else(|| NONE.to_owned(), number::rate);
             let cpu = step.cpu.map_or_else(String::new, |cpu| {
@@ -218,7 +237,7 @@ impl SaturationView {
             format!("{}: {rate}{cpu}{state}", self.value(step.value))
         };
         let steps: Vec<String> = self.steps.iter().map(step).collect();
-        format!("steps: {}", steps.join("; "))
+        (!steps.is_empty()).then(|| format!("steps: {}", steps.join("; ")))
     }
 
     fn row(&self, step: &SaturationStepView) -> [String; 6] {
@@ -254,12 +273,6 @@ fn is_saturated(found: &Saturation) -> bool {
         SaturationKind::Reached | SaturationKind::AtFirst => true,
         SaturationKind::NotReached => false,
     }
-}
-
-/// Returns the processors of a share: ` of 2 processors`.
-fn processors(number: f64) -> String {
-    let word = if number == 1.0 { "processor" } else { "processors" };
-    format!(" of {} {word}", (number * 100.0).round() / 100.0)
 }
 
 #[cfg(test)]
@@ -344,6 +357,6 @@ mod tests {
         assert_eq!(gains(&view), ["", ""]);
         assert_eq!(view.rows()[1][5], "VALID, repeated");
         let line = "steps: 8: 800/s, cpu(database) 0 %; 16: 1,600/s, cpu(database) 0 %, repeated";
-        assert_eq!(view.steps_in_a_line(), line);
+        assert_eq!(view.steps_in_a_line().as_deref(), Some(line));
     }
 }

@@ -79,16 +79,22 @@ fn asked(out: &mut String, view: &ExperimentView, search: &CapacityView) {
     }
 }
 
-/// Writes the table of trials.
+/// Writes the table of trials; nothing before the first one.
 fn trials(out: &mut String, search: &CapacityView) {
+    if search.trials.is_empty() {
+        return;
+    }
     let mut rows = vec![search.columns().map(|(title, _)| title.to_owned())];
     rows.extend(search.trials.iter().map(|trial| trial.row(search)));
     let _ = writeln!(out, "\ntrials");
     table(out, &rows);
 }
 
-/// Writes the table of the steps of a search for saturation.
+/// Writes the table of the steps of a search for saturation; nothing before the first one.
 fn steps(out: &mut String, view: &ExperimentView, search: &SaturationView) {
+    if search.steps.is_empty() {
+        return;
+    }
     let baseline = view.arms.first().map_or("", |arm| &arm.name);
     let _ = writeln!(out, "\nsteps of [saturate] on {}", printable(baseline));
     table(out, &[&[search.columns().map(|(title, _)| title)], &*search.rows()].concat());
@@ -154,7 +160,7 @@ pub(super) fn limiters(out: &mut String, arms: &[ArmView], arm: &ArmComparison) 
     }
 }
 
-/// Writes the table of metrics.
+/// Writes the table of metrics; nothing if none is shown.
 pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
     let (baseline, name) = (&arms[arm.baseline].name, &arms[arm.arm].name);
     let mut rows = vec![[
@@ -166,6 +172,9 @@ pub(super) fn metrics(out: &mut String, arms: &[ArmView], arm: &ArmComparison) {
         String::new(),
     ]];
     rows.extend(lines::shown(arm).map(lines::row));
+    if rows.len() == 1 {
+        return;
+    }
     let _ = writeln!(out);
     table(out, &rows);
     if let Some(levels) = lines::levels(lines::shown(arm)) {
