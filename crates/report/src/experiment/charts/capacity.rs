@@ -73,9 +73,9 @@ impl Judged<'_> {
     }
 
     /// Returns the vertical axis of these trials; one without a request beyond the bound lies at
-    /// its lower end.
+    /// its lower end, and one with an infinite ratio at its upper end.
     fn y(&self, placed: &[Placed<'_>]) -> Axis {
-        let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0);
+        let shown = || placed.iter().filter_map(|it| it.y).filter(|y| *y > 0.0 && y.is_finite());
         let low = shown().fold(LOWEST * self.allowed(), f64::min);
         let high = shown().fold(2.0 * self.allowed(), f64::max);
         let (title, unit) = match self.condition.allowed_share() {
@@ -154,7 +154,7 @@ fn write_trials(
     let place = |it: &Placed<'_>| Point {
         x: it.trial.trial.value,
         // Without a measure the load was not carried: the trial lies at the upper end.
-        y: it.y.map_or(y.to, |y_of| y_of.max(y.from)),
+        y: it.y.map_or(y.to, |y_of| y_of.max(y.from).min(y.to)),
     };
     for (name, ink, symbols) in OUTCOMES {
         for is_hollow in [false, true] {
@@ -280,8 +280,10 @@ fn caption(judged: &Judged<'_>, placed: &[Placed<'_>]) -> String {
     let mut text = judged.view.counts();
     let zeros = placed.iter().filter(|it| it.y == Some(0.0)).count();
     let unmeasured = placed.iter().filter(|it| it.y.is_none()).count();
+    let infinite = placed.iter().filter(|it| it.y == Some(f64::INFINITY)).count();
     let ends = [
         (zeros, "without a request beyond the bound", "lower"),
+        (infinite, "with an infinite ratio to the bound", "upper"),
         (unmeasured, "without a measure, because the load was not carried,", "upper"),
     ];
     for (number, what, end) in ends {
@@ -423,6 +425,30 @@ mod tests {
              the bound lies at the lower end; 1 trial without a measure, because the load was not \
              carried, lies at the upper end."
         );
+    }
+
+    #[test]
+    fn infinite_ratio_lies_at_the_upper_end_and_is_counted() {
+        let mut view = search();
+        let condition = &mut view.order.conditions[0];
+        condition.slo = Slo {
+            text: "throughput(read) > 500".to_owned(),
+            metric: Metric::Throughput,
+            side: Side::Above,
+            bound: 500.0,
+        };
+        for (trial, value) in view.trials.iter_mut().zip([1_000.0, 0.0, 400.0, 500.0, 600.0]) {
+            trial.trial.measures = vec![Measure::Value { value, standard_error: None }];
+        }
+        let figure = &figures(&view)[1];
+        assert!((2.0..10.0).contains(&figure.y.to), "{:?}", figure.y);
+        let failed = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Symbols { symbol: Symbol::HollowDown, points, .. } => Some(points.clone()),
+            _ => None,
+        });
+        assert_eq!(failed, Some(vec![Point { x: 1_600.0, y: figure.y.to }]));
+        let words = "; 1 trial with an infinite ratio to the bound lies at the upper end.";
+        assert!(figure.caption.ends_with(words), "{}", figure.caption);
     }
 
     #[test]

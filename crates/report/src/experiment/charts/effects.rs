@@ -234,43 +234,119 @@ fn figure_of_pairs(arms: &[ArmView], effect: &Effect<'_>) -> Figure {
         Scale::Ratio => pair.arm / pair.baseline - 1.0,
         Scale::Difference => pair.arm - pair.baseline,
     });
-    let points: Vec<Point> =
-        (1..).map(f64::from).zip(differences).map(|(x, y)| Point { x, y }).collect();
-    let finite = || points.iter().map(|point| point.y).filter(|y| y.is_finite());
+    let differences: Vec<f64> = differences.collect();
     let ends = compared.interval.map_or([compared.change; 2], |it| [it.low, it.high]);
-    let low = finite().chain(ends).fold(0.0, f64::min);
-    let high = finite().chain(ends).fold(0.0, f64::max);
+    let finite = || differences.iter().copied().chain(ends).filter(|y| y.is_finite());
+    let low = finite().fold(0.0, f64::min);
+    let high = finite().fold(0.0, f64::max);
+    let y = Axis::linear("change within the pair", Unit::Change, [low, high]);
+    // What is infinite lies at an end of the axis.
+    let within = |value: f64| value.clamp(y.from, y.to);
+    let points = (1..).map(f64::from).zip(&differences);
+    let points: Vec<Point> = points.map(|(x, y)| Point { x, y: within(*y) }).collect();
     let last = points.len() as f64 + 0.5;
-    let extent = |at: f64| Extent { at, low: ends[0], high: ends[1] };
+    let extent = |at: f64| Extent { at, low: within(ends[0]), high: within(ends[1]) };
+    let line = [0.5, last].map(|x| Point { x, y: within(compared.change) });
     let (ink, stroke) = (Ink::Series(0), Stroke::Dashed);
     let level = sentence::level(change.alpha);
-    let same = finite().filter(|y| (*y > 0.0) == (compared.change > 0.0)).count();
     Figure {
         name: format!("pairs.{}.{name}", change.metric),
         title: format!("Pairs: {} of {name} against {}", change.metric, arms[arm.baseline].name),
-        caption: format!(
-            "{same} of {} pairs changed in the direction of the estimate, {}.",
-            points.len(),
-            sentence::signed(compared.change, scale)
-        ),
+        caption: caption_of_pairs(&differences, compared, scale),
         x: Axis::linear("pair, in the order of time", Unit::Number, [0.5, last])
             .within([0.5, last]),
-        y: Axis::linear("change within the pair", Unit::Change, [low, high]),
         marks: vec![
             Mark::Level { ink: Ink::Plain, at: 0.0, label: String::new() },
             Mark::Band { ink, is_solid: false, extents: vec![extent(0.5), extent(last)] },
-            Mark::Line {
-                ink,
-                stroke,
-                points: [0.5, last].map(|x| Point { x, y: compared.change }).to_vec(),
-            },
+            Mark::Line { ink, stroke, points: line.to_vec() },
             Mark::Dots { ink: Ink::Series(1), points },
         ],
+        y,
         legend: vec![
             LegendEntry::new(Ink::Series(1), Swatch::Dot, "a pair of runs"),
             LegendEntry::new(ink, Swatch::Line(stroke), "estimate"),
             LegendEntry::new(ink, Swatch::Spread, format!("its {level} confidence interval")),
         ],
         missing: None,
+    }
+}
+
+fn caption_of_pairs(differences: &[f64], compared: &Compared, scale: Scale) -> String {
+    let known = differences.iter().filter(|it| !it.is_nan());
+    let same = known.filter(|it| (**it > 0.0) == (compared.change > 0.0)).count();
+    let all = differences.len();
+    let estimate = sentence::signed(compared.change, scale);
+    let mut text =
+        format!("{same} of {all} pairs changed in the direction of the estimate, {estimate}");
+    let infinite = differences.iter().filter(|it| it.is_infinite()).count();
+    if infinite > 0 {
+        let lie = if infinite == 1 { "lies" } else { "lie" };
+        let pairs = count(infinite as u64, "pair");
+        text += &format!("; {pairs} with an infinite change {lie} at an end of the axis");
+    }
+    if compared.interval.is_some_and(|it| it.low.is_infinite() || it.high.is_infinite()) {
+        text += "; an end of the interval is infinite";
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use analyze::compare::{ChangeInterval, SampleValues};
+
+    use super::super::super::fixtures::{comparison, experiment};
+    use super::*;
+
+    fn pairs(comparison: &Comparison) -> Figure {
+        let arms = experiment().arms;
+        let comparisons = vec![(None, comparison)];
+        figures(&Subject { arms: &arms, comparisons, limits: &[], missing: "" }).remove(1)
+    }
+
+    fn compared(comparison: &mut Comparison) -> &mut Compared {
+        comparison.arms[0].changes[0].compared.as_mut().unwrap()
+    }
+
+    #[track_caller]
+    fn check(comparison: &Comparison, caption: &str) -> Figure {
+        let figure = pairs(comparison);
+        assert!(
+            figure.y.from > -1.0 && figure.y.to < 1.0 && figure.y.ticks.len() < 20,
+            "{figure:?}"
+        );
+        assert_eq!(figure.caption, caption);
+        figure
+    }
+
+    #[test]
+    fn infinite_end_of_an_interval_is_drawn_at_the_end_of_the_axis() {
+        let mut comparison = comparison(-0.1);
+        let words = "6 of 6 pairs changed in the direction of the estimate, −10.0 %";
+        check(&comparison, &format!("{words}."));
+        compared(&mut comparison).interval =
+            Some(ChangeInterval { low: -0.2, high: f64::INFINITY });
+        let figure = check(&comparison, &format!("{words}; an end of the interval is infinite."));
+        let band = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Band { extents, .. } => Some((extents[0].low, extents[0].high)),
+            _ => None,
+        });
+        assert_eq!(band, Some((-0.2, figure.y.to)));
+    }
+
+    #[test]
+    fn pair_of_infinite_change_is_drawn_at_the_end_of_the_axis_and_counted() {
+        let mut comparison = comparison(-0.1);
+        let SampleValues::Pairs(pairs) = &mut compared(&mut comparison).values else {
+            panic!("pairs");
+        };
+        pairs[2].baseline = 0.0;
+        let words = "5 of 6 pairs changed in the direction of the estimate, −10.0 %; 1 pair with \
+                     an infinite change lies at an end of the axis.";
+        let figure = check(&comparison, words);
+        let points = figure.marks.iter().find_map(|mark| match mark {
+            Mark::Dots { points, .. } => Some(points.clone()),
+            _ => None,
+        });
+        assert!((points.unwrap()[2].y - figure.y.to).abs() < 1e-9, "{:?}", figure.y);
     }
 }
