@@ -33,10 +33,10 @@ pub use charts::figures;
 pub use experiment::{
     ArmView, CapacityView, ComparisonView, DifferenceView, EffectView, ExperimentState,
     ExperimentView, FalseAlarms, LoadDifference, MachineView, NoteView, ObjectionView,
-    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunView, SaturationStepView,
-    SaturationView, SweepView, TrialView, comparison_figures, comparison_html, comparison_json,
-    comparison_markdown, comparison_text, experiment_figures, experiment_html, experiment_json,
-    experiment_markdown, experiment_text, two_runs,
+    RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView,
+    SaturationStepView, SaturationView, SweepView, TrialView, comparison_figures, comparison_html,
+    comparison_json, comparison_markdown, comparison_text, experiment_figures, experiment_html,
+    experiment_json, experiment_markdown, experiment_text, two_runs,
 };
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analyze::capacity::{self, CapacityOrder};
 use analyze::compare::RunFigures;
-use archive::{NoteRow, RecordErrorKind};
+use archive::{NoteRow, Phase, RecordErrorKind};
 use base::units::grouped;
 use base::{Class, Clock, Monotonic, Nanos, Secrets, Seed, Stamp, WallTime};
 use engine::{Options, Stop};
@@ -17,7 +17,7 @@ use lab::experiment::{
 use lab::{OpenError, Order, RecordPlace};
 use report::{
     ArmView, CapacityView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView,
-    RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
+    RunPhase, RunView, SaturationStepView, SaturationView, SweepView, TestSuite, TrialView,
 };
 use workload::Overrides;
 use workload::question::{Arm, Restore, SaturateQuestion, Saturated, VariedLoad};
@@ -189,7 +189,7 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
         round: run.row.round,
         arm: run.arm,
         point: run.row.point.clone(),
-        phase: run.row.phase.name(),
+        phase: phase(run.row.phase),
         attempt: run.row.attempt,
         state: run.row.state.name(),
         seed: run.row.seed,
@@ -229,6 +229,15 @@ pub(crate) fn view_of(recorded: &RecordedExperiment, path: &Path) -> ExperimentV
 
 fn note(one: &NoteRow) -> NoteView {
     NoteView { at: one.at.to_string(), text: one.text.clone() }
+}
+
+fn phase(phase: Phase) -> RunPhase {
+    match phase {
+        Phase::Compare => RunPhase::Compare,
+        Phase::Sweep => RunPhase::Sweep,
+        Phase::Saturate => RunPhase::Saturate,
+        Phase::Capacity => RunPhase::Capacity,
+    }
 }
 
 /// Returns the view of the facts about the differences of an arm.

@@ -9,7 +9,7 @@ use super::alarms::FalseAlarms;
 use super::capacity::CapacityView;
 use super::charts::experiment_figures;
 use super::saturation::SaturationView;
-use super::view::{ArmView, ExperimentView, RunView};
+use super::view::{ArmView, ExperimentView, RunPhase, RunView};
 use super::{lines, sentence, sweep, sweep_html};
 use crate::figure::Figure;
 use crate::html::{Badge, Document, Section};
@@ -214,8 +214,10 @@ fn runs(out: &mut Document, view: &ExperimentView) {
         let mut row = vec![
             run.number.to_string(),
             match run.phase {
-                "saturate" => format!("step {}", run.round + 1),
-                _ => (run.round + 1).to_string(),
+                RunPhase::Saturate => format!("step {}", run.round + 1),
+                RunPhase::Compare | RunPhase::Sweep | RunPhase::Capacity => {
+                    (run.round + 1).to_string()
+                }
             },
             view.arms[run.arm].name.clone(),
         ];
@@ -232,4 +234,34 @@ fn runs(out: &mut Document, view: &ExperimentView) {
     columns.extend(["use", "verdict", "objections"].map(|title| (title, Align::Left)));
     let rows: Vec<Vec<String>> = view.runs.iter().map(row).collect();
     out.rows("Runs, in the order of time", &columns, &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::experiment;
+    use super::*;
+
+    #[test]
+    fn steps_of_a_search_are_told_from_rounds() {
+        let run = |number: u32, phase: RunPhase| RunView {
+            number,
+            round: 0,
+            arm: 0,
+            point: None,
+            phase,
+            attempt: 0,
+            state: "counts",
+            seed: 1,
+            verdict: Status::Pass,
+            objections: Vec::new(),
+        };
+        let runs = vec![run(1, RunPhase::Saturate), run(2, RunPhase::Compare)];
+        let page = experiment_html(&ExperimentView { runs, ..experiment() });
+        let row = |run: u32, round: &str| {
+            let [run, round] = [run.to_string(), round.to_owned()]
+                .map(|cell| format!("<td class=\"number\"><bdi>{cell}</bdi></td>"));
+            format!("<tr>{run}{round}")
+        };
+        assert!(page.contains(&row(1, "step 1")) && page.contains(&row(2, "1")), "{page}");
+    }
 }

@@ -290,7 +290,7 @@ fn run(view: &ExperimentView, run: &RunView) -> Value {
         "round": run.round,
         "arm": view.arms[run.arm].name,
         "point": run.point,
-        "phase": run.phase,
+        "phase": run.phase.name(),
         "attempt": run.attempt,
         "state": run.state,
         "seed": run.seed,

@@ -59,5 +59,6 @@ pub use sweep::SweepView;
 pub use text::experiment_text;
 pub use two_runs::two_runs;
 pub use view::{
-    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunView,
+    ArmView, DifferenceView, EffectView, ExperimentState, ExperimentView, NoteView, RunPhase,
+    RunView,
 };

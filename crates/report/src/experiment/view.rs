@@ -111,8 +111,8 @@ pub struct RunView {
     pub arm: usize,
     /// The value of what the experiment varies; `None` if it varies nothing.
     pub point: Option<String>,
-    /// The word for the part of the experiment to which it belongs.
-    pub phase: &'static str,
+    /// The part of the experiment to which it belongs.
+    pub phase: RunPhase,
     /// Number of earlier attempts at its round.
     pub attempt: u32,
     /// The word for its use: counts, repeated, abandoned.
@@ -123,6 +123,19 @@ pub struct RunView {
     pub verdict: Status,
     /// The checks that object.
     pub objections: Vec<&'static str>,
+}
+
+/// A part of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunPhase {
+    /// Rounds in which arms are compared.
+    Compare,
+    /// Rounds over the points of a sweep.
+    Sweep,
+    /// Steps of the search for saturation.
+    Saturate,
+    /// Trials of a capacity search.
+    Capacity,
 }
 
 /// A remark in the record.
@@ -150,6 +163,18 @@ pub struct DifferenceView {
     pub rounds: Option<[u32; 2]>,
     /// The values: of the baseline and of the arm, or of the two rounds.
     pub values: [String; 2],
+}
+
+impl RunPhase {
+    /// Returns the word in documents.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            RunPhase::Compare => "compare",
+            RunPhase::Sweep => "sweep",
+            RunPhase::Saturate => "saturate",
+            RunPhase::Capacity => "capacity",
+        }
+    }
 }
 
 impl ExperimentState {
