@@ -21,6 +21,8 @@ pub struct SaturationStep {
     pub throughput_per_s: Option<f64>,
     /// The share of its processors that the component of the condition used, if observed.
     pub cpu: Option<f64>,
+    /// True if the load exceeds the capacity: the backlog of the job grew.
+    pub exceeds_capacity: bool,
     /// True if the load generator or the machine made the run INVALID.
     pub is_instrument_invalid: bool,
 }
@@ -33,7 +35,7 @@ pub struct Saturation {
     /// The way in which it was found.
     pub kind: SaturationKind,
     /// The measured share or gain, as a fraction, that ended the steps; the last one if none met
-    /// the condition.
+    /// the condition. A gain over nothing is infinite.
     pub measured: f64,
 }
 
@@ -44,6 +46,9 @@ pub enum SaturationKind {
     Reached,
     /// The smallest load already meets the condition.
     AtFirst,
+    /// The next load exceeds the capacity. There the backlog grows, so that figures depend on the
+    /// length of the run.
+    Overloaded,
     /// The largest load does not meet the condition: the maximum is at least this.
     NotReached,
 }
@@ -74,7 +79,13 @@ pub enum NextSaturationStep {
 impl SaturationStep {
     /// Returns the step of a run that the load generator or the machine made INVALID.
     pub fn spoiled(value: f64) -> SaturationStep {
-        SaturationStep { value, throughput_per_s: None, cpu: None, is_instrument_invalid: true }
+        SaturationStep {
+            value,
+            throughput_per_s: None,
+            cpu: None,
+            exceeds_capacity: false,
+            is_instrument_invalid: true,
+        }
     }
 
     /// Returns the step of a run at a value.
@@ -87,6 +98,7 @@ impl SaturationStep {
             value,
             throughput_per_s: figures.completed(question.vary.job()),
             cpu,
+            exceeds_capacity: figures.exceeds_capacity(question.vary.job()),
             is_instrument_invalid: figures.verdict.instrument == Status::Invalid,
         }
     }
@@ -130,30 +142,44 @@ fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturatio
         kind: if is_first { SaturationKind::AtFirst } else { SaturationKind::Reached },
         measured,
     };
+    let overloaded = |measured: f64| {
+        let previous = before.last().filter(|_| last.exceeds_capacity)?;
+        Some(Saturation { value: previous.value, kind: SaturationKind::Overloaded, measured })
+    };
     match until {
         Saturated::Cpu { least, .. } => {
             let share = last.cpu?;
+            if let Some(found) = overloaded(share) {
+                return Some(Some(found));
+            }
             Some((share >= least).then(|| found(last, before.is_empty(), share)))
         }
         Saturated::Gain { least } => {
             let Some(previous) = before.last() else { return last.throughput_per_s.map(|_| None) };
-            let gain = gain(previous, last)?;
+            let gain = step_gain(previous, last)?;
+            if let Some(found) = overloaded(gain) {
+                return Some(Some(found));
+            }
             Some((gain < least).then(|| found(previous, before.len() == 1, gain)))
         }
     }
 }
 
-/// Returns the gain of throughput from one step to the next, as a fraction.
-fn gain(previous: &SaturationStep, step: &SaturationStep) -> Option<f64> {
-    let (before, now) = (previous.throughput_per_s?, step.throughput_per_s?);
+fn step_gain(previous: &SaturationStep, step: &SaturationStep) -> Option<f64> {
+    Some(gain(previous.throughput_per_s?, step.throughput_per_s?))
+}
+
+/// Returns the gain of throughput from one load to the next, as a fraction; it is infinite if
+/// nothing was completed at the first one.
+pub fn gain(before: f64, now: f64) -> f64 {
     // Nothing completed at either load: more load gains nothing.
-    Some(if before > 0.0 || now > 0.0 { now / before - 1.0 } else { 0.0 })
+    if before > 0.0 || now > 0.0 { now / before - 1.0 } else { 0.0 }
 }
 
 fn not_reached(until: Saturated, steps: &[SaturationStep]) -> NextSaturationStep {
     let measured = match (until, steps) {
         (Saturated::Cpu { .. }, [.., last]) => last.cpu,
-        (Saturated::Gain { .. }, [.., previous, last]) => gain(previous, last),
+        (Saturated::Gain { .. }, [.., previous, last]) => step_gain(previous, last),
         (Saturated::Cpu { .. } | Saturated::Gain { .. }, _) => None,
     };
     match (measured, steps.last()) {
@@ -185,6 +211,7 @@ mod tests {
             value,
             throughput_per_s: Some(measured),
             cpu: Some(measured),
+            exceeds_capacity: false,
             is_instrument_invalid: false,
         }
     }
@@ -231,6 +258,22 @@ mod tests {
         assert!(found(1.0, SaturationKind::AtFirst)(next(GAIN, &[0.0, 0.0])));
         let run = NextSaturationStep::Run { step: 2, attempt: 0, value: 4.0 };
         assert_eq!(next(GAIN, &[0.0, 5.0]), run);
+    }
+
+    /// Beyond the capacity figures depend on the length of the run.
+    #[test]
+    fn load_beyond_the_capacity_is_not_used() {
+        for until in [CPU, GAIN] {
+            let beyond = SaturationStep { exceeds_capacity: true, ..step(4.0, 0.99) };
+            let runs = [step(1.0, 0.3), step(2.0, 0.6), beyond];
+            let next = next_saturation_step(&question(until), &runs);
+            assert!(found(2.0, SaturationKind::Overloaded)(next), "{until} {next:?}");
+        }
+    }
+
+    #[test]
+    fn gain_over_nothing_is_infinite() {
+        assert_eq!((gain(0.0, 5.0), gain(0.0, 0.0), gain(4.0, 5.0)), (f64::INFINITY, 0.0, 0.25));
     }
 
     /// A busy database in a run that the load generator spoiled proves nothing.

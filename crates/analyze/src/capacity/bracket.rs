@@ -76,14 +76,15 @@ impl Bracket {
     }
 
     /// Narrows the gap between the largest value that did not fail and a value that the generator
-    /// cannot produce, until a value fails or the gap is narrow. Returns the smallest value that
-    /// the generator cannot produce.
+    /// cannot produce, until a value fails or the gap is narrow. Returns what keeps the gap from
+    /// being narrowed further; nothing if a value failed.
     pub(super) fn approach(
         &mut self,
         replay: &mut Replay<'_>,
         limit: f64,
-    ) -> Result<f64, TrialRequest> {
+    ) -> Result<Vec<Irregular>, TrialRequest> {
         let (vary, mut limit) = (&replay.order.vary, limit);
+        let mut irregular = Vec::new();
         while self.high.is_none() {
             let floor = self.floor();
             let Some(middle) = floor.and_then(|floor| between(vary, floor, limit, NARROW)) else {
@@ -95,11 +96,17 @@ impl Bracket {
                 Ok(outcome) => self.add(middle, &outcome),
                 Err(Pause::Irregular(Irregular::GeneratorLimited { value })) => limit = value,
                 // The value that passed can still be confirmed.
-                Err(Pause::Irregular(_)) => break,
+                Err(Pause::Irregular(why)) => {
+                    irregular.push(why);
+                    break;
+                }
                 Err(Pause::Run(request)) => return Err(request),
             }
         }
-        Ok(limit)
+        if self.high.is_none() {
+            irregular.insert(0, Irregular::GeneratorLimited { value: limit });
+        }
+        Ok(irregular)
     }
 
     /// Returns the settable value in the middle of a bracket that is wider than `narrow`.

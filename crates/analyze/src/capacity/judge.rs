@@ -16,7 +16,7 @@ pub(super) const DECIDED: f64 = 2.5;
 const ACHIEVED: f64 = 0.99;
 
 /// Dispersion of a count whose correlation is unknown.
-const UNKNOWN_DISPERSION: f64 = 10.0;
+pub(super) const UNKNOWN_DISPERSION: f64 = 10.0;
 
 /// Judges the trials of one value together. Invalid trials count only if there are no others.
 pub(super) fn judge(order: &CapacityOrder, trials: &[&Trial]) -> TrialOutcome {

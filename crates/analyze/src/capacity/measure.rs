@@ -8,6 +8,7 @@ use record::Kind;
 use workload::question::Condition;
 use workload::{Metric, Side, Statistic};
 
+use super::judge::UNKNOWN_DISPERSION;
 use super::order::CapacityOrder;
 use super::result::TrialRequest;
 use super::trial::{Counted, Course, Measure, OwnLimit, Trial};
@@ -29,9 +30,6 @@ const WAITING: f64 = 0.5;
 /// Minimum number of requests beyond a bound whose scatter over the window says how they are
 /// correlated.
 const FEWEST_EXCEEDANCES: u64 = 10;
-
-/// Largest dispersion of a count of fewer requests than [`FEWEST_EXCEEDANCES`].
-const DISPERSION_OF_FEW: f64 = 3.0;
 
 /// Returns the factor by which correlation raises the variance of the number of times that reach a
 /// bound, in nanoseconds; `None` if it is unknown. `read` returns the times of the requests whose
@@ -188,8 +186,10 @@ fn beyond(
 /// have one, from that at the quantile. The quantile may lie far below the bound and then says
 /// little, because short bursts reach it that do not reach the bound.
 fn usable(exceeded: u64, at_bound: Option<f64>, at_quantile: Option<f64>) -> Option<f64> {
-    let of_many = at_bound.filter(|_| exceeded >= FEWEST_EXCEEDANCES);
-    of_many.or(at_quantile.map(|it| it.min(DISPERSION_OF_FEW)))
+    match exceeded >= FEWEST_EXCEEDANCES {
+        true => at_bound.or(at_quantile),
+        false => at_quantile.map(|it| it.min(UNKNOWN_DISPERSION)),
+    }
 }
 
 /// Returns the number of times that reach the bound. A value of the histogram is the largest of its
@@ -302,8 +302,9 @@ mod tests {
     #[test]
     fn dispersion_is_that_of_the_bound() {
         assert_eq!(usable(500, Some(3.0), Some(700.0)), Some(3.0));
-        assert_eq!(usable(0, None, Some(700.0)), Some(DISPERSION_OF_FEW));
+        assert_eq!(usable(0, None, Some(700.0)), Some(UNKNOWN_DISPERSION));
         assert_eq!(usable(9, Some(1.0), Some(2.0)), Some(2.0));
         assert_eq!(usable(9, Some(1.0), None), None);
+        assert_eq!(usable(500, None, Some(700.0)), Some(700.0));
     }
 }

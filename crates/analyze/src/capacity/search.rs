@@ -42,12 +42,14 @@ fn explore(replay: &mut Replay<'_>) -> Result<Knowledge, Step> {
     let mut bracket = Bracket::default();
     let mut irregular = Vec::new();
     let mut bracketed = bracket.find(replay).and_then(|()| bracket.shrink(replay));
-    if let Err(Pause::Irregular(Irregular::GeneratorLimited { value })) = bracketed {
-        let limit = bracket.approach(replay, value).map_err(Step::Run)?;
-        bracketed = match bracket.high {
-            Some(_) => bracket.shrink(replay),
-            None => Err(Pause::Irregular(Irregular::GeneratorLimited { value: limit })),
-        };
+    if let Err(Pause::Irregular(Irregular::GeneratorLimited { value })) = bracketed
+        && bracket.high.is_none()
+    {
+        irregular = bracket.approach(replay, value).map_err(Step::Run)?;
+        if bracket.high.is_none() {
+            return Ok(Knowledge { found: None, bracket, irregular });
+        }
+        bracketed = bracket.shrink(replay);
     }
     match bracketed {
         Ok(()) => {}
@@ -219,6 +221,28 @@ mod tests {
         let invalid = capacity.trials.iter().filter(|trial| trial.outcome.name() == "invalid");
         assert_eq!(invalid.count(), 3);
         assert!((capacity.estimate.unwrap() / (QUEUE / 1.6) - 1.0).abs() < 0.01, "{capacity:?}");
+    }
+
+    #[test]
+    fn generator_that_fails_below_a_value_that_fails_is_named() {
+        let capacity = found(|request| {
+            let checks = (request.value < 90.0).then(|| "stall".to_owned());
+            let invalid = checks.into_iter().collect();
+            Trial { invalid, ..trial(request, request.value, 0.5) }
+        });
+        assert_eq!(capacity.irregular, [Irregular::GeneratorLimited { value: 50.0 }]);
+        assert_eq!((capacity.trials.len(), capacity.sustained), (4, None));
+    }
+
+    #[test]
+    fn budget_that_ends_below_the_limit_of_the_generator_is_named() {
+        let order = CapacityOrder { budget: Nanos::from_secs(130), first: 400.0, ..order() };
+        let (capacity, _) = run(&order, |request| {
+            let checks = (request.value > 500.0).then(|| "send-lag".to_owned());
+            Trial { invalid: checks.into_iter().collect(), ..regular(request) }
+        });
+        check(&capacity, |it| matches!(it, Irregular::GeneratorLimited { .. }));
+        check(&capacity, |it| matches!(it, Irregular::BudgetSpent { .. }));
     }
 
     #[test]

@@ -183,6 +183,14 @@ impl RunFigures {
         self.completed_per_s.iter().find(|(name, _)| name == job).map(|(_, rate)| *rate)
     }
 
+    /// Returns true if the load of a job exceeded the capacity.
+    pub fn exceeds_capacity(&self, job: &str) -> bool {
+        let is_withheld = |(metric, reason): &(RunMetric, Missing)| {
+            *reason == Missing::ExceedsCapacity && metric.of.as_deref() == Some(job)
+        };
+        self.missing.iter().any(is_withheld)
+    }
+
     /// Returns the processor time of a component as shares of its processors; `None` if its
     /// processes were not observed.
     pub fn cpu_share(&self, owner: CpuOwner) -> Option<CpuShare> {

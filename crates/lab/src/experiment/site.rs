@@ -299,18 +299,30 @@ impl<'a> Site<'a> {
         place: usize,
         planned: PlannedRun,
     ) -> Result<Done, ExperimentError> {
+        let order = self.order_at(place, planned, self.load.as_ref())?;
+        self.measure_order(place, planned, order, |_| {})
+    }
+
+    /// Returns the order of a run of a cell at a fixed load, or at its own.
+    ///
+    /// # Errors
+    /// A file has changed, or a declared difference is not in the order.
+    pub(super) fn order_at(
+        &self,
+        place: usize,
+        planned: PlannedRun,
+        load: Option<&FixedLoad>,
+    ) -> Result<Order, ExperimentError> {
         let arm = self.cell(place);
         let order = order_of(self.order, arm, planned.seed)?;
         let checked = effect::check_order(arm, &order);
         checked.map_err(|reason| ExperimentError::of(arm, Problem::NotInEffect(reason)))?;
-        let order = match &self.load {
-            None => order,
-            Some(load) => {
-                let arm = arm.with_load(&load.vary, load.value);
-                order_of(self.order, &arm, planned.seed)?
+        match load {
+            None => Ok(order),
+            Some(FixedLoad { vary, value }) => {
+                order_of(self.order, &arm.with_load(vary, *value), planned.seed)
             }
-        };
-        self.measure_order(place, planned, order, |_| {})
+        }
     }
 
     /// Runs the jobs of an order on the server of a cell; `begin` completes the order just before.

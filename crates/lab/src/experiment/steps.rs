@@ -7,7 +7,6 @@ use workload::question::SaturateQuestion;
 use super::error::ExperimentError;
 use super::event::ExperimentEvent;
 use super::execute::{Execution, ExperimentEnd, RunEnd, judged};
-use super::order::order_of;
 use super::recorded::figures;
 use super::saturation;
 use super::site::FixedLoad;
@@ -77,7 +76,8 @@ impl Execution<'_> {
         });
         let base = &self.site.order.experiment.cells()[BASELINE];
         let planned = self.schedule.step(step as u32, attempt as u32);
-        let order = order_of(self.site.order, &base.with_load(vary, value), planned.seed)?;
+        let load = FixedLoad { vary: vary.clone(), value };
+        let order = self.site.order_at(BASELINE, planned, Some(&load))?;
         let done = self.site.measure_order(BASELINE, planned, order, |_| {})?;
         let Some(done) = self.unless_interrupted(done)? else { return Ok(RunEnd::Interrupted) };
         let figures = figures(&Archive::open(&done.record)?)?;

@@ -1,7 +1,7 @@
 //! The view of a search for saturation, and its sentences.
 
 use analyze::compare::{CpuShare, RunVerdict};
-use analyze::saturate::{NextSaturationStep, Saturation, SaturationKind};
+use analyze::saturate::{self, NextSaturationStep, Saturation, SaturationKind};
 use analyze::{Component, Status};
 use workload::question::{SaturateQuestion, Saturated, Scale, VariedLoad};
 
@@ -96,6 +96,11 @@ impl SaturationView {
         let (vary, value) = (&self.question.vary, self.value(found.value));
         let measured = self.measured(&found);
         Some(match (found.kind, self.question.until) {
+            (SaturationKind::Overloaded, Saturated::Cpu { .. } | Saturated::Gain { .. }) => {
+                let last = self.steps.iter().rfind(|step| step.is_judged());
+                let next = last.map_or_else(String::new, |step| self.value(step.value));
+                format!("Load: {vary} = {value}; the next value, {next}, exceeds the capacity")
+            }
             (SaturationKind::Reached, Saturated::Cpu { owner, .. }) => {
                 format!("Load: {vary} = {value}, where cpu({}) reached {measured}", owner.name())
             }
@@ -136,6 +141,9 @@ impl SaturationView {
             Saturated::Gain { .. } => {
                 let values: Vec<String> = judged.map(|step| self.value(step.value)).collect();
                 let [.., from, to] = values.as_slice() else { return NONE.to_owned() };
+                if found.measured.is_infinite() {
+                    return format!("nothing was completed at {from}, and something at {to}");
+                }
                 let gain = sentence::signed(found.measured, Scale::Ratio);
                 format!("from {from} to {to} the throughput changes by {gain}")
             }
@@ -198,7 +206,7 @@ impl SaturationView {
             |number: u32| self.steps.iter().find(|other| other.step == number && other.is_judged());
         let before = of(step.step.checked_sub(1)?)?.completed_per_s?;
         let now = step.completed_per_s.filter(|_| step.is_judged())?;
-        (before > 0.0).then(|| now / before - 1.0)
+        Some(saturate::gain(before, now)).filter(|gain| gain.is_finite())
     }
 
     /// Returns the columns of the table of steps.
@@ -322,6 +330,19 @@ mod tests {
             0.004,
             "Load: concurrency(read) = 16, the smallest value; from 8 to 16 the throughput changes \
              by +0.40 %",
+        );
+        check(
+            GAIN,
+            SaturationKind::Overloaded,
+            0.3,
+            "Load: concurrency(read) = 16; the next value, 16, exceeds the capacity",
+        );
+        check(
+            GAIN,
+            SaturationKind::NotReached,
+            f64::INFINITY,
+            "Load: concurrency(read) at least 16, not saturated; nothing was completed at 8, and \
+             something at 16",
         );
         check(
             GAIN,

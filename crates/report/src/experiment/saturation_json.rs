@@ -30,6 +30,7 @@ fn outcome(next: NextSaturationStep) -> Option<&'static str> {
         NextSaturationStep::Found(found) => Some(match found.kind {
             SaturationKind::Reached => "reached",
             SaturationKind::AtFirst => "at-first",
+            SaturationKind::Overloaded => "overloaded",
             SaturationKind::NotReached => "not-reached",
         }),
         NextSaturationStep::InstrumentFailed { .. } => Some("instrument-failed"),
