@@ -39,8 +39,7 @@ const MATERIAL_DRIFT: f64 = 0.02;
 /// Number of the lowest failed trials in which a limit of the generator's own is sought.
 const LOWEST_FAILED: usize = 3;
 
-/// Ratio of the mean service time of a trial to that of a quiet one from which on the server is
-/// busy.
+/// Smallest ratio of a busy server's mean service time to that of a quiet trial.
 const BUSY: f64 = 2.0;
 
 /// The boundary of one condition.

@@ -103,20 +103,20 @@ fn largest_load_that_does_not_saturate_is_a_lower_bound() {
 /// compared below it.
 #[test]
 fn rate_grows_until_it_exceeds_the_capacity() {
-    let place = place("[saturate]\nvary = rate(read)\nuntil = throughput gains < 2%\n");
+    let values_of_rate = "values = 75..1200 x2\nuntil = throughput gains < 2%\n";
+    let place = place(&format!("[saturate]\nvary = rate(read)\n{values_of_rate}"));
     // With its number of clients, the job would be a queue with one worker.
     let workload = fs::read_to_string(place.at("w.ini")).unwrap();
     place.write("w.ini", workload.replace("concurrency = 1\n", ""));
     let document = document(&place.assay(&[&RUN[..], &["--json", "--quiet"]].concat()).expect(0));
     let saturate = &document["saturate"];
     assert_eq!((&saturate["unit"], &saturate["outcome"]), (&"per_s".into(), &"overloaded".into()));
-    let steps = values(&document);
-    let (last, before) = (steps[steps.len() - 1], steps[steps.len() - 2]);
-    assert!(before <= 400.0 && 400.0 <= last, "{saturate:#}");
-    assert_eq!(saturate["value"], before);
-    assert_eq!(saturate["steps"][steps.len() - 1]["objections"][0], "backlog", "{saturate:#}");
-    let expected =
-        format!("Load: rate(read) = {before}/s; the next value, {last}/s, exceeds the capacity");
+    assert_eq!(
+        (values(&document), &saturate["value"]),
+        (vec![75.0, 150.0, 300.0, 600.0], &300.0.into())
+    );
+    assert_eq!(saturate["steps"][3]["objections"][0], "backlog", "{saturate:#}");
+    let expected = "Load: rate(read) = 300/s; the next value, 600/s, exceeds the capacity";
     assert_eq!(sentence(&document), expected);
 }
 

@@ -21,7 +21,7 @@ use super::results::ExperimentResults;
 /// The option of a private server's URL that puts a pooler in front of it.
 const VIA: &str = "via";
 
-/// Returns the steps of runs, given with the figures of those that count, in their order.
+/// Returns the recorded steps in their order; `runs` has figures for those that count.
 ///
 /// # Errors
 /// A run is no step of this search; the record at `path` is damaged.

@@ -791,7 +791,7 @@ pub static ALL: &[Key] = &[
         name: "until",
         form: Form::Saturated,
         default: "",
-        doc: "processors that database, proxy or generator must use, or the least gain of a step",
+        doc: "condition that ends the steps: a share of processors, or a gain of throughput",
         example: "until = cpu(database) >= 95%",
         ..SATURATE
     },
