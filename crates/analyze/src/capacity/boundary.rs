@@ -200,7 +200,7 @@ pub(super) fn drift(
 /// their service times were those of a busy server: more connections would not have helped.
 pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnLimit> {
     let fails = |trial: &&&Trial| matches!(judge(order, &[**trial]), TrialOutcome::Fail(_));
-    let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(&it));
+    let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));
     failed.sort_by(|a, b| a.value.total_cmp(&b.value));
     failed.truncate(LOWEST_FAILED);
     let idle = others.iter().filter_map(|trial| trial.service).min();
