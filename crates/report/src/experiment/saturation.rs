@@ -275,10 +275,11 @@ impl SaturationView {
     }
 }
 
-/// Returns true if the condition was met at the load.
+/// Returns true if a larger load has no use: the condition was met, or the next one exceeds the
+/// capacity.
 fn is_saturated(found: &Saturation) -> bool {
     match found.kind {
-        SaturationKind::Reached | SaturationKind::AtFirst => true,
+        SaturationKind::Reached | SaturationKind::AtFirst | SaturationKind::Overloaded => true,
         SaturationKind::NotReached => false,
     }
 }
