@@ -201,11 +201,11 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
-/// In real time: no thread makes a million requests per second.
+/// In real time: no thread makes five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")
-        .replace("highest = 2k", "first = 1M\nhighest = 1M\ntrial = 500ms\nbudget = 10m");
+        .replace("highest = 2k", "first = 5M\nhighest = 5M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
     let document = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
