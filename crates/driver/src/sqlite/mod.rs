@@ -52,10 +52,11 @@ mod thread;
 
 use std::future::poll_fn;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use base::{Class, Code, Dialect, Target};
+use base::{Class, Clock, Code, Dialect, Monotonic, Nanos, Target};
 use rt::Rt;
 use rusqlite::InterruptHandle;
 
@@ -85,6 +86,28 @@ struct Shared {
     options: Options,
     processors: Processors,
     counters: Arc<Counters>,
+    /// Threads of dropped connections, which still close the database.
+    leaving: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// Longest wait for the threads of dropped connections.
+const CLOSING: Nanos = Nanos::from_secs(2);
+
+/// Pause between two looks at them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+
+/// The last connection writes the log back to the file, so the end of the program must not come
+/// before that of the threads.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let leaving = self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let begin = Monotonic.now();
+        while leaving.iter().any(|thread| !thread.is_finished())
+            && Monotonic.now().since(begin) < CLOSING
+        {
+            std::thread::park_timeout(BETWEEN_LOOKS);
+        }
+    }
 }
 
 /// A connection to an SQLite database, with the thread that works for it.
@@ -129,6 +152,7 @@ impl Sqlite {
                 options,
                 processors: Processors::of_this_thread(),
                 counters: Arc::default(),
+                leaving: Mutex::default(),
             }),
         })
     }
@@ -338,5 +362,10 @@ impl Drop for SqliteConnection {
         {
             interrupt.interrupt();
         }
+        let Some(thread) = self.thread.take() else { return };
+        let leaving = &self.driver.shared.leaving;
+        let mut leaving = leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        leaving.retain(|thread| !thread.is_finished());
+        leaving.push(thread);
     }
 }
