@@ -149,18 +149,14 @@ fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturatio
     match until {
         Saturated::Cpu { least, .. } => {
             let share = last.cpu?;
-            if let Some(found) = overloaded(share) {
-                return Some(Some(found));
-            }
-            Some((share >= least).then(|| found(last, before.is_empty(), share)))
+            let reached = || (share >= least).then(|| found(last, before.is_empty(), share));
+            Some(overloaded(share).or_else(reached))
         }
         Saturated::Gain { least } => {
             let Some(previous) = before.last() else { return last.throughput_per_s.map(|_| None) };
             let gain = step_gain(previous, last)?;
-            if let Some(found) = overloaded(gain) {
-                return Some(Some(found));
-            }
-            Some((gain < least).then(|| found(previous, before.len() == 1, gain)))
+            let reached = || (gain < least).then(|| found(previous, before.len() == 1, gain));
+            Some(overloaded(gain).or_else(reached))
         }
     }
 }

@@ -108,10 +108,10 @@ fn rows(topic: Topic, chapter: &str) -> Vec<Explanation> {
     let titles = lines.next().map(cells).unwrap_or_default();
     let rows = lines.skip(1).take_while(|line| line.starts_with("| ")).map(cells);
     let row = |row: Vec<&str>| {
-        let told = titles.iter().zip(&row).skip(1);
-        let told = told.filter(|(_, cell)| !cell.is_empty());
+        let explained = titles.iter().zip(&row).skip(1);
+        let explained = explained.filter(|(_, cell)| !cell.is_empty());
         let text: Vec<String> =
-            told.map(|(title, cell)| plain(&format!("{title}: {cell}"))).collect();
+            explained.map(|(title, cell)| plain(&format!("{title}: {cell}"))).collect();
         let names = row.first().map_or("", |cell| *cell);
         let names = names.split(',').map(|name| name.trim().trim_matches('`').to_owned());
         Explanation { topic, names: names.collect(), text: text.join("\n") }

@@ -203,10 +203,10 @@ pub(super) fn own_limit(order: &CapacityOrder, trials: &[&Trial]) -> Option<OwnL
     let (mut failed, others): (Vec<&Trial>, Vec<&Trial>) = trials.iter().partition(|it| fails(it));
     failed.sort_by(|a, b| a.value.total_cmp(&b.value));
     failed.truncate(LOWEST_FAILED);
-    let idle = others.iter().filter_map(|trial| trial.service).min();
+    let quiet = others.iter().filter_map(|trial| trial.service).min();
     let is_busy = |trial: &Trial| {
-        let both = trial.service.zip(idle);
-        both.is_some_and(|(service, idle)| service.as_secs_f64() >= BUSY * idle.as_secs_f64())
+        let both = trial.service.zip(quiet);
+        both.is_some_and(|(service, quiet)| service.as_secs_f64() >= BUSY * quiet.as_secs_f64())
     };
     let limits = failed.iter().filter(|trial| !is_busy(trial));
     let limits: Vec<OwnLimit> = limits.filter_map(|trial| trial.own_limit).collect();

@@ -175,7 +175,7 @@ fn beyond(
     let accepted = job.counts.accepted_errors;
     let total = job.counts.balance.scheduled().max(times.len());
     let exceeded = slow + total.saturating_sub(times.len()).saturating_sub(accepted);
-    let dispersion = usable(exceeded, at_bound, at_quantile(job, q));
+    let dispersion = dispersion_of_count(exceeded, at_bound, dispersion_at_quantile(job, q));
     match total {
         0 => Measure::Missing,
         total => Measure::Count(Counted { exceeded, total, dispersion }),
@@ -185,7 +185,11 @@ fn beyond(
 /// Returns the dispersion of a count from that at the bound, or, for a count that is too small to
 /// have one, from that at the quantile. The quantile may lie far below the bound and then says
 /// little, because short bursts reach it that do not reach the bound.
-fn usable(exceeded: u64, at_bound: Option<f64>, at_quantile: Option<f64>) -> Option<f64> {
+fn dispersion_of_count(
+    exceeded: u64,
+    at_bound: Option<f64>,
+    at_quantile: Option<f64>,
+) -> Option<f64> {
     match exceeded >= FEWEST_EXCEEDANCES {
         true => at_bound.or(at_quantile),
         false => at_quantile.map(|it| it.min(UNKNOWN_DISPERSION)),
@@ -213,7 +217,7 @@ fn failed(job: &JobSummary) -> Measure {
 
 /// Returns the number of times per independent time, from the interval of the quantile that is
 /// closest to this one.
-fn at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
+fn dispersion_at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
     let all = Quantile::ALL.iter().zip(&job.estimates.quantiles_ns);
     let distance = |quantile: &Quantile| ((1.0 - quantile.fraction) / (1.0 - q)).ln().abs();
     let nearest = all.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)))?;
@@ -226,7 +230,7 @@ fn at_quantile(job: &JobSummary, q: f64) -> Option<f64> {
 /// by the factor 1 + 2 τ λ (the integrated autocorrelation of an exponential decay).
 fn relaxation(condition: &Condition, job: &JobSummary) -> Option<Nanos> {
     let per_s = job.throughput_per_s.filter(|per_s| *per_s > 0.0)?;
-    let dispersion = at_quantile(job, quantile(condition)?)?;
+    let dispersion = dispersion_at_quantile(job, quantile(condition)?)?;
     Some(Nanos::from_secs_f64((dispersion - 1.0).max(0.0) / (2.0 * per_s)))
 }
 
@@ -301,10 +305,10 @@ mod tests {
     /// Bursts that pass the quantile and stay far below the bound do not blur the count beyond it.
     #[test]
     fn dispersion_is_that_of_the_bound() {
-        assert_eq!(usable(500, Some(3.0), Some(700.0)), Some(3.0));
-        assert_eq!(usable(0, None, Some(700.0)), Some(UNKNOWN_DISPERSION));
-        assert_eq!(usable(9, Some(1.0), Some(2.0)), Some(2.0));
-        assert_eq!(usable(9, Some(1.0), None), None);
-        assert_eq!(usable(500, None, Some(700.0)), Some(700.0));
+        assert_eq!(dispersion_of_count(500, Some(3.0), Some(700.0)), Some(3.0));
+        assert_eq!(dispersion_of_count(0, None, Some(700.0)), Some(UNKNOWN_DISPERSION));
+        assert_eq!(dispersion_of_count(9, Some(1.0), Some(2.0)), Some(2.0));
+        assert_eq!(dispersion_of_count(9, Some(1.0), None), None);
+        assert_eq!(dispersion_of_count(500, None, Some(700.0)), Some(700.0));
     }
 }
