@@ -83,8 +83,9 @@ limiter:
 	cargo build --release --locked -p cli -p bench -p testbed
 	target/release/limiter --write
 
-# An hour and a half: false alarms of the checks in a thousand valid runs, faults that they notice, intervals
-# that hold the truth, errors of comparisons, of capacity searches, and of curves and histories, and then the same of a hundred runs in real time, if nothing else is at work.
+# Two hours and a half: false alarms of the checks in a thousand valid runs, faults that they notice, intervals that hold
+# the truth, errors of comparisons, of capacity searches, and of curves and histories; then a hundred runs and two
+# capacity searches in real time, if nothing else is at work.
 selftest-full:
 	@scripts/setup test
 	cargo build --release --locked -p bench -p cli

@@ -126,7 +126,7 @@ fn plan(pacing: Pacing, requests: u64) -> Plan {
 
 /// Starts a simulated server of this kind and returns it with its URL of this scheme.
 fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
-    let server = SimulatedServer::start(kind).expect("a simulated server");
+    let server = SimulatedServer::start("sim:null", kind).expect("a simulated server");
     let url = format!("{scheme}://bench@{}:{}/bench", server.host, server.port);
     (server, Target::parse(&url).expect("a URL"))
 }

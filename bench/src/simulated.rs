@@ -1,4 +1,4 @@
-//! A testbed server that speaks a database's protocol and answers at once. It runs in a separate
+//! A testbed server that speaks a database's protocol and simulates another one. It runs in a separate
 //! process, so its cost is not counted among a client's instructions or time.
 
 use std::io::{self, BufRead as _, BufReader};
@@ -15,14 +15,15 @@ pub struct SimulatedServer {
 }
 
 impl SimulatedServer {
-    /// Starts a server of the kind `postgres` or `mariadb`, bound to the last processor.
+    /// Starts the server of a `sim:` URL with the protocol of `postgres` or `mariadb`, bound to the
+    /// last processor.
     ///
     /// # Errors
     /// Fails if the program is not built or does not print its address.
-    pub fn start(kind: &str) -> io::Result<SimulatedServer> {
+    pub fn start(url: &str, kind: &str) -> io::Result<SimulatedServer> {
         let program = std::env::current_exe()?.with_file_name("testbed-host");
         let mut command = Command::new(&program);
-        command.args(["sim:null", kind, &last_processor()?.to_string()]);
+        command.args([url, kind, &last_processor()?.to_string()]);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let child = child.map_err(|error| {
             let program = program.display();

@@ -1,13 +1,14 @@
 //! Prints the tables of `docs/checks.md` (false alarms, detected faults, coverage of intervals), of
-//! `docs/comparing.md` (error rates of comparisons, and of mistakes in them), of `docs/capacity.md`
-//! (errors of capacity searches), and of `docs/history.md` (error rates of sweeps and histories).
+//! `docs/comparing.md` (error rates of comparisons and sweeps, and of mistakes in them), of
+//! `docs/capacity.md` (errors of capacity searches), and of `docs/history.md` (error rates of
+//! histories).
 //!
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
-//! it takes half an hour on an otherwise idle machine. `trust comparisons` prints only the tables
-//! of comparisons, `trust capacity [--searches N]` those of N capacity searches on each system (40
-//! by default), and `trust curves` those of sweeps and histories. All fail if a table is worse than
-//! the page allows.
+//! it takes an hour and a half on an otherwise idle machine. Single tables: `trust comparisons`,
+//! `trust curves` (sweeps and histories), `trust capacity [N [NAME]]` (N searches, 40 by default, on
+//! each system whose name contains NAME), and `trust loopback [PROTOCOL]` (a search in real time in
+//! each protocol, of up to 25 minutes). All fail if a table is worse than the page allows.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use bench::trust::comparison::{ComparisonRate, Mutation, mutations, rates, rates
 use bench::trust::coverage::coverage;
 use bench::trust::curves::{CurveCounts, curve_rates};
 use bench::trust::idle::{idle, stalls};
+use bench::trust::loopback::{self, PROTOCOLS, TRUTH_PER_S};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
 
 /// Most false alarms in a thousand runs: of a single check, and of all together.
@@ -45,7 +47,7 @@ const FAULTY: u64 = 10;
 const REQUESTS: u64 = 400_000;
 
 const USAGE: &str =
-    "usage: trust [RUNS | comparisons | capacity [--searches N] | curves | real [RUNS]]";
+    "usage: trust [RUNS | comparisons | capacity [N [NAME]] | curves | loopback [PROTOCOL] | real [RUNS]]";
 
 fn main() -> ExitCode {
     match tables() {
@@ -65,8 +67,11 @@ fn tables() -> Result<bool, Box<dyn Error>> {
         [] => virtual_tables(&mut out, VIRTUAL_RUNS),
         ["comparisons"] => write_comparisons(&mut out, COMPARISONS),
         ["curves"] => write_curves(&mut out, CURVES),
-        ["capacity"] => write_searches(&mut out, SEARCHES),
-        ["capacity", "--searches", searches] => write_searches(&mut out, searches.parse()?),
+        ["capacity"] => write_searches(&mut out, SEARCHES, ""),
+        ["capacity", searches] => write_searches(&mut out, searches.parse()?, ""),
+        ["capacity", searches, only] => write_searches(&mut out, searches.parse()?, only),
+        ["loopback"] => write_loopback(&mut out, ""),
+        ["loopback", protocol] => write_loopback(&mut out, protocol),
         ["real"] => real_tables(&mut out, REAL_RUNS),
         ["real", runs] => real_tables(&mut out, runs.parse()?),
         [runs] => virtual_tables(&mut out, runs.parse()?),
@@ -80,7 +85,7 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
     // 300 of these per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
     let compared = write_comparisons(out, COMPARISONS)?;
-    let searched = write_searches(out, SEARCHES)?;
+    let searched = write_searches(out, SEARCHES, "")?;
     let curved = write_curves(out, CURVES)?;
     Ok(silent && sharp && covered && compared && searched && curved)
 }
@@ -88,7 +93,39 @@ fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error
 fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
     let silent = write_alarms(out, &idle(runs)?)?;
     let sharp = write_sensitivity(out, &[stalls(runs.div_ceil(5))?])?;
-    Ok(silent && sharp)
+    let searched = write_loopback(out, "")?;
+    Ok(silent && sharp && searched)
+}
+
+/// Searches in the protocols whose name contains a text.
+fn write_loopback(out: &mut impl Write, only: &str) -> Result<bool, Box<dyn Error>> {
+    writeln!(
+        out,
+        "\n| protocol | estimate | confirmed | of the capacity | trials | time | verdict | irregular |\n\
+         | --- | --: | --: | --: | --: | --: | --- | --- |"
+    )?;
+    let mut is_good = true;
+    for protocol in PROTOCOLS.into_iter().filter(|it| it.name.contains(only)) {
+        let found = loopback::search(protocol)?;
+        let per_s = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.0}/s"));
+        let share = found.sustained_per_s.map_or("-".to_owned(), |sustained| {
+            format!("{:.1} %", 100.0 * sustained / TRUTH_PER_S)
+        });
+        writeln!(
+            out,
+            "| {} | {} | {} | {share} | {} | {:.0} s | {} | {} |",
+            protocol.name,
+            per_s(found.estimate_per_s),
+            per_s(found.sustained_per_s),
+            found.trials,
+            found.took_s,
+            found.verdict,
+            found.irregular
+        )?;
+        out.flush()?;
+        is_good &= found.is_good();
+    }
+    Ok(is_good)
 }
 
 fn write_alarms(out: &mut impl Write, alarms: &Alarms) -> Result<bool, Box<dyn Error>> {
@@ -168,8 +205,12 @@ fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()
 }
 
 /// Writes the errors of `searches` capacity searches on each system.
-fn write_searches(out: &mut impl Write, searches: u32) -> Result<bool, Box<dyn Error>> {
-    let all = errors(searches)?;
+fn write_searches(
+    out: &mut impl Write,
+    searches: u32,
+    only: &str,
+) -> Result<bool, Box<dyn Error>> {
+    let all = errors(searches, only)?;
     writeln!(
         out,
         "\n| system | method | median error | median size | within 2 % | published above | \
@@ -196,7 +237,7 @@ fn write_searches(out: &mut impl Write, searches: u32) -> Result<bool, Box<dyn E
             it.mean_requests() / 1_000.0
         )?;
     }
-    let special = specials(searches)?;
+    let special = if only.is_empty() { specials(searches)? } else { Vec::new() };
     writeln!(out, "\n| server | expected result | searches | found |\n| --- | --- | --: | --: |")?;
     for Special { name, expected, searches, found } in &special {
         writeln!(out, "| {name} | {expected} | {searches} | {found} |")?;

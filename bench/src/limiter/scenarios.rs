@@ -365,7 +365,7 @@ fn pinned(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
 }
 
 fn own_thread(stage: &ScenarioEnv) -> Result<Answer, RepetitionError> {
-    let host = SimulatedServer::start("postgres")?;
+    let host = SimulatedServer::start("sim:null", "postgres")?;
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);

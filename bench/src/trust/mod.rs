@@ -11,6 +11,7 @@ pub mod comparison;
 pub mod coverage;
 pub mod curves;
 pub mod idle;
+pub mod loopback;
 pub mod sensitivity;
 
 use std::error::Error;

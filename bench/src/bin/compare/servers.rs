@@ -202,7 +202,7 @@ impl Server {
 
     /// Starts a server of the testbed that speaks the protocol and answers at once.
     fn simulate(database: Database) -> Result<Server, Failure> {
-        let server = SimulatedServer::start(database.word())?;
+        let server = SimulatedServer::start("sim:null", database.word())?;
         let (host, port) = (server.host.clone(), server.port);
         Ok(Server { host, port, source: Source::Simulated { _server: server } })
     }

@@ -35,17 +35,20 @@ pub const OURS: &str = "Assay";
 /// Largest error of an estimate that counts as close.
 const CLOSE: f64 = 0.02;
 
-/// Makes `searches` searches of every method on each system, on all processors.
+/// Makes `searches` searches of every method on each system whose name contains a text, on all
+/// processors.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn errors(searches: u32) -> Result<Vec<SearchErrors>, Box<dyn Error>> {
+pub fn errors(searches: u32, only: &str) -> Result<Vec<SearchErrors>, Box<dyn Error>> {
+    let systems: Vec<System> =
+        SYSTEMS.into_iter().filter(|system| system.name.contains(only)).collect();
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, [SearchErrors; 3])>, String> {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(system) = SYSTEMS.get(number) else { return Ok(done) };
+            let Some(system) = systems.get(number) else { return Ok(done) };
             let methods = methods(*system, searches).map_err(|error| error.to_string())?;
             done.push((number, methods));
         }
@@ -66,7 +69,7 @@ fn methods(system: System, searches: u32) -> Result<[SearchErrors; 3], Box<dyn E
     for seed in 1..=u64::from(searches) {
         let found = search(&system, seed)?;
         methods[0].add(&found);
-        let bisected = bisection(&system, seed)?;
+        let bisected = bisection(&system, seed, found.requests)?;
         methods[1].add_rival(bisected.estimate, bisected.published, bisected.requests);
         let fitted = isotonic(&system, seed, found.requests)?;
         methods[2].add_rival(fitted.estimate, fitted.published, fitted.requests);

@@ -21,8 +21,8 @@ pub struct Rival {
     pub requests: u64,
 }
 
-/// Number of requests in a trial of the bisection.
-const BISECTED: f64 = 10_000.0;
+/// Usual number of trials of a bisection: some doublings, and seven halvings down to its width.
+const BISECTIONS: f64 = 13.0;
 
 /// Ratio of the ends of the bisection's bracket at which it stops.
 const NARROW: f64 = 1.01;
@@ -33,12 +33,14 @@ const PROBES: usize = 20;
 /// Most trials of the bisection.
 const MOST_TRIALS: usize = 60;
 
-/// Finds the capacity by bisection: doubling until a trial fails, then halving the bracket to 1 %.
+/// Finds the capacity by bisection: doubling until a trial fails, then halving the bracket to 1 %,
+/// with about as many requests as `requests` together.
 ///
 /// # Errors
 /// Fails if a run cannot be made or its record cannot be read; neither should happen.
-pub fn bisection(system: &System, seed: u64) -> Result<Rival, Box<dyn Error>> {
-    let mut trials = Trials { system, seed, requests: BISECTED, done: Vec::new(), all: 0 };
+pub fn bisection(system: &System, seed: u64, requests: u64) -> Result<Rival, Box<dyn Error>> {
+    let each = requests as f64 / BISECTIONS;
+    let mut trials = Trials { system, seed, requests: each, done: Vec::new(), all: 0 };
     let (mut low, mut high) = trials.bracket()?;
     while high / low > NARROW && trials.done.len() < MOST_TRIALS {
         let middle = (low * high).sqrt();
