@@ -49,6 +49,8 @@ pub enum SaturationKind {
     /// The next load exceeds the capacity. There the backlog grows, so that figures depend on the
     /// length of the run.
     Overloaded,
+    /// The smallest load already exceeds the capacity.
+    AllOverloaded,
     /// The largest load does not meet the condition: the maximum is at least this.
     NotReached,
 }
@@ -143,8 +145,12 @@ fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturatio
         measured,
     };
     let overloaded = |measured: f64| {
-        let previous = before.last().filter(|_| last.exceeds_capacity)?;
-        Some(Saturation { value: previous.value, kind: SaturationKind::Overloaded, measured })
+        let (value, kind) = match before.last() {
+            _ if !last.exceeds_capacity => return None,
+            Some(previous) => (previous.value, SaturationKind::Overloaded),
+            None => (last.value, SaturationKind::AllOverloaded),
+        };
+        Some(Saturation { value, kind, measured })
     };
     match until {
         Saturated::Cpu { least, .. } => {
@@ -153,7 +159,9 @@ fn judged(until: Saturated, steps: &[SaturationStep]) -> Option<Option<Saturatio
             Some(overloaded(share).or_else(reached))
         }
         Saturated::Gain { least } => {
-            let Some(previous) = before.last() else { return last.throughput_per_s.map(|_| None) };
+            let Some(previous) = before.last() else {
+                return last.throughput_per_s.map(|_| overloaded(0.0));
+            };
             let gain = step_gain(previous, last)?;
             let reached = || (gain < least).then(|| found(previous, before.len() == 1, gain));
             Some(overloaded(gain).or_else(reached))
@@ -264,6 +272,15 @@ mod tests {
             let runs = [step(1.0, 0.3), step(2.0, 0.6), beyond];
             let next = next_saturation_step(&question(until), &runs);
             assert!(found(2.0, SaturationKind::Overloaded)(next), "{until} {next:?}");
+        }
+    }
+
+    #[test]
+    fn smallest_load_beyond_the_capacity_is_told_apart() {
+        for until in [CPU, GAIN] {
+            let beyond = SaturationStep { exceeds_capacity: true, ..step(1.0, 0.5) };
+            let next = next_saturation_step(&question(until), &[beyond]);
+            assert!(found(1.0, SaturationKind::AllOverloaded)(next), "{until} {next:?}");
         }
     }
 

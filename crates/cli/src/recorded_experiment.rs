@@ -59,7 +59,7 @@ impl RecordedExperiment {
         let design = design(&outline, writes(&content));
         let names = outline.compared();
         let results =
-            read_results(path, &design, &outline.cells()).map_err(|error| Complaint::of(&error))?;
+            read_results(path, &outline, &design).map_err(|error| Complaint::of(&error))?;
         let search = outline.capacity.as_ref().map(|question| read_search(path, question));
         let search = search.transpose().map_err(|error| Complaint::of(&error))?;
         let saturation = outline.saturate.as_ref();

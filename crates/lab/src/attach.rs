@@ -8,25 +8,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::RecordError;
-use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
+use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::{Driver, Null};
 use engine::{Options, Prepare, Stop};
 use observe::{DatabaseWatch, ObservedSessions, Scope};
 use record::environment::{COMMAND, COMMAND_ENDED};
 use record::{End, EndKind, Header, Pace, TargetText};
-use rt::run_real;
 use workload::{Observe, Overrides, Plan};
 
 use crate::account::DATABASE;
 use crate::error::Error;
 use crate::observation::{self, MISSING, MissingListener, ObservationSink, Watches};
+use crate::pause::wait_while;
 use crate::record_place::RecordPlace;
 use crate::stage::{OpenError, Stage, with_drivers};
 use crate::surroundings;
 use crate::target::{Reached, SimulatedRun};
-
-/// Interval at which the end of the program is polled.
-const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// The workload text of a record without jobs: it observes and runs nothing.
 const WATCHES: &str = "[observe]\n";
@@ -203,7 +200,9 @@ fn watch<D: Driver>(
     };
     let database = observation::of_database(&plan, main.as_ref(), whose, &observations);
     let database = database.and_then(|begin| begin(zero, &observations));
-    let waited = wait(&mut program, &stop, duration.map(|duration| zero + duration));
+    let until = duration.map(|duration| zero + duration);
+    let goes_on = |now| program.is_running() && until.is_none_or(|until| now < until);
+    let waited = wait_while(&stop, goes_on);
     // Without a timer, observation ends at once and the record says so.
     let was_stopped = stop.is_asked() || waited.is_err();
     let at = Monotonic.now().since(zero);
@@ -214,19 +213,6 @@ fn watch<D: Driver>(
     let record = recorder.path().to_owned();
     let record_error = recorder.finish(End { at, kind: end, text: String::new() }).err();
     Ok(Attached { record, end, status: program.status(), record_error })
-}
-
-/// Waits until the program has ended, the time is over or a stop was requested.
-///
-/// # Errors
-/// The operating system refuses a timer.
-fn wait(program: &mut Program, stop: &Stop, until: Option<Stamp>) -> io::Result<()> {
-    run_real(&rt::Options::default(), async |rt| {
-        while program.is_running() && !stop.is_asked() && until.is_none_or(|until| rt.now() < until)
-        {
-            rt.sleep_until(rt.now() + POLL_INTERVAL).await;
-        }
-    })
 }
 
 /// Returns a callback that warns of each missing component once, if it is worth a warning.

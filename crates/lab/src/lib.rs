@@ -19,6 +19,7 @@ pub mod experiment;
 mod memory;
 mod observation;
 mod open_files;
+mod pause;
 mod record_place;
 mod run;
 pub mod selftest;

@@ -3,7 +3,7 @@
 use workload::question::VariedLoad;
 
 use super::order::CapacityOrder;
-use super::outcome::TrialOutcome;
+use super::outcome::{FailReason, TrialOutcome};
 use super::replay::{Pause, Replay, settable};
 use super::result::{Irregular, TrialRequest};
 use super::trial::Phase;
@@ -46,6 +46,10 @@ impl Bracket {
         while self.is_open() {
             check_limits(order, value)?;
             let outcome = replay.probe(value, Phase::Bracket, BRIEF)?;
+            if let TrialOutcome::Fail(FailReason::Missing { condition }) = outcome {
+                // Other values would show nothing either.
+                return Err(Pause::Irregular(Irregular::NotMeasured { condition }));
+            }
             self.add(value, &outcome);
             let next = match self.floor() {
                 Some(_) => settable(&order.vary, next_above(order, value)),

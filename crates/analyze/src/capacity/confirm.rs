@@ -23,13 +23,21 @@ pub(super) struct Confirmed {
 /// Number of values that are tried: the first one and two steps down.
 const MOST_ATTEMPTS: u32 = 3;
 
-/// Factor of a step down where the slope is unknown, and the limits of the others.
+/// Factor of the first step down where the slope is unknown. The next one is twice as large: the
+/// first was too small.
 const STEP_DOWN: f64 = 0.97;
+
+/// Limits of the step down where the slope is known.
 const SMALLEST_STEP: f64 = 0.98;
 const LARGEST_STEP: f64 = 0.94;
 
 /// Bound of the mean, as a fraction of what is allowed, that a step down aims at.
 const AIMED: f64 = 0.85;
+
+/// Fraction of what an overloaded server still carried that a step down aims at, and the largest
+/// such step.
+const BELOW_CARRIED: f64 = 0.98;
+const LARGEST_RETREAT: f64 = 0.85;
 
 /// Fraction of the estimate at which the confirmation begins at least, unless a lower value is
 /// needed to have a chance: an interval may be wide, and the confirmation protects by itself.
@@ -82,7 +90,7 @@ pub(super) fn confirm_at(
             return hold(replay, value, trials.len() as u32, &trials);
         }
         irregular = vec![Irregular::NotConfirmed { lowest: value }];
-        let lower = below(order, value * step_down(order, &trials, slope));
+        let lower = below(order, value * step_down(order, &trials, slope, attempt));
         if lower >= value {
             break;
         }
@@ -107,15 +115,34 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 }
 
 /// Returns the factor of the next lower value: as far down as the bound of the mean lies above what
-/// is allowed, by the slope of the search.
-fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>) -> f64 {
+/// is allowed, by the slope of the search. After an overload, the value lies below what the server
+/// still carried: a boundary without a slope is a cliff, and those of real servers move by several
+/// percent within minutes.
+fn step_down(
+    order: &CapacityOrder,
+    trials: &[&Trial],
+    slope: Option<f64>,
+    attempt: u32,
+) -> f64 {
+    let overloaded = trials.iter().filter(|trial| overload(order, trial).is_some());
+    let carried = overloaded.filter_map(|trial| carried_share(trial)).min_by(f64::total_cmp);
+    let by_default = STEP_DOWN.powi(attempt.cast_signed());
+    if let Some(share) = carried {
+        return (share * BELOW_CARRIED).clamp(LARGEST_RETREAT, by_default);
+    }
     let bounds = (0..order.conditions.len()).filter_map(|it| upper_bound(order, it, trials));
     let worst = bounds.fold(1.0, f64::max);
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
     match slope.filter(|slope| *slope > 0.0 && !is_overloaded) {
         Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
-        None => STEP_DOWN,
+        None => by_default,
     }
+}
+
+/// Returns the answered share of the requests that were offered at a rate.
+fn carried_share(trial: &Trial) -> Option<f64> {
+    let offered = trial.offered_per_s.filter(|offered| *offered > 0.0)?;
+    Some(trial.achieved_per_s / offered)
 }
 
 /// Runs the trials of one attempt, until it is futile.

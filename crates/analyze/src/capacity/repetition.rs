@@ -1,6 +1,6 @@
 //! Comparison of a search with the one that it repeats.
 
-use super::result::{Capacity, Interval, Irregular};
+use super::result::{Boundary, Capacity, Interval, Irregular};
 use crate::compare::RepetitionOutcome;
 
 /// Error of an estimate that chance within a search does not show: the published searches are
@@ -9,11 +9,20 @@ const ERROR: f64 = 0.02;
 
 /// Compares the result of a search with the one that it repeats.
 ///
-/// Two estimates agree if their intervals overlap, each widened to ±2 % of its estimate at least.
-/// Without two estimates the results agree if all values passed in both, or all failed; and a
-/// confirmed value contradicts a search in which all values fail.
+/// Two estimates of smooth boundaries agree if their intervals overlap, each widened to ±2 % of its
+/// estimate at least. At other boundaries, and where an estimate is missing, the ranges from the
+/// confirmed value up to the smallest one that failed must overlap. Without two ranges the results
+/// agree if all values passed in both, or all failed; and a confirmed value contradicts a search in
+/// which all values fail.
+///
+/// A confirmed value contradicts a search whose hold failed or whose lower bound was not met, also
+/// if the estimates agree.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
-    if let (Some(one), Some(other)) = (widened(first), widened(second)) {
+    if is_refuted(first) != is_refuted(second) && is_kept(first) != is_kept(second) {
+        return RepetitionOutcome::Contradicts;
+    }
+    let both = |range: fn(&Capacity) -> Option<Interval>| range(first).zip(range(second));
+    if let Some((one, other)) = both(widened).or_else(|| both(range)) {
         return match one.low <= other.high && other.low <= one.high {
             true => RepetitionOutcome::Holds,
             false => RepetitionOutcome::Contradicts,
@@ -33,12 +42,27 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
     }
 }
 
+/// Returns true if the search confirmed a value and then found that it does not hold, or misses a
+/// lower bound.
+fn is_refuted(capacity: &Capacity) -> bool {
+    has(capacity, |it| matches!(it, Irregular::HoldFailed { .. } | Irregular::Unmet { .. }))
+}
+
+/// Returns true if the search confirmed a value that meets all conditions.
+fn is_kept(capacity: &Capacity) -> bool {
+    capacity.sustained.is_some() && !is_refuted(capacity)
+}
+
 fn has(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
     capacity.irregular.iter().any(wanted)
 }
 
-/// Returns the interval of the estimate, which is never narrower than its error.
+/// Returns the interval of the estimate of a smooth boundary, which is never narrower than its
+/// error.
 fn widened(capacity: &Capacity) -> Option<Interval> {
+    if capacity.boundary != Boundary::Smooth {
+        return None;
+    }
     let (estimate, interval) = (capacity.estimate?, capacity.interval?);
     Some(Interval {
         low: interval.low.min(estimate * (1.0 - ERROR)),
@@ -46,11 +70,18 @@ fn widened(capacity: &Capacity) -> Option<Interval> {
     })
 }
 
+/// Returns the range from the confirmed value up to the smallest one that failed: a cliff lies
+/// somewhere in it, and may move from one minute to the next.
+fn range(capacity: &Capacity) -> Option<Interval> {
+    let (low, high) = capacity.sustained.zip(capacity.fails)?;
+    Some(Interval { low, high })
+}
+
 #[cfg(test)]
 mod tests {
     use base::Nanos;
 
-    use super::super::result::Boundary;
+    use super::super::trial::Phase;
     use super::*;
 
     fn found(estimate: f64, low: f64, high: f64) -> Capacity {
@@ -74,7 +105,7 @@ mod tests {
     fn without(why: Irregular, sustained: Option<f64>) -> Capacity {
         let irregular = vec![why];
         let found = found(1.0, 1.0, 1.0);
-        Capacity { estimate: None, interval: None, sustained, irregular, ..found }
+        Capacity { estimate: None, interval: None, sustained, fails: None, irregular, ..found }
     }
 
     #[test]
@@ -92,6 +123,46 @@ mod tests {
         assert_eq!(repeat_capacity(&first, &second), RepetitionOutcome::Holds);
         let third = found(830.0, 829.9, 830.1);
         assert_eq!(repeat_capacity(&first, &third), RepetitionOutcome::Contradicts);
+    }
+
+    #[test]
+    fn ranges_of_cliffs_must_overlap() {
+        let cliff = |sustained, fails| Capacity {
+            sustained: Some(sustained),
+            fails: Some(fails),
+            boundary: Boundary::Cliff,
+            ..found(fails, fails, fails)
+        };
+        let first = cliff(70_236.0, 72_408.0);
+        let outcome = |second| repeat_capacity(&first, &second);
+        assert_eq!(outcome(cliff(68_660.0, 74_004.0)), RepetitionOutcome::Holds);
+        assert_eq!(outcome(cliff(60_000.0, 62_000.0)), RepetitionOutcome::Contradicts);
+        let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
+        assert_eq!(outcome(unconfirmed), RepetitionOutcome::Undecided);
+    }
+
+    #[test]
+    fn confirmed_value_contradicts_one_that_did_not_hold() {
+        let first = found(770.0, 760.0, 780.0);
+        let failed = |why, sustained| {
+            let second = Capacity { irregular: vec![why], sustained, ..first.clone() };
+            (repeat_capacity(&first, &second), repeat_capacity(&second, &second))
+        };
+        let expected = (RepetitionOutcome::Contradicts, RepetitionOutcome::Holds);
+        assert_eq!(failed(Irregular::HoldFailed { value: 760.0 }, None), expected);
+        assert_eq!(failed(Irregular::Unmet { condition: 1 }, Some(760.0)), expected);
+        let spent = Irregular::BudgetSpent { phase: Phase::Confirm(1) };
+        assert_eq!(failed(spent, None).0, RepetitionOutcome::Holds, "nothing was refuted");
+    }
+
+    #[test]
+    fn range_replaces_an_estimate_that_is_missing() {
+        let spent = Irregular::BudgetSpent { phase: Phase::Shrink };
+        let first = Capacity { fails: Some(72_408.0), ..without(spent, Some(70_236.0)) };
+        let agrees = found(71_000.0, 70_900.0, 71_100.0);
+        assert_eq!(repeat_capacity(&first, &agrees), RepetitionOutcome::Holds);
+        let differs = found(80_000.0, 79_000.0, 81_000.0);
+        assert_eq!(repeat_capacity(&first, &differs), RepetitionOutcome::Contradicts);
     }
 
     #[test]

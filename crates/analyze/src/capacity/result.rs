@@ -92,7 +92,7 @@ pub enum Boundary {
     Cliff,
     /// A larger value passes while a smaller one fails.
     NonMonotone,
-    /// Not at any value that was tried, or at all of them.
+    /// Unknown: no value failed, or all of them did, or the search ended before it knew.
     NotReached,
 }
 
@@ -113,6 +113,11 @@ pub enum Irregular {
     AlwaysFails {
         /// Smallest value that was tried.
         lowest: f64,
+    },
+    /// A trial that carried its load has nothing that the condition could judge.
+    NotMeasured {
+        /// Position of the condition.
+        condition: usize,
     },
     /// A larger value passes while a smaller one fails.
     LossInversion {
@@ -180,6 +185,7 @@ impl Irregular {
             Irregular::GeneratorLimited { .. } => "generator-limited",
             Irregular::NeverFails { .. } => "never fails",
             Irregular::AlwaysFails { .. } => "always fails",
+            Irregular::NotMeasured { .. } => "not measured",
             Irregular::LossInversion { .. } => "loss inversion",
             Irregular::BudgetSpent { .. } => "budget spent",
             Irregular::LimitedBy(OwnLimit::Connections(_)) => "limited by connections",

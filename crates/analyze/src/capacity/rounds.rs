@@ -66,6 +66,9 @@ const LENGTH: f64 = 2.0;
 /// Ratio of the ends of a bracket between which a cliff lies.
 const CLIFF: f64 = 1.005;
 
+/// The same of a bracket that could not be narrowed to that.
+const STEEP: f64 = 1.05;
+
 /// Factor between a measure and its bound on each side of a cliff, at least; where requests are
 /// refused, it is enough below.
 const JUMP: f64 = 30.0;
@@ -114,9 +117,10 @@ impl<'a> Rounds<'_, 'a> {
         let mut irregular = Vec::new();
         while round <= planned {
             match self.round(round) {
-                Err(Pause::Irregular(spent @ Irregular::BudgetSpent { .. })) => {
-                    if round <= FEWEST_ROUNDS {
-                        irregular.push(spent);
+                Err(Pause::Irregular(why)) => {
+                    let is_spent = matches!(why, Irregular::BudgetSpent { .. });
+                    if !is_spent || round <= FEWEST_ROUNDS {
+                        irregular.push(why);
                     }
                     break;
                 }
@@ -124,8 +128,13 @@ impl<'a> Rounds<'_, 'a> {
             }
             if !has_narrowed && !self.has_informative(round) {
                 has_narrowed = true;
-                if let Some(found) = self.narrow()? {
-                    return Ok(Some(found));
+                match self.narrow() {
+                    Ok(None) => {}
+                    Err(Pause::Irregular(why)) => {
+                        irregular.push(why);
+                        break;
+                    }
+                    found => return found,
                 }
             }
             if round <= PILOT {
@@ -147,7 +156,11 @@ impl<'a> Rounds<'_, 'a> {
             }
             round += 1;
         }
-        Ok(self.found(irregular))
+        let cut = irregular.last().cloned();
+        match (self.found(irregular), cut) {
+            (None, Some(why)) => Err(Pause::Irregular(why)),
+            (found, _) => Ok(found),
+        }
     }
 
     /// Runs one round.
@@ -308,11 +321,7 @@ impl<'a> Rounds<'_, 'a> {
     fn step(&self, low: f64, high: f64, limit: f64) -> Found {
         let valid: Vec<&Trial> = self.replay.valid().collect();
         let outcomes = outcomes(self.replay.order, &valid);
-        let at_high = outcomes.iter().find(|(value, _)| *value == high);
-        let binding = match at_high {
-            Some((_, TrialOutcome::Fail(reason))) => reason.condition(),
-            Some(_) | None => None,
-        };
+        let binding = binding_at(&outcomes, high);
         let inversion = boundary::inversion(self.replay.order, &valid);
         let is_cliff = high / low <= limit;
         let estimate = if is_cliff { (low * high).sqrt() } else { low };
@@ -370,20 +379,32 @@ impl<'a> Rounds<'_, 'a> {
     }
 
     /// Returns the boundary by the order of the outcomes alone, if the regression has none: between
-    /// the largest value that passes and the smallest that fails above it.
-    fn by_order(&self, boundary: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
+    /// the largest value that passes and the smallest that fails above it. A gap that the measures
+    /// jump over is a cliff, though the search may have ended before it was narrow.
+    fn by_order(&self, class: Boundary, irregular: Vec<Irregular>) -> Option<Found> {
         let gap = self.gap();
         let (low, high) = gap.low.zip(gap.high)?;
+        let is_cliff = class == Boundary::Smooth && high / low <= STEEP && self.jumps(low, high);
+        let boundary = if is_cliff { Boundary::Cliff } else { class };
         let isotonic = self.isotonic().filter(|it| (low..=high).contains(it));
+        let valid: Vec<&Trial> = self.replay.valid().collect();
         Some(Found {
             boundary,
             estimate: isotonic.unwrap_or((low * high).sqrt()),
             interval: Interval { low, high },
-            binding: None,
+            binding: binding_at(&outcomes(self.replay.order, &valid), high),
             isotonic,
             steepness: None,
             irregular,
         })
+    }
+}
+
+/// Returns the condition that fails at a value; `None` if the load itself was not carried.
+fn binding_at(outcomes: &[(f64, TrialOutcome)], value: f64) -> Option<usize> {
+    match outcomes.iter().find(|(at, _)| *at == value)? {
+        (_, TrialOutcome::Fail(reason)) => reason.condition(),
+        _ => None,
     }
 }
 

@@ -88,6 +88,11 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         .into_iter()
         .find(|(value, outcome)| *value > above && matches!(outcome, TrialOutcome::Fail(_)));
     let reached = found.as_ref().map(|found| found.boundary);
+    let binding = match (&found, &failed) {
+        (Some(found), _) => found.binding,
+        (None, Some((_, TrialOutcome::Fail(reason)))) => reason.condition(),
+        (None, _) => None,
+    };
     Capacity {
         slo: order.conditions.iter().map(|it| it.slo.text.as_str()).collect::<Vec<_>>().join(", "),
         sustained: confirmed.sustained,
@@ -96,7 +101,7 @@ fn result(replay: &Replay<'_>, knowledge: Knowledge, confirmed: Confirmed) -> Ca
         interval: found.as_ref().map(|found| found.interval),
         slope: found.as_ref().and_then(|found| Some(found.steepness?.slope)),
         confirmations: confirmed.confirmations,
-        binding: found.as_ref().and_then(|found| found.binding),
+        binding,
         boundary: reached.unwrap_or(Boundary::NotReached),
         irregular,
         trials: replay.judged(),
@@ -318,7 +323,7 @@ mod tests {
             let slower = 1.0 + 0.02 * request.number as f64;
             trial(request, request.value, queue(request.value * slower))
         });
-        assert_eq!(capacity.binding, None);
+        assert_eq!((capacity.slope, capacity.binding), (None, Some(0)));
         check(&capacity, |it| matches!(it, Irregular::Drifts { change } if *change < -0.1));
     }
 
@@ -331,6 +336,73 @@ mod tests {
         check(&capacity, |it| matches!(it, Irregular::NotConfirmed { .. }));
         assert_eq!((capacity.sustained, capacity.boundary), (None, Boundary::Smooth));
         assert!(capacity.estimate.is_some());
+    }
+
+    /// Of two conditions, the one with the lower boundary binds.
+    #[test]
+    fn condition_that_fails_first_binds() {
+        let mut order = order();
+        let mean = Slo {
+            text: "mean(read) < 2ms".to_owned(),
+            metric: Metric::Response(workload::Statistic::Mean),
+            side: Side::Below,
+            bound: 2e6,
+        };
+        order.conditions.push(Condition { job: "read".to_owned(), slo: mean });
+        // The mean of the queue is 1 / (μ − λ): 2 ms at 500/s.
+        let (capacity, _) = run(&order, |request| {
+            let mut trial = regular(request);
+            let value = 1e9 / (1_000.0 - request.value).max(1.0);
+            let standard_error = Some(value / (request.window.as_secs_f64() * 100.0).sqrt());
+            trial.measures.push(Measure::Value { value, standard_error });
+            trial
+        });
+        assert_eq!(capacity.binding, Some(1), "{capacity:?}");
+        assert!((capacity.estimate.unwrap() / 500.0 - 1.0).abs() < 0.02, "{capacity:?}");
+    }
+
+    /// The budget ends while the gap of a cliff is halved.
+    #[test]
+    fn cut_search_keeps_the_gap_that_it_found() {
+        let order = CapacityOrder {
+            first: 1_000.0,
+            highest: Some(1e6),
+            budget: Nanos::from_secs(230),
+            ..order()
+        };
+        let (capacity, _) = run(&order, |request| {
+            let achieved_per_s = request.value.min(1e4);
+            let share = if request.value > 1e4 { 1.0 } else { 0.0 };
+            Trial { achieved_per_s, ..trial(request, request.value, share) }
+        });
+        check(&capacity, |it| matches!(it, Irregular::BudgetSpent { .. }));
+        let interval = capacity.interval.unwrap();
+        assert!(interval.low <= 1e4 && 1e4 < interval.high, "{capacity:?}");
+        assert_eq!(capacity.boundary, Boundary::Cliff, "{capacity:?}");
+    }
+
+    /// The server carries 10,000/s until the confirmation, and 9,000/s from then on.
+    #[test]
+    fn confirmation_follows_a_cliff_that_moves_down() {
+        let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
+        let (capacity, _) = run(&order, |request| {
+            let carried = if matches!(request.phase, Phase::Confirm(_)) { 9_000.0 } else { 1e4 };
+            let achieved_per_s = request.value.min(carried);
+            let share = if request.value > carried { 1.0 } else { 0.0 };
+            Trial { achieved_per_s, ..trial(request, request.value, share) }
+        });
+        let sustained = capacity.sustained.unwrap();
+        assert!((8_500.0..9_000.0).contains(&sustained), "{sustained}: {:?}", capacity.irregular);
+        assert_eq!(capacity.confirmations, 6);
+    }
+
+    #[test]
+    fn condition_that_fails_is_named_although_the_budget_ended_before_the_rounds() {
+        let order = CapacityOrder { budget: Nanos::from_secs(60), first: 400.0, ..order() };
+        let (capacity, _) = run(&order, regular);
+        check(&capacity, |it| matches!(it, Irregular::BudgetSpent { .. }));
+        assert_eq!((capacity.estimate, capacity.boundary), (None, Boundary::NotReached));
+        assert!(capacity.fails.is_some() && capacity.binding == Some(0), "{capacity:?}");
     }
 
     #[test]
@@ -361,7 +433,25 @@ mod tests {
             };
             trial(request, request.value, share)
         });
-        check(&capacity, |it| matches!(it, Irregular::FitsDisagree { .. } | Irregular::Curved));
+        check(&capacity, |it| matches!(it, Irregular::FitsDisagree { .. }));
+    }
+
+    #[test]
+    fn rounds_follow_each_other_in_random_order() {
+        let capacity = found(regular);
+        let of = |round: u32| -> Vec<f64> {
+            let trials = capacity.trials.iter();
+            trials.filter(|it| it.phase == Phase::Round(round)).map(|it| it.value).collect()
+        };
+        let (first, second) = (of(1), of(2));
+        assert_eq!((first.len(), second.len()), (5, 5));
+        let order = |values: &[f64]| -> Vec<usize> {
+            let mut places: Vec<usize> = (0..values.len()).collect();
+            places.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+            places
+        };
+        assert_ne!(order(&first), order(&second), "{first:?} {second:?}");
+        assert!([&first, &second].iter().any(|it| !it.is_sorted()), "{first:?} {second:?}");
     }
 
     #[test]

@@ -265,12 +265,16 @@ impl RunFigures {
         }
     }
 
+    /// Adds the processor time of a component. One of its modes may be zero in a short run, because
+    /// the system counts in ticks of a hundredth of a second; a ratio to zero says nothing, so such
+    /// a mode is missing, but the total is not.
     fn add_cpu(&mut self, owner: CpuOwner, user: Option<f64>, system: Option<f64>) {
         let total = user.zip(system).map(|(user, system)| user + system);
         let modes = [(CpuMode::Total, total), (CpuMode::User, user), (CpuMode::System, system)];
         for (mode, value) in modes {
             let metric = RunMetric::new(Quantity::Cpu(owner, mode));
-            self.add(metric, value.ok_or(Missing::NotMeasured));
+            let used = value.filter(|used| *used > 0.0);
+            self.add(metric, used.ok_or(Missing::NotMeasured));
         }
     }
 }
@@ -293,7 +297,7 @@ fn processor_time(evidence: &Evidence, window: &Range<Nanos>, metric: Metric) ->
     let completed: u64 = ends.map(|ends| ends.completed).sum();
     let length = evidence.window_length().as_secs_f64();
     let used_per_s = used.by / used.span.as_secs_f64();
-    (completed > 0 && used_per_s > 0.0).then(|| used_per_s * 1e6 * length / completed as f64)
+    (completed > 0 && used_per_s >= 0.0).then(|| used_per_s * 1e6 * length / completed as f64)
 }
 
 fn milliseconds(times: &Distribution, statistic: TimeStatistic) -> Option<f64> {

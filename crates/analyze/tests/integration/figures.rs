@@ -112,6 +112,18 @@ fn processor_time_of_a_pooler_is_not_that_of_the_database() {
     assert_eq!(us("cpu.database"), Err(Missing::NotMeasured));
 }
 
+/// In a short run all ticks of the system's clock may fall into one mode.
+#[test]
+fn processor_time_without_a_tick_in_one_mode_has_a_total() {
+    let mut evidence = steady(MIXED);
+    evidence.observed.push(observed("server", "user", |_| 0.2));
+    evidence.observed.push(observed("server", "system", |second| 0.1 * second as f64));
+    let figures = figures(&evidence);
+    let us = |metric| get(&figures, metric).map(f64::round);
+    assert_eq!((us("cpu.database"), us("cpu.database.system")), (Ok(50.0), Ok(50.0)));
+    assert_eq!(us("cpu.database.user"), Err(Missing::NotMeasured));
+}
+
 #[test]
 fn size_is_what_is_allocated_when_the_jobs_have_ended() {
     let mut evidence = steady(&format!("{MIXED}[load orders]\nrows = 10\ncolumns = id: row()\n"));

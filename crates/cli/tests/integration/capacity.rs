@@ -201,16 +201,59 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
     assert_eq!(document["verdict"], "SUSPECT");
 }
 
+/// The first arrival of the condition's job is due after the trials.
+#[test]
+fn condition_that_nothing_can_be_measured_for_is_named() {
+    let late = "query = select 1\n[late]\nquery = select 2\nrate = 0.001\narrival = uniform\n";
+    let text = SEARCH
+        .replace("p99(read)", "p99(late)")
+        .replace("query = select 1\n", late);
+    let document = found(&text, 3);
+    let capacity = &document["capacity"];
+    assert_eq!(capacity["irregular"], "not measured", "{capacity}");
+    assert_eq!(capacity["trials"], 1);
+    let words = "Irregular: a trial has nothing to judge `p99(late) < 20ms` by";
+    assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
+}
+
+/// A calibration says that no thread makes more than a thousand requests per second.
+#[test]
+fn calibrated_ceiling_ends_a_search_before_its_trials_are_invalid() {
+    let place = place(&at("sim:null").replace("highest = 2k", "trial = 100ms\nbudget = 1m"));
+    place.assay(&["calibrate", "--quick"]).expect(0);
+    let folder = place.at("state/assay");
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let mut planted: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    for route in planted["routes"].as_array_mut().unwrap() {
+        for ceiling in route["ceilings"].as_array_mut().unwrap() {
+            ceiling["per_s"] = 1_000.into();
+        }
+    }
+    std::fs::write(&file, planted.to_string()).unwrap();
+    let line = ["run", "search.ini", "--out", "r.assay", "--json", "--threads", "1"];
+    let document = place.assay(&line).json();
+    let capacity = &document["capacity"];
+    assert!(capacity["irregular"] == "generator-limited", "{capacity}");
+    let values = capacity["trial_list"].as_array().unwrap().iter();
+    assert!(values.clone().all(|trial| trial["value"].as_f64().unwrap() <= 500.0), "{capacity}");
+    let report = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(report["capacity"], document["capacity"]);
+}
+
 /// In real time: no thread makes five million requests per second.
 #[test]
 fn generator_that_cannot_reach_the_rate_is_the_limit() {
     let text = at("sim:null")
         .replace("highest = 2k", "first = 5M\nhighest = 5M\ntrial = 500ms\nbudget = 10m");
     let place = place(&text);
-    let document = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).json();
+    let ran = place.assay(&["run", "search.ini", "--out", "r.assay", "--json"]).expect(3);
+    let document = ran.json();
     assert_keeps_to("schemas/experiment.schema.json", &document);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "generator-limited", "{capacity}");
+    let words = "Irregular: the load generator cannot produce ";
+    assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
+    assert_eq!(document["verdict"], "INVALID");
     let list = capacity["trial_list"].as_array().unwrap();
     let invalid = list.iter().filter(|trial| trial["outcome"] == "invalid");
     assert!(invalid.count() >= 3, "{capacity}");

@@ -73,6 +73,8 @@ fn record_whose_runs_or_looks_contradict_each_other_is_damaged() {
             "another plan",
         ),
         ("update run set arm = 'slwo' where run = 5", "run 5 is of an unknown arm"),
+        ("update run set phase = 'saturate' where run = 1", "run 1 is of the phase `saturate`"),
+        ("update run set phase = 'capacity' where run = 1", "run 1 is of the phase `capacity`"),
         ("update run set round = 4294967290 where run = 12", "run 12"),
         ("update run set round = 0, position = 0", "run 2 counts in the place of another"),
         ("update run set position = 7 where run = 2", "run 2"),

@@ -242,3 +242,27 @@ fn search_keeps_its_trials_when_its_server_dies() {
     run.ends().expect(130);
     assert!(is_empty(&place.at("tmp")));
 }
+
+#[test]
+fn sweep_and_steps_name_the_point_at_which_their_server_died() {
+    let question = "[question]\nask = How many?\nworkload = w.ini\n\
+                    restore = delete from t where id >= 1000\n";
+    let sweep = "[sweep]\nvary = concurrency(add): 1, 2, 4\nrepeats = 2\n";
+    let steps = "[arm one]\n[arm two]\nbefore = select 1\n[saturate]\nvary = concurrency(add)\n\
+                 values = 1, 2, 4\nuntil = throughput gains < 1%\n";
+    for (section, second) in [(sweep, "run 2 of "), (steps, "run 2: step")] {
+        let place = place();
+        place.write("e.ini", format!("{question}{section}"));
+        let mut run = start(&place, "testbed:postgres", None, OUT);
+        run.says(second);
+        kill(server_in(&place.at("tmp")), Signal::SIGKILL).unwrap();
+        let ran = run.ends().expect(4);
+        assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
+        let error = ran.stderr.lines().find(|line| line.starts_with("error"));
+        let names_it = |line: &str| line.contains("concurrency(add) = ") || line.contains("[arm one]");
+        assert!(error.is_some_and(names_it), "{}", ran.stderr);
+        let counting = "select count(*) from run where run = 1";
+        assert_eq!(number(&place.at("r.assay"), counting), 1, "{}", ran.stderr);
+        assert!(is_empty(&place.at("tmp")));
+    }
+}

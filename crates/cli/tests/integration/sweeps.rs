@@ -245,8 +245,14 @@ fn setting_of_the_server_is_in_effect_at_each_point() {
     let place = place(text, "[sweep]\nvary = server.work_mem: 8MB, 64MB\nrepeats = 1\n");
     let ran = place.assay(&["run", "sweep.ini", "--out", "r.assay", "--json", "--allow-commands"]);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
-    assert_eq!(document(ran)["state"], "complete");
+    let document = document(ran);
+    assert_eq!(document["state"], "complete");
     for value in ["8MB", "64MB"] {
+        for cpu in point(&document, "workload", value)["cpu"].as_array().unwrap() {
+            let percent = |mode: &str| cpu[mode].as_f64().unwrap();
+            let sum = percent("user_percent") + percent("system_percent") + percent("idle_percent");
+            assert!((sum - 100.0).abs() < 0.5, "{cpu}");
+        }
         let differs = format!(
             "select count(*) from run left join setting on setting.run = run.run and \
              name = 'work_mem' where point = '{value}' and value is not '{value}'"
@@ -254,4 +260,22 @@ fn setting_of_the_server_is_in_effect_at_each_point() {
         assert_eq!(number(&place.at("r.assay"), &differs), 0, "{value}");
     }
     assert_eq!(number(&place.at("r.assay"), "select count(*) from run where state = 'counts'"), 2);
+}
+
+#[test]
+fn option_and_parameter_take_their_values_in_every_run() {
+    let server = "url = sim:mdc?service=1ms\nduration = 2s\n[params]\npause = 1ms\n[read]\n\
+                  query = select 1\nconcurrency = 1\nthink = ${pause}\n";
+    let found = |vary: &str| {
+        let place = place(server, &format!("[sweep]\nvary = {vary}\nrepeats = 2\n"));
+        let document = document(run(&place, &["--json"]));
+        let per_s = |value: &str| {
+            let point = point(&document, "workload", value);
+            point["throughput_per_s"].as_f64().unwrap().round()
+        };
+        (per_s("4ms"), per_s("9ms"))
+    };
+    // A client sends the next request after service and pause.
+    assert_eq!(found("option.service: 4ms, 9ms"), (200.0, 100.0));
+    assert_eq!(found("set.pause: 4ms, 9ms"), (200.0, 100.0));
 }

@@ -5,24 +5,28 @@ use std::path::Path;
 
 use analyze::compare::Design;
 use archive::{ExperimentContent, Phase, RecordError};
-use workload::question::CellOutline;
+use workload::question::{CellOutline, Outline};
 
 use super::made::complete_rounds;
 use super::recorded::STATE;
 
-/// Checks the runs and the looks of a record against the design of the experiment; `cells` are the
-/// runs of a round.
+/// Checks the runs and the looks of a record against the question and the design of the experiment.
 ///
 /// # Errors
 /// The record is damaged; the error says where.
 pub(super) fn check(
     path: &Path,
     content: &ExperimentContent,
+    outline: &Outline,
     design: &Design,
-    cells: &[CellOutline],
 ) -> Result<(), RecordError> {
     let damaged = |what: String| Err(ExperimentContent::damaged(path, what));
+    let (cells, phases) = (outline.cells(), phases(outline));
     for row in &content.runs {
+        if !phases.contains(&row.phase) {
+            let phase = row.phase.name();
+            return damaged(format!("run {} is of the phase `{phase}`, not asked for", row.run));
+        }
         if !cells.iter().any(|cell| cell.arm == row.arm) {
             return damaged(format!("run {} is of an unknown arm", row.run));
         }
@@ -51,6 +55,19 @@ pub(super) fn check(
     match content.fact(STATE) == Some("complete") && !is_over {
         true => damaged("it is complete without its last look".to_owned()),
         false => Ok(()),
+    }
+}
+
+/// Returns the phases that the runs of an experiment have.
+fn phases(outline: &Outline) -> &'static [Phase] {
+    if outline.capacity.is_some() {
+        &[Phase::Capacity]
+    } else if outline.sweep.is_some() {
+        &[Phase::Sweep]
+    } else if outline.saturate.is_some() {
+        &[Phase::Saturate, Phase::Compare]
+    } else {
+        &[Phase::Compare]
     }
 }
 

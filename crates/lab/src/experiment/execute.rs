@@ -116,7 +116,7 @@ impl<'a> Execution<'a> {
         let experiment = order.experiment;
         let outline = experiment.outline();
         let (design, cells) = (design(&outline, experiment.writes()), outline.cells());
-        consistency::check(order.record, &content, &design, &cells)?;
+        consistency::check(order.record, &content, &outline, &design)?;
         let seed = experiment.arms[0].plan.seed;
         let is_counterbalanced = experiment.writes();
         let mut execution = Execution {

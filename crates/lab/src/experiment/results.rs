@@ -8,7 +8,7 @@ use analyze::compare::{
     validity_of,
 };
 use archive::{Archive, ExperimentContent, Phase, RunRow, RunState};
-use workload::question::CellOutline;
+use workload::question::{CellOutline, Outline};
 
 use super::consistency::{self, CellPlans};
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
@@ -48,18 +48,19 @@ pub struct RecordedRun {
     pub figures: RunFigures,
 }
 
-/// Reads the results of an experiment; `cells` are the runs of a round.
+/// Reads the results of an experiment.
 ///
 /// # Errors
 /// The record is not that of an experiment, or is damaged.
 pub fn read_results(
     path: &Path,
+    outline: &Outline,
     design: &Design,
-    cells: &[CellOutline],
 ) -> Result<ExperimentResults, ExperimentError> {
     let content = ExperimentContent::read(path)?;
-    consistency::check(path, &content, design, cells)?;
-    let names = arms_of(cells);
+    consistency::check(path, &content, outline, design)?;
+    let cells = outline.cells();
+    let names = arms_of(&cells);
     let (mut steps, mut runs, mut plans) = (Vec::new(), Vec::new(), CellPlans::default());
     for round in content.runs.chunk_by(is_same_round) {
         let rows: Vec<&RunRow> = round.iter().collect();
@@ -84,7 +85,7 @@ pub fn read_results(
     let counted = counted(&runs);
     let looks = looks_of(&content);
     let pairs = looks.iter().map(|look| look.pairs).max();
-    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, cells));
+    let comparison = pairs.map(|pairs| compare_arms(design, &counted, pairs, &cells));
     let machine = comparison.as_ref().map(|known| machine_changes(design, &counted, known));
     let is_judged = |run: &&RecordedRun| run.row.state != RunState::Abandoned;
     let judged: Vec<JudgedRun> = runs.iter().filter(is_judged).map(judged).collect();

@@ -39,8 +39,9 @@ const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
 /// Time between trials beside the canary: the end of a run, and the start of the next one.
 const BETWEEN: Nanos = Nanos::from_secs(1);
 
-/// Time between trials in virtual time, as the published errors of the search have it.
-const VIRTUAL_DRAIN: Nanos = Nanos::from_secs(2);
+/// Shortest time between trials, in which a server that was overloaded becomes idle; in virtual time
+/// there is no other, as the published errors of the search have it.
+pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Returns the order of an experiment's search; `None` if it is no search. `ceiling_per_s` is the
 /// calibrated ceiling of the generator.
@@ -53,8 +54,8 @@ pub fn search_order(
     let plan = &experiment.arms.first()?.plan;
     let warmup = plan.warmup.known().max(SHORTEST_WARMUP);
     let drain = match is_virtual {
-        true => VIRTUAL_DRAIN,
-        false => canary_length(Some(warmup + question.trial)) + BETWEEN,
+        true => LEAST_DRAIN,
+        false => LEAST_DRAIN.max(canary_length(Some(warmup + question.trial)) + BETWEEN),
     };
     // A number of clients has no ceiling.
     let ceiling_per_s = ceiling_per_s.filter(|_| !question.vary.is_whole());

@@ -14,6 +14,7 @@ use super::order::order_of;
 use super::schedule::PlannedRun;
 use super::search::{self, RecordedSearch, RecordedTrial};
 use super::site::is_simulated;
+use crate::pause::wait_while;
 
 /// The only arm of a search.
 const ONLY: usize = 0;
@@ -67,6 +68,10 @@ impl Execution<'_> {
         let planned = self.schedule.trial(request.number as u32);
         let order = order_of(self.site.order, &arm, planned.seed)?;
         let waited = |order: &mut crate::run::Order| {
+            if !order.options.is_virtual {
+                // A timer that is refused stops the run itself.
+                let _ = wait_while(&order.stop, |now| now < since + search::LEAST_DRAIN);
+            }
             let time = Monotonic.now().since(since).0.to_string();
             order.facts.push((BEFORE_TRIAL.to_owned(), time));
         };

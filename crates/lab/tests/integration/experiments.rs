@@ -137,7 +137,7 @@ const ALL: u32 = u32::MAX;
 fn results(experiment: &Experiment, record: &Path) -> ExperimentResults {
     let outline = experiment.outline();
     let design = design(&outline, experiment.writes());
-    read_results(record, &design, &outline.cells()).unwrap()
+    read_results(record, &outline, &design).unwrap()
 }
 
 #[test]

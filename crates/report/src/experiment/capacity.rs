@@ -148,13 +148,19 @@ impl CapacityView {
                 value(at)
             ),
             Irregular::NeverFails { highest } => format!(
-                "Irregular: every value up to {} passes. Write a larger `highest`",
-                value(highest)
+                "Irregular: every value up to {} passes. Write a larger `highest`{}",
+                value(highest),
+                if self.is_rate() { "" } else { ", and `max-connections` in the workload" }
             ),
             Irregular::AlwaysFails { lowest } => format!(
                 "Irregular: every value down to {} fails. Look at a single request with \
                  `assay run` at a low rate, or relax the condition",
                 value(lowest)
+            ),
+            Irregular::NotMeasured { condition } => format!(
+                "Irregular: a trial has nothing to judge `{}` by. Does its job start within the \
+                 trial, and make requests?",
+                self.condition(*condition)
             ),
             Irregular::LossInversion { fails, passes } => format!(
                 "Irregular: {} fails although {} passes. Something disturbs the server at times: \
@@ -163,8 +169,8 @@ impl CapacityView {
                 value(passes)
             ),
             Irregular::BudgetSpent { phase } => format!(
-                "Irregular: the budget ended in the phase `{}`. Write a larger `budget`",
-                phase.name()
+                "Irregular: the budget ended {}. Write a larger `budget`",
+                during(phase)
             ),
             Irregular::LimitedBy(OwnLimit::Connections(connections)) => format!(
                 "Irregular: limited by connections = {connections}. Requests wait for a connection \
@@ -226,7 +232,7 @@ impl CapacityView {
         let value = |it: Option<f64>| it.map_or_else(none, |it| self.value(it));
         let binding = match found.binding {
             Some(binding) => self.condition(binding),
-            None if found.estimate.is_some() => "none: the load itself was not carried".to_owned(),
+            None if found.fails.is_some() => "none: the load itself was not carried".to_owned(),
             None => none(),
         };
         let limiter = self.limiter().map_or_else(none, |it| it.name().to_owned());
@@ -378,3 +384,14 @@ fn met(condition: &Condition, measure: Measure) -> String {
         (Measure::Missing, _) => format!("nothing was measured for {condition}"),
     }
 }
+/// Returns the part of the search in words that continue "the budget ended".
+fn during(phase: &Phase) -> String {
+    match phase {
+        Phase::Bracket => "before a value was found that fails".to_owned(),
+        Phase::Shrink => "before the boundary was located".to_owned(),
+        Phase::Round(round) => format!("in round {round} around the boundary"),
+        Phase::Confirm(_) => "in the confirmation".to_owned(),
+        Phase::Hold => "in the hold".to_owned(),
+    }
+}
+

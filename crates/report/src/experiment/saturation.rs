@@ -101,6 +101,12 @@ impl SaturationView {
                 let next = last.map_or_else(String::new, |step| self.value(step.value));
                 format!("Load: {vary} = {value}; the next value, {next}, exceeds the capacity")
             }
+            (SaturationKind::AllOverloaded, Saturated::Cpu { .. } | Saturated::Gain { .. }) => {
+                format!(
+                    "Load: {vary} = {value}, the smallest value, exceeds the capacity, so that all \
+                     figures depend on the length of the run. Write smaller `values`"
+                )
+            }
             (SaturationKind::Reached, Saturated::Cpu { owner, .. }) => {
                 format!("Load: {vary} = {value}, where cpu({}) reached {measured}", owner.name())
             }
@@ -279,7 +285,10 @@ impl SaturationView {
 /// capacity.
 fn is_saturated(found: &Saturation) -> bool {
     match found.kind {
-        SaturationKind::Reached | SaturationKind::AtFirst | SaturationKind::Overloaded => true,
+        SaturationKind::Reached
+        | SaturationKind::AtFirst
+        | SaturationKind::Overloaded
+        | SaturationKind::AllOverloaded => true,
         SaturationKind::NotReached => false,
     }
 }
@@ -337,6 +346,13 @@ mod tests {
             SaturationKind::Overloaded,
             0.3,
             "Load: concurrency(read) = 16; the next value, 16, exceeds the capacity",
+        );
+        check(
+            GAIN,
+            SaturationKind::AllOverloaded,
+            0.0,
+            "Load: concurrency(read) = 16, the smallest value, exceeds the capacity, so that all \
+             figures depend on the length of the run. Write smaller `values`",
         );
         check(
             GAIN,

@@ -31,6 +31,7 @@ fn outcome(next: NextSaturationStep) -> Option<&'static str> {
             SaturationKind::Reached => "reached",
             SaturationKind::AtFirst => "at-first",
             SaturationKind::Overloaded => "overloaded",
+            SaturationKind::AllOverloaded => "all-overloaded",
             SaturationKind::NotReached => "not-reached",
         }),
         NextSaturationStep::InstrumentFailed { .. } => Some("instrument-failed"),

@@ -25,7 +25,8 @@ pub(super) struct CapacityDraft<'f> {
     slos: Vec<NamedSlo<'f>>,
     vary: Option<(VariedLoad, Excerpt<'f>)>,
     first: Option<f64>,
-    highest: Option<f64>,
+    /// Largest value, and its place.
+    highest: Option<(f64, Excerpt<'f>)>,
     trial: Nanos,
     budget: Nanos,
     hold: Option<Nanos>,
@@ -58,13 +59,14 @@ pub(super) fn read<'f>(
     });
     let is_whole = vary.as_ref().is_some_and(|(load, _)| load.is_whole());
     let number = |name: &str, sink: &mut Sink| {
-        fields.one(name).and_then(|value| load_value(value, is_whole, sink))
+        let value = fields.one(name)?;
+        Some((load_value(value, is_whole, sink)?, value))
     };
     let budget = length(&fields, "budget", sink).unwrap_or(CapacityQuestion::BUDGET);
     let trial = length(&fields, "trial", sink);
     CapacityDraft {
         slos,
-        first: number("first", sink),
+        first: number("first", sink).map(|(first, _)| first),
         highest: number("highest", sink),
         trial: trial.unwrap_or(CapacityQuestion::default_trial(budget)),
         budget,
@@ -113,6 +115,7 @@ impl CapacityDraft<'_> {
             sink.error(|| error);
             return None;
         }
+        self.check_jobs(load.job(), plan, sink);
         let mut conditions = Vec::new();
         for one in &self.slos {
             match one.judged(plan) {
@@ -128,7 +131,36 @@ impl CapacityDraft<'_> {
             }
         }
         let (load, most) = (load.clone(), f64::from(plan.max_connections));
+        if let Some((highest, place)) = self.highest
+            && load.is_whole()
+            && highest > most
+        {
+            sink.error(|| too_many_clients(place, highest, most));
+        }
         Some(self.question(load, conditions, most))
+    }
+
+    /// Reports jobs that a trial would never see, and an end of the varied one that would come
+    /// before that of a trial.
+    fn check_jobs(&self, varied: &str, plan: &Plan, sink: &mut Sink) {
+        let trial = plan.warmup.known() + self.trial;
+        for job in &plan.jobs {
+            let (name, start) = (job.name(), job.start);
+            if start >= trial {
+                sink.error(|| {
+                    let message = format!("[{name}] starts after {start}, when a trial is over");
+                    Diagnostic::error(self.span, message)
+                        .help(format!("a trial takes {trial}: write a longer `trial`"))
+                });
+            }
+            if name == varied && job.count.is_some() {
+                sink.error(|| {
+                    let message = format!("[{name}] has a `count`, which may end before a trial");
+                    Diagnostic::error(self.span, message)
+                        .help("leave out `count`: the search sets the length of each trial")
+                });
+            }
+        }
     }
 
     fn question(
@@ -144,13 +176,20 @@ impl CapacityDraft<'_> {
         CapacityQuestion {
             conditions,
             first: self.first(&vary),
-            highest: self.highest.unwrap_or(highest),
+            highest: self.highest.map_or(highest, |(highest, _)| highest),
             vary,
             trial: self.trial,
             budget: self.budget,
             hold: self.hold,
         }
     }
+}
+
+/// Returns the error of a number of clients that the workload has no connections for.
+pub(super) fn too_many_clients(place: Excerpt<'_>, clients: f64, most: f64) -> Diagnostic {
+    place
+        .error(format!("{clients} clients are more than `max-connections` = {most}"))
+        .help(format!("write `max-connections = {clients}` into the workload file"))
 }
 
 /// Returns a condition whose text names its job.

@@ -4,7 +4,7 @@ use base::{Diagnostic, Span};
 
 use super::arm::ArmDraft;
 use super::capacity::VariedLoad;
-use super::capacity_section::{fits, load_number, varied};
+use super::capacity_section::{fits, load_number, too_many_clients, varied};
 use super::experiment::Arm;
 use super::fields::Fields;
 use super::metric::CpuOwner;
@@ -99,11 +99,7 @@ impl<'f> SaturateDraft<'f> {
         if let (Some((_, place)), Some(last), true) = (&self.values, values.last(), vary.is_whole())
             && *last > most
         {
-            sink.error(|| {
-                place
-                    .error(format!("{last} clients are more than `max-connections` = {most}"))
-                    .help(format!("write `max-connections = {last}` into the workload file"))
-            });
+            sink.error(|| too_many_clients(*place, *last, most));
         }
         if values.len() < 2 {
             sink.error(|| {

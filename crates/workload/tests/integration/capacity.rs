@@ -87,6 +87,12 @@ fn condition_without_a_job_is_about_the_only_one() {
 fn most_clients_are_those_that_the_workload_allows() {
     let text = SEARCH.replace("rate(read)", "concurrency(read)");
     assert_eq!(search(&format!("max-connections = 40\n{text}")).highest, 40.0);
+    let text = text.replace("[capacity]", "[capacity]\nhighest = 41");
+    check(
+        &format!("max-connections = 40\n{text}"),
+        "41 clients are more than `max-connections` = 40",
+        "write `max-connections = 41` into the workload file",
+    );
 }
 
 #[test]
@@ -164,6 +170,16 @@ fn mistakes_of_a_search_are_named_with_a_remedy() {
         &SEARCH.replace("rate(read)", "think(read)"),
         "unknown value `think(read)` for `vary`; expected rate(JOB) or concurrency(JOB)",
         "write for example `vary = rate(read)`",
+    );
+    check(
+        &format!("{SEARCH}[late]\nquery = select 2\nrate = 1\nstart = 20m\n"),
+        "[late] starts after 20m, when a trial is over",
+        "a trial takes 10s: write a longer `trial`",
+    );
+    check(
+        &SEARCH.replace("query = select 1", "query = select 1\ncount = 100"),
+        "[read] has a `count`, which may end before a trial",
+        "leave out `count`: the search sets the length of each trial",
     );
     check_lines("first = 0", "`0` is not above 0", "write for example `first = 1k`");
     check_lines("budget = 0s", "`0s` is no length of time", "times have a unit: `30s`, `15m`");

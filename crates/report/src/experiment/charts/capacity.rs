@@ -237,7 +237,7 @@ fn boundary(judged: &Judged<'_>) -> Figure {
     };
     let reason = match (found, estimate) {
         (None, _) => Some("The search has not ended."),
-        (Some(_), None) => Some("There is no estimate: the boundary was not reached."),
+        (Some(_), None) => Some("There is no estimate: the search did not get to a boundary."),
         (Some(_), Some(_)) => None,
     };
     Figure {
@@ -477,7 +477,7 @@ mod tests {
         let found = view.found.as_mut().unwrap();
         (found.estimate, found.interval, found.slope, found.sustained) = (None, None, None, None);
         let drawn = figures(&view);
-        let reason = "There is no estimate: the boundary was not reached.";
+        let reason = "There is no estimate: the search did not get to a boundary.";
         assert_eq!(drawn[0].missing.as_deref(), Some(reason));
         assert!(drawn[1].missing.is_none() && rules(&drawn[1]).is_empty(), "{:?}", drawn[1]);
         let view = CapacityView { found: None, trials: Vec::new(), ..search() };
