@@ -206,12 +206,13 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
 fn answer_run(archive: &Archive) -> Result<(), archive::RecordError> {
     let evidence = lab::evidence(archive)?;
     let view = View {
-        about: RunDetails::of(archive.facts()?),
+        about: RunDetails::of(archive.facts()?, None),
         summary: analyze::summarize(&evidence),
         evidence,
     };
     let page = Page::of(&view);
-    let _ = report::text(&page, &Style { color: false, width: 100 });
+    let _ = report::text(&page, &Style { color: false, width: 80 });
+    let _ = report::full_text(&page, &Style { color: false, width: 100 });
     let _ = report::json(&page).to_string();
     export::write_hlog(archive, &mut Discard)?;
     export::csv(archive, archive.grid().warmup(), &mut Discard)?;

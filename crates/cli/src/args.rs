@@ -170,6 +170,9 @@ pub(crate) struct RunArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the full answer of a run, and not only what fits a screen.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) full: bool,
     /// Number of threads that send requests.
     #[arg(long, default_value_t = 1, value_parser = parse_threads, value_name = "N")]
     #[arg(allow_hyphen_values = true)]
@@ -223,6 +226,9 @@ pub(crate) struct LoadArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the full answer, and not only what fits a screen.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) full: bool,
     /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
@@ -242,6 +248,9 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the full answer of a run, and not only what fits a screen.
+    #[arg(long, conflicts_with_all = ["json", "markdown", "environment", "figures", "svg"])]
+    pub(crate) full: bool,
     /// Print the answer of a single run of an experiment, by its number.
     #[arg(long, value_name = "N")]
     pub(crate) run: Option<u32>,

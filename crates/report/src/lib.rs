@@ -1,12 +1,12 @@
 //! Reports of runs, for people and programs.
 //!
 //! A [`View`] is a run with its judgement and summary. [`Page::of`] decides what is said about it;
-//! [`text()`] paints the page for people, [`markdown()`] for pull requests, and [`json()`] for
-//! programs. A [`TestSuite`] has the same as test cases, which [`junit()`] paints. A
-//! [`HistoryView`] has the changes of metrics over many runs. [`environment()`] describes the
-//! surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are functions
-//! from data to text: nothing here opens a file, reads a clock or depends on a terminal, and the
-//! same record gives the same bytes.
+//! [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
+//! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`] has the
+//! same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of metrics over
+//! many runs. [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the
+//! problems that would spoil one. All are functions from data to text: nothing here opens a file,
+//! reads a clock or depends on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
@@ -48,6 +48,6 @@ pub use junit::junit;
 pub use markdown::{MOST_LINES, markdown};
 pub use page::{Environment, Page};
 pub use svg::svg;
-pub use text::{Style, diagnosis, environment, text};
+pub use text::{Style, diagnosis, environment, full_text, text};
 pub use view::{RunDetails, View};
 pub use words::{remedy, remedy_of};

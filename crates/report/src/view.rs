@@ -27,6 +27,11 @@ impl View {
         View { about, summary: analyze::summarize(&evidence), evidence }
     }
 
+    /// Returns true if tables were filled and nothing else was done.
+    pub(crate) fn has_only_loads(&self) -> bool {
+        self.summary.jobs.is_empty() && !self.summary.loads.is_empty()
+    }
+
     /// Returns true if a database is on the generator's machine; `None` if there is none, or its
     /// location is unknown.
     pub(crate) fn shares_its_host(&self) -> Option<bool> {
@@ -74,6 +79,8 @@ impl View {
 pub struct RunDetails {
     /// Path of the record.
     pub record: PathBuf,
+    /// Number of the run in the record of an experiment; `None` if the record is its own.
+    pub run: Option<u32>,
     /// Main target in words, without its password; empty if no job used it.
     pub target: String,
     /// Name of the workload file.
@@ -103,11 +110,12 @@ pub struct RunDetails {
 }
 
 impl RunDetails {
-    /// Returns the facts of a record, as they are reported.
-    pub fn of(facts: RunFacts) -> RunDetails {
+    /// Returns the facts of a record, or of a run in that of an experiment, as they are reported.
+    pub fn of(facts: RunFacts, run: Option<u32>) -> RunDetails {
         let RunFacts { record, header, end, op_log, settings } = facts;
         RunDetails {
             record,
+            run,
             target: header.target.to_string(),
             workload: header.workload,
             command: header.command,

@@ -22,6 +22,25 @@ use crate::outputs;
 /// and tables need no more.
 const WIDTH: usize = 100;
 
+/// The width of the short answer of a run outside a terminal: that of a screen.
+const SHORT_WIDTH: usize = 80;
+
+/// The form of the answer of a run as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    /// The part that fits a screen.
+    Short,
+    /// All of it.
+    Full,
+}
+
+impl TextForm {
+    /// Returns the form that the option `--full` asks for.
+    pub(crate) fn of(full: bool) -> TextForm {
+        if full { TextForm::Full } else { TextForm::Short }
+    }
+}
+
 /// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
 /// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
 /// `record_error` is the error of writing the record, which may be readable up to it.
@@ -30,6 +49,7 @@ pub(crate) fn of_run(
     end: EndKind,
     record_error: Option<&RecordError>,
     args: &AnswerArgs,
+    form: TextForm,
 ) -> Result<Exit, Complaint> {
     let view = view(path, None, Some(end));
     if let Some(error) = record_error {
@@ -42,7 +62,7 @@ pub(crate) fn of_run(
     }
     match view {
         Ok(view) => {
-            give(&view, args)?;
+            give(&view, args, form)?;
             Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
         }
         Err(error) => {
@@ -71,15 +91,17 @@ pub(crate) fn of_record(
     path: &Path,
     run: Option<u32>,
     args: &AnswerArgs,
+    form: TextForm,
 ) -> Result<Exit, Complaint> {
     let view = view(path, run, None).map_err(|error| Complaint::of(&error))?;
-    give(&view, args)?;
+    give(&view, args, form)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
 /// Prints the environment in which a record was made, without judging it.
 pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
-    let about = open(path, run).and_then(|archive| archive.facts()).map(RunDetails::of);
+    let about =
+        open(path, run).and_then(|archive| archive.facts()).map(|facts| RunDetails::of(facts, run));
     let about = about.map_err(|error| Complaint::of(&error))?;
     let environment = Environment::of(&about);
     match json {
@@ -90,7 +112,7 @@ pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<E
 }
 
 /// Prints the answer of a run, and writes its test cases.
-pub(crate) fn give(view: &View, args: &AnswerArgs) -> Result<(), Complaint> {
+pub(crate) fn give(view: &View, args: &AnswerArgs, form: TextForm) -> Result<(), Complaint> {
     let page = Page::of(view);
     if let Some(path) = &args.junit {
         write_cases(path, &TestSuite::of_page(&page, args.strict))?;
@@ -98,7 +120,10 @@ pub(crate) fn give(view: &View, args: &AnswerArgs) -> Result<(), Complaint> {
     match (args.json, args.markdown) {
         (true, _) => print_document(&report::json(&page)),
         (false, true) => print(&report::markdown(&page)),
-        (false, false) => print(&report::text(&page, &style())),
+        (false, false) => match form {
+            TextForm::Short => print(&report::text(&page, &style_or(SHORT_WIDTH))),
+            TextForm::Full => print(&report::full_text(&page, &style())),
+        },
     }
 }
 
@@ -141,22 +166,28 @@ fn cause_of(error: &RecordError) -> String {
 
 /// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].
 pub(crate) fn style() -> Style {
+    style_or(WIDTH)
+}
+
+/// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`], or
+/// `other` if there is none or it has no width.
+fn style_or(other: usize) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let width = match is_terminal {
         true => {
             let (told, set) = (Term::stdout().size_checked(), std::env::var("COLUMNS").ok());
-            width(told.map(|(_, columns)| columns), set.as_deref())
+            width(told.map(|(_, columns)| columns), set.as_deref()).unwrap_or(other)
         }
-        false => WIDTH,
+        false => other,
     };
     Style { color: is_styled(is_terminal), width }
 }
 
 /// Returns the width of an answer on a terminal with this many columns; if it does not report them,
 /// the value of `COLUMNS` is used.
-fn width(told: Option<u16>, set: Option<&str>) -> usize {
+fn width(told: Option<u16>, set: Option<&str>) -> Option<usize> {
     let told = told.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
-    told.map_or(WIDTH, |columns| usize::from(columns).min(WIDTH))
+    told.map(|columns| usize::from(columns).min(WIDTH))
 }
 
 /// Writes a document to stdout.
@@ -206,7 +237,7 @@ fn read_as(
         Some(run) => lab::experiment::evidence_of_run(path, run)?,
         None => lab::evidence_of_run(&archive, end)?,
     };
-    Ok(RecordedRun { view: View::new(RunDetails::of(archive.facts()?), evidence), archive })
+    Ok(RecordedRun { view: View::new(RunDetails::of(archive.facts()?, run), evidence), archive })
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.
@@ -226,13 +257,13 @@ mod tests {
     #[test]
     fn answer_is_as_wide_as_the_terminal_up_to_a_hundred_columns() {
         for (told, set, expected) in [
-            (Some(80), None, 80),
-            (Some(80), Some("60"), 80),
-            (Some(213), None, WIDTH),
-            (None, Some("72"), 72),
-            (None, Some("0"), WIDTH),
-            (None, Some("wide"), WIDTH),
-            (None, None, WIDTH),
+            (Some(80), None, Some(80)),
+            (Some(80), Some("60"), Some(80)),
+            (Some(213), None, Some(WIDTH)),
+            (None, Some("72"), Some(72)),
+            (None, Some("0"), None),
+            (None, Some("wide"), None),
+            (None, None, None),
         ] {
             assert_eq!(width(told, set), expected, "{told:?} {set:?}");
         }

@@ -9,6 +9,7 @@ use report::Page;
 use report::figure::Figure;
 
 use crate::args::{AnswerArgs, FigureArgs, ReportArgs};
+use crate::commands::answer::TextForm;
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
@@ -77,7 +78,7 @@ fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
     let courses = run.courses().map_err(|error| Complaint::of(&error))?;
     let figures = report::figures(&run.view, &courses);
     page(path, &report::html(&Page::of(&run.view), &figures))?;
-    answer::give(&run.view, &answer)?;
+    answer::give(&run.view, &answer, TextForm::of(args.full))?;
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
 }
 

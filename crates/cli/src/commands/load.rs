@@ -7,6 +7,7 @@ use engine::{Options, Stop};
 use lab::Order;
 
 use crate::args::LoadArgs;
+use crate::commands::answer::TextForm;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::run::conclude;
 use crate::commands::{answer, order};
@@ -42,5 +43,5 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;
-    conclude(done, &args.answer)
+    conclude(done, &args.answer, TextForm::of(args.full))
 }

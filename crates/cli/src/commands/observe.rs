@@ -8,7 +8,7 @@ use lab::{AttachOrder, Attached, Subject};
 use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
-use crate::commands::answer;
+use crate::commands::answer::{self, TextForm};
 use crate::commands::order::{self, quoted};
 use crate::complain::Complaint;
 use crate::display::Interruption;
@@ -63,7 +63,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Complaint::warning(format!("the observed program ended with {status}")).print();
     }
     let args = AnswerArgs { json: args.json, ..AnswerArgs::default() };
-    answer::of_run(&record, end, record_error.as_ref(), &args)
+    answer::of_run(&record, end, record_error.as_ref(), &args, TextForm::Short)
 }
 
 /// Sends samples of this machine to the `assay` on another one that started this process.

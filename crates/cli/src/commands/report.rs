@@ -2,6 +2,7 @@
 //! figures, and writes its page.
 
 use crate::args::ReportArgs;
+use crate::commands::answer::TextForm;
 use crate::commands::{answer, experiment, figures};
 use crate::complain::Complaint;
 use crate::exit::Exit;
@@ -15,6 +16,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
         (false, None) if experiment::is_record(&args.record) => {
             experiment::of_record(&args.record, &args.answer)
         }
-        (false, run) => answer::of_record(&args.record, run, &args.answer),
+        (false, run) => answer::of_record(&args.record, run, &args.answer, TextForm::of(args.full)),
     }
 }

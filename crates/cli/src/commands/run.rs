@@ -10,6 +10,7 @@ use record::OpFormat;
 use workload::Plan;
 
 use crate::args::{AnswerArgs, RunArgs};
+use crate::commands::answer::TextForm;
 use crate::commands::order;
 use crate::commands::remedy::SkipsLoads;
 use crate::commands::{answer, calibrate, experiment};
@@ -93,14 +94,14 @@ fn run_file(
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
-    conclude(done, &args.answer)
+    conclude(done, &args.answer, TextForm::of(args.full))
 }
 
 /// Prints the answer of a run that has ended, and the errors on the way.
 ///
 /// For a target that was never reached, only the error is printed and the record is removed, as it
 /// holds nothing else. With `--json` the record is kept and the document printed.
-pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint> {
+pub(crate) fn conclude(done: Done, args: &AnswerArgs, form: TextForm) -> Result<Exit, Complaint> {
     if let Some(missing) = &done.missing_target {
         no_target(missing).print();
         if !missing.was_reached && !args.json {
@@ -116,7 +117,7 @@ pub(crate) fn conclude(done: Done, args: &AnswerArgs) -> Result<Exit, Complaint>
     if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
-    answer::of_run(&done.record, done.end, done.record_error.as_ref(), args)
+    answer::of_run(&done.record, done.end, done.record_error.as_ref(), args, form)
 }
 
 fn op_log(path: &Path) -> OpLogPlan {

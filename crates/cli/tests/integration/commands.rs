@@ -81,7 +81,7 @@ fn every_request_is_a_run_of_the_program_beside_other_jobs() {
     assert_eq!(number(&place.at("m.db"), "select count(*) from t"), 20);
     let command = summary["run"]["command"].as_str().unwrap();
     assert!(command.contains(" --allow-commands"), "{command}");
-    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     assert!(text.contains("; runs a program"), "{text}");
 }
 

@@ -34,19 +34,26 @@ fn unknown_name_suggests_the_nearest() {
 }
 
 #[test]
-fn answer_with_an_objection_names_the_command_that_explains_it() {
-    let answer = |url: &str| {
+fn answer_names_the_command_that_explains_its_objections_and_limiter() {
+    let answer = |url: &str, form: &[&str]| {
         let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 100\n");
         let _ = place.virtually(url, &[]);
-        place.assay(&["report", "r.assay"]).stdout
+        place.assay(&[&["report", "r.assay"][..], form].concat()).stdout
     };
-    let bad = answer("sim:mm1?service=1ms&outage=5s..8s");
-    let line = bad.lines().find(|line| line.contains("assay explain ")).unwrap();
+    let (good, bad) = ("sim:mm1?service=1ms", "sim:mm1?service=1ms&outage=5s..8s");
     let place = Place::new();
-    for name in line.split_whitespace().skip_while(|word| *word != "explain").skip(1) {
-        place.assay(&["explain", name]).expect(0);
-        assert!(bad.contains(name), "{name}");
+    for form in [&["--full"][..], &[]] {
+        let text = answer(bad, form);
+        let line = text.lines().find(|line| line.contains("assay explain ")).unwrap();
+        let names = line.split_whitespace().skip_while(|word| *word != "explain").skip(1);
+        let names: Vec<&str> = names.collect();
+        assert!(names.contains(&"outage"), "{line}");
+        names.iter().for_each(|name| {
+            place.assay(&["explain", name]).expect(0);
+        });
     }
-    let good = answer("sim:mm1?service=1ms");
-    assert!(!good.contains("assay explain"), "{good}");
+    let full = answer(good, &["--full"]);
+    assert!(!full.contains("assay explain"), "{full}");
+    let short = answer(good, &[]);
+    assert!(short.contains("\nwhy     assay explain not-saturated\n"), "{short}");
 }

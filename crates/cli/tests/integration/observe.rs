@@ -41,7 +41,7 @@ fn running_process_is_observed_and_the_cost_is_reported() {
     assert!(OF_A_LOOP.iter().any(|known| limiter == *known), "{limiter}");
     let share = document["observing_share"].as_f64().expect("what observing costs");
     assert!(share > 0.0 && share < 0.5, "{share}");
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     let told = text.lines().find(|line| line.starts_with("observing"));
     assert!(told.is_some_and(|line| line.contains("% of one core")), "{text}");
 }
@@ -128,7 +128,7 @@ fn load_reports_its_limiter() {
         let count: i64 = record.query_row(sql, [component], |row| row.get(0)).unwrap();
         assert!(count > 0, "{component}");
     }
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(text.contains("server CPU") && text.contains("limited"), "{text}");
 }
 

@@ -2,8 +2,9 @@
 //! and exports them as the one that made them.
 //!
 //! `NAME.assay.gz` has its report as JSON in `NAME.json` and as text in `NAME.txt`, and its seconds
-//! in `NAME.csv`. JSON and tables never change. If a change of wording alters the text on purpose,
-//! run the test once with `UPDATE=1` and look at the difference.
+//! in `NAME.csv`. JSON never changes, and tables only gain columns at their end. If a change of
+//! wording alters the text on purpose, run the test once with `UPDATE=1`, and look at the
+//! difference.
 //!
 //! * `virtual`: two jobs and a timetable in virtual time, with an op-log.
 //! * `sqlite`: a private SQLite database with a load, on a busy machine.
@@ -89,7 +90,12 @@ fn older_records_give_the_same_tables() {
     for name in WITH_TABLE {
         let place = copied(name);
         let table = place.export(&format!("{name}.assay"), "csv");
-        assert!(table == expected(&format!("{name}.csv")), "{name}: {table}");
+        let known = expected(&format!("{name}.csv"));
+        assert_eq!(table.lines().count(), known.lines().count(), "{name}");
+        for (line, known) in table.lines().zip(known.lines()) {
+            let rest = line.strip_prefix(known);
+            assert!(rest.is_some_and(|rest| rest.starts_with(',')), "{name}: {line}");
+        }
     }
 }
 
@@ -97,7 +103,7 @@ fn older_records_give_the_same_tables() {
 fn older_records_give_the_same_texts() {
     for (name, code) in READABLE {
         let record = format!("{name}.assay");
-        let ran = copied(name).assay(&["report", &record]).expect(code);
+        let ran = copied(name).assay(&["report", &record, "--full"]).expect(code);
         let text = format!("{name}.txt");
         if std::env::var_os("UPDATE").is_some() {
             fs::write(fixture(&text), &ran.stdout).unwrap();

@@ -150,7 +150,7 @@ fn plan_shows_the_extra_statements_of_a_transaction() {
     let job = "[move]\nquery = select 1\nquery = select 2\ncount = 20\n";
     for (transaction, is_said) in [("yes", true), ("no", false)] {
         let place = Place::with(&format!("{job}transaction = {transaction}\n"));
-        let ran = place.assay(&["run", "w.ini", "--quiet"]);
+        let ran = place.assay(&["run", "w.ini", "--quiet", "--full"]);
         let words = "begin and commit belong to the service time and are not timed apart: of the";
         assert_eq!(ran.stdout.contains(words), is_said, "{}", ran.stdout);
     }

@@ -96,9 +96,9 @@ fn load_reports_only_its_tables() {
     for words in ["connections", "running", "warm-up"] {
         assert!(!ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }
-    let first = ran.stdout.lines().next().unwrap();
-    assert!(first.starts_with("t  2,000 rows, ") && first.contains("B, loaded in "), "{first}");
-    assert!(first.contains("/s (1 observation)"), "{first}");
+    let answer = ran.stdout.lines().find(|line| line.starts_with("t  2,000 rows, ")).unwrap();
+    assert!(answer.contains("B, loaded in "), "{answer}");
+    assert!(answer.contains("/s (1 observation)"), "{answer}");
     for words in ["VALID", "imit", "not possible"] {
         assert!(!ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }

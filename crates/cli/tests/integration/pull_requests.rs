@@ -103,6 +103,25 @@ fn names_and_questions_make_no_markdown_and_no_xml_of_their_own() {
     assert!(xml.contains("name=\"&lt;/summary&gt;&lt;b&gt;x&lt;/b&gt; [a]"), "{xml}");
 }
 
+/// Blank lines and the collapsed table do not count.
+#[test]
+fn markdown_of_a_clean_run_has_eight_lines_at_most() {
+    let place =
+        Place::with("duration = 2m\n[read]\nquery = select 1\nrate = 500\nslo = p99 < 1s\n");
+    for (url, mode) in [("sim:mm1?service=1ms", &["--virtual"][..]), ("sqlite:t.db", &[])] {
+        let line = ["run", "w.ini", "--url", url, "--quiet", "--markdown", "--duration", "10s"];
+        let ran = place.assay(&[&line[..], mode].concat());
+        let visible = ran.stdout.split("<details>").next().unwrap();
+        let lines: Vec<&str> = visible.lines().filter(|line| !line.is_empty()).collect();
+        let is_clean = ran.stdout.contains("\n**VALID**: ");
+        // The machine of a run in real time may be too busy for a clean one.
+        assert!(is_clean || mode.is_empty(), "{}", ran.stdout);
+        assert!(lines.len() <= 8 || !is_clean, "{visible}");
+        assert!(lines.contains(&"- **Every SLO is met**: 1 condition") || ran.code != 0);
+        assert!(lines.last().unwrap().starts_with("Repeat: `assay run w.ini"), "{visible}");
+    }
+}
+
 #[test]
 fn markdown_of_a_run_has_its_answer_verdict_and_times() {
     let place = Place::with(

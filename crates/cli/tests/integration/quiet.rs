@@ -55,8 +55,12 @@ fn a_log_that_is_longer_than_the_run_is_warned_of_before_it_begins() {
 fn each_error_code_has_its_first_text_in_text_and_json() {
     let (place, text) = ran("[twice]\nquery = insert into t values (1, 0)\nrate = 50\n");
     let words = "UNIQUE constraint failed: t.id";
-    let below = text.split_once("errors of requests class code").unwrap().1;
-    assert!(below.contains(&format!("first SQLITE_CONSTRAINT_PRIMARYKEY {words}")), "{text}");
+    let code = "SQLITE_CONSTRAINT_PRIMARYKEY";
+    assert!(text.contains(&format!("{code}, 100 % of the requests: {words}")), "{text}");
+    let full = place.assay(&["report", "r.assay", "--full"]).stdout;
+    let full = full.split_whitespace().collect::<Vec<_>>().join(" ");
+    let below = full.split_once("errors of requests class code").unwrap().1;
+    assert!(below.contains(&format!("first {code} {words}")), "{full}");
     let summary = place.assay(&["report", "r.assay", "--json"]).json();
     let error = &job(&summary, "twice")["errors_by_code"][0];
     assert!(error["text"].as_str().unwrap().starts_with(words), "{error}");

@@ -57,7 +57,7 @@ fn report_separates_connecting_from_the_statement() {
     };
     about(&read["service_ms"], 6.0);
     about(&read["statements"][0]["service_ms"], 1.0);
-    let report = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let report = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     let words = "connecting belongs to the service time and is not timed apart";
     assert!(report.contains(words), "{report}");
 }

@@ -257,7 +257,7 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         assert_keeps_to("schemas/export.schema.json", &export);
         let accounts = export["jobs"].as_array().unwrap().iter().map(|job| &job["name"]);
         assert!(accounts.eq(["note", &format!("note@{first}"), &format!("note@{second}")]));
-        let text = place.assay(&["report", "r.assay"]).stdout;
+        let text = place.assay(&["report", "r.assay", "--full"]).stdout;
         assert!(text.contains(first) && text.contains(second), "{text}");
     }
 }
@@ -366,7 +366,7 @@ fn a_private_server_is_asked_over_tls() {
         assert_eq!(read["completed"], read["scheduled"], "{kind}: {read}");
         let settings = &summary["run"]["settings"];
         assert_eq!((&settings["tls"], &settings["ssl_version"]), (&mode.into(), &"TLSv1.3".into()));
-        let text = place.assay(&["report", "r.assay"]).stdout;
+        let text = place.assay(&["report", "r.assay", "--full"]).stdout;
         assert!(text.contains(&format!("target    {url}, tls {mode}\n")), "{text}");
     }
 }
@@ -382,7 +382,7 @@ fn a_server_is_verified_by_the_authorities_of_the_system() {
         let with = |system: &std::path::Path| {
             let place = Place::with(READ);
             let url = target.to_string();
-            let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet"];
+            let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet", "--full"];
             let mut command = place.command(&run);
             // The environment variable by which Unix programs use other files than the system's.
             command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
@@ -438,7 +438,7 @@ fn every_method_of_loading_writes_the_same_rows() {
 #[test]
 fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
     let mut args = vec!["load", "w.ini", "--url", "testbed:mariadb?server.local_infile=0"];
-    args.extend(["--out", "r.assay"]);
+    args.extend(["--out", "r.assay", "--full"]);
     let workload = "[setup]\nquery = create table t (id integer)\n\
                     [load t]\nrows = 100\ncolumns = id: row()\n";
     let place = Place::with(workload);

@@ -53,7 +53,7 @@ fn side_effects_of_a_clean_up_and_their_end_are_reported() {
     assert_eq!((&p50["from"], &p50["to"]), (&before["value"], &during["value"]));
     assert_eq!(of("throughput_per_s"), None, "open traffic comes all the same");
     assert!(changes.iter().all(|change| change["phase"] == "during"), "{changes:?}");
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(text.contains("\n[read] beside [clean-up]\n"), "{text}");
     assert!(text.contains("\n  during, not before  mean "), "{text}");
 }
@@ -64,7 +64,7 @@ fn harmless_clean_up_has_no_side_effects() {
     let told = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
     assert_eq!(names(&told), ["before", "during", "after"]);
     assert_eq!(told["changes"], Value::Array(Vec::new()));
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(text.contains("\n  figures with intervals differ by no more than chance"), "{text}");
 }
 
@@ -93,6 +93,6 @@ fn traffic_alone_has_no_side_effects() {
     let place = Place::with(traffic);
     let summary = place.virtually(MM1, &[]).expect(0).json();
     assert_eq!(summary["side_effects"], Value::Array(Vec::new()));
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(!text.contains("beside"), "{text}");
 }

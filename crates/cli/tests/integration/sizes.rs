@@ -25,7 +25,7 @@ fn sizes(url: &str, table: &str) -> [Option<f64>; 2] {
     let ran = place.assay(&line);
     assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
     let load = &ran.json()["loads"][0];
-    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     let has_sizes = load["allocated_bytes"] != Value::Null;
     assert_eq!(text.contains("notes occupies"), has_sizes, "{text}");
     ["logical_bytes", "allocated_bytes"].map(|name| load[name].as_f64())

@@ -37,7 +37,7 @@ fn one_run_asks_sqlite_and_a_simulated_server() {
     assert_eq!(run["settings"]["model.server"], "simulated");
     assert!(run["settings"]["server"].as_str().unwrap().starts_with("SQLite"), "{run}");
 
-    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     for words in ["target        sqlite:m.db", "target model  sim:mm1", "; asks [target model]"] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -58,7 +58,7 @@ fn unused_main_target_is_neither_created_nor_recorded() {
     assert_eq!(summary["run"]["target"], "");
     assert_eq!(summary["run"]["targets"][1]["name"], "b");
     assert_eq!(job(&summary, "two")["service_ms"]["max"].as_f64().map(f64::floor), Some(2.0));
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(!text.contains("sqlite") && text.contains("target a  sim:mm1"), "{text}");
 
     let idle = place.virtually("sqlite:m.db", &["--quiet"]);

@@ -92,11 +92,11 @@ fn the_live_view_draws_and_cleans_up() {
 }
 
 #[test]
-fn answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
+fn full_answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
     place.assay(&run).expect(0);
-    let report = ["report", "r.assay"];
+    let report = ["report", "r.assay", "--full"];
     let piped = place.assay(&report).expect(0).stdout;
     assert!(piped.contains("stddev"), "{piped}");
     let shown = answer_on_a_terminal(&mut place.command(&report), 70);
@@ -106,6 +106,28 @@ fn answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
     assert!(shown.contains("p99") && !shown.contains("stddev"), "{shown}");
     for columns in [100, 213] {
         assert_eq!(answer_on_a_terminal(&mut place.command(&report), columns), piped);
+    }
+}
+
+#[test]
+fn last_screen_of_an_answer_has_verdict_limiter_and_result() {
+    let place = Place::with(&format!("{READ}slo = p99 < 1s\n"));
+    let run = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
+    place.assay(&run).expect(0);
+    let report = ["report", "r.assay"];
+    let piped = place.assay(&report).expect(0).stdout;
+    assert!(piped.lines().count() <= 40, "{piped}");
+    assert_eq!(answer_on_a_terminal(&mut place.command(&report), 80), piped, "a pipe gets 80");
+    let lines: Vec<&str> = piped.lines().collect();
+    let screen = lines[lines.len() - 24..].join("\n");
+    for words in ["\nVALID: ", "\nNot saturated: ", "\nread  offered 100/s", "\nEvery SLO is met"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    for columns in [60, 213] {
+        let shown = answer_on_a_terminal(&mut place.command(&report), columns);
+        let widest = shown.lines().filter(|line| !line.contains("  assay "));
+        let widest = widest.map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= usize::from(columns.min(100)), "{shown}");
     }
 }
 

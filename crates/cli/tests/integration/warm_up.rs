@@ -16,7 +16,7 @@ fn automatic_warm_up_excludes_a_cold_start() {
     assert_eq!(check(&summary, "warm-up")["status"], "pass");
     // The errors were before the window.
     assert_eq!(summary["jobs"][0]["errors"], 0);
-    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     assert!(text.contains("found by MSER-5"), "{text}");
     let table = place.export("r.assay", "csv");
     let in_window = |second: usize| table.lines().nth(1 + second).unwrap().contains(",yes,");

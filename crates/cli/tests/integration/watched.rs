@@ -52,7 +52,7 @@ fn frozen_generator_is_distinguished_from_a_slow_database() {
     assert!(stall["value"].as_f64().unwrap() >= 280.0, "{stall}");
     let words = stall["explain"].as_str().unwrap();
     assert!(words.contains("the load generator or its machine, not the database"), "{words}");
-    let again = place.assay(&["report", "r.assay"]).stdout;
+    let again = place.assay(&["report", "r.assay", "--full"]).stdout;
     assert!(again.contains("stalled for"), "{again}");
 }
 

@@ -35,7 +35,7 @@ fn self_throttling_program_is_detected() {
     let limiter = &document["limiter"];
     assert_eq!(limiter["component"], "generator-input", "{document:#}");
     assert!(limiter["because"].as_str().unwrap().contains("nothing to do"), "{limiter}");
-    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).expect(0).stdout;
     assert!(text.contains("exit status: 0") && text.contains("psql"), "{text}");
     assert!(!text.contains("VALID"), "{text}");
 }

@@ -19,7 +19,7 @@ pub fn markdown(page: &Page) -> String {
         VerdictPosition::Omitted => headline(&mut out, page),
     }
     if page.is_limiter_shown {
-        out.list(&remarks(&page.limiter.remarks), 3);
+        out.list(&remarks(&page.short.limiter), 3);
     }
     out.gap();
     let about = &page.run.about;
@@ -32,7 +32,7 @@ fn headline(out: &mut Document, page: &Page) {
     let ending = headline.ending.iter().cloned().collect::<Vec<Remark>>();
     out.list(&remarks(&ending), 1);
     out.list(&lines(&headline.answers), 8);
-    out.list(&remarks(&headline.remarks), 5);
+    out.list(&remarks(&page.short.remarks), 5);
     out.gap();
 }
 

@@ -43,7 +43,10 @@ const CLOSED: &str =
     "a client sends only after an answer: a slower database receives fewer requests";
 
 /// Note in place of numbers that would mislead.
-const WITHHELD_HERE: &str = "withheld";
+pub(super) const WITHHELD_HERE: &str = "withheld";
+
+/// Most bins of a distribution.
+const BINS: usize = 20;
 
 /// Caveat for the times of a session.
 const SESSION: &str = "response and service of a session include the pauses between its statements";
@@ -128,7 +131,7 @@ impl JobSection {
             servers: servers(job),
             notes_on_service: notes_on_service(job, planned),
             course: course(job),
-            histogram: histogram(view, account),
+            histogram: histogram(view, account, BINS),
         }
     }
 }
@@ -221,23 +224,34 @@ fn outcomes(job: &JobSummary) -> Vec<Line> {
         let accepted = format!("{} accepted", grouped(counts.accepted_errors));
         lines.push(Line::new("of errors", format!("{timeouts}, {accepted}")));
     }
-    let besides = [(counts.retries, "retries"), (counts.busy_waits, "busy waits")];
-    for (number, label) in besides.into_iter().filter(|(number, _)| *number > 0) {
-        lines.push(Line::new(label, grouped(number)));
-    }
+    lines.extend(repetitions(job));
     if let Some(per_s) = job.throughput_per_s {
-        lines.push(Line::new("throughput", throughput(job, per_s)));
+        lines.push(Line::new("throughput", throughput(job, format!("{} completed", rate(per_s)))));
     }
     lines.extend(traffic(job).map(|moved| Line::new("in all", moved)));
-    lines.extend(job.slos.iter().map(|slo| match slo.met {
-        true => Line::new("SLO met", judged(job, slo)).in_tone(Tone::Good),
-        false => Line::new("SLO missed", judged(job, slo)).in_tone(Tone::Bad),
-    }));
+    lines.extend(slos(job));
     lines
 }
 
-fn throughput(job: &JobSummary, per_s: f64) -> String {
-    let mut parts = vec![format!("{} completed", rate(per_s))];
+/// Returns the numbers of retries and busy waits, if there were any.
+pub(super) fn repetitions(job: &JobSummary) -> impl Iterator<Item = Line> {
+    let counts = &job.counts;
+    let both = [(counts.retries, "retries"), (counts.busy_waits, "busy waits")];
+    let any = both.into_iter().filter(|(number, _)| *number > 0);
+    any.map(|(number, label)| Line::new(label, grouped(number)))
+}
+
+/// Returns each SLO with the number that was compared with it.
+pub(super) fn slos(job: &JobSummary) -> impl Iterator<Item = Line> {
+    job.slos.iter().map(|slo| match slo.met {
+        true => Line::new("SLO met", judged(job, slo)).in_tone(Tone::Good),
+        false => Line::new("SLO missed", judged(job, slo)).in_tone(Tone::Bad),
+    })
+}
+
+/// Adds the rows per second to the rate of the requests, if there are any.
+pub(super) fn throughput(job: &JobSummary, requests: String) -> String {
+    let mut parts = vec![requests];
     if let Some(rows @ f64::MIN_POSITIVE..) = job.rows_per_s {
         parts.push(format!("{} rows/s", trimmed(&significant(rows))));
     }
@@ -284,15 +298,16 @@ fn times(job: &JobSummary) -> Table {
 
 /// Returns the explanations of the table of times, the general ones beside the first job alone.
 fn notes_on_times(job: &JobSummary, is_first: bool) -> Vec<Remark> {
+    let general =
+        [is_first.then_some(MEANING), (is_first && has_intervals(job)).then_some(INTERVALS)];
+    general.into_iter().flatten().map(Remark::note).chain(caveats(job)).collect()
+}
+
+/// Returns the reasons to read these times with care.
+pub(super) fn caveats(job: &JobSummary) -> impl Iterator<Item = Remark> + use<> {
     let few = remark_on_few(&job.response).filter(|_| !job.is_withheld(Kind::Response));
-    let notes = [
-        is_first.then(|| MEANING.to_owned()),
-        (is_first && has_intervals(job)).then(|| INTERVALS.to_owned()),
-        job.is_withheld(Kind::Response).then(|| WITHHELD.to_owned()),
-        remark_on_aged(job),
-        few,
-    ];
-    notes.into_iter().flatten().map(Remark::Note).collect()
+    let withheld = job.is_withheld(Kind::Response).then(|| WITHHELD.to_owned());
+    [withheld, remark_on_aged(job), few].into_iter().flatten().map(Remark::Note)
 }
 
 /// Returns the notes on a job as a whole.
@@ -421,7 +436,7 @@ fn error_texts(job: &JobSummary) -> Vec<Line> {
 }
 
 /// Returns the errors of a job, the most frequent first.
-fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
+pub(super) fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
     let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
     errors.sort_by_key(|error| std::cmp::Reverse(error.count));
     errors
@@ -540,8 +555,10 @@ fn course(job: &JobSummary) -> Table {
     table
 }
 
-fn histogram(view: &View, account: AccountId) -> Vec<Bin> {
+/// Returns the distribution of the response times, unless they are withheld.
+pub(super) fn histogram(view: &View, account: AccountId, most: usize) -> Vec<Bin> {
     let histogram = view.evidence.jobs[account.index()].histogram(Kind::Response);
     let job = &view.summary.jobs[account.index()];
-    histogram.filter(|_| !job.is_withheld(Kind::Response)).map(bins).unwrap_or_default()
+    let shown = histogram.filter(|_| !job.is_withheld(Kind::Response));
+    shown.map(|histogram| bins(histogram, most)).unwrap_or_default()
 }

@@ -35,6 +35,8 @@ pub struct LimiterSection {
     pub unseen: Vec<UnseenSource>,
     /// Answer in words: the limiter, its relief, other suspects, and missing sources.
     pub remarks: Vec<Remark>,
+    /// The same without other suspects and, if it is unknown, with the utilisations alone.
+    pub short_remarks: Vec<Remark>,
 }
 
 /// A component that takes the time of requests, or has no more to give.
@@ -74,6 +76,7 @@ impl LimiterSection {
             seen: limiter.seen.clone(),
             unseen: limiter.unseen.iter().map(UnseenSource::of).collect(),
             remarks: remarks(view, limiter),
+            short_remarks: short_remarks(view, limiter),
         }
     }
 }
@@ -100,30 +103,51 @@ impl UnseenSource {
 }
 
 fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
-    let because = words::because(&limiter.finding);
-    let lead = words::lead(limiter.component);
-    let mut remarks = vec![Remark::sentence(Tone::Strong, lead, format!(": {because}"))];
-    if let Some(relief) = view.relief(limiter.component) {
-        remarks.push(Remark::note(format!("What would help: {relief}.")));
-    }
+    let mut remarks = answer(view, limiter);
     for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
         let share = percent(suspect.share);
         let because = words::because(&suspect.finding);
         let name = suspect.component.name();
         remarks.push(Remark::note(format!("Also, {share}: {because} ({name}).")));
     }
-    let is_unknown = limiter.component == Component::Unknown;
-    if is_unknown {
+    if limiter.component == Component::Unknown {
         remarks.extend(observations(&limiter.seen));
     }
+    remarks.extend(missing(view, limiter));
+    remarks
+}
+
+fn short_remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
+    let mut remarks = answer(view, limiter);
+    if limiter.component == Component::Unknown {
+        remarks.extend(observations(&limiter.seen).take(1));
+    }
+    remarks.extend(missing(view, limiter));
+    remarks
+}
+
+/// Returns the limiter with its reason and its relief.
+fn answer(view: &View, limiter: &Limiter) -> Vec<Remark> {
+    let because = words::because(&limiter.finding);
+    let lead = words::lead(limiter.component);
+    let mut remarks = vec![Remark::sentence(Tone::Strong, lead, format!(": {because}"))];
+    if let Some(relief) = view.relief(limiter.component) {
+        remarks.push(Remark::note(format!("What would help: {relief}.")));
+    }
+    remarks
+}
+
+/// Returns the sources that were not observed.
+fn missing(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let (needed, others): (Vec<_>, Vec<_>) =
         limiter.unseen.iter().partition(|it| is_always_reported(view, words::source(it)));
-    for it in needed {
+    let note = |it: &Unseen| {
         let (source, reason) = (words::source(it), words::reason(it));
-        remarks.push(Remark::note(format!("Not all was seen of {source}: {reason}.")));
-    }
+        Remark::note(format!("Not all was seen of {source}: {reason}."))
+    };
+    let mut remarks: Vec<Remark> = needed.into_iter().map(note).collect();
     let names: Vec<&str> = others.into_iter().map(words::source).collect();
-    if is_unknown && !names.is_empty() {
+    if limiter.component == Component::Unknown && !names.is_empty() {
         remarks.push(Remark::note(format!("Not seen: {}.", names.join(", "))));
     }
     remarks

@@ -25,6 +25,10 @@ pub struct LoadsSection {
     pub table: Table,
     /// Slow methods, limiters, and sources that were not observed.
     pub remarks: Vec<Remark>,
+    /// Faults among these remarks: slow methods, and sources that were not observed.
+    pub faults: Vec<Remark>,
+    /// True if each table got all of its rows.
+    pub is_complete: bool,
 }
 
 /// A table that was filled.
@@ -45,11 +49,14 @@ pub struct LoadSection {
 impl LoadsSection {
     pub(super) fn of(view: &View) -> LoadsSection {
         let loads: Vec<LoadSection> = view.summary.loads.iter().map(LoadSection::of).collect();
-        let mut remarks: Vec<Remark> = view.summary.loads.iter().filter_map(fallback).collect();
+        let mut faults: Vec<Remark> = view.summary.loads.iter().filter_map(fallback).collect();
+        let mut remarks = faults.clone();
         remarks.extend(view.summary.loads.iter().filter_map(size));
         remarks.extend(loads.iter().flat_map(limiter));
         remarks.extend(missing(view));
-        LoadsSection { table: table(view, &loads), remarks, loads }
+        faults.extend(missing(view));
+        let is_complete = view.summary.loads.iter().all(|load| planned(view, load).is_none());
+        LoadsSection { table: table(view, &loads), remarks, faults, is_complete, loads }
     }
 }
 

@@ -5,6 +5,7 @@
 //! decides nothing. Numbers are typed ([`Quantity`], or the summaries of `analyze`), and each
 //! painter formats them in its own way; sentences are those of `words`.
 
+mod block;
 mod environment;
 mod headline;
 mod job;
@@ -14,10 +15,12 @@ mod quantity;
 mod remark;
 mod run;
 mod shape;
+mod short;
 mod side_effects;
 mod table;
 mod verdict;
 
+pub use block::JobBlock;
 pub use environment::{Environment, Subject};
 pub use headline::Headline;
 pub(crate) use headline::judged;
@@ -28,6 +31,7 @@ pub use quantity::Quantity;
 pub use remark::{Line, Remark, Tone};
 pub use run::{EventRow, EventsSection, RunSection};
 pub use shape::Bin;
+pub use short::ShortAnswer;
 pub use side_effects::{Legend, SideEffectSection};
 pub use table::{Align, Cell, Column, Row, Table};
 pub use verdict::{CheckRow, VerdictSection};
@@ -35,6 +39,7 @@ pub use verdict::{CheckRow, VerdictSection};
 use analyze::{Effect, SideEffects, Status, Window};
 
 use crate::view::View;
+use short::Sections;
 
 /// The answer of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +74,8 @@ pub struct Page {
     pub run: RunSection,
     /// Settings and facts of the record.
     pub environment: Environment,
+    /// The parts that fit a screen.
+    pub short: ShortAnswer,
 }
 
 /// The position of the verdict in an answer for people.
@@ -87,29 +94,36 @@ impl Page {
     pub fn of(view: &View) -> Page {
         let summary = &view.summary;
         let position = verdict_position(view);
+        let (headline, limiter) = (Headline::of(view), LimiterSection::of(view));
+        let jobs: Vec<JobSection> =
+            view.evidence.accounts().map(|account| JobSection::of(view, account)).collect();
+        let (loads, run) = (LoadsSection::of(view), RunSection::of(view));
+        let sections = Sections {
+            headline: &headline,
+            limiter: &limiter,
+            jobs: &jobs,
+            loads: &loads,
+            run: &run,
+        };
         Page {
-            headline: Headline::of(view),
+            short: ShortAnswer::of(view, sections),
+            headline,
             verdict: VerdictSection::of(&summary.verdict, !summary.jobs.is_empty()),
             verdict_position: position,
-            limiter: LimiterSection::of(view),
-            is_limiter_shown: !has_only_loads(view),
+            limiter,
+            is_limiter_shown: !view.has_only_loads(),
             window: summary.window,
-            jobs: view.evidence.accounts().map(|account| JobSection::of(view, account)).collect(),
+            jobs,
             effects: summary.effects.clone(),
             changes: side_effects::changes(&summary.effects),
             side_effects: summary.side_effects.clone(),
             side_effect_tables: side_effects::sections(&summary.side_effects),
-            loads: LoadsSection::of(view),
+            loads,
             events: EventsSection::of(view),
-            run: RunSection::of(view),
+            run,
             environment: Environment::of(&view.about),
         }
     }
-}
-
-/// Returns true if tables were filled and nothing else was done.
-fn has_only_loads(view: &View) -> bool {
-    view.summary.jobs.is_empty() && !view.summary.loads.is_empty()
 }
 
 /// Returns the position of the verdict. Numbers of an invalid run appear below that word alone. For
@@ -118,7 +132,7 @@ fn verdict_position(view: &View) -> VerdictPosition {
     let status = view.summary.verdict.status();
     if status == Status::Invalid {
         VerdictPosition::First
-    } else if view.watched().is_some() || (has_only_loads(view) && status <= Status::Pass) {
+    } else if view.watched().is_some() || (view.has_only_loads() && status <= Status::Pass) {
         VerdictPosition::Omitted
     } else {
         VerdictPosition::AfterHeadline

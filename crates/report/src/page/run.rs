@@ -16,6 +16,9 @@ use crate::words;
 /// Maximum number of listed events; the record has all.
 const EVENTS: usize = 20;
 
+/// Maximum number of events in the short answer.
+const SHORT_EVENTS: usize = 5;
+
 /// Maximum number of listed settings; the record has all.
 const SETTINGS: usize = 24;
 
@@ -41,6 +44,8 @@ pub struct RunSection {
     pub resources: Vec<Line>,
     /// Commands that show more of the record.
     pub commands: Vec<String>,
+    /// Commands to continue with, each labelled with its purpose.
+    pub next: Vec<Line>,
 }
 
 /// The events of the run as a whole, not of single requests.
@@ -73,6 +78,7 @@ impl RunSection {
             observing_share: view.summary.observing_share,
             resources: resources(view),
             commands: commands(view),
+            next: next(view),
         }
     }
 }
@@ -130,7 +136,23 @@ fn found(view: &View) -> &'static str {
 
 impl EventsSection {
     pub(super) fn of(view: &View) -> EventsSection {
-        let events = &view.evidence.events;
+        EventsSection::listed(view, &view.evidence.events.iter().collect::<Vec<_>>(), EVENTS)
+    }
+
+    /// Returns the events whose texts are not among the errors of the jobs.
+    pub(super) fn short(view: &View) -> EventsSection {
+        let is_told = |event: &Event| {
+            let job = event.account.and_then(|account| view.summary.jobs.get(account.index()));
+            let errors = job.iter().flat_map(|job| &job.errors_by_code);
+            event.kind == EventKind::FirstError
+                && errors.filter_map(|error| error.text.as_ref()).any(|text| *text == event.text)
+        };
+        let others: Vec<&Event> =
+            view.evidence.events.iter().filter(|event| !is_told(event)).collect();
+        EventsSection::listed(view, &others, SHORT_EVENTS)
+    }
+
+    fn listed(view: &View, events: &[&Event], most: usize) -> EventsSection {
         let row = |event: &Event| {
             let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
             EventRow {
@@ -138,14 +160,14 @@ impl EventsSection {
                 text: format!("{job}{}: {}", name_of(view, event), event.text),
             }
         };
-        let more = match events.len().saturating_sub(EVENTS) {
+        let more = match events.len().saturating_sub(most) {
             0 => None,
             more => {
                 let more = count(more as u64, "more event");
                 Some(Remark::note(format!("and {more} in the record, table `event`")))
             }
         };
-        EventsSection { events: events.iter().take(EVENTS).map(row).collect(), more }
+        EventsSection { events: events.iter().take(most).map(|event| row(event)).collect(), more }
     }
 }
 
@@ -213,15 +235,45 @@ fn commands(view: &View) -> Vec<String> {
     if settings_of_servers(about).any(|(name, _)| is_environment_fact(name)) {
         commands.push(format!("assay report {record} --environment"));
     }
-    let objecting = [Status::Invalid, Status::Suspect]
-        .into_iter()
-        .flat_map(|status| view.summary.verdict.with(status).map(|check| check.name()));
-    let names: Vec<&str> = objecting.collect();
+    let names = objecting(view);
     if !names.is_empty() {
         commands.push(format!("assay explain {}", names.join(" ")));
     }
     commands.push(format!("assay export {record} --format hlog"));
     commands
+}
+
+/// Returns the names of the checks that object, the gravest first.
+fn objecting(view: &View) -> Vec<&'static str> {
+    let verdict = &view.summary.verdict;
+    let grave = [Status::Invalid, Status::Suspect].into_iter();
+    grave.flat_map(|status| verdict.with(status).map(|check| check.name())).collect()
+}
+
+/// Returns the commands that print the whole answer, write its page, explain its words and repeat
+/// the run.
+fn next(view: &View) -> Vec<Line> {
+    let about = &view.about;
+    let file = about.file();
+    let stem = file.strip_suffix(".assay").unwrap_or(&file);
+    let (of_run, page) = match about.run {
+        Some(run) => (format!(" --run {run}"), format!("{stem}-{run}.html")),
+        None => (String::new(), format!("{stem}.html")),
+    };
+    let report = format!("assay report {}{of_run}", quoted(&about.record.to_string_lossy()));
+    let mut lines = vec![
+        Line::new("more", format!("{report} --full")),
+        Line::new("", format!("{report} --html {}", quoted(&page))),
+    ];
+    let mut names = objecting(view);
+    if !view.has_only_loads() {
+        names.push(view.summary.limiter.component.name());
+    }
+    if !names.is_empty() {
+        lines.push(Line::new("why", format!("assay explain {}", names.join(" "))));
+    }
+    lines.push(Line::new("repeat", about.command.as_str()));
+    lines
 }
 
 fn settings(settings: &[&(String, String)]) -> String {

@@ -6,9 +6,6 @@
 
 use hdrhistogram::Histogram;
 
-/// Maximum number of bins.
-const LINES: usize = 20;
-
 /// Twenty steps per decade, in hundredths.
 const R20: [u64; 20] = [
     100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
@@ -35,11 +32,12 @@ pub struct Bin {
 /// interesting ones.
 const SHORTEST_IN: u64 = 200;
 
-/// Returns the finest division with few enough lines.
-pub(super) fn bins(histogram: &Histogram<u64>) -> Vec<Bin> {
+/// Returns the finest division into at most `most` bins; a distribution over more decades has a bin
+/// for each of them.
+pub(super) fn bins(histogram: &Histogram<u64>, most: usize) -> Vec<Bin> {
     let divisions = STRIDES.into_iter().map(|stride| divided(histogram, stride));
     divisions
-        .reduce(|finer, coarser| if finer.len() <= LINES { finer } else { coarser })
+        .reduce(|finer, coarser| if finer.len() <= most { finer } else { coarser })
         .unwrap_or_default()
 }
 
@@ -86,7 +84,7 @@ mod tests {
     }
 
     fn bins_of(times: &[(u64, u64)]) -> Vec<(f64, u64)> {
-        bins(&histogram(times)).iter().map(|bin| (bin.edge_ns, bin.count)).collect()
+        bins(&histogram(times), 20).iter().map(|bin| (bin.edge_ns, bin.count)).collect()
     }
 
     #[test]
@@ -106,6 +104,9 @@ mod tests {
         assert_eq!(edges, [1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0, 10.0]);
         let all = bins_of(&[(0, 1), (record::HIGHEST.0, 1)]);
         assert_eq!(all.len(), 14, "a line per decade");
+        let few = bins(&histogram(&[(1_000_000, 1), (8_900_000, 1)]), 8);
+        let edges: Vec<f64> = few.iter().map(|bin| bin.edge_ns / 1e6).collect();
+        assert_eq!(edges, [1.0, 1.6, 2.5, 4.0, 6.3, 10.0]);
     }
 
     #[test]

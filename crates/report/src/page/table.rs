@@ -115,6 +115,11 @@ impl Table {
         Table { columns: columns.collect(), rows: Vec::new(), optional: &[] }
     }
 
+    /// Returns the columns of this table alone.
+    pub(super) fn without_rows(&self) -> Table {
+        Table { rows: Vec::new(), ..self.clone() }
+    }
+
     /// Sets the columns that a narrow page drops.
     pub(crate) fn with_optional_columns(self, optional: &'static [&'static str]) -> Table {
         Table { optional, ..self }

@@ -1,7 +1,8 @@
-//! The answer for people: the result, its credibility, the limiter, and then everything behind it.
+//! The answer for people, in two forms. The short one fits a screen and ends with what matters: the
+//! verdict, the limiter and the result. The full one begins with them and continues with everything
+//! behind them.
 //!
-//! The order is that of a sceptical reader's questions. If the run is invalid, that word comes
-//! first and alone, before any number.
+//! If the run is invalid, that word comes first and alone, before any number.
 
 mod answer;
 mod canvas;
@@ -10,6 +11,7 @@ mod environment;
 mod layout;
 mod sections;
 mod shape;
+mod short;
 mod table;
 
 pub(crate) use canvas::Canvas;
@@ -20,8 +22,15 @@ pub(crate) use shape::bar;
 
 use crate::page::Page;
 
-/// Formats the answer of a run as text.
+/// Formats the short answer of a run.
 pub fn text(page: &Page, style: &Style) -> String {
+    let mut canvas = Canvas::new(*style);
+    short::write(&mut canvas, page);
+    canvas.into_text()
+}
+
+/// Formats the full answer of a run.
+pub fn full_text(page: &Page, style: &Style) -> String {
     let mut canvas = Canvas::new(*style);
     answer::write(&mut canvas, page);
     sections::write_subject(&mut canvas, &page.run);

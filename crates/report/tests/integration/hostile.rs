@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::cases;
 use crate::schema::{complaints, schema};
-use crate::support::{json, text};
+use crate::support::{json, short_text, text};
 
 static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
 
@@ -168,7 +168,12 @@ fn without_colours(text: &str) -> String {
 /// Returns the characters in all styles of a view that a terminal would obey.
 fn obeyed(view: &View) -> Vec<char> {
     let style = Style { color: true, width: 60 };
-    let texts = [text(view, &Style::PLAIN), without_colours(&text(view, &style))];
+    let texts = [
+        text(view, &Style::PLAIN),
+        short_text(view, &Style::PLAIN),
+        without_colours(&text(view, &style)),
+        without_colours(&short_text(view, &style)),
+    ];
     texts.iter().flat_map(|text| text.chars()).filter(|&c| is_terminal_control(c)).collect()
 }
 
@@ -192,10 +197,11 @@ proptest! {
     fn no_text_moves_the_cursor_or_leaves_its_page(texts in prop::array::uniform11(words())) {
         let view = view_of(&texts);
         prop_assert_eq!(obeyed(&view), vec![]);
-        let page = text(&view, &Style::PLAIN);
-        let wrapped = page.lines().filter(|line| !is_to_be_copied(line));
-        for line in wrapped {
-            prop_assert!(line.width() <= 100, "{} columns: {line}", line.width());
+        for page in [text(&view, &Style::PLAIN), short_text(&view, &Style::PLAIN)] {
+            let wrapped = page.lines().filter(|line| !is_to_be_copied(line));
+            for line in wrapped {
+                prop_assert!(line.width() <= 100, "{} columns: {line}", line.width());
+            }
         }
     }
 
@@ -231,5 +237,7 @@ proptest! {
 
 /// Returns true for paths and commands, which are never shortened.
 fn is_to_be_copied(line: &str) -> bool {
-    ["  assay ", "record "].iter().any(|start| line.starts_with(start))
+    ["  assay ", "record ", "more ", "        assay ", "repeat "]
+        .iter()
+        .any(|start| line.starts_with(start))
 }

@@ -6,5 +6,6 @@ mod cases;
 mod documents;
 mod hostile;
 mod schema;
+mod short_texts;
 mod support;
 mod texts;

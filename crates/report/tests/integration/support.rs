@@ -13,8 +13,13 @@ use record::{Balance, Counts, End, EndCounts, EndKind, Grid, Kind};
 use report::{Page, RunDetails, Style, View};
 use workload::{Overrides, Plan};
 
-/// Returns the text of a run.
+/// Returns the full text of a run.
 pub(crate) fn text(view: &View, style: &Style) -> String {
+    report::full_text(&Page::of(view), style)
+}
+
+/// Returns the short text of a run.
+pub(crate) fn short_text(view: &View, style: &Style) -> String {
     report::text(&Page::of(view), style)
 }
 
@@ -235,6 +240,7 @@ fn beside_sqlite() -> Surroundings {
 fn about(ended: End) -> RunDetails {
     RunDetails {
         record: PathBuf::from("run-20261121T201502Z.assay"),
+        run: None,
         target: "sqlite:shop.db".to_owned(),
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini --url sqlite:shop.db".to_owned(),

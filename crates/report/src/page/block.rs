@@ -1,0 +1,224 @@
+//! A job in the short answer: a block, or a row beside many others.
+
+use analyze::{Distribution, ErrorSummary, JobSummary};
+use base::units::grouped;
+use record::{Counts, Kind};
+
+use super::job::{JobSection, WITHHELD_HERE, by_count, caveats, repetitions, slos, throughput};
+use super::quantity::Quantity;
+use super::remark::{Line, Remark, Tone};
+use super::table::{Align, Cell, Table};
+use crate::number::{count, percent, rate};
+
+/// Quantiles of a block, by their names and titles.
+const SHOWN: [(&str, &str); 4] =
+    [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
+
+/// Columns that a narrow page drops, in this order.
+const SPARE: [&str; 4] = ["p90", "p99.9", "max", "p50"];
+
+/// Columns of the table of many jobs that a narrow page drops, in this order.
+const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
+
+/// Most kinds of errors of a job.
+const ERRORS: usize = 5;
+
+/// Most kinds of errors of many jobs.
+const ERRORS_OF_MANY: usize = 20;
+
+/// A job with the numbers that decide whether it did well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobBlock {
+    /// Its name and model.
+    pub heading: Remark,
+    /// Outcomes of its requests, its errors and its SLOs.
+    pub outcomes: Vec<Line>,
+    /// Response and service times with the differences of their quantiles; empty without any.
+    pub times: Table,
+    /// Caveats for these numbers.
+    pub notes: Vec<Remark>,
+}
+
+impl JobBlock {
+    pub(super) fn of(section: &JobSection) -> JobBlock {
+        let job = &section.summary;
+        let mut outcomes = vec![Line::new("requests", requests(job))];
+        outcomes.extend(repetitions(job));
+        if let Some(per_s) = job.throughput_per_s {
+            outcomes.push(Line::new("throughput", throughput(job, achieved(job, per_s))));
+        }
+        outcomes.extend(errors(job));
+        outcomes.extend(slos(job));
+        JobBlock {
+            heading: section.heading.clone(),
+            outcomes,
+            times: times(job),
+            notes: caveats(job).chain(section.notes.iter().cloned()).collect(),
+        }
+    }
+}
+
+/// Formats the outcomes of the requests: those that are not zero.
+fn requests(job: &JobSummary) -> String {
+    let counts = &job.counts;
+    let balance = &counts.balance;
+    let failed = listed([
+        (balance.errors(), count(balance.errors(), "error") + &details(counts)),
+        (balance.rejected(), format!("{} rejected", grouped(balance.rejected()))),
+        (balance.unsent(), format!("{} unsent", grouped(balance.unsent()))),
+    ]);
+    let scheduled = format!("{} scheduled", grouped(balance.scheduled()));
+    let mut text = match (balance.scheduled(), failed.is_empty()) {
+        (0, _) => scheduled,
+        (_, true) => format!("{scheduled}, all completed"),
+        (_, false) => {
+            let completed = grouped(balance.completed());
+            format!("{scheduled}: {completed} completed, {failed}")
+        }
+    };
+    if counts.open() > 0 {
+        text.push_str(&format!("; {} more have no outcome", grouped(counts.open())));
+    }
+    text
+}
+
+/// Formats the errors that are timeouts or accepted, in brackets.
+fn details(counts: &Counts) -> String {
+    let details = listed([
+        (counts.timeouts, count(counts.timeouts, "timeout")),
+        (counts.accepted_errors, format!("{} accepted", grouped(counts.accepted_errors))),
+    ]);
+    if details.is_empty() { details } else { format!(" ({details})") }
+}
+
+/// Joins the texts whose numbers are not zero.
+fn listed<const N: usize>(texts: [(u64, String); N]) -> String {
+    let texts = texts.into_iter().filter(|(number, _)| *number > 0);
+    texts.map(|(_, text)| text).collect::<Vec<_>>().join(", ")
+}
+
+fn achieved(job: &JobSummary, per_s: f64) -> String {
+    match job.offered_per_s {
+        Some(offered) => format!("{} completed of {} offered", rate(per_s), rate(offered)),
+        None => format!("{} completed", rate(per_s)),
+    }
+}
+
+/// Returns a line for each of the most frequent errors, with its first text.
+fn errors(job: &JobSummary) -> Vec<Line> {
+    let all = by_count(job);
+    let label = |place| if place == 0 { "errors" } else { "" };
+    let line = |(place, error): (usize, &&ErrorSummary)| {
+        Line::new(label(place), error_text(job, error)).in_tone(Tone::Doubtful)
+    };
+    let mut lines: Vec<Line> = all.iter().enumerate().take(ERRORS).map(line).collect();
+    lines.extend(more(all.get(ERRORS..).unwrap_or_default()));
+    lines
+}
+
+/// Formats an error: number, share of the requests, class, code and first text.
+fn error_text(job: &JobSummary, error: &ErrorSummary) -> String {
+    let ErrorSummary { class, code, count, text } = error;
+    let scheduled = job.counts.balance.scheduled().max(1) as f64;
+    let share = percent(*count as f64 / scheduled);
+    let (class, code) = (class.name(), code.to_string());
+    let kind = if class == code { code } else { format!("{class} {code}") };
+    let text = text.as_ref().map_or_else(String::new, |text| format!(": {text}"));
+    format!("{} {kind}, {share} of the requests{text}", grouped(*count))
+}
+
+/// Returns the line that counts the errors that are left out.
+fn more(left_out: &[&ErrorSummary]) -> Option<Line> {
+    let errors: u64 = left_out.iter().map(|error| error.count).sum();
+    let codes = count(left_out.len() as u64, "other code");
+    let text = format!("and {} of {codes}", grouped(errors));
+    (!left_out.is_empty()).then(|| Line::new("", text))
+}
+
+fn times(job: &JobSummary) -> Table {
+    let quantiles = SHOWN.map(|(_, title)| title).into_iter();
+    let titles = ["count"].into_iter().chain(quantiles).chain(["max"]);
+    let titles = titles.map(|title| (title, Align::Right));
+    let titles = [("", Align::Left)].into_iter().chain(titles);
+    let mut table = Table::new(titles).with_optional_columns(&SPARE);
+    let rows =
+        [("response", Kind::Response, &job.response), ("service", Kind::Service, &job.service)];
+    for (name, kind, times) in rows.into_iter().filter(|(_, _, times)| times.count > 0) {
+        let head = [Cell::from(name), Quantity::Count(times.count).into()];
+        match job.is_withheld(kind) {
+            true => table.row_with_note(head, WITHHELD_HERE),
+            false => table.row(head.into_iter().chain(numbers(times).map(time))),
+        }
+    }
+    let has_both = job.response.count > 0 && job.service.count > 0;
+    if has_both && !job.is_withheld(Kind::Response) && !job.is_withheld(Kind::Service) {
+        let head = [Cell::from("gap"), Cell::Empty];
+        let pairs = numbers(&job.response).into_iter().zip(numbers(&job.service));
+        // Requests that were never sent have a response time and no service time.
+        let gaps = pairs.map(|(response, service)| response?.checked_sub(service?));
+        table.row(head.into_iter().chain(gaps.map(time)));
+    }
+    table
+}
+
+/// Returns the quantiles and the maximum, in nanoseconds.
+fn numbers(times: &Distribution) -> [Option<u64>; SHOWN.len() + 1] {
+    let [p50, p90, p99, p99_9] = SHOWN.map(|(name, _)| times.quantile_ns(name));
+    [p50, p90, p99, p99_9, (times.count > 0).then_some(times.max_ns)]
+}
+
+fn time(ns: Option<u64>) -> Cell {
+    ns.map(|ns| Quantity::Time(ns as f64)).into()
+}
+
+/// Returns a row for each of many jobs. Failures have columns if there are any.
+pub(super) fn overview(jobs: &[JobSummary]) -> Table {
+    let any = |number: fn(&JobSummary) -> u64| jobs.iter().any(|job| number(job) > 0);
+    let failures: Vec<_> = FAILURES.into_iter().filter(|(_, number)| any(*number)).collect();
+    let titles = ["requests", "offered", "completed"].into_iter();
+    let titles = titles.chain(failures.iter().map(|(title, _)| *title));
+    let titles = titles.chain(["response p50", "p99", "service p99"]);
+    let titles = titles.map(|title| (title, Align::Right));
+    let titles = [("job", Align::Left)].into_iter().chain(titles);
+    let mut table = Table::new(titles).with_optional_columns(&SPARE_OF_MANY);
+    for job in jobs {
+        let response = |name| match job.is_withheld(Kind::Response) {
+            true => Cell::Missing,
+            false => time(job.response.quantile_ns(name)),
+        };
+        let head = [
+            Cell::from(job.name.as_str()),
+            Quantity::Count(job.counts.balance.scheduled()).into(),
+            job.offered_per_s.map(Quantity::Rate).into(),
+            job.throughput_per_s.map(Quantity::Rate).into(),
+        ];
+        let failures = failures.iter().map(|(_, number)| Quantity::Count(number(job)).into());
+        let times = [response("p50"), response("p99"), time(job.service.quantile_ns("p99"))];
+        table.row(head.into_iter().chain(failures).chain(times));
+    }
+    table
+}
+
+/// A number of failed requests, with the title of its column.
+type Failure = (&'static str, fn(&JobSummary) -> u64);
+
+const FAILURES: [Failure; 4] = [
+    ("errors", |job| job.counts.balance.errors()),
+    ("rejected", |job| job.counts.balance.rejected()),
+    ("unsent", |job| job.counts.balance.unsent()),
+    ("no outcome", |job| job.counts.open()),
+];
+
+/// Returns a line for each error of many jobs.
+pub(super) fn errors_of_many(jobs: &[JobSummary]) -> Vec<Line> {
+    let of_job = |job| by_count(job).into_iter().map(move |error| (job, error));
+    let all: Vec<(&JobSummary, &ErrorSummary)> = jobs.iter().flat_map(of_job).collect();
+    let line = |(job, error): &(&JobSummary, &ErrorSummary)| {
+        let label = format!("[{}]", job.name);
+        Line::new(label, error_text(job, error)).in_tone(Tone::Doubtful)
+    };
+    let mut lines: Vec<Line> = all.iter().take(ERRORS_OF_MANY).map(line).collect();
+    let left_out = all.iter().skip(ERRORS_OF_MANY).map(|(_, error)| *error);
+    lines.extend(more(&left_out.collect::<Vec<_>>()));
+    lines
+}

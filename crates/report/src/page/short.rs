@@ -1,0 +1,118 @@
+//! The short answer: the parts of a page that fit a screen, the most important ones last.
+//!
+//! It leaves out what explains and keeps what warns: errors, outages, missed SLOs, warnings, unsent
+//! requests and missing samples are in it.
+
+use analyze::Status;
+use base::AccountId;
+
+use super::block::{JobBlock, errors_of_many, overview};
+use super::headline::Headline;
+use super::job::{JobSection, histogram};
+use super::limiter::LimiterSection;
+use super::load::LoadsSection;
+use super::remark::{Line, Remark, Tone};
+use super::run::{EventsSection, RunSection};
+use super::shape::Bin;
+use super::table::Table;
+use crate::number::count;
+use crate::view::View;
+
+/// Most jobs with a block each; more have a row each in a table.
+const MOST_BLOCKS: usize = 10;
+
+/// Most bins of the distribution of a job.
+const BINS: usize = 8;
+
+/// The parts of the short answer, in the order in which they are shown; the verdict and the changes
+/// are those of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShortAnswer {
+    /// Workload, targets, measured period, and label.
+    pub subject: Vec<Line>,
+    /// Blocks of the jobs, unless there are too many.
+    pub blocks: Vec<JobBlock>,
+    /// A row for each of many jobs; else empty.
+    pub overview: Table,
+    /// Errors of these jobs.
+    pub errors: Vec<Line>,
+    /// Distribution of the response times of a job that is alone; else empty.
+    pub histogram: Vec<Bin>,
+    /// A row for each load, if there is no job or a table lacks rows; else empty.
+    pub loads: Table,
+    /// Remarks on the loads.
+    pub remarks_on_loads: Vec<Remark>,
+    /// Events other than the errors above.
+    pub events: EventsSection,
+    /// Limiter with its evidence.
+    pub limiter: Vec<Remark>,
+    /// End of a run that did not complete.
+    pub ending: Option<Remark>,
+    /// Answer of each job, unless there are many; without jobs that of each load, or of the
+    /// observed program.
+    pub answers: Vec<Line>,
+    /// Shared host, warnings, and SLOs that were missed or met.
+    pub remarks: Vec<Remark>,
+    /// Commands to continue with, each labelled with its purpose.
+    pub next: Vec<Line>,
+}
+
+/// The sections of a page that the short answer is taken from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sections<'p> {
+    pub(super) headline: &'p Headline,
+    pub(super) limiter: &'p LimiterSection,
+    pub(super) jobs: &'p [JobSection],
+    pub(super) loads: &'p LoadsSection,
+    pub(super) run: &'p RunSection,
+}
+
+impl ShortAnswer {
+    pub(super) fn of(view: &View, page: Sections<'_>) -> ShortAnswer {
+        let Sections { headline, limiter, jobs, loads, run } = page;
+        let summaries = &view.summary.jobs;
+        let (are_many, has_jobs) = (jobs.len() > MOST_BLOCKS, !jobs.is_empty());
+        let in_table = if are_many { &summaries[..] } else { &[] };
+        let label = view.about.label().map(|label| Line::new("label", label));
+        let (loads, remarks_on_loads) = match has_jobs && loads.is_complete {
+            true => (loads.table.without_rows(), loads.faults.clone()),
+            false => (loads.table.clone(), loads.remarks.clone()),
+        };
+        ShortAnswer {
+            subject: run.subject.iter().cloned().chain(label).collect(),
+            blocks: match are_many {
+                true => Vec::new(),
+                false => jobs.iter().map(JobBlock::of).collect(),
+            },
+            overview: overview(in_table),
+            errors: errors_of_many(in_table),
+            histogram: match jobs.len() {
+                1 => histogram(view, AccountId(0), BINS),
+                _ => Vec::new(),
+            },
+            loads,
+            remarks_on_loads,
+            events: EventsSection::short(view),
+            limiter: match has_jobs {
+                true => limiter.short_remarks.clone(),
+                // Without jobs, the limiter is the answer.
+                false => limiter.remarks.clone(),
+            },
+            ending: headline.ending.clone(),
+            answers: if are_many { Vec::new() } else { headline.answers.clone() },
+            remarks: headline.remarks.iter().cloned().chain(met(view)).collect(),
+            next: run.next.clone(),
+        }
+    }
+}
+
+/// Returns the remark that all SLOs were met, if there are any and their numbers can be believed.
+fn met(view: &View) -> Option<Remark> {
+    let slos: Vec<_> = view.summary.jobs.iter().flat_map(|job| &job.slos).collect();
+    let is_valid = view.summary.verdict.status() != Status::Invalid;
+    let is_met = is_valid && !slos.is_empty() && slos.iter().all(|slo| slo.met);
+    is_met.then(|| {
+        let rest = format!(": {}", count(slos.len() as u64, "condition"));
+        Remark::sentence(Tone::Good, "Every SLO is met", rest)
+    })
+}

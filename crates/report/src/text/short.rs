@@ -1,0 +1,62 @@
+//! The short answer: jobs first, then the verdict, the limiter, the result and the next commands.
+
+use crate::page::{JobBlock, Line, Page, VerdictPosition};
+use crate::text::canvas::Canvas;
+use crate::text::layout::{columns, padded};
+use crate::text::{sections, shape};
+
+/// Writes the short answer.
+pub(super) fn write(canvas: &mut Canvas, page: &Page) {
+    let short = &page.short;
+    if page.verdict_position == VerdictPosition::First {
+        canvas.alone(page.verdict.tone, page.verdict.word);
+        canvas.gap();
+    }
+    canvas.lines(0, &short.subject);
+    short.blocks.iter().for_each(|block| write_block(canvas, block));
+    canvas.part(&short.overview);
+    canvas.lines(2, &short.errors);
+    let picture = shape::picture(&short.histogram, canvas.room());
+    canvas.part(&picture);
+    canvas.part(&short.loads);
+    canvas.remarks(&short.remarks_on_loads);
+    sections::write_events(canvas, &short.events);
+    canvas.gap();
+    write_verdict(canvas, page);
+    canvas.gap();
+    canvas.remarks(&short.ending);
+    canvas.lines(0, &short.answers);
+    canvas.remarks(&short.remarks);
+    canvas.gap();
+    write_commands(canvas, &short.next);
+}
+
+fn write_block(canvas: &mut Canvas, block: &JobBlock) {
+    canvas.gap();
+    canvas.remark(&block.heading);
+    canvas.lines(2, &block.outcomes);
+    if !block.times.is_empty() {
+        canvas.table(&block.times);
+    }
+    canvas.remarks(&block.notes);
+}
+
+fn write_verdict(canvas: &mut Canvas, page: &Page) {
+    let verdict = &page.verdict;
+    if page.verdict_position != VerdictPosition::Omitted {
+        canvas.sentence(verdict.tone, verdict.word, &format!(": {}", verdict.tally));
+        canvas.lines(2, &verdict.objections);
+    }
+    if page.is_limiter_shown {
+        canvas.remarks(&page.short.limiter);
+        canvas.remarks(&page.changes);
+    }
+}
+
+/// Writes commands behind their labels. They are to be copied, and are not broken.
+fn write_commands(canvas: &mut Canvas, commands: &[Line]) {
+    let widest = commands.iter().map(|line| columns(&line.label)).max().unwrap_or(0);
+    for line in commands {
+        canvas.whole(0, &format!("{}  {}", padded(&line.label, widest), line.text));
+    }
+}

@@ -1,0 +1,260 @@
+//! The short text of the answer: it fits a screen, ends with what matters, and hides no fault.
+
+use analyze::Quiet;
+use base::Nanos;
+use record::{Balance, Event, EventKind};
+use report::{Style, View};
+
+use crate::cases;
+use crate::support::{Case, Traffic, check as compare, short_text, text};
+
+/// A screen of a terminal.
+const SCREEN: Style = Style { color: false, width: 80 };
+
+/// Lines of the answer of one job.
+const MOST_LINES: usize = 40;
+
+/// Returns the short text in one line.
+fn said(view: &View) -> String {
+    short_text(view, &SCREEN).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_kind_of_run_has_a_short_answer() {
+    for (name, view) in cases::all() {
+        compare(&format!("short-{name}.txt"), &short_text(&view, &SCREEN));
+    }
+}
+
+#[test]
+fn clean_run_of_one_job_fits_a_screen() {
+    let clients = Traffic { connections: 4, ..Traffic::of(183) };
+    for case in [cases::open(), cases::virtual_time(), Case::new(CLOSED).serving(0, clients)] {
+        let shown = short_text(&case.view(), &SCREEN);
+        assert!(shown.contains("\nVALID: "), "{shown}");
+        assert!(shown.lines().count() <= MOST_LINES, "{} lines: {shown}", shown.lines().count());
+        let widest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{shown}");
+    }
+}
+
+const CLOSED: &str = "duration = 60s\n[a]\nquery = select 1\nconcurrency = 4\nthink = exp(20ms)\n";
+
+/// Only commands to be copied are wider than the page.
+#[test]
+fn short_answers_fit_pages_of_40_to_100_columns() {
+    for (name, view) in cases::all() {
+        for width in [40, 60, 80, 100] {
+            let shown = short_text(&view, &Style { color: false, width });
+            for line in shown.lines().filter(|line| !line.contains("  assay ")) {
+                assert!(line.chars().count() <= width, "{name}, {width} columns: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn short_answer_ends_with_verdict_limiter_result_and_commands() {
+    let shown = short_text(&cases::suspect().view(), &SCREEN);
+    let places = [
+        "\n[read]  open",
+        "\n  response ",
+        "\n  response up to",
+        "\nSUSPECT: ",
+        "\n  send-lag ",
+        "What to do: ",
+        "\nNot saturated: ",
+        "\nread  offered 300/s",
+        "\nOne host",
+        "\nEvery SLO is met: 1 condition",
+        "\nmore    assay report run-20261121T201502Z.assay --full\n",
+        "--html run-20261121T201502Z.html\n",
+        "\nwhy     assay explain send-lag connections not-saturated\n",
+        "\nrepeat  assay run shop.ini --url sqlite:shop.db\n",
+    ];
+    let places = places.map(|words| (shown.find(words), words));
+    for (place, words) in places {
+        assert!(place.is_some(), "{words} is not in {shown}");
+    }
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(shown.ends_with("shop.db\n"));
+}
+
+#[test]
+fn every_objection_is_in_the_short_answer_with_its_remedy() {
+    let mut objections = 0;
+    for (name, view) in cases::all() {
+        let said = said(&view);
+        let remedies = view.summary.verdict.checks.iter().filter_map(report::remedy_of);
+        for remedy in remedies {
+            assert!(said.contains(&format!("What to do: {remedy} ")), "{name}: {remedy}");
+            objections += 1;
+        }
+        assert!(said.contains(view.summary.verdict.word()) || view.summary.jobs.is_empty());
+    }
+    assert!(objections > 10, "{objections}");
+}
+
+#[test]
+fn invalid_run_begins_with_that_word_alone() {
+    let shown = short_text(&cases::invalid().view(), &SCREEN);
+    assert!(shown.starts_with("INVALID\n\n"), "{shown}");
+    assert!(shown.contains("\nINVALID: "), "{shown}");
+    assert!(!shown.contains("Every SLO is met"), "{shown}");
+}
+
+#[test]
+fn errors_unsent_and_rejected_requests_are_in_the_short_answer() {
+    let said = said(&cases::closed().view());
+    for words in [
+        "3,600 scheduled: 3,594 completed, 6 errors (1 timeout, 4 accepted)",
+        "retries 13",
+        "errors 4 conflict 40001, 0.111 % of the requests",
+        "1 timeout, 0.0278 % of the requests",
+        "1 statement 42P01, 0.0278 % of the requests: relation \"accounts\" does not exist (42P01)",
+        "response includes 1 timeout and 5 unsent at their age",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let mut view = cases::open().view();
+    view.summary.jobs[0].counts.balance = Balance::of(98, 0, 3, 2);
+    let said = self::said(&view);
+    assert!(said.contains("103 scheduled: 98 completed, 3 rejected, 2 unsent"), "{said}");
+    view.summary.jobs[0].counts.arrivals = 107;
+    let said = self::said(&view);
+    assert!(said.contains("; 4 more have no outcome"), "{said}");
+}
+
+#[test]
+fn rare_errors_are_counted_and_each_text_is_whole() {
+    let mut view = cases::closed().view();
+    let errors = &mut view.summary.jobs[0].errors_by_code;
+    let (long, one) = ("word ".repeat(60), errors[0].clone());
+    errors[0].text = Some(format!("{long}end"));
+    errors.extend((0..7).map(|_| analyze::ErrorSummary { count: 1, ..one.clone() }));
+    let said = said(&view);
+    assert!(said.contains(&format!("{long}end")), "{said}");
+    assert!(said.contains("and 5 of 5 other codes"), "{said}");
+}
+
+#[test]
+fn outages_and_errors_outside_the_window_are_in_the_short_answer() {
+    let mut case = cases::closed();
+    let event = |seconds, kind, text: &str| Event {
+        at: Nanos::from_secs(seconds),
+        account: None,
+        kind,
+        error: None,
+        text: text.to_owned(),
+    };
+    case.evidence.events.push(event(3, EventKind::OutageBegan, "connection refused"));
+    case.evidence.events.push(event(4, EventKind::OutageEnded, "connected again"));
+    case.evidence.events.push(event(5, EventKind::FirstError, "an error of the warm-up"));
+    let shown = said(&case.view());
+    for words in ["outage-began: connection refused", "outage-ended: ", "an error of the warm-up"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("first-error: relation"), "this text is among the errors: {shown}");
+    let mut case = cases::open();
+    let many = (0..8).map(|at| event(at, EventKind::ConnectionLimit, "12 connections"));
+    case.evidence.events = many.collect();
+    let shown = said(&case.view());
+    assert!(shown.contains("and 3 more events in the record"), "{shown}");
+}
+
+#[test]
+fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
+    let mut view = cases::open().view();
+    view.summary.jobs[0].quiet = Some(Quiet::NoRows { answers: 15_000 });
+    view.summary.jobs[0].slos[0].met = false;
+    let said = said(&view);
+    assert!(said.contains("Warning: [read] had 15,000 answers, and no row"), "{said}");
+    assert!(said.contains("SLO missed by read: p99 < 30ms, measured"), "{said}");
+    assert!(!said.contains("Every SLO is met"), "{said}");
+    let limited = self::said(&cases::limited().view());
+    assert!(limited.contains("Not all was seen of background: user `ann` sees"), "{limited}");
+    assert!(!limited.contains("Also, "), "only --full has other suspects: {limited}");
+    let unknown = self::said(&cases::unknown().view());
+    assert!(unknown.contains("Not seen: "), "{unknown}");
+}
+
+#[test]
+fn faults_of_loads_are_in_the_answer_of_their_jobs() {
+    let mut case = cases::open();
+    case.evidence.loads = cases::loads().evidence.loads;
+    let said = said(&case.view());
+    assert!(said.contains("orders was filled by inserts, which is slower"), "{said}");
+    assert!(said.contains("Not all was seen of sessions while accounts was filled"), "{said}");
+    assert!(!said.contains("100,000"), "a table that was filled is left out: {said}");
+}
+
+#[test]
+fn gap_is_the_difference_of_response_and_service() {
+    let shown = short_text(&cases::exceeds().view(), &SCREEN);
+    assert!(shown.contains("withheld") && !shown.contains("\n  gap "), "{shown}");
+    let mut view = cases::open().view();
+    let job = &mut view.summary.jobs[0];
+    job.response.quantiles_ns = [5, 6, 7, 8, 9].map(|ms| ms * 1_000_000);
+    job.service.quantiles_ns = [2, 7, 0, 8, 1].map(|ms| ms * 1_000_000);
+    (job.response.max_ns, job.service.max_ns) = (20_000_000, 19_000_000);
+    let shown = short_text(&view, &SCREEN);
+    let gap = shown.lines().find(|line| line.starts_with("  gap ")).unwrap();
+    let cells: Vec<&str> = gap.split_whitespace().collect();
+    assert_eq!(cells.join(" "), "gap 3.00 ms – 0 8.00 ms 1.00 ms");
+}
+
+/// Returns a run of this many jobs, of which the second has errors and unsent requests.
+fn many(jobs: usize) -> Case {
+    let file: String =
+        (0..jobs).map(|n| format!("[job{n}]\nquery = select 1\nrate = 10\n")).collect();
+    let traffic = Traffic::of(10);
+    let serving = |case: Case, place| case.serving(place, traffic);
+    (0..jobs).fold(Case::new(&format!("duration = 10s\n{file}")), serving)
+}
+
+#[test]
+fn each_of_several_jobs_has_a_block() {
+    let shown = short_text(&many(10).view(), &SCREEN);
+    assert_eq!(shown.matches("\n  response ").count(), 10, "{shown}");
+    assert!(!shown.contains("response up to"), "a histogram is that of one job: {shown}");
+}
+
+#[test]
+fn many_jobs_are_a_table_with_their_failures() {
+    let mut view = many(11).view();
+    let shown = short_text(&view, &SCREEN);
+    assert_eq!(shown.lines().filter(|line| line.starts_with("  job")).count(), 12, "{shown}");
+    assert!(!shown.contains("errors") && !shown.contains("unsent"), "{shown}");
+    assert!(!shown.contains("[job0]"), "{shown}");
+    let job = &mut view.summary.jobs[1];
+    job.counts.balance = Balance::of(90, 7, 0, 3);
+    job.errors_by_code = vec![analyze::ErrorSummary {
+        class: base::Class::Conflict,
+        code: base::Code::new("40001"),
+        count: 7,
+        text: Some("deadlock".to_owned()),
+    }];
+    let shown = short_text(&view, &SCREEN);
+    let titles = shown.lines().find(|line| line.starts_with("  job ")).unwrap();
+    assert!(titles.contains("errors") && titles.contains("unsent"), "{shown}");
+    assert!(shown.contains("[job1]  7 conflict 40001, 7 % of the requests: deadlock"), "{shown}");
+}
+
+#[test]
+fn run_of_an_experiment_is_named_in_the_commands() {
+    let mut view = cases::open().view();
+    view.about.run = Some(3);
+    let shown = short_text(&view, &SCREEN);
+    let report = "assay report run-20261121T201502Z.assay --run 3";
+    assert!(shown.contains(&format!("{report} --full\n")), "{shown}");
+    assert!(shown.contains(&format!("{report} --html run-20261121T201502Z-3.html\n")), "{shown}");
+}
+
+#[test]
+fn full_answer_has_every_word_of_its_own() {
+    let view = cases::closed().view();
+    let (full, short) = (text(&view, &SCREEN), short_text(&view, &SCREEN));
+    for words in ["Checks that were not possible here", "settings ", "statement  count", "p95"] {
+        assert!(full.contains(words) && !short.contains(words), "{words}");
+    }
+}
