@@ -12,8 +12,9 @@ use crate::reader::{Archive, IntervalCounts};
 
 /// Columns. The first four identify the row; then come the requests with an intended start in it,
 /// those that ended in it, and the state at its end. Times are those of its histogram row, which is
-/// longer than a second in runs of more than two hours; they are in the row at its start.
-const COLUMNS: [&str; 33] = [
+/// longer than a second in runs of more than two hours; they are in the row at its start. Later
+/// columns are at the end, for programs that count columns.
+const COLUMNS: [&str; 37] = [
     "job",
     "start_s",
     "length_s",
@@ -47,6 +48,10 @@ const COLUMNS: [&str; 33] = [
     "service_max_ms",
     "wait_max_ms",
     "send_lag_max_ms",
+    "response_p90_ms",
+    "response_p99_9_ms",
+    "service_p90_ms",
+    "service_p99_9_ms",
 ];
 
 /// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. Missing values are
@@ -78,7 +83,9 @@ struct Times {
 struct Quantiles {
     count: u64,
     p50: String,
+    p90: String,
     p99: String,
+    p99_9: String,
     max: String,
 }
 
@@ -105,7 +112,9 @@ impl Quantiles {
         Quantiles {
             count: histogram.len(),
             p50: ms(histogram.value_at_quantile(0.50)),
+            p90: ms(histogram.value_at_quantile(0.90)),
             p99: ms(histogram.value_at_quantile(0.99)),
+            p99_9: ms(histogram.value_at_quantile(0.999)),
             max: ms(histogram.max()),
         }
     }
@@ -162,6 +171,10 @@ fn cells(
         of(&times.service, |row| row.max.clone()),
         of(&times.wait, |row| row.max.clone()),
         of(&times.send_lag, |row| row.max.clone()),
+        of(&times.response, |row| row.p90.clone()),
+        of(&times.response, |row| row.p99_9.clone()),
+        of(&times.service, |row| row.p90.clone()),
+        of(&times.service, |row| row.p99_9.clone()),
     ]);
     cells
 }

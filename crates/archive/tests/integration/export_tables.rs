@@ -168,6 +168,28 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
 }
 
 #[test]
+fn table_has_the_quantiles_of_the_answer() {
+    let place = Place::new("export");
+    let archive = record(&place.path("run.assay"), Pace::Virtual);
+    let table = parse_csv(&written(csv, &archive)).unwrap();
+    let first = archive.accounts().next().unwrap();
+    let mut compared = 0;
+    for (kind, name) in [(Kind::Response, "response"), (Kind::Service, "service")] {
+        for (quantile, fraction) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)] {
+            let cells = column(&table, &format!("{name}_{quantile}_ms"));
+            let of_job = cells.into_iter().filter(|(job, _)| *job == NAMES[0]).zip(0..);
+            for ((_, cell), interval) in of_job.filter(|((_, cell), _)| !cell.is_empty()) {
+                let times = archive.histogram(first, kind, interval..interval + 1).unwrap();
+                let ns = (cell.parse::<f64>().unwrap() * 1e6).round() as u64;
+                assert_eq!(ns, times.value_at_quantile(fraction), "{name} {quantile}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 24, "{compared}");
+}
+
+#[test]
 fn csv_marks_the_rows_of_the_window() {
     let place = Place::new("export");
     let archive = record(&place.path("run.assay"), Pace::Virtual);
