@@ -3,6 +3,7 @@
 //! The display receives the run's events and reads the recorder's latest figures. It cannot
 //! influence either.
 
+mod course;
 mod picture;
 mod plain;
 mod state;

@@ -1,9 +1,13 @@
 //! The content of a display as plain data, computed from the state.
 
+use std::collections::VecDeque;
+
 use archive::LiveView;
+use base::Nanos;
 use base::units::grouped;
 use record::{Busy, Live, LiveJob};
 
+use super::course::Course;
 use super::state::{AT_ONCE, GIVING_UP, Interruption, JobTitle, Phase, State};
 use super::words::{clock, maybe_time, rate, time};
 
@@ -22,6 +26,26 @@ pub(super) struct Picture {
     pub(super) progress: Option<f64>,
     /// The rows of the job table, once there are figures.
     pub(super) rows: Vec<Row>,
+    /// The courses of the jobs, for a view that draws them.
+    pub(super) courses: Vec<CourseRow>,
+}
+
+/// The course of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CourseRow {
+    pub(super) name: String,
+    /// Throughput and p99.
+    pub(super) series: [Series; 2],
+}
+
+/// The latest values of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Series {
+    pub(super) name: &'static str,
+    /// Values; one that is not a number is missing.
+    pub(super) values: Vec<f64>,
+    /// The greatest of them, in words.
+    pub(super) greatest: String,
 }
 
 /// The cells of a job's row.
@@ -42,7 +66,30 @@ impl Picture {
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
         let busiest = state.live.as_ref().and_then(LiveView::busiest).map(|busy| in_words(&busy));
         let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
-        Picture { title: state.title.clone(), doing, awaited, busiest, progress, rows }
+        let (title, courses) = (state.title.clone(), Vec::new());
+        Picture { title, doing, awaited, busiest, progress, rows, courses }
+    }
+
+    /// Adds the courses of the jobs.
+    pub(super) fn with_courses(self, state: &State, courses: &[Course]) -> Picture {
+        let jobs = state.jobs.iter().zip(courses);
+        let courses = jobs.map(|(title, course)| course_row(title, course)).collect();
+        Picture { courses, ..self }
+    }
+}
+
+fn course_row(title: &JobTitle, course: &Course) -> CourseRow {
+    let series = |name, values: &VecDeque<f64>, in_words: fn(f64) -> String| {
+        let known = values.iter().copied().filter(|value| value.is_finite());
+        let greatest = known.reduce(f64::max).map_or_else(|| "–".to_owned(), in_words);
+        Series { name, values: values.iter().copied().collect(), greatest }
+    };
+    CourseRow {
+        name: title.name.clone(),
+        series: [
+            series("achieved/s", &course.achieved_per_s, rate),
+            series("p99", &course.p99_ns, |ns| time(Nanos(ns as u64))),
+        ],
     }
 }
 
@@ -107,7 +154,12 @@ fn running(state: &State) -> (String, Option<f64>) {
     match state.duration {
         None => (format!("{word}, {} so far", clock(elapsed)), None),
         Some(duration) => {
-            let text = format!("{word}, {} of {}", clock(elapsed.min(duration)), clock(duration));
+            let spent = elapsed.min(duration);
+            let mut text = format!("{word}, {} of {}", clock(spent), clock(duration));
+            // Virtual time says nothing about the time that a user waits.
+            if spent < duration && !state.is_virtual {
+                text.push_str(&format!(", {} left", clock(duration.saturating_sub(spent))));
+            }
             let part = elapsed.as_secs_f64() / duration.as_secs_f64().max(1e-9);
             (text, Some(part.min(1.0)))
         }
@@ -138,7 +190,7 @@ fn row(title: &JobTitle, job: &LiveJob) -> Row {
 pub(super) mod tests {
     use super::*;
     use crate::display::Reports;
-    use base::{Nanos, Secrets, Stamp};
+    use base::{Clock, Monotonic, Secrets, Stamp};
     use record::Gauge;
     use workload::Warmup;
 
@@ -209,6 +261,35 @@ pub(super) mod tests {
             let picture = Picture::of(&State { phase, ..state() });
             assert_eq!((picture.doing.as_str(), picture.progress), (text, progress));
         }
+    }
+
+    #[test]
+    fn time_left_is_shown_in_real_time() {
+        let phase = Phase::Running { zero: Monotonic.now() };
+        let duration = Some(Nanos::from_secs(3_600));
+        let doing = |is_virtual| {
+            Picture::of(&State { phase: phase.clone(), duration, is_virtual, ..state() }).doing
+        };
+        let (real, simulated) = (doing(false), doing(true));
+        assert!(real.starts_with("warming up, 00:0") && real.ends_with(" left"), "{real}");
+        assert_eq!(simulated, "warming up, 00:00 of 1:00:00");
+    }
+
+    #[test]
+    fn course_has_its_greatest_values_in_words() {
+        let course = Course {
+            achieved_per_s: [2_998.0, 3_002.4].into(),
+            p99_ns: [1_400_000.0, f64::NAN].into(),
+        };
+        let courses = [course, Course::default()];
+        let picture = Picture::of(&state()).with_courses(&state(), &courses);
+        let [read, transfer] = &picture.courses[..] else { panic!("{picture:?}") };
+        let told = |row: &CourseRow| row.series.each_ref().map(|it| it.greatest.clone());
+        assert_eq!(
+            (read.name.as_str(), told(read)),
+            ("read", ["3,002", "1.40 ms"].map(str::to_owned))
+        );
+        assert_eq!(told(transfer), ["–", "–"].map(str::to_owned));
     }
 
     #[test]

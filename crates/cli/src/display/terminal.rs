@@ -6,10 +6,13 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use archive::LiveView;
 use base::{Clock, Monotonic, Nanos, Stamp, printable};
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
+use report::{SparklineBottom, sparkline};
 
-use super::picture::{COLUMNS, Picture, Row};
+use super::course::Courses;
+use super::picture::{COLUMNS, CourseRow, Picture, Row};
 use super::state::Shared;
 use crate::stderr;
 
@@ -27,6 +30,10 @@ const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 /// The width of a job name, in characters, up to which number columns are dropped to fit it.
 const NAME: usize = 16;
 
+/// The most intervals in a sparkline, and the fewest that are worth one.
+const BARS: usize = 30;
+const FEWEST_BARS: usize = 6;
+
 /// The most pipes without a writer that are shown.
 const PIPES: usize = 2;
 
@@ -43,8 +50,12 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
         let terminal = Term::stderr();
         let mut painted = 0;
         let mut latest: Option<Stamp> = None;
+        let mut courses = Courses::default();
         loop {
             let state = shared.wait();
+            if let Some(live) = state.live.as_ref().and_then(LiveView::latest) {
+                courses.add(&live);
+            }
             if state.finished {
                 // The answer must not be mixed with the picture.
                 paint(painted, &[]);
@@ -61,7 +72,8 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
                 height: usize::from(height).max(4) - 1,
                 width: usize::from(width).max(9) - 1,
             };
-            let lines = lines(&Picture::of(&state), size);
+            let picture = Picture::of(&state).with_courses(&state, courses.jobs());
+            let lines = lines(&picture, size);
             paint(painted, &lines);
             painted = lines.len();
         }
@@ -105,7 +117,10 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
         1 => lines.push("… 1 more job".to_owned()),
         more => lines.push(format!("… {more} more jobs")),
     }
-    // On a small terminal this line is omitted; the final answer has it, with its evidence.
+    // On a small terminal these lines are omitted; the final answer has the busiest component, with
+    // its evidence.
+    let room = size.height.saturating_sub(lines.len() + usize::from(picture.busiest.is_some()));
+    lines.extend(courses(&picture.courses, size.width).into_iter().take(room.min(rows.len())));
     let last = picture.busiest.iter().filter(|_| lines.len() < size.height);
     lines.extend(last.map(|line| shortened(line, size.width)).collect::<Vec<_>>());
     lines
@@ -123,6 +138,36 @@ fn progress(picture: &Picture, width: usize) -> String {
         }
         Some(_) | None => shortened(&doing, width),
     }
+}
+
+/// Draws throughput and p99 of each job from the latest intervals; nothing on a narrow terminal.
+fn courses(courses: &[CourseRow], width: usize) -> Vec<String> {
+    let longest = |text: fn(&CourseRow) -> &str| {
+        courses.iter().map(|row| measure_text_width(&printable(text(row)))).max().unwrap_or(0)
+    };
+    let name = longest(|row| &row.name).min(NAME);
+    let greatest = [longest(|row| &row.series[0].greatest), longest(|row| &row.series[1].greatest)];
+    let Some(first) = courses.first() else { return Vec::new() };
+    let labels: usize = first.series.iter().map(|series| series.name.len()).sum();
+    let taken = name + labels + greatest.iter().sum::<usize>() + 2 * "    max ".len();
+    let bars = (width.saturating_sub(taken) / 2).min(BARS);
+    if bars < FEWEST_BARS {
+        return Vec::new();
+    }
+    let line = |row: &CourseRow| {
+        let mut line =
+            pad_str(&shortened(&row.name, name), name, Alignment::Left, None).into_owned();
+        for (series, greatest) in row.series.iter().zip(greatest) {
+            let latest = &series.values[series.values.len().saturating_sub(bars)..];
+            let drawn = sparkline(latest, SparklineBottom::Zero, bars);
+            let drawn = pad_str(&drawn, bars, Alignment::Left, None).into_owned();
+            let most = pad_str(&series.greatest, greatest, Alignment::Left, None);
+            line.push_str(&format!("  {} {drawn} max {most}", series.name));
+        }
+        line.truncate(line.trim_end().len());
+        line
+    };
+    courses.iter().map(line).collect()
 }
 
 fn shortened(text: &str, width: usize) -> String {
@@ -170,6 +215,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::display::picture::Series;
 
     fn row(name: &str) -> Row {
         [name, "3,002", "2,998", "1.40 ms", "9.20 ms", "0", "3", "0"].map(str::to_owned)
@@ -183,7 +229,25 @@ mod tests {
             busiest: None,
             progress: Some(0.25),
             rows: names.iter().map(|name| row(name)).collect(),
+            courses: Vec::new(),
         }
+    }
+
+    /// Returns a picture with the courses of these jobs.
+    fn picture_with_courses(names: &[&str]) -> Picture {
+        let series = |name, values: &[f64], greatest: &str| Series {
+            name,
+            values: values.to_vec(),
+            greatest: greatest.to_owned(),
+        };
+        let course = |name: &&str| CourseRow {
+            name: (*name).to_owned(),
+            series: [
+                series("achieved/s", &[700.0, 350.0, 0.0], "700"),
+                series("p99", &[1e6, 7e6, f64::NAN], "7.00 ms"),
+            ],
+        };
+        Picture { courses: names.iter().map(course).collect(), ..picture(names) }
     }
 
     fn painted(picture: &Picture, height: usize, width: usize) -> String {
@@ -224,6 +288,33 @@ waiting for `b`";
     }
 
     #[test]
+    fn courses_of_throughput_and_p99_follow_the_table() {
+        let picture = picture_with_courses(&["read", "w"]);
+        let text = painted(&picture, 23, 79);
+        let courses: Vec<&str> = text.lines().skip(5).collect();
+        assert_eq!(
+            courses,
+            [
+                "read  achieved/s █▅▁                max 700  p99 ▂█                 max 7.00 ms",
+                "w     achieved/s █▅▁                max 700  p99 ▂█                 max 7.00 ms",
+            ]
+        );
+        // Table and courses of a low terminal; a narrow one has no room for bars.
+        let lines = |height, width| painted(&picture, height, width).lines().count();
+        assert_eq!([lines(7, 79), lines(6, 79), lines(5, 79), lines(23, 50)], [7, 6, 5, 5]);
+    }
+
+    #[test]
+    fn course_shows_the_latest_intervals() {
+        let mut picture = picture_with_courses(&["read"]);
+        picture.courses[0].series[0].values = (0..30).map(f64::from).collect();
+        let text = painted(&picture, 23, 65);
+        let line = text.lines().last().unwrap();
+        let drawn = line.split(' ').nth(3).unwrap();
+        assert!(!drawn.contains('▁') && drawn.ends_with('█'), "{line}");
+    }
+
+    #[test]
     fn live_view_is_cut_to_the_terminal() {
         let expected = "\
 shop.ini on sim:mm1
@@ -254,10 +345,10 @@ a-…       2,998  9.20 ms";
             doing: format!("loading {odd}"),
             awaited: vec![odd.to_owned()],
             busiest: Some(odd.to_owned()),
-            ..picture(&[odd])
+            ..picture_with_courses(&[odd])
         };
         let lines = lines(&picture, Size { height: 23, width: 79 });
-        assert_eq!(lines.len(), 6, "{lines:?}");
+        assert_eq!(lines.len(), 7, "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains(base::is_terminal_control)), "{lines:?}");
     }
 

@@ -78,12 +78,17 @@ fn the_live_view_draws_and_cleans_up() {
     let mut command = place.command(&["run", "w.ini", "--url", MM1, "--out", "r.assay"]);
     let shown = until_seen(&mut command, &["achieved/s"]);
     let screen = &shown.screen;
-    for words in ["w.ini on sim:mm1?service=1ms", "measuring, 00:0", "of 01:00", "in flight"] {
+    for words in ["w.ini on sim:mm1?service=1ms", "measuring, 00:0", "of 01:00, 00:5", "in flight"]
+    {
+        assert!(screen.contains(words), "{words}: {screen:?}");
+    }
+    // The courses of throughput and p99 begin with a bar of full height.
+    for words in ["read  achieved/s █", "p99 █"] {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }
     // Lines are painted over, and finally removed. The line of the busiest component is below the
-    // table once it is known.
-    let (erase, up) = ("\u{1b}[J", ["\u{1b}[4A", "\u{1b}[5A"]);
+    // others once it is known.
+    let (erase, up) = ("\u{1b}[J", ["\u{1b}[5A", "\u{1b}[6A"]);
     assert!(screen.contains("\u{1b}[K"), "{screen:?}");
     assert!(up.iter().any(|up| screen.ends_with(&format!("\r{up}{erase}"))), "{screen:?}");
     // The answer is on stdout, which is no terminal, and has no colours.

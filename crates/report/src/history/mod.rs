@@ -4,7 +4,6 @@
 //! [`history_text`] and [`history_json`] format it; neither decides anything.
 
 mod json;
-mod sparkline;
 mod text;
 mod view;
 

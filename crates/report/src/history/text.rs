@@ -3,15 +3,18 @@
 use analyze::history::{FEWEST_VALUES, MachineShift, MetricChange, MetricHistory};
 use workload::question::Scale;
 
-use super::sparkline::sparkline;
 use super::view::{HistoryView, SeriesChange, SeriesView};
 use crate::experiment::{interval, signed_change, value};
 use crate::number::{NONE, count, significant};
 use crate::page::{Align, Cell, Line, Table, Tone};
+use crate::sparkline::{SparklineBottom, sparkline};
 use crate::text::{Canvas, Style};
 
 /// Widest page: that of an ordinary terminal.
 const WIDEST: usize = 80;
+
+/// Widest sparkline, in columns.
+const WIDEST_SPARKLINE: usize = 24;
 
 /// Longest text of a setting that is shown.
 const LONGEST_VALUE: usize = 60;
@@ -109,7 +112,7 @@ fn metrics(series: &SeriesView) -> Table {
             Cell::Text(values.len().to_string()),
             Cell::Text(newest.unwrap_or_else(|| NONE.to_owned())),
             Cell::Text(history.changes.len().to_string()),
-            Cell::Text(sparkline(&values)),
+            Cell::Text(sparkline(&values, SparklineBottom::Least, WIDEST_SPARKLINE)),
         ]);
     }
     table

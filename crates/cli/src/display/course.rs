@@ -1,0 +1,85 @@
+//! The course of the jobs in the live view: throughput and p99 of the latest intervals.
+
+use std::collections::VecDeque;
+
+use record::{Interval, Live};
+
+/// Most values of a course; a terminal shows no more.
+const MOST: usize = 30;
+
+/// The latest values of each job, in the order of the plan.
+#[derive(Debug, Default)]
+pub(super) struct Courses {
+    latest: Option<Interval>,
+    jobs: Vec<Course>,
+}
+
+/// The latest values of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Course {
+    /// Completed requests per second.
+    pub(super) achieved_per_s: VecDeque<f64>,
+    /// 99th percentile of the response times, in nanoseconds; not a number without any.
+    pub(super) p99_ns: VecDeque<f64>,
+}
+
+impl Courses {
+    /// Adds the figures of an interval, unless they were added before.
+    pub(super) fn add(&mut self, live: &Live) {
+        if self.latest == Some(live.interval) {
+            return;
+        }
+        self.latest = Some(live.interval);
+        self.jobs.resize(live.jobs.len(), Course::default());
+        for (course, job) in self.jobs.iter_mut().zip(&live.jobs) {
+            push(&mut course.achieved_per_s, job.achieved_per_s);
+            push(&mut course.p99_ns, job.p99.map_or(f64::NAN, |p99| p99.0 as f64));
+        }
+    }
+
+    /// Returns the course of each job; none before the first interval.
+    pub(super) fn jobs(&self) -> &[Course] {
+        &self.jobs
+    }
+}
+
+fn push(values: &mut VecDeque<f64>, value: f64) {
+    if values.len() == MOST {
+        values.pop_front();
+    }
+    values.push_back(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Nanos;
+    use record::LiveJob;
+
+    #[test]
+    fn each_interval_is_added_once_and_old_ones_are_forgotten() {
+        let job = |achieved_per_s| LiveJob {
+            offered_per_s: 0.0,
+            achieved_per_s,
+            p50: None,
+            p99: (achieved_per_s > 0.0).then_some(Nanos(5)),
+            errors: 0,
+            gauge: None,
+        };
+        let live = |interval: Interval| Live {
+            interval,
+            at: Nanos::from_secs(u64::from(interval)),
+            jobs: vec![job(f64::from(interval))],
+        };
+        let mut courses = Courses::default();
+        assert!(courses.jobs().is_empty());
+        for interval in [0, 0, 1, 1, 1, 2] {
+            courses.add(&live(interval));
+        }
+        assert_eq!(courses.jobs()[0].achieved_per_s, [0.0, 1.0, 2.0]);
+        assert!(courses.jobs()[0].p99_ns[0].is_nan() && courses.jobs()[0].p99_ns[1] == 5.0);
+        (3..100).for_each(|interval| courses.add(&live(interval)));
+        let kept = &courses.jobs()[0].achieved_per_s;
+        assert_eq!((kept.len(), kept[0], kept[29]), (30, 70.0, 99.0));
+    }
+}
