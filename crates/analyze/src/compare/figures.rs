@@ -252,16 +252,17 @@ impl RunFigures {
         self.add_cpu(owner_of_server(evidence), user, system);
     }
 
-    /// Adds the bytes that the database and the tables of the workload occupy on the disk.
+    /// Adds the bytes of the database and of the tables of the workload: those that they occupy on
+    /// the disk, and those of the server's account.
     fn add_sizes(&mut self, evidence: &Evidence) {
         let tables = evidence.plan.loads.iter().filter_map(|load| {
             let size = StorageSize::of_table(evidence, &load.table)?;
-            Some((RunMetric::of(Quantity::Size, &load.table), size))
+            Some((Some(load.table.clone()), size))
         });
-        let database = StorageSize::of_database(evidence);
-        let database = database.map(|size| (RunMetric::new(Quantity::Size), size));
-        for (metric, size) in tables.chain(database) {
-            self.add(metric, Ok(size.allocated));
+        let database = StorageSize::of_database(evidence).map(|size| (None, size));
+        for (of, StorageSize { logical, allocated }) in tables.chain(database) {
+            self.add(RunMetric { quantity: Quantity::Size, of: of.clone() }, Ok(allocated));
+            self.add(RunMetric { quantity: Quantity::LogicalSize, of }, Ok(logical));
         }
     }
 

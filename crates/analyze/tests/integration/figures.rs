@@ -125,7 +125,7 @@ fn processor_time_without_a_tick_in_one_mode_has_a_total() {
 }
 
 #[test]
-fn size_is_what_is_allocated_when_the_jobs_have_ended() {
+fn sizes_are_those_on_the_disk_and_by_the_server_when_the_jobs_have_ended() {
     let mut evidence = steady(&format!("{MIXED}[load orders]\nrows = 10\ncolumns = id: row()\n"));
     for (part, logical, allocated) in [("table orders", 100.0, 40.0), ("storage", 900.0, 500.0)] {
         let grown = |bytes: f64| move |second: u64| bytes * second as f64 / 60.0;
@@ -135,8 +135,12 @@ fn size_is_what_is_allocated_when_the_jobs_have_ended() {
     let figures = figures(&evidence);
     assert_eq!(get(&figures, "size(orders)"), Ok(40.0));
     assert_eq!(get(&figures, "size"), Ok(500.0));
-    let size = RunMetric::parse("size").unwrap();
-    assert_eq!(figures.resolve(&size), size);
+    assert_eq!(get(&figures, "size.logical(orders)"), Ok(100.0));
+    assert_eq!(get(&figures, "size.logical"), Ok(900.0));
+    for name in ["size", "size.logical"] {
+        let size = RunMetric::parse(name).unwrap();
+        assert_eq!(figures.resolve(&size), size);
+    }
 }
 
 #[test]

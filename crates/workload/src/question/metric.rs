@@ -33,8 +33,10 @@ pub enum Quantity {
     Cpu(CpuOwner, CpuMode),
     /// Rows per second of a load.
     Load,
-    /// Bytes that a table occupies on disk.
+    /// Bytes that a table or the database occupies on the disk.
     Size,
+    /// Bytes of a table or the database by the server's account.
+    LogicalSize,
 }
 
 /// A statistic of the times of one run.
@@ -124,14 +126,14 @@ pub enum Subject {
 
 /// Help of messages about unknown metrics.
 const HELP: &str = "metrics are throughput, rows, response.Q, service.Q, failed, cpu.generator, \
-                    cpu.database,\ncpu.proxy, load and size; Q is p50, p90, p95, p99, p99_9, mean \
-                    or max";
+                    cpu.database,\ncpu.proxy, load, size and size.logical; Q is p50, p90, p95, \
+                    p99, p99_9, mean or max";
 
 /// All quantities with their names.
-const TABLE: [(&str, Quantity); 28] = {
+const TABLE: [(&str, Quantity); 29] = {
     use CpuMode::{System, Total, User};
     use CpuOwner::{Database, Generator, Proxy};
-    use Quantity::{Cpu, Failed, Load, Response, Rows, Service, Size, Throughput};
+    use Quantity::{Cpu, Failed, Load, LogicalSize, Response, Rows, Service, Size, Throughput};
     use TimeStatistic::{Max, Mean, P50, P90, P95, P99, P999};
     [
         ("throughput", Throughput),
@@ -162,6 +164,7 @@ const TABLE: [(&str, Quantity); 28] = {
         ("cpu.proxy.system", Cpu(Proxy, System)),
         ("load", Load),
         ("size", Size),
+        ("size.logical", LogicalSize),
     ]
 };
 
@@ -221,7 +224,7 @@ impl Quantity {
             Quantity::Response(_) | Quantity::Service(_) => "ms",
             Quantity::Failed => "",
             Quantity::Cpu(..) => "µs/request",
-            Quantity::Size => "bytes",
+            Quantity::Size | Quantity::LogicalSize => "bytes",
         }
     }
 
@@ -233,7 +236,8 @@ impl Quantity {
             | Quantity::Service(_)
             | Quantity::Failed
             | Quantity::Cpu(..)
-            | Quantity::Size => Direction::Lower,
+            | Quantity::Size
+            | Quantity::LogicalSize => Direction::Lower,
         }
     }
 
@@ -247,7 +251,8 @@ impl Quantity {
             | Quantity::Service(_)
             | Quantity::Cpu(..)
             | Quantity::Load
-            | Quantity::Size => Scale::Ratio,
+            | Quantity::Size
+            | Quantity::LogicalSize => Scale::Ratio,
         }
     }
 
@@ -259,7 +264,7 @@ impl Quantity {
             | Quantity::Response(_)
             | Quantity::Service(_)
             | Quantity::Failed => Subject::Job,
-            Quantity::Load | Quantity::Size => Subject::Table,
+            Quantity::Load | Quantity::Size | Quantity::LogicalSize => Subject::Table,
             Quantity::Cpu(..) => Subject::Run,
         }
     }
@@ -273,7 +278,8 @@ impl Quantity {
             | Quantity::Rows
             | Quantity::Cpu(..)
             | Quantity::Load
-            | Quantity::Size => 0.01,
+            | Quantity::Size
+            | Quantity::LogicalSize => 0.01,
             Quantity::Failed => 0.001,
         }
     }
