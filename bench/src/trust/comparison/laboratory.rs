@@ -1,6 +1,7 @@
 //! A model of a machine on which runs are made: noise from run to run, and drift over many runs.
 
 use base::{Draw, Seed, Stream};
+use lab::experiment::{PlannedRun, Schedule};
 use sim::Variation;
 
 /// A machine, and two arms on it.
@@ -42,12 +43,32 @@ pub(super) const ORDINARY: Laboratory = Laboratory {
 /// The order of the arms in a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// A random order for each round.
-    Coin,
-    /// By a coin for every two rounds, once in each order, with the order effect fitted.
+    /// That of an experiment which reads: a random one for each round.
+    Random,
+    /// That of an experiment which may change data: a random one for every two rounds, once in each
+    /// direction, with the order effect fitted.
     Counterbalanced,
     /// The mistake: always the same.
     Fixed,
+}
+
+impl Order {
+    /// Returns the schedule of an experiment; its chance depends on `seed` alone.
+    fn schedule(self, seed: u64) -> Schedule {
+        let is_counterbalanced = match self {
+            Order::Counterbalanced => true,
+            Order::Random | Order::Fixed => false,
+        };
+        Schedule { runs: 2, seed: Seed(seed), is_counterbalanced }
+    }
+
+    /// Returns the arm of a run.
+    fn arm(self, planned: &PlannedRun) -> usize {
+        match self {
+            Order::Random | Order::Counterbalanced => planned.arm,
+            Order::Fixed => planned.position as usize,
+        }
+    }
 }
 
 /// A run at its place in an experiment.
@@ -66,19 +87,12 @@ pub(super) struct ModelRun {
 impl Laboratory {
     /// Makes an experiment of this many rounds; its chance depends on `seed` alone.
     pub(super) fn experiment(&self, order: Order, rounds: u32, seed: u64) -> Vec<ModelRun> {
-        let coin = Stream::new(Seed(seed), "laboratory", "order");
-        let is_first = |round: u32| match order {
-            Order::Coin => coin.draw(u64::from(round)).unit() < 0.5,
-            Order::Counterbalanced => {
-                (coin.draw(u64::from(round / 2)).unit() < 0.5) == round.is_multiple_of(2)
-            }
-            Order::Fixed => true,
-        };
+        let schedule = order.schedule(seed);
         let mut runs = Vec::new();
         for round in 0..rounds {
-            let arms = if is_first(round) { [0, 1] } else { [1, 0] };
-            for (position, arm) in (0..).zip(arms) {
-                let at = 2 * round + position;
+            for planned in schedule.round(round, 0) {
+                let (arm, position) = (order.arm(&planned), planned.position);
+                let at = planned.server.position;
                 let progress = f64::from(at) / f64::from(2 * rounds - 1);
                 runs.push(self.run(ModelPlace { round, arm, position, at, progress }, seed));
             }

@@ -1,10 +1,13 @@
 //! The method of an experiment, with the mistakes that can be made in it.
 
 use analyze::compare::{
-    Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, RunFigures,
-    RunVerdict, Unpaired, compare,
+    Compared, Comparison, CountedRun, Design, Look, LookPlan, NextStep, OrderModel, Repeats,
+    RoundState, RunFigures, RunVerdict, Unpaired, compare, judge_round,
 };
 use analyze::{CheckKind, Status, WarmupEnd, end_of_warmup};
+use archive::{Phase, RunRow, RunState};
+use base::Nanos;
+use lab::experiment::{counted, rounds_to_continue_from, shared_warm_up};
 use workload::question::{Bet, Deltas, Scale};
 
 use super::laboratory::{Course, LENGTH_S, ModelRun, Order};
@@ -58,7 +61,7 @@ pub(super) enum SuspectRule {
 
 /// The method without a mistake.
 pub(super) const HONEST: Method = Method {
-    order: Order::Coin,
+    order: Order::Random,
     analysis: Analysis::Paired,
     warmup: WarmupRule::LatestOfTheRound,
     looks: LookState::Recorded,
@@ -98,27 +101,19 @@ impl Answer {
 impl Method {
     /// Judges the first pairs of an experiment.
     pub(super) fn judge(&self, runs: &[ModelRun], looks: LookPlan, bets: &[&str]) -> Answer {
-        let left_out = |run: &ModelRun| match self.suspect {
-            SuspectRule::Counts => false,
-            SuspectRule::DroppedInOneArm => run.arm == 1 && run.is_suspect,
-        };
-        let counted: Vec<&ModelRun> = runs.iter().filter(|run| !left_out(run)).collect();
-        let figures: Vec<RunFigures> = counted.iter().map(|run| figures(run)).collect();
-        let all: Vec<CountedRun<'_>> = counted
+        let figures: Vec<RunFigures> = runs.iter().map(figures).collect();
+        let all: Vec<CountedRun<'_>> = self
+            .rows(runs, looks)
             .iter()
+            .zip(runs)
             .zip(&figures)
-            .map(|(run, figures)| CountedRun {
-                round: run.round,
-                arm: run.arm,
-                position: run.position,
-                figures,
-            })
+            .filter_map(|((row, run), figures)| counted(row, run.arm, figures))
             .collect();
         let design = Design {
             arms: 2,
             looks,
             order: match self.order {
-                Order::Coin | Order::Fixed => OrderModel::Random,
+                Order::Random | Order::Fixed => OrderModel::Random,
                 Order::Counterbalanced => OrderModel::Counterbalanced,
             },
             bets: bets.iter().map(|bet| Bet::parse(bet).expect("a bet")).collect(),
@@ -126,23 +121,42 @@ impl Method {
         };
         let unpaired = match self.analysis {
             Analysis::Paired => None,
-            Analysis::Unpaired => Some(unpaired(&counted)),
+            Analysis::Unpaired => Some(unpaired(runs)),
         };
         Answer { comparison: compare(&design, &all, looks.most_pairs()), unpaired }
+    }
+
+    /// Returns the rows that the record of an experiment has of its runs.
+    fn rows(&self, runs: &[ModelRun], looks: LookPlan) -> Vec<RunRow> {
+        let of_round = |round: &[ModelRun]| {
+            let verdicts: Vec<RunVerdict> = round.iter().map(verdict).collect();
+            let repeats = Repeats { pairs: looks.most_pairs(), ..Repeats::default() };
+            let state = match judge_round(&verdicts, repeats) {
+                RoundState::Counts | RoundState::Lost => RunState::Counts,
+                RoundState::Repeat => RunState::Repeated,
+            };
+            let row = move |run: &ModelRun| match self.suspect {
+                SuspectRule::DroppedInOneArm if run.arm == 1 && run.is_suspect => {
+                    row(run, RunState::Repeated)
+                }
+                SuspectRule::DroppedInOneArm | SuspectRule::Counts => row(run, state),
+            };
+            round.iter().map(row).collect::<Vec<RunRow>>()
+        };
+        runs.chunk_by(|one, other| one.round == other.round).flat_map(of_round).collect()
     }
 
     /// Judges an experiment with planned looks that is interrupted and resumed after every round,
     /// and returns true if any look finds a difference.
     pub(super) fn finds_at_any_look(&self, runs: &[ModelRun]) -> bool {
         let plan = LookPlan::Auto;
+        let rows = self.rows(runs, plan);
         let mut taken: Vec<Look> = Vec::new();
-        for pairs in 1..=plan.most_pairs() {
+        for made in 1..=plan.most_pairs() {
+            let of_record = rows.iter().filter(|row| row.round < made);
             let due = match self.looks {
-                LookState::Recorded => match plan.next(&taken, pairs) {
-                    NextStep::Look { pairs } => Some(pairs),
-                    NextStep::Run { .. } | NextStep::Finished => None,
-                },
-                LookState::Forgotten => (pairs >= plan.looks()[0]).then_some(pairs),
+                LookState::Recorded => due(plan, of_record, &taken),
+                LookState::Forgotten => (made >= plan.looks()[0]).then_some(made),
             };
             let Some(pairs) = due else { continue };
             let first: Vec<ModelRun> =
@@ -161,24 +175,42 @@ impl Method {
         for round in runs.chunks_mut(2) {
             let seconds: Vec<Vec<f64>> =
                 round.iter().map(|run| courses[run.arm].seconds(run, seed)).collect();
-            let cuts: Vec<usize> = seconds.iter().map(|seconds| end(seconds)).collect();
-            let latest = cuts.iter().copied().max().unwrap_or_default();
+            let cuts: Vec<Nanos> = seconds.iter().map(|seconds| end(seconds)).collect();
+            let latest = shared_warm_up(cuts.iter().copied());
             for ((run, seconds), cut) in round.iter_mut().zip(&seconds).zip(&cuts) {
                 let cut = match self.warmup {
                     WarmupRule::LatestOfTheRound => latest,
                     WarmupRule::PerArm => *cut,
                 };
-                let window = &seconds[cut..];
+                let window = &seconds[cut.as_secs_f64() as usize..];
                 run.throughput = window.iter().sum::<f64>() / window.len() as f64;
             }
         }
     }
 }
 
-/// Returns the end of the warm-up, in seconds.
-fn end(seconds: &[f64]) -> usize {
+/// Returns the pairs of the look that an interrupted experiment takes when it is continued with the
+/// runs and the looks of its record, before it makes another run.
+fn due<'r>(
+    plan: LookPlan,
+    runs: impl Iterator<Item = &'r RunRow> + Clone,
+    taken: &[Look],
+) -> Option<u32> {
+    let made = runs.clone().map(|row| row.round + 1).max().unwrap_or_default();
+    let mut judged = rounds_to_continue_from(runs, 2, taken);
+    loop {
+        match plan.next(taken, judged) {
+            NextStep::Look { pairs } => return Some(pairs),
+            NextStep::Run { .. } if judged < made => judged += 1,
+            NextStep::Run { .. } | NextStep::Finished => return None,
+        }
+    }
+}
+
+/// Returns the end of the warm-up of a run.
+fn end(seconds: &[f64]) -> Nanos {
     match end_of_warmup([seconds]) {
-        WarmupEnd::Found(cut) => cut.steps,
+        WarmupEnd::Found(cut) => Nanos::from_secs(cut.steps as u64),
         WarmupEnd::Given | WarmupEnd::TooShort | WarmupEnd::NoSteadyJob => {
             unreachable!("{LENGTH_S} s are enough")
         }
@@ -186,11 +218,30 @@ fn end(seconds: &[f64]) -> usize {
 }
 
 fn figures(run: &ModelRun) -> RunFigures {
-    let suspect = run.is_suspect.then_some((CheckKind::Drift, Status::Suspect));
-    drawn_figures(run.throughput, RunVerdict::new(suspect))
+    drawn_figures(run.throughput, verdict(run))
 }
 
-fn unpaired(runs: &[&ModelRun]) -> Unpaired {
+fn verdict(run: &ModelRun) -> RunVerdict {
+    RunVerdict::new(run.is_suspect.then_some((CheckKind::Drift, Status::Suspect)))
+}
+
+fn row(run: &ModelRun, state: RunState) -> RunRow {
+    RunRow {
+        run: 2 * run.round + run.position + 1,
+        round: run.round,
+        position: run.position,
+        arm: String::new(),
+        point: None,
+        phase: Phase::Compare,
+        attempt: 0,
+        state,
+        verdict: String::new(),
+        objections: String::new(),
+        seed: 0,
+    }
+}
+
+fn unpaired(runs: &[ModelRun]) -> Unpaired {
     let of = |arm: usize| -> Vec<f64> {
         runs.iter().filter(|run| run.arm == arm).map(|run| run.throughput).collect()
     };

@@ -33,6 +33,23 @@ mod tests {
     }
 
     #[test]
+    fn guide_lists_every_row_and_every_mistake() {
+        let guide = include_str!("../../../../docs/comparing.md");
+        let rates = rates(1);
+        for ComparisonRate { name, accepted, .. } in &rates {
+            let row = guide.lines().find(|line| line.starts_with(&format!("| {name} | ")));
+            let accepted = format!(" | {} … {} % |", accepted.start(), accepted.end());
+            assert!(row.is_some_and(|row| row.ends_with(&accepted)), "{name}{accepted}: {row:?}");
+        }
+        for ComparisonRate { name, .. } in rates_of_runs(1).unwrap() {
+            assert!(guide.contains(&format!("\n| {name} | ")), "{name}");
+        }
+        for Mutation { mistake, honest, .. } in mutations(1) {
+            assert!(guide.contains(&format!("\n| {mistake} | {} | ", honest.name)), "{mistake}");
+        }
+    }
+
+    #[test]
     fn every_mistake_of_an_experiment_turns_its_row_red() {
         for mutation in mutations(COMPARISONS) {
             assert!(mutation.is_noticed(), "{mutation:?}");

@@ -4,7 +4,8 @@ use std::error::Error;
 
 use analyze::compare::{CountedRun, Design, LookPlan, OrderModel, RunFigures, compare};
 use analyze::summarize;
-use base::{Seed, Stream};
+use base::Seed;
+use lab::experiment::Schedule;
 use workload::Plan;
 use workload::question::Deltas;
 
@@ -55,20 +56,18 @@ impl Experiments {
     }
 
     fn is_significant(&self, plan: &Plan, seed: u64) -> Result<bool, Box<dyn Error>> {
-        let coin = Stream::new(Seed(seed), "experiment", "order");
+        let schedule = Schedule { runs: 2, seed: Seed(seed), is_counterbalanced: false };
         let mut figures: Vec<(u32, usize, u32, RunFigures)> = Vec::new();
         for round in 0..ROUNDS {
-            let is_reversed = coin.draw(u64::from(round)).unit() < 0.5;
-            for position in 0..2 {
-                let arm = usize::from((position == 1) != is_reversed);
-                let at = 2 * round + position;
+            for planned in schedule.round(round, 0) {
+                let (arm, at) = (planned.arm, planned.server.position);
                 let url = format!(
                     "sim:md1?service={}us&noise=0.01&drift=0.02&series={seed}&run={at}",
                     self.services_us[arm]
                 );
                 let evidence = simulated(plan, &url, seed * 1_000 + u64::from(at))?;
                 let of_run = RunFigures::of(&evidence, &summarize(&evidence), Vec::new());
-                figures.push((round, arm, position, of_run));
+                figures.push((round, arm, planned.position, of_run));
             }
         }
         let runs: Vec<CountedRun<'_>> = figures

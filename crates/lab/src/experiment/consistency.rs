@@ -7,7 +7,7 @@ use analyze::compare::Design;
 use archive::{ExperimentContent, Phase, RecordError};
 use workload::question::{CellOutline, Outline};
 
-use super::made::complete_rounds;
+use super::counting::complete_rounds;
 use super::recorded::STATE;
 
 /// Checks the runs and the looks of a record against the question and the design of the experiment.

@@ -11,11 +11,12 @@ use workload::Warmup;
 use workload::question::{Arm, CellOutline, Design as QuestionDesign, Experiment};
 
 use super::consistency;
+use super::counting::{complete_rounds, rounds_to_continue_from};
 use super::design::design;
 use super::effect;
 use super::error::{ExperimentError, Problem};
 use super::event::{ExperimentEvent, ExperimentListener};
-use super::made::{MadeRuns, complete_rounds};
+use super::made::MadeRuns;
 use super::notes;
 use super::open_record::{open_record, remove_if_empty};
 use super::order::ExperimentOrder;
@@ -176,8 +177,7 @@ impl<'a> Execution<'a> {
 
     /// Takes over the runs of an interrupted experiment. The runs of an incomplete round are
     /// abandoned, because the other half of their pairs would be measured on other servers;
-    /// simulated servers are the same in every process. The last complete round is judged again:
-    /// the process may have ended before it was.
+    /// simulated servers are the same in every process.
     fn resume(&mut self, content: ExperimentContent) -> Result<(), ExperimentError> {
         for own in
             [self.site.own_path(), self.site.aside_path()].into_iter().filter(|own| own.exists())
@@ -203,8 +203,8 @@ impl<'a> Execution<'a> {
                 self.runs.push(row.clone(), own);
             }
         }
-        let looked = self.looks.iter().map(|look| look.pairs).max().unwrap_or_default();
-        self.judged = complete.saturating_sub(1).max(looked);
+        let rows = self.runs.all().map(|(row, _)| row);
+        self.judged = rounds_to_continue_from(rows, self.cells.len(), &self.looks);
         Ok(self.record.set_state(&abandoned, RunState::Abandoned)?)
     }
 

@@ -3,6 +3,8 @@
 use analyze::compare::{CountedRun, RunFigures};
 use archive::{RunRow, RunState};
 
+use super::counting::{self, counts};
+
 /// The setting with the maker and the version of a server.
 const SERVER: &str = "server";
 
@@ -36,13 +38,13 @@ impl MadeRuns {
     }
 
     /// Returns all runs, with the figures of those that count.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&RunRow, Option<&RunFigures>)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&RunRow, Option<&RunFigures>)> + Clone {
         self.0.iter().map(|run| (&run.row, run.figures.as_ref()))
     }
 
     /// Returns the number of runs that count in a round.
     pub(super) fn counting(&self) -> usize {
-        self.0.iter().filter(|run| is_of_round(&run.row, run.row.round)).count()
+        self.0.iter().filter(|run| counts(&run.row)).count()
     }
 
     /// Returns true if a position of a round has a run that counts.
@@ -68,7 +70,7 @@ impl MadeRuns {
     }
 
     fn of_round(&self, round: u32) -> impl Iterator<Item = &MadeRun> {
-        let of_round = move |run: &&MadeRun| is_of_round(&run.row, round);
+        let of_round = move |run: &&MadeRun| counts(&run.row) && run.row.round == round;
         self.0.iter().filter(of_round)
     }
 
@@ -113,20 +115,12 @@ impl MadeRuns {
 
     /// Returns the runs that count, for the comparison of arms with these names.
     pub(super) fn counted(&self, names: &[String]) -> Vec<CountedRun<'_>> {
-        let counts = |run: &&MadeRun| is_of_round(&run.row, run.row.round);
-        let counted =
-            self.0.iter().filter(counts).filter_map(|MadeRun { row, figures, .. }| {
-                let arm = names.iter().position(|name| *name == row.arm)?;
-                let figures = figures.as_ref()?;
-                Some(CountedRun { round: row.round, arm, position: row.position, figures })
-            });
+        let counted = self.0.iter().filter_map(|MadeRun { row, figures, .. }| {
+            let arm = names.iter().position(|name| *name == row.arm)?;
+            counting::counted(row, arm, figures.as_ref()?)
+        });
         counted.collect()
     }
-}
-
-/// Returns true if a run counts in a round.
-fn is_of_round(row: &RunRow, round: u32) -> bool {
-    row.phase.has_rounds() && row.round == round && row.state == RunState::Counts
 }
 
 /// Returns the maker and the version of a run's server, if it has told.
@@ -135,22 +129,13 @@ fn server(figures: &RunFigures) -> Option<&str> {
     facts.find(|(name, _)| name == SERVER).map(|(_, value)| value.as_str())
 }
 
-/// Returns the number of leading rounds in which every arm has a run that counts.
-pub(super) fn complete_rounds<'r>(
-    runs: impl Iterator<Item = &'r RunRow> + Clone,
-    arms: usize,
-) -> u32 {
-    let is_complete =
-        |round: &u32| runs.clone().filter(|row| is_of_round(row, *round)).count() == arms;
-    (0..).take_while(is_complete).count() as u32
-}
-
 #[cfg(test)]
 mod tests {
     use analyze::compare::RunVerdict;
     use analyze::{CheckKind, Component, Status};
     use archive::Phase;
 
+    use super::super::counting::complete_rounds;
     use super::*;
 
     fn row(run: u32, round: u32, position: u32, attempt: u32) -> RunRow {

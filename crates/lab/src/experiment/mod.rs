@@ -14,6 +14,7 @@
 mod canary;
 mod commands;
 mod consistency;
+mod counting;
 mod curves;
 mod design;
 mod differences;
@@ -40,6 +41,7 @@ mod trials;
 mod warm_up;
 
 pub use canary::canary_length;
+pub use counting::{counted, rounds_to_continue_from};
 pub use curves::SweepResults;
 pub use design::design;
 pub use differences::{Between, DifferenceKind, UndeclaredDifference};
@@ -52,5 +54,6 @@ pub use order::{ExperimentOrder, RunMaker};
 pub use recorded::{COUNTERBALANCED, INVALID_ARM, STATE, figures};
 pub use results::{ExperimentResults, RecordedRun, read_results, refuse};
 pub use saturation::{UnobservedCpu, recorded_saturation, unobserved_cpu};
+pub use schedule::{PlannedRun, Schedule};
 pub use search::{RecordedSearch, RecordedTrial, read_search, search_facts, search_order};
-pub use warm_up::evidence_of_run;
+pub use warm_up::{evidence_of_run, shared_warm_up};

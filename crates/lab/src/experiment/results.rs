@@ -11,6 +11,7 @@ use archive::{Archive, ExperimentContent, Phase, RunRow, RunState};
 use workload::question::{CellOutline, Outline};
 
 use super::consistency::{self, CellPlans};
+use super::counting;
 use super::differences::{self, DifferenceKind, RunFacts, UndeclaredDifference};
 use super::effect::{self, ArmEffect};
 use super::error::ExperimentError;
@@ -201,12 +202,7 @@ fn compare_arms(
 
 /// Returns the runs that count.
 fn counted(runs: &[RecordedRun]) -> Vec<CountedRun<'_>> {
-    let counts = runs.iter().filter(|run| run.row.state == RunState::Counts);
-    let counted = counts.map(|run| {
-        let RunRow { round, position, .. } = run.row;
-        CountedRun { round, arm: run.arm, position, figures: &run.figures }
-    });
-    counted.collect()
+    runs.iter().filter_map(|run| counting::counted(&run.row, run.arm, &run.figures)).collect()
 }
 
 fn judged(run: &RecordedRun) -> JudgedRun {

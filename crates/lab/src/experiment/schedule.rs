@@ -6,26 +6,26 @@ use crate::target::SimulatedRun;
 
 /// The plan of the runs of an experiment: a pure function of its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Schedule {
+pub struct Schedule {
     /// Number of runs in a round.
-    pub(super) runs: usize,
+    pub runs: usize,
     /// Seed of the experiment: that of the workload file.
-    pub(super) seed: Seed,
+    pub seed: Seed,
     /// True if every second round has the reverse order of the round before it.
-    pub(super) is_counterbalanced: bool,
+    pub is_counterbalanced: bool,
 }
 
 /// A run of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlannedRun {
+pub struct PlannedRun {
     /// Index of its arm in the comparison.
-    pub(super) arm: usize,
+    pub arm: usize,
     /// Place in the round, from 0.
-    pub(super) position: u32,
+    pub position: u32,
     /// Seed of schedule and values, the same for all runs of the round.
-    pub(super) seed: Seed,
+    pub seed: Seed,
     /// The run of a simulated server.
-    pub(super) server: SimulatedRun,
+    pub server: SimulatedRun,
 }
 
 /// Highest number of runs of a round, for the numbering of random draws.
@@ -39,7 +39,7 @@ impl Schedule {
     /// Returns the runs of an attempt at a round in their order, the same for all attempts.
     ///
     /// Each attempt draws other values: the keys that an earlier one has inserted are in the table.
-    pub(super) fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
+    pub fn round(&self, round: u32, attempt: u32) -> Vec<PlannedRun> {
         let earlier = u64::from(attempt) * MOST_RUNS_OF_ATTEMPT;
         let seed = self.draw("round", earlier + u64::from(round));
         let of = |(position, arm): (u32, usize)| PlannedRun {

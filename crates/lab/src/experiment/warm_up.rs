@@ -38,7 +38,7 @@ pub(super) fn figures_of_round(
         Ok((archive, evidence))
     };
     let read = runs.iter().map(read).collect::<Result<Vec<_>, RecordError>>()?;
-    let latest = latest(read.iter().map(|(_, evidence)| evidence));
+    let latest = shared_warm_up(read.iter().map(|(_, evidence)| evidence.steps.warmup()));
     let of_run = |(archive, own): (Archive, Evidence)| {
         let evidence = match is_cut_later(&own, latest) {
             true => evidence_after(&archive, None, latest)?,
@@ -68,11 +68,13 @@ pub fn evidence_of_run(record: &Path, run: u32) -> Result<Evidence, RecordError>
     {
         cuts.push(evidence(&Archive::open_run(record, other.run)?)?.steps.warmup());
     }
-    evidence_after(&archive, None, cuts.into_iter().max().unwrap_or_default())
+    evidence_after(&archive, None, shared_warm_up(cuts))
 }
 
-fn latest<'e>(runs: impl Iterator<Item = &'e Evidence>) -> Nanos {
-    runs.map(|evidence| evidence.steps.warmup()).max().unwrap_or_default()
+/// Returns the warm-up of all runs of a round, from the one that was found in each of them: the
+/// latest.
+pub fn shared_warm_up(of_runs: impl IntoIterator<Item = Nanos>) -> Nanos {
+    of_runs.into_iter().max().unwrap_or_default()
 }
 
 fn is_cut_later(evidence: &Evidence, latest: Nanos) -> bool {
