@@ -129,8 +129,10 @@ impl RecordedExperiment {
 
     /// Returns what the runs of an arm say of its declared differences.
     pub(crate) fn effect(&self, arm: usize) -> ArmEffect {
+        let url = |arm: usize| self.differences(arm).into_iter().find(|(key, _)| key == "url");
+        let shares_server = url(0) != url(arm) && self.results.shares_server(0, arm);
         let keys: Vec<String> = self.differences(arm).into_iter().map(|(key, _)| key).collect();
-        self.results.effect(arm, &keys)
+        ArmEffect { shares_server, ..self.results.effect(arm, &keys) }
     }
 
     /// Returns the differences of an arm from a baseline, and between its own rounds, that are not

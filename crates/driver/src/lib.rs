@@ -33,7 +33,7 @@ pub use account::{Count, Counter};
 pub use connection::{Connection, Driver};
 pub use either::Either;
 pub use error::Error;
-pub use facts::DATABASE;
+pub use facts::{DATABASE, SERVER_ID};
 pub use load::{Batches, Duplicates, Insert, Method};
 pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;

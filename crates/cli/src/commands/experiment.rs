@@ -243,7 +243,11 @@ fn phase(phase: Phase) -> RunPhase {
 /// Returns the view of the facts about the differences of an arm.
 pub(crate) fn effect(one: ArmEffect) -> EffectView {
     let ended = one.ended_tls.map(|ended| [ended.client, ended.fact.to_owned(), ended.server]);
-    EffectView { not_read_back: one.not_read_back, ended_tls: ended }
+    EffectView {
+        not_read_back: one.not_read_back,
+        ended_tls: ended,
+        shares_server: one.shares_server,
+    }
 }
 
 /// Returns the view of a capacity search.

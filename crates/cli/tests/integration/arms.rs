@@ -184,6 +184,31 @@ fn option_that_nothing_confirms_is_named_as_not_read_back() {
     assert_eq!(document["arms"][1]["not_read_back"], serde_json::json!(["option.results"]));
 }
 
+/// One server has two addresses, as behind a name that still leads to the old server.
+#[test]
+fn arms_whose_urls_reach_one_server_are_named() {
+    let server = testbed::shared(Kind::Postgres);
+    let (login, port) = (server.password().expose(), server.port());
+    let url = |host: &str, database: &str| {
+        format!("url = postgres://assay:{login}@{host}:{port}/{database}\n")
+    };
+    let answer = |other: &str| {
+        let arms = format!("[arm old]\n{}[arm new]\n{other}", url("127.0.0.1", "assay"));
+        let place = place(SQLITE, &arms);
+        let ran = run(&place, &[]);
+        assert!(matches!(ran.code, 0 | 3), "{}", ran.stderr);
+        let document = place.assay(&["report", "r.assay", "--json"]).json();
+        assert_keeps_to("schemas/experiment.schema.json", &document);
+        assert!(!ran.stdout.contains("not read back"), "{}", ran.stdout);
+        (ran.stdout, document["arms"][1]["shares_server"] == true)
+    };
+    let (text, shares_server) = answer(&url("localhost", "assay"));
+    let words = "\n  new: its `url` reached the same database of the same server";
+    assert!(text.contains(words) && shares_server, "{text}");
+    let (text, shares_server) = answer(&url("localhost", "postgres"));
+    assert!(!text.contains("same server") && !shares_server, "{text}");
+}
+
 #[test]
 fn mode_of_sqlite_is_in_effect_in_its_arm_alone() {
     let arms = "[arm full]\n[arm extra]\noption.synchronous = extra\n";

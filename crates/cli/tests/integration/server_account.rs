@@ -195,6 +195,7 @@ fn non_default_server_settings_are_recorded() {
         assert!(number("database.size_bytes") > 100_000.0, "{kind:?}: {facts:?}");
         assert_eq!(number("database.buffer_bytes"), 134_217_728.0, "{kind:?}");
         assert_eq!(number("database.tables"), 1.0, "{kind:?}");
+        assert_eq!(facts["database.server_id"].as_str().unwrap().len(), 32, "{kind:?}");
         assert!(number("database.table.t.bytes") > 0.0, "{kind:?}");
         let unknown: Vec<_> = facts
             .iter()

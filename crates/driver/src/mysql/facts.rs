@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::MysqlConnection;
-use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables, told};
+use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, settings, tables, told};
 use crate::server_facts::{NONE, UNKNOWN};
 use crate::service::TELLING;
 use crate::{Connection, Table};
@@ -37,6 +37,10 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
 
+/// Query for the identity of the server and of its database: the same over every address and proxy.
+/// MariaDB has no `server_uuid`.
+const IDENTITY: &str = "select md5(concat_ws(' ', @@hostname, @@port, @@datadir, database()))";
+
 /// Returns the query for the largest tables by the server's estimate; tables that the user may not
 /// see are missing.
 fn table_sizes() -> String {
@@ -60,14 +64,14 @@ impl MysqlConnection {
             false => [SETTINGS_OF_MYSQL, SOURCES_OF_MYSQL, REPLICAS_OF_MYSQL, FILES_OF_MYSQL],
         };
         let (site, rt, place) = (Arc::clone(self.site()), self.line.rt.clone(), self.node());
-        let mut answers: [Option<Table>; 5] = Default::default();
+        let mut answers: [Option<Table>; 6] = Default::default();
         let asked = async {
             if !self.is_mariadb() {
                 // An older server has neither the setting nor the cache.
                 let _ = self.query_text(FRESH_ESTIMATES).await;
             }
             let largest = table_sizes();
-            let texts = texts.into_iter().chain([largest.as_str()]);
+            let texts = texts.into_iter().chain([IDENTITY, largest.as_str()]);
             for (answer, text) in answers.iter_mut().zip(texts) {
                 *answer = self.query_text(text).await.ok();
             }
@@ -75,7 +79,8 @@ impl MysqlConnection {
         };
         // Answers that do not arrive in time are unknown.
         let _ = site.service.in_time(&rt, place, TELLING, asked).await;
-        let [set, sources, replicas, sizes, largest] = answers.each_ref().map(Option::as_ref);
+        let [set, sources, replicas, sizes, identity, largest] =
+            answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
         facts.push((format!("{DATABASE}replication.sources"), sources_in_words(sources)));
         let count = |table: &Table| match table.rows.len() {
@@ -85,6 +90,7 @@ impl MysqlConnection {
         let replicas = replicas.map_or_else(|| UNKNOWN.to_owned(), count);
         facts.push((format!("{DATABASE}replication.replicas"), replicas));
         facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));
+        facts.extend(columns(&[SERVER_ID], identity));
         facts.extend(tables(largest));
         facts
     }

@@ -1,11 +1,11 @@
 //! Facts about a PostgreSQL server, beyond its settings, that its numbers depend on.
 //!
-//! They come from five statements, each of which may be refused; its facts are then unknown.
+//! They come from six statements, each of which may be refused; its facts are then unknown.
 
 use std::sync::Arc;
 
 use super::PostgresConnection;
-use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables};
+use crate::facts::{DATABASE, MOST_TABLES, SERVER_ID, columns, settings, tables};
 use crate::server_facts::UNKNOWN;
 use crate::service::TELLING;
 use crate::{Connection, Table};
@@ -32,6 +32,11 @@ const SIZES: &str = "select pg_database_size(current_database()), \
 const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_settings \
     where name = 'shared_preload_libraries'";
 
+/// Query for the identity of the server and of its database: the same over every address and proxy,
+/// and another one for a copy of its data, which starts at another time.
+const IDENTITY: &str = "select md5(concat_ws(' ', system_identifier, \
+    extract(epoch from pg_postmaster_start_time()), current_database())) from pg_control_system()";
+
 /// Returns the query for the largest tables by their own size, which the server reads from the file
 /// system.
 fn table_sizes() -> String {
@@ -50,9 +55,9 @@ impl PostgresConnection {
     pub(super) async fn read_facts(&mut self) -> Vec<(String, String)> {
         let (service, rt) = (Arc::clone(self.service()), self.rt().clone());
         let place = self.node();
-        let mut told: [Option<Table>; 5] = Default::default();
+        let mut told: [Option<Table>; 6] = Default::default();
         let asked = async {
-            let texts = [SETTINGS, REPLICATION, SIZES, LIBRARIES, &table_sizes()];
+            let texts = [SETTINGS, REPLICATION, SIZES, LIBRARIES, IDENTITY, &table_sizes()];
             for (told, text) in told.iter_mut().zip(texts) {
                 *told = self.query_text(text).await.ok();
             }
@@ -60,7 +65,8 @@ impl PostgresConnection {
         };
         // Answers that do not arrive in time are unknown.
         let _ = service.in_time(&rt, place, TELLING, asked).await;
-        let [set, replication, sizes, libraries, largest] = told.each_ref().map(Option::as_ref);
+        let [set, replication, sizes, libraries, identity, largest] =
+            told.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
         let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
         let name = format!("{DATABASE}setting.shared_preload_libraries");
@@ -69,6 +75,7 @@ impl PostgresConnection {
         let names = ["replication.role", "replication.synchronous", "replication.standbys"];
         facts.extend(columns(&names, replication));
         facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));
+        facts.extend(columns(&[SERVER_ID], identity));
         facts.extend(tables(largest));
         facts
     }

@@ -5,7 +5,7 @@
 //! ends TLS it tells of another connection. Settings of a private server are [read
 //! back](super::settings) from it.
 
-use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION};
+use driver::{CLIENT_TLS_CIPHER, CLIENT_TLS_VERSION, DATABASE, SERVER_ID};
 use record::environment::known;
 use workload::Plan;
 use workload::question::{Arm, Difference};
@@ -28,8 +28,14 @@ const PLAIN: &str = "none";
 /// The value of the fact `server` of a simulated one.
 const SIMULATED: &str = "simulated";
 
+/// The beginning of the fact `server` of SQLite.
+const SQLITE: &str = "SQLite ";
+
 /// The prefix of an option of the target's URL.
 const OPTION: &str = "option.";
+
+/// The key of another target.
+const URL: &str = "url";
 
 /// Facts about the differences of an arm, beside their being in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +44,9 @@ pub struct ArmEffect {
     pub not_read_back: Vec<String>,
     /// TLS that ends before the server.
     pub ended_tls: Option<EndedTls>,
+    /// True if its target is another one than that of the baseline and has reached the same
+    /// database of the same server.
+    pub shares_server: bool,
 }
 
 /// TLS that something between client and server ends, such as a pooler.
@@ -119,12 +128,27 @@ fn check_one(difference: &Difference, facts: &[(String, String)]) -> Result<(), 
 
 /// Returns what the facts of an arm's run say of its differences, given by their keys.
 pub(super) fn effect_of(keys: &[String], facts: &[(String, String)]) -> ArmEffect {
-    let is_unread =
-        |key: &&String| key.strip_prefix(OPTION).is_some_and(|name| !is_read_back(name, facts));
+    let is_unread = |key: &&String| match key.strip_prefix(OPTION) {
+        Some(name) => !is_read_back(name, facts),
+        None => *key == URL && !is_known_server(facts),
+    };
     ArmEffect {
         not_read_back: keys.iter().filter(is_unread).cloned().collect(),
         ended_tls: ended_tls(facts),
+        shares_server: false,
     }
+}
+
+/// Returns true if a run says which server it has reached. A simulated server is a part of this
+/// program, and SQLite a file.
+fn is_known_server(facts: &[(String, String)]) -> bool {
+    let is_here = |server: &str| server == SIMULATED || server.starts_with(SQLITE);
+    known(facts, "server").is_some_and(is_here) || server_id(facts).is_some()
+}
+
+/// Returns the identity of the server and the database that a run has reached.
+pub(super) fn server_id(facts: &[(String, String)]) -> Option<&str> {
+    known(facts, &format!("{DATABASE}{SERVER_ID}"))
 }
 
 /// Returns true if a run says what became of an option. A simulated server is a part of this
@@ -220,7 +244,11 @@ mod tests {
         let keys = keys.map(str::to_owned);
         let unread = |told: &[(&str, &str)]| effect_of(&keys, &facts(told)).not_read_back;
         let on_postgres = [("server", "PostgreSQL 17.2")];
-        assert_eq!(unread(&on_postgres), ["option.synchronous", "option.results"]);
+        assert_eq!(unread(&on_postgres), ["option.synchronous", "option.results", "url"]);
+        let known = [("server", "PostgreSQL 17.2"), ("database.server_id", "5d41402a")];
+        assert_eq!(unread(&known), ["option.synchronous", "option.results"]);
+        let refused = [("server", "PostgreSQL 17.2"), ("database.server_id", "unknown")];
+        assert!(unread(&refused).contains(&"url".to_owned()));
         let on_sqlite = [("server", "SQLite 3.50.2"), ("synchronous", "extra")];
         assert_eq!(unread(&on_sqlite), ["option.results"]);
         assert_eq!(unread(&[("server", "simulated")]), Vec::<String>::new());

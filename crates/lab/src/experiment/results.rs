@@ -137,6 +137,15 @@ impl ExperimentResults {
         first.map(|run| effect::effect_of(keys, &run.figures.facts)).unwrap_or_default()
     }
 
+    /// Returns true if runs of two arms have reached the same database of one server.
+    pub fn shares_server(&self, baseline: usize, arm: usize) -> bool {
+        let of = |wanted: usize| {
+            let own = self.runs.iter().filter(move |run| run.arm == wanted);
+            own.filter_map(|run| effect::server_id(&run.figures.facts))
+        };
+        of(baseline).any(|id| of(arm).any(|other| other == id))
+    }
+
     /// Returns the change of the machine between the runs of two arms. `compared` is their
     /// comparison, by the indexes of this experiment; `name` is the index of the arm in the result.
     pub fn machine_between(

@@ -41,8 +41,9 @@ pub enum Rule {
 ///   are cleaned up at any time. A tenth; MySQL and MariaDB estimate the sizes of indexes and
 ///   extend them by whole extents, so a quarter.
 /// * The reason why a server's own statistics could not be read: it does not affect a result.
+/// * The identity of a server: an experiment tells from it if two arms have reached the same one.
 /// * The label: a name for the run.
-pub const RULES: [(&str, Rule); 16] = [
+pub const RULES: [(&str, Rule); 17] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),
     ("host.memory.available_bytes", Rule::Times(2.0)),
     ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
@@ -58,6 +59,7 @@ pub const RULES: [(&str, Rule); 16] = [
     ("database.table.", Rule::Times(1.25)),
     ("database.settings", Rule::Free),
     ("database.account", Rule::Free),
+    ("database.server_id", Rule::Free),
     (LABEL, Rule::Free),
 ];
 

@@ -109,6 +109,7 @@ pub(super) fn arm(arm: &ArmView) -> Value {
         "differences": differences,
         "not_read_back": arm.effect.not_read_back,
         "undeclared_facts": Vec::from_iter(ended_tls),
+        "shares_server": arm.effect.shares_server,
         "runs": validity.runs,
         "repeated": validity.repeated,
         "suspect": validity.suspect.len(),

@@ -136,7 +136,7 @@ fn rounds(rounds: impl Iterator<Item = u32>) -> String {
 }
 
 /// Returns the sentences about the differences of the arms that are not about a change: those that
-/// were not read back, and TLS that does not reach the server.
+/// were not read back, TLS that does not reach the server, and other targets on the same server.
 pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
     let of_arm = |ArmView { name, effect, .. }: &ArmView| {
         let unread = (!effect.not_read_back.is_empty())
@@ -147,7 +147,13 @@ pub(super) fn effects(arms: &[ArmView]) -> Vec<String> {
                  reports one without TLS ({fact} is `{server}`): TLS ends between them"
             )
         });
-        unread.into_iter().chain(ended)
+        let shared = effect.shares_server.then(|| {
+            format!(
+                "{name}: its `url` reached the same database of the same server as that of the \
+                 baseline"
+            )
+        });
+        unread.into_iter().chain(ended).chain(shared)
     };
     arms.iter().flat_map(of_arm).collect()
 }

@@ -98,6 +98,9 @@ pub struct EffectView {
     /// TLS that ends before the server: the version on the client's connection, and the name and
     /// value of the server's view of its own.
     pub ended_tls: Option<[String; 3]>,
+    /// True if its target is another one than that of the baseline and has reached the same
+    /// database of the same server.
+    pub shares_server: bool,
 }
 
 /// A run.
