@@ -200,6 +200,14 @@ impl ExperimentWriter {
         self.written(|to| facts.iter().try_for_each(|(key, value)| v2::write_fact(to, key, value)))
     }
 
+    /// Removes a fact; one that is not there is not missed.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn remove_fact(&mut self, key: &str) -> Result<(), RecordError> {
+        self.written(|from| v2::remove_fact(from, key))
+    }
+
     /// Records a look.
     ///
     /// # Errors
@@ -332,9 +340,64 @@ mod tests {
         assert_eq!(content.notes, [NoteRow { at: WallTime(7), text: "odd".to_owned() }]);
         writer.set_state(&[1], RunState::Abandoned).unwrap();
         writer.set_facts(&[("state", "complete".to_owned())]).unwrap();
+        writer.set_facts(&[("invalid-arm", "[arm one]".to_owned())]).unwrap();
+        writer.remove_fact("invalid-arm").unwrap();
         let content = ExperimentContent::read(&record).unwrap();
+        assert_eq!(content.fact("invalid-arm"), None);
         assert_eq!(content.runs[0].state, RunState::Abandoned);
         assert_eq!(content.fact("state"), Some("complete"));
+    }
+
+    /// The transaction of a run must be on the disk before the run's own record is removed: 2 is
+    /// `full`.
+    #[test]
+    fn every_transaction_of_an_experiment_is_flushed() {
+        let place = Place::new("flushed");
+        let record = place.path("e.assay");
+        let synchronous = |writer: &ExperimentWriter| -> i64 {
+            let pragma = "pragma synchronous";
+            writer.connection.query_row(pragma, [], |row| row.get(0)).unwrap()
+        };
+        let writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
+        assert_eq!(synchronous(&writer), 2);
+        drop(writer);
+        assert_eq!(synchronous(&ExperimentWriter::resume(&record).unwrap().0), 2);
+    }
+
+    /// Copies a record and its journal, as a failing machine leaves them on the disk.
+    fn copied(record: &Path, to: &Path) {
+        for end in ["", "-journal"] {
+            let [from, to] = [record, to].map(|path| format!("{}{end}", path.display()));
+            fs::copy(from, to).unwrap();
+        }
+    }
+
+    #[test]
+    fn record_of_a_machine_that_failed_within_a_merge_is_resumed_without_the_run() {
+        let place = Place::new("hot-journal");
+        let [record, copy] = ["e.assay", "copy.assay"].map(|name| place.path(name));
+        let mut writer = ExperimentWriter::create(&record, &[], &[]).unwrap();
+        writer.add_run(&row(1), &[], &run(&place, "run.assay", "1")).unwrap();
+        let before = fs::read(&record).unwrap();
+        let own = run(&place, "run.assay", "2");
+        attach(&writer.connection, &own, "own").unwrap();
+        let merged = writer.in_transaction(|to| {
+            v2::merge(to, "own", 2)?;
+            v2::write_run(to, &row(2), &[])?;
+            // Changed pages are on the disk before the transaction ends.
+            to.cache_flush()?;
+            copied(&record, &copy);
+            Ok(())
+        });
+        merged.unwrap();
+        assert_ne!(fs::read(&copy).unwrap(), before);
+        let (mut resumed, content) = ExperimentWriter::resume(&copy).unwrap();
+        assert_eq!(content.runs, [row(1)]);
+        resumed.add_run(&row(2), &[], &own).unwrap();
+        let runs = |path: &Path| ExperimentContent::read(path).unwrap().runs;
+        assert_eq!(runs(&copy), [row(1), row(2)]);
+        assert_eq!(runs(&record), [row(1), row(2)]);
+        Archive::open_run(&copy, 2).unwrap();
     }
 
     #[test]

@@ -151,6 +151,11 @@ pub(crate) fn write_fact(to: &Connection, key: &str, value: &str) -> Result<(), 
     Ok(())
 }
 
+pub(crate) fn remove_fact(from: &Connection, key: &str) -> Result<(), RowError> {
+    from.prepare_cached("delete from experiment where key = ?")?.execute([key])?;
+    Ok(())
+}
+
 pub(crate) fn read_facts(from: &Connection) -> Result<Vec<(String, String)>, RowError> {
     let mut select = from.prepare("select key, value from experiment order by key")?;
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

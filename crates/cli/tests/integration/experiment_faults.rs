@@ -294,19 +294,35 @@ fn record_in_use_is_not_resumed_by_another_process() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "w.ini"]);
 }
 
+/// Bytes of a page of a record.
+const PAGE: u64 = 8_192;
+
+/// Runs the experiment on a disk that is full in its fifth round. `length` is that of the whole
+/// record, which grows by whole pages; the runs are the same each time.
+fn on_disk_that_is_full_in_round_5(place: &Place, length: u64) -> CommandResult {
+    for pages in (1..length * 4 / 5 / PAGE).rev() {
+        let blocks = u32::try_from(pages * PAGE / 512).unwrap();
+        let ran = CommandResult::of(&mut limited(place, blocks, &VIRTUAL)).expect(3);
+        if !ran.stderr.contains(": round 6, ") {
+            return ran;
+        }
+        std::fs::remove_file(place.at("r.assay")).unwrap();
+    }
+    panic!("no disk is full in round 5")
+}
+
 #[test]
 fn full_disk_keeps_the_rounds_before_and_is_resumed_to_the_same_answer() {
     let place = place(SIMULATED, SLOWER);
     let whole = ["run", "e.ini", "--virtual", "--out", "whole.assay"];
     let expected = place.assay(&whole).expect(0).stdout;
     let length = std::fs::metadata(place.at("whole.assay")).unwrap().len();
-    // In the middle of the experiment: an empty record is half as long.
-    let blocks = u32::try_from(length * 3 / 4 / 512).unwrap();
-    let ran = CommandResult::of(&mut limited(&place, blocks, &VIRTUAL)).expect(3);
+    let ran = on_disk_that_is_full_in_round_5(&place, length);
     let words = ["cannot continue to write the record `", "continue with --resume r.assay"];
     assert_says(&ran, &words);
+    assert_says(&ran, &["run 9 of at most 40: round 5, "]);
     let kept = number(&place.at("r.assay"), "select count(*) from run");
-    assert!((2..15).contains(&kept), "{kept}");
+    assert!([8, 9].contains(&kept), "{kept}");
     let report = place.assay(&["report", "r.assay"]).expect(3);
     assert!(report.stdout.contains("No answer"), "{}", report.stdout);
     place.assay(&["report", "r.assay", "--run", "1"]).expect(0);
@@ -388,6 +404,46 @@ fn failed_instrument_repeats_a_round_and_then_ends_the_experiment() {
     place.assay(&resume).refuses(&["the load generator or the machine failed", "begin anew"]);
 }
 
+/// Returns a place with the record of an experiment that ended before its only look, with more
+/// changes to the record.
+fn without_look(changes: &str) -> Place {
+    let place = place(SIMULATED, &SLOWER.replace("bet = ", "rounds = 6\nbet = "));
+    place.assay(&VIRTUAL).expect(0);
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let interrupted = "delete from look; \
+                       update experiment set value = 'interrupted' where key = 'state';";
+    record.execute_batch(&format!("{interrupted} {changes}")).unwrap();
+    place
+}
+
+#[test]
+fn answer_after_a_repeated_round_counts_its_runs() {
+    let place = without_look("update run set state = 'repeated' where round = 2");
+    let ran = place.assay(&RESUME).expect(0);
+    assert_says(&ran, &["run 13 of at most 14: round 3, ", "run 14 of"]);
+    for words in
+        ["6 interleaved pairs)", "  fast: 6 runs, 1 repeated\n  slow: 6 runs, 1 repeated\n"]
+    {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    assert_eq!(document["arms"][1]["repeated"], 1);
+}
+
+#[test]
+fn resumed_experiment_forgets_the_arm_that_was_not_in_effect() {
+    let place = without_look(
+        "update experiment set value = 'not-in-effect' where key = 'state'; \
+         insert into experiment values ('invalid-arm', '[arm slow]: it is not in effect')",
+    );
+    let report = place.assay(&["report", "r.assay"]).expect(3);
+    assert!(report.stdout.contains("an arm is INVALID. [arm slow]: it is"), "{}", report.stdout);
+    let ran = place.assay(&RESUME).expect(0);
+    assert!(!ran.stdout.contains("not in effect"), "{}", ran.stdout);
+    let stale = "select count(*) from experiment where key = 'invalid-arm'";
+    assert_eq!(number(&place.at("r.assay"), stale), 0);
+}
+
 /// Returns a place with the record of an experiment that was interrupted after its second run.
 fn cut() -> Place {
     let place = place(LITE, &format!("{ARMS}concurrency(read) = 2\n"));
@@ -448,11 +504,12 @@ fn experiment_is_not_resumed_on_a_server_of_another_version() {
     assert_eq!(place.names(), ["e.ini", "r.assay", "t.db", "w.ini"]);
 }
 
-/// Returns everything that a record holds beside the sizes of its pages.
-fn content(record: &Path) -> Vec<String> {
+/// Returns the rows of all tables of a record, sorted, each after the name of its table, but for
+/// remarks: only an experiment that was continued has them.
+pub(crate) fn content(record: &Path) -> Vec<String> {
     let connection = rusqlite::Connection::open(record).unwrap();
     let mut names = connection
-        .prepare("select name from sqlite_schema where type = 'table' order by 1")
+        .prepare("select name from sqlite_schema where type = 'table' and name <> 'note'")
         .unwrap();
     let names: Vec<String> =
         names.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
@@ -461,10 +518,6 @@ fn content(record: &Path) -> Vec<String> {
         let mut select = connection.prepare(&format!("select * from {name}")).unwrap();
         let columns = select.column_count();
         let mut rows = select.query([]).unwrap();
-        // Only an experiment that was continued says so.
-        if name == "note" {
-            continue;
-        }
         while let Some(row) = rows.next().unwrap() {
             let values: Vec<rusqlite::types::Value> =
                 (0..columns).map(|column| row.get(column).unwrap()).collect();

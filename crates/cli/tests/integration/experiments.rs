@@ -3,8 +3,8 @@
 use nix::sys::signal::Signal;
 
 use crate::example::assert_keeps_to;
-use crate::experiment_faults::without_notes;
-use crate::support::Place;
+use crate::experiment_faults::{content, without_notes};
+use crate::support::{Place, number};
 
 const READ: &str = "url = sim:mm1\nduration = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -147,15 +147,17 @@ fn complete_experiment_is_not_resumed() {
 }
 
 #[test]
-fn killed_experiment_is_resumed_to_the_same_answer() {
+fn killed_experiment_is_resumed_to_the_same_runs_looks_and_answer() {
     let place = slower();
     place.write("read.ini", READ.replace("10s", "60s").replace("mm1", "mm1?service=1ms"));
     let line = ["run", "slower.ini", "--virtual", "--out", "r.assay"];
     let expected = place.assay(&line).expect(0).stdout;
     let mut running = place.start(&["run", "slower.ini", "--virtual", "--out", "cut.assay"]);
-    running.says("run 6 of");
+    running.says("run 10 of at most 40: round 5, ");
     running.signal(Signal::SIGKILL);
     running.ends();
+    let kept = number(&place.at("cut.assay"), "select count(*) from run");
+    assert!((9..16).contains(&kept), "{kept}");
     let unfinished = place.assay(&["report", "cut.assay"]).expect(3);
     assert!(unfinished.stdout.contains("No answer"), "{}", unfinished.stdout);
     let resumed = ["run", "slower.ini", "--virtual", "--resume", "cut.assay"];
@@ -164,7 +166,14 @@ fn killed_experiment_is_resumed_to_the_same_answer() {
     assert!(ran.stderr.contains("its options have changed"), "{}", ran.stderr);
     let ran = place.assay(&resumed).expect(0);
     assert_eq!(without_notes(&ran.stdout).replace("cut.assay", "r.assay"), expected);
-    assert!(!ran.stderr.contains("run 1 of"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("run {} of", kept + 1)), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(&format!("run {kept} of")), "{}", ran.stderr);
+    let [whole, resumed] = ["r.assay", "cut.assay"].map(|record| content(&place.at(record)));
+    assert_eq!(resumed, whole);
+    for (table, rows) in [("run", 16), ("look", 1)] {
+        let of_table = |row: &&String| row.starts_with(&format!("{table} "));
+        assert_eq!(whole.iter().filter(of_table).count(), rows, "{table}");
+    }
     let names = place.names();
     assert_eq!(names, ["cut.assay", "more.ini", "r.assay", "read.ini", "slower.ini"]);
 }

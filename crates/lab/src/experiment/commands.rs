@@ -217,6 +217,12 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use base::Target;
+    use engine::Options;
+    use rustix::process::{Pid, test_kill_process_group};
+    use workload::Overrides;
+    use workload::question::Difference;
+
     use super::*;
 
     fn login(socket: Option<&str>, password: &str) -> Login {
@@ -244,5 +250,57 @@ mod tests {
         let hostile = text(None, "a\nhost=evil", Dialect::Mysql);
         assert!(hostile.ends_with("password=\"a\\nhost=evil\"\n"), "{hostile}");
         assert_eq!(text(Some("/s"), "", Dialect::Mysql), "[client]\nuser=\"ann\"\nsocket=\"/s\"\n");
+    }
+
+    /// Returns an arm whose command writes its process group and the path of its password file to
+    /// `said`, and then hangs.
+    fn hanging(said: &Path) -> Arm {
+        let workload = "duration = 1s\n[read]\nquery = select 1\n";
+        let plan = workload::plan(workload, &Overrides::default()).0.unwrap();
+        let text = format!(
+            "echo $$ \"$ASSAY_PASSWORD_FILE\" > {0}.new; mv {0}.new {0}; sleep 1000",
+            said.display()
+        );
+        Arm {
+            name: "slow".to_owned(),
+            point: None,
+            differences: vec![Difference::BeforeCommand(text)],
+            plan,
+            restore: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn command_that_hangs_is_ended_at_its_limit_and_leaves_nothing() {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-commands-test").unwrap();
+        let said = folder.path().join("said");
+        let arm = hanging(&said);
+        let target = Target::parse("postgres://ann:geheim@127.0.0.1:1/shop").unwrap();
+        let stage = Stage::open(&arm.plan, &target, &Options::in_real_time()).unwrap();
+        // A shell on a busy machine may need longer to begin.
+        for limit in [200, 2_000, 20_000].map(Nanos::from_millis) {
+            let commands =
+                Commands { limit, ..Commands::new(std::env::temp_dir(), Stop::default()) };
+            let problem = commands.run(&arm, Moment::Before, &stage).unwrap_err();
+            let Problem::Command { key, reason } = problem else { panic!("{problem:?}") };
+            assert_eq!(key, "before-command");
+            assert!(
+                reason.ends_with(&format!("sleep 1000` did not end within {limit}")),
+                "{reason}"
+            );
+            assert!(!reason.contains("geheim"), "{reason}");
+            if said.exists() {
+                break;
+            }
+        }
+        let said = std::fs::read_to_string(said).unwrap();
+        let (group, password) = said.trim().split_once(' ').unwrap();
+        let group = Pid::from_raw(group.parse().unwrap()).unwrap();
+        assert!(test_kill_process_group(group).is_err());
+        let password = Path::new(password);
+        assert_eq!(password.file_name(), Some("password".as_ref()));
+        assert!(!password.parent().unwrap().exists());
     }
 }

@@ -9,7 +9,7 @@ use record::InputFile;
 use super::error::{ExperimentError, Problem};
 use super::notes;
 use super::order::ExperimentOrder;
-use super::recorded::{COUNTERBALANCED, STATE};
+use super::recorded::{COUNTERBALANCED, INVALID_ARM, STATE};
 
 /// Creates the record, or opens that of an interrupted experiment.
 pub(super) fn open_record(
@@ -26,6 +26,7 @@ pub(super) fn open_record(
     let (mut record, content) = ExperimentWriter::resume(order.record)?;
     check(order, &content)?;
     record.set_facts(&[(STATE, "running".to_owned())])?;
+    record.remove_fact(INVALID_ARM)?;
     record.add_note(WallTime::now(), &notes::resumed(content.runs.len()))?;
     Ok((record, content))
 }

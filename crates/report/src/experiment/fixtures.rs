@@ -80,6 +80,13 @@ pub(super) fn comparison(change: f64) -> Comparison {
     Comparison { arms: vec![arm] }
 }
 
+/// Returns a complete experiment whose arms have these limiters.
+pub(super) fn with_limiters(limiters: [Component; 2]) -> ExperimentView {
+    let mut comparison = comparison(-0.1);
+    comparison.arms[0].limiters = limiters;
+    ExperimentView { comparison: Some(comparison), ..experiment() }
+}
+
 /// Returns a search for saturation with steps at 8 and 16 clients that ended at the second one.
 pub(super) fn search(until: Saturated, kind: SaturationKind, measured: f64) -> SaturationView {
     let owner = CpuOwner::Database;

@@ -86,6 +86,7 @@ fn answer(out: &mut Document, view: &ExperimentView) {
         Some(search) => vec![Line::new("trials", search.counts())],
         None => view.arms.iter().map(arm).collect::<Vec<Line>>(),
     });
+    out.list(&lines::effects(&view.arms));
     let undeclared = view.undeclared.iter().map(|one| lines::undeclared(&view.arms, one));
     out.list(&undeclared.collect::<Vec<String>>());
     out.list(&lines::machine(view));
@@ -238,8 +239,31 @@ fn runs(out: &mut Document, view: &ExperimentView) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::experiment;
+    use analyze::Component;
+
+    use super::super::fixtures::{experiment, with_limiters};
     use super::*;
+
+    #[test]
+    fn page_warns_of_different_limiters_and_several_differences() {
+        let [cpu, lock] = [Component::DatabaseCpu, Component::DatabaseLocks];
+        let warnings = [lines::DIFFERENT_LIMITERS, lines::SEVERAL_DIFFERENCES];
+        let warned = |limiters: [Component; 2], has_several_differences: bool| {
+            let view = ExperimentView { has_several_differences, ..with_limiters(limiters) };
+            let page = experiment_html(&view);
+            warnings.map(|warning| page.contains(warning))
+        };
+        assert_eq!(warned([cpu, lock], false), [true, false]);
+        assert_eq!(warned([cpu, cpu], true), [false, true]);
+    }
+
+    #[test]
+    fn page_names_what_was_not_read_back() {
+        let mut view = experiment();
+        view.arms[1].effect.not_read_back = vec!["option.via".to_owned()];
+        let page = experiment_html(&view);
+        assert!(page.contains("tls: not read back: option.via"), "{page}");
+    }
 
     #[test]
     fn steps_of_a_search_are_told_from_rounds() {

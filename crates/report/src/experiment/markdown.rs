@@ -133,3 +133,22 @@ fn trials(search: &CapacityView) -> Table {
 pub(super) fn all_escaped(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| escaped(text)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use analyze::Component;
+
+    use super::super::fixtures::with_limiters;
+    use super::*;
+
+    #[test]
+    fn arms_with_different_limiters_are_warned_of() {
+        let [cpu, lock] = [Component::DatabaseCpu, Component::DatabaseLocks];
+        let differ = experiment_markdown(&with_limiters([cpu, lock]));
+        let line = "- limiter of plain: database-cpu; tls: database-locks. The arms have different \
+                    limiters: the change is not the cost of one thing\n";
+        assert!(differ.contains(line), "{differ}");
+        let same = experiment_markdown(&with_limiters([cpu, cpu]));
+        assert!(!same.contains("different limiters"), "{same}");
+    }
+}

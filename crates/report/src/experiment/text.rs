@@ -249,10 +249,10 @@ pub(super) fn table(out: &mut String, rows: &[[String; 6]]) {
 
 #[cfg(test)]
 mod tests {
-    use analyze::Status;
     use analyze::compare::{ChangeInterval, MachineChange};
+    use analyze::{Component, Status};
 
-    use super::super::fixtures::experiment;
+    use super::super::fixtures::{experiment, with_limiters};
     use super::*;
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
@@ -275,5 +275,52 @@ mod tests {
         assert!(experiment_text(&drift).contains(words), "{}", experiment_text(&drift));
         let verdicts = [between(true), between(false), drift].map(|view| view.verdict());
         assert_eq!(verdicts, [Status::Suspect, Status::Pass, Status::Pass]);
+    }
+
+    #[test]
+    fn arms_with_different_limiters_are_warned_of() {
+        let [cpu, lock] = [Component::DatabaseCpu, Component::DatabaseLocks];
+        let text = |limiters| experiment_text(&with_limiters(limiters));
+        let differ = text([cpu, lock]);
+        let lines = "limiter    plain: database-cpu; tls: database-locks\n           The arms have \
+                     different limiters: the change is not the cost of one thing\n";
+        assert!(differ.contains(lines), "{differ}");
+        let same = text([cpu, cpu]);
+        assert!(same.contains("\nlimiter    plain: database-cpu; tls: database-cpu\n"), "{same}");
+        assert!(!same.contains("different limiters"), "{same}");
+    }
+
+    #[test]
+    fn arms_with_several_differences_are_warned_of() {
+        let text = |has_several_differences| {
+            experiment_text(&ExperimentView { has_several_differences, ..experiment() })
+        };
+        let line = "\n           The arms may differ in several things: the cause of a change is \
+                    unknown\n";
+        assert!(text(true).contains(line), "{}", text(true));
+        assert!(!text(false).contains("several"), "{}", text(false));
+    }
+
+    #[test]
+    fn repeated_runs_are_counted() {
+        let repeated = |repeated: u32| {
+            let mut view = experiment();
+            view.arms[1].validity.runs = 8;
+            view.arms[1].validity.repeated = repeated;
+            experiment_text(&view)
+        };
+        assert!(repeated(2).contains("\n  tls: 8 runs, 2 repeated\n"), "{}", repeated(2));
+        assert!(repeated(0).contains("\n  tls: 8 runs\n"), "{}", repeated(0));
+    }
+
+    #[test]
+    fn arm_that_reaches_the_server_of_the_baseline_is_named() {
+        let mut view = experiment();
+        view.arms[1].effect.shares_server = true;
+        let text = experiment_text(&view);
+        let line = "\n  tls: its `url` reached the same database of the same server as that of the \
+                    baseline\n";
+        assert!(text.contains(line), "{text}");
+        assert!(!experiment_text(&experiment()).contains("reached"));
     }
 }
