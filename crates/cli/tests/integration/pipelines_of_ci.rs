@@ -1,11 +1,13 @@
-//! The pipelines of docs/ci.md: their YAML is read, and their commands run on a simulated server.
+//! The pipelines of docs/ci.md: their YAML is read, and their scripts run on simulated servers.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 use saphyr_parser::{Event, Parser};
 
-use crate::support::Place;
+use crate::support::{CommandResult, Place};
 
 /// A node of a YAML document.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,22 +71,32 @@ impl Node {
         text
     }
 
-    /// Returns the texts of all entries with one of these keys, wherever they are.
+    /// Returns the scripts of a pipeline, each of which ends at its first failure.
     fn scripts(&self) -> Vec<String> {
-        match self {
-            Node::Scalar(_) => Vec::new(),
-            Node::List(items) => items.iter().flat_map(Node::scripts).collect(),
-            Node::Map(entries) => entries
-                .iter()
-                .flat_map(|(key, node)| match key.as_str() {
-                    "run" => vec![node.text().to_owned()],
-                    "before_script" | "script" | "after_script" => {
-                        node.items().iter().map(|line| line.text().to_owned()).collect()
-                    }
-                    _ => node.scripts(),
-                })
-                .collect(),
+        let entries = match self {
+            Node::Scalar(_) => return Vec::new(),
+            Node::List(items) => return items.iter().flat_map(Node::scripts).collect(),
+            Node::Map(entries) => entries,
+        };
+        let mut scripts = Vec::new();
+        let mut job = Vec::new();
+        for (key, node) in entries {
+            match (key.as_str(), node) {
+                ("run", Node::Scalar(text)) => scripts.push(text.clone()),
+                ("before_script" | "script", Node::List(lines)) => {
+                    job.extend(lines.iter().map(Node::text));
+                }
+                _ => scripts.extend(node.scripts()),
+            }
         }
+        scripts.extend((!job.is_empty()).then(|| job.join("\n")));
+        scripts
+    }
+
+    /// Returns the variables of a job.
+    fn variables(&self, key: &str) -> Vec<(String, String)> {
+        let Node::Map(entries) = self.get(key) else { panic!("no map: {self:?}") };
+        entries.iter().map(|(name, value)| (name.clone(), value.text().to_owned())).collect()
     }
 }
 
@@ -98,67 +110,87 @@ fn blocks(page: &str, fence: &str) -> Vec<String> {
     page.split(&format!("```{fence}\n")).skip(1).map(block).collect()
 }
 
-/// Returns the commands of a pipeline that run `assay`.
-fn commands(pipeline: &Node) -> Vec<Vec<String>> {
-    let scripts = pipeline.scripts();
-    let lines = scripts.iter().flat_map(|script| script.lines());
-    let words = |line: &str| {
-        let command = line.trim().strip_prefix("tools/").unwrap_or(line.trim());
-        let command = command.strip_prefix("assay ")?;
-        Some(words_of(command).into_iter().take_while(|word| word != ">").collect())
-    };
-    lines.filter_map(words).collect()
-}
+/// `assay`, with a simulated server in place of each server of the pipeline, where requests take
+/// longer after the change. Tables are loaded into SQLite.
+const ASSAY: &str = r#"#!/bin/sh
+command=$1
+shift
+for word; do
+    shift
+    case $command-$word in
+        load-*@localhost:5432/* | load-*@main/*) word=sqlite:main.db ;;
+        load-*@localhost:5433/* | load-*@change/*) word=sqlite:change.db ;;
+        *-*@localhost:5432/* | *-*@main/*) word='sim:mm1?service=1ms' ;;
+        *-*@localhost:5433/* | *-*@change/*) word='sim:mm1?service=1.2ms' ;;
+    esac
+    set -- "$@" "$word"
+done
+[ "$command" != run ] || set -- --virtual --seed "$(ls | wc -l)" "$@"
+exec "$ASSAY" "$command" "$@"
+"#;
 
-/// Returns the words of a command of the shell, which may have single quotes.
-fn words_of(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (place, part) in command.split('\'').enumerate() {
-        match place % 2 {
-            0 => words.extend(part.split_whitespace().map(str::to_owned)),
-            _ => words.push(part.to_owned()),
-        }
-    }
-    words
-}
+/// `git`, which shows the file of the other branch.
+const GIT: &str = "#!/bin/sh\n[ \"$1\" != show ] || cat bench/schema.ini\n";
 
-/// Creates a folder with the files of the page, whose servers are simulated.
+/// Creates a folder with the files of the page and the programs of a pipeline.
 fn bench(page: &str) -> Place {
     let place = Place::new();
-    fs::create_dir(place.at("bench")).unwrap();
+    for folder in ["bench", "tools", "programs"] {
+        fs::create_dir(place.at(folder)).unwrap();
+    }
     for block in blocks(page, "ini") {
         let name = block.lines().next().unwrap().trim_start_matches("; ").to_owned();
         let simulated = block
-            .replace("postgres://postgres@localhost/main", "sim:mm1?service=1ms")
-            .replace("postgres://postgres@localhost/change", "sim:mm1?service=1.2ms");
+            .replace("postgres://postgres@localhost:5432/postgres", "sim:mm1?service=1ms")
+            .replace("postgres://postgres@localhost:5433/postgres", "sim:mm1?service=1.2ms");
         place.write(&format!("bench/{name}"), simulated);
     }
+    let all = [("tools/assay", ASSAY), ("programs/git", GIT), ("programs/gh", "#!/bin/sh\n")];
+    for (name, text) in all {
+        place.write(name, text);
+        fs::set_permissions(place.at(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
     place
+}
+
+/// Runs a script of a pipeline. The variables are those of its job.
+fn run(place: &Place, script: &str, variables: &[(String, String)]) -> CommandResult {
+    let [tools, programs] = ["tools", "programs"].map(|name| place.at(name).display().to_string());
+    let path = format!("{tools}:{programs}:/usr/bin:/bin");
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", script]);
+    place.holds(&mut command);
+    command.envs(variables.iter().cloned()).env("PATH", path);
+    command.env("ASSAY", env!("CARGO_BIN_EXE_assay"));
+    for file in ["GITHUB_PATH", "GITHUB_STEP_SUMMARY"] {
+        command.env(file, place.at(file));
+    }
+    CommandResult::of(&mut command)
 }
 
 #[test]
 fn pipelines_of_the_guide_run_as_written() {
     let page = page();
     let pipelines: Vec<Node> = blocks(&page, "yaml").iter().map(|yaml| parse(yaml)).collect();
-    assert_eq!(pipelines.len(), 2);
-    for pipeline in &pipelines {
+    let [github, gitlab] = pipelines.as_slice() else { panic!("{pipelines:?}") };
+    let github = (github, github.get("jobs").get("benchmark").variables("env"));
+    let gitlab = (gitlab, gitlab.get("benchmark").variables("variables"));
+    for (pipeline, variables) in [github, gitlab] {
         let place = bench(&page);
-        let commands = commands(pipeline);
-        let has = |name: &str| commands.iter().any(|words| words[0] == name);
-        assert!(has("run") && has("compare") && has("report"), "{pipeline:?}");
-        for command in &commands {
-            let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
-            if words[0] == "run" {
-                words.push("--virtual");
-            }
+        let scripts = pipeline.scripts();
+        let all = scripts.join("\n");
+        let has = |name: &str| all.contains(&format!("assay {name} "));
+        assert!(has("load") && has("run") && has("compare"), "{all}");
+        assert!(!all.contains("psql") && !all.contains("createdb"), "{all}");
+        for script in &scripts {
             // The simulated change lowers the throughput by more than 3 %.
-            let code = i32::from(words[0] == "compare");
-            let ran = place.assay(&words).expect(code);
-            if words.contains(&"--markdown") {
-                assert!(ran.stdout.contains("change lowers throughput(read)"), "{}", ran.stdout);
-            }
+            let code = i32::from(script.contains("assay compare"));
+            run(&place, script, &variables).expect(code);
         }
-        assert!(place.at("change.assay").exists() && place.at("change.xml").exists());
+        assert!(place.at("main.db").exists() && place.at("change.db").exists());
+        assert!(place.at("change.xml").exists());
+        let answer = fs::read_to_string(place.at("change.md")).unwrap();
+        assert!(answer.contains(" lowers throughput(read) by "), "{answer}");
     }
 }
 
@@ -166,8 +198,16 @@ fn pipelines_of_the_guide_run_as_written() {
 fn pipelines_of_the_guide_have_the_servers_and_artifacts_that_they_name() {
     let pipelines: Vec<Node> = blocks(&page(), "yaml").iter().map(|yaml| parse(yaml)).collect();
     let github = pipelines[0].get("jobs").get("benchmark");
-    assert_eq!(github.get("services").get("postgres").get("image").text(), "postgres:18");
+    let ports = ["main", "change"].map(|name| {
+        let server = github.get("services").get(name);
+        assert_eq!(server.get("image").text(), "postgres:18");
+        server.get("ports").items()[0].text().to_owned()
+    });
+    assert_eq!(ports, ["5432:5432", "5433:5432"]);
     let gitlab = pipelines[1].get("benchmark");
+    let aliases: Vec<&str> =
+        gitlab.get("services").items().iter().map(|server| server.get("alias").text()).collect();
+    assert_eq!(aliases, ["main", "change"]);
     let junit = gitlab.get("artifacts").get("reports").get("junit");
     assert_eq!(junit.text(), "change.xml");
     let password = gitlab.get("variables").get("ASSAY_PASSWORD").text();
