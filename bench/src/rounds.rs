@@ -91,7 +91,7 @@ const MEASURES: [(&str, &str, &str, Take); 14] = [
     ("check of a 10 MB file", "s", "≤ 1", check_time),
     ("check of a 10 MB file: memory", "x its size", "≤ 10", check_memory),
     ("check of a file of 1,000 jobs", "ms", "≤ 50", check_of_jobs),
-    ("a run of 60 s and 3 jobs into an experiment", "ms", "≤ 100", merge::median),
+    ("merging a run of 60 s with 3 jobs", "ms", "≤ 100", merge::median),
 ];
 
 impl Measure {
