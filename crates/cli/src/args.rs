@@ -9,6 +9,7 @@ use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError, is_terminal_control};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use serve::ListenAddress;
 use workload::{Observe, Rates, RemoteHost, Warmup};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
@@ -34,6 +35,7 @@ Examples:
   assay report run-20261121T201502Z.assay     the answer of a record, again
   assay compare 'main-*.assay' 'pr-*.assay'   two groups of runs
   assay history nightly                       when did the figures of a folder change?
+  assay serve nightly                         the records of a folder in a browser
   assay repeat experiment-….assay --seed 2    does the answer hold?
   assay explain send-lag                      what a check, limiter or metric means
   assay doctor postgres://db1/shop            what here would spoil a run
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Find changes over the records of a folder.
     History(HistoryArgs),
+    /// Show the records of a folder in a browser.
+    Serve(ServeArgs),
     /// Run the experiment or the workload of a record again, and compare both answers.
     Repeat(RepeatArgs),
     /// Explain a check, a limiter, a metric or an exit code.
@@ -355,6 +359,18 @@ pub(crate) struct HistoryArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The records to show in a browser.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// The folder of the records; the folders in it are searched too.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// The address to listen at; port 0 takes a free one. Other machines can reach one beyond the
+    /// loopback, and pages are not encrypted.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8600")]
+    pub(crate) listen: ListenAddress,
 }
 
 #[derive(Debug, ClapArgs)]

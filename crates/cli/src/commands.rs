@@ -20,4 +20,5 @@ pub(crate) mod repeat;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod selftest;
+pub(crate) mod serve;
 pub(crate) mod workloads;

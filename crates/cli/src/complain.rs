@@ -61,6 +61,11 @@ impl Complaint {
         Complaint(rendered.join("\n\n"))
     }
 
+    /// Returns its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn print(&self) {
         stderr::write(&format!("{}\n", self.0));
     }

@@ -24,8 +24,11 @@ mod outputs;
 mod read_files;
 mod reading;
 mod record_folder;
+mod record_index;
+mod record_list;
 mod record_names;
 mod recorded_experiment;
+mod recorded_pages;
 mod signals;
 mod stderr;
 mod trust;
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::History(history) => commands::history::history(&history),
+        Command::Serve(serve) => commands::serve::serve(&serve),
         Command::Repeat(repeat) => commands::repeat::repeat(&repeat),
         Command::Explain(explain) => commands::explain::explain(&explain),
         Command::Export(export) => commands::export::export(&export),

@@ -144,12 +144,15 @@ const KEPT: usize = 16 << 20;
 /// memory to the system above a limit, which it raises to twice the size of the largest block that
 /// was mapped and freed (mallopt(3), `M_MMAP_THRESHOLD`); the histograms of a thousand records
 /// would otherwise spend half of the time in page faults.
-fn keep_memory() {
+pub(crate) fn keep_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT)));
 }
 
 /// Returns the files that have the name of a record, sorted by path.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Complaint> {
+///
+/// # Errors
+/// The folder does not exist or cannot be read.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Complaint> {
     let shown = folder.display();
     if !folder.exists() {
         let sentence = format!("there is no folder `{shown}`");
@@ -186,9 +189,11 @@ fn search(folder: &Path, levels: usize, found: &mut Vec<PathBuf>) -> Result<(), 
 }
 
 /// A reason with its details.
-struct Skip {
-    reason: SkipReason,
-    details: String,
+pub(crate) struct Skip {
+    /// Reason.
+    pub(crate) reason: SkipReason,
+    /// Details; may be empty.
+    pub(crate) details: String,
 }
 
 impl Skip {

@@ -685,6 +685,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
         "report",
         "compare",
         "history",
+        "serve",
         "repeat",
         "explain",
         "export",

@@ -29,6 +29,7 @@ mod surroundings;
 mod target;
 mod time_course;
 mod unread_plan;
+mod user_folder;
 
 pub use at_once::at_once;
 pub use attach::{AttachError, AttachOrder, Attached, Subject, attach};
@@ -43,3 +44,4 @@ pub use run::{Done, MissingTarget, Order, load, run, run_on};
 pub use stage::{OpenError, Stage};
 pub use target::{SimulatedRun, TargetProblem, admit, admit_all, password_file_for_any_host};
 pub use time_course::time_courses;
+pub use user_folder::UserFolder;

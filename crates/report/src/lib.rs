@@ -4,9 +4,10 @@
 //! [`text()`] paints the part of the page that fits a screen, [`full_text()`] all of it,
 //! [`markdown()`] paints it for pull requests, and [`json()`] for programs. A [`TestSuite`] has the
 //! same as test cases, which [`junit()`] paints. A [`HistoryView`] has the changes of metrics over
-//! many runs. [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the
-//! problems that would spoil one. All are functions from data to text: nothing here opens a file,
-//! reads a clock or depends on a terminal, and the same record gives the same bytes.
+//! many runs, and a [`FolderView`] the records of a folder, which [`folder_html`] paints.
+//! [`environment()`] describes the surroundings of a run, and [`diagnosis()`] the problems that would
+//! spoil one. All are functions from data to text: nothing here opens a file, reads a clock or
+//! depends on a terminal, and the same record gives the same bytes.
 //!
 //! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
 //! histograms and are shown with their count, numbers of an invalid run appear below that word, and
@@ -16,6 +17,7 @@ mod cases;
 mod charts;
 mod experiment;
 pub mod figure;
+mod folder;
 mod history;
 mod html;
 mod json;
@@ -36,14 +38,15 @@ pub use experiment::{
     ExperimentView, FalseAlarms, LoadDifference, MachineView, NoteView, ObjectionView,
     RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView, RunPhase, RunView,
     SaturationStepView, SaturationView, SweepView, TrialView, comparison_figures, comparison_html,
-    comparison_json, comparison_markdown, comparison_text, experiment_figures, experiment_html,
-    experiment_json, experiment_markdown, experiment_text, two_runs,
+    comparison_json, comparison_markdown, comparison_text, experiment_answers, experiment_figures,
+    experiment_html, experiment_json, experiment_markdown, experiment_text, two_runs,
 };
+pub use folder::{FolderRow, FolderView, RowState};
 pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,
 };
-pub use html::html;
+pub use html::{STYLE_SOURCE, folder_html, html};
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
 pub use markdown::{MOST_LINES, markdown};

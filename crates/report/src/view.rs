@@ -164,6 +164,15 @@ impl RunDetails {
         Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.in_words())
     }
 
+    /// Returns the workload and the target in words, the title of the run.
+    pub fn title(&self) -> String {
+        let target = self.target_in_words();
+        match target.is_empty() {
+            true => self.workload.clone(),
+            false => format!("{} on {target}", self.workload),
+        }
+    }
+
     /// Returns the word for the end of the run.
     pub(crate) fn ending(&self) -> &'static str {
         self.ended.as_ref().map_or(KILLED, |end| end.kind.name())

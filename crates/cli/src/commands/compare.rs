@@ -47,6 +47,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Complaint> {
     Ok(Exit::of_comparison(&view, args.answer.strict))
 }
 
+/// Compares two records, each with all of its arms if it is of an experiment.
+pub(crate) fn of_two(records: [String; 2]) -> Result<ComparisonView, Complaint> {
+    let groups = Groups::read(&records)?;
+    let design = Design::of(&groups, None)?;
+    Ok(view(&groups, &design, &[], &[]))
+}
+
 /// Parses the limits of `--fail-on`.
 fn limits(text: Option<&str>) -> Result<Vec<RegressionLimit>, Complaint> {
     let Some(text) = text else { return Ok(Vec::new()) };

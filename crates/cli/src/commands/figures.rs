@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+use archive::RecordError;
 use base::{closest, printable};
 use report::Page;
 use report::figure::Figure;
 
 use crate::args::{AnswerArgs, FigureArgs, ReportArgs};
-use crate::commands::answer::TextForm;
+use crate::commands::answer::{RecordedRun, TextForm};
 use crate::commands::{answer, experiment};
 use crate::complain::Complaint;
 use crate::exit::Exit;
@@ -75,11 +76,18 @@ fn html(args: &ReportArgs, path: &Path) -> Result<Exit, Complaint> {
         return Ok(Exit::of_experiment(&view, answer.strict));
     }
     let run = answer::read(&args.record, args.run).map_err(|error| Complaint::of(&error))?;
-    let courses = run.courses().map_err(|error| Complaint::of(&error))?;
-    let figures = report::figures(&run.view, &courses);
-    page(path, &report::html(&Page::of(&run.view), &figures))?;
+    page(path, &page_of_run(&run).map_err(|error| Complaint::of(&error))?)?;
     answer::give(&run.view, &answer, TextForm::of(args.full))?;
     Ok(Exit::of_verdict(&run.view.summary, answer.strict))
+}
+
+/// Formats the page of a run.
+///
+/// # Errors
+/// The record is damaged.
+pub(crate) fn page_of_run(run: &RecordedRun) -> Result<String, RecordError> {
+    let figures = report::figures(&run.view, &run.courses()?);
+    Ok(report::html(&Page::of(&run.view), &figures))
 }
 
 /// Writes a page to a new file.

@@ -53,6 +53,7 @@ mod repeats;
 mod saturate;
 mod secrets;
 mod selftest;
+mod serve;
 mod server_account;
 mod servers;
 mod side_effects;

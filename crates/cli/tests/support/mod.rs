@@ -65,10 +65,13 @@ impl Place {
         command
     }
 
-    /// Makes a command run in this folder, with the state folder below it: no test depends on the
-    /// user's own calibration.
+    /// Makes a command run in this folder, with the user's folders below it: no test depends on the
+    /// user's own calibration or index.
     pub(crate) fn holds<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        command.current_dir(self.path()).env("XDG_STATE_HOME", self.at("state"))
+        command
+            .current_dir(self.path())
+            .env("XDG_STATE_HOME", self.at("state"))
+            .env("XDG_CACHE_HOME", self.at("cache"))
     }
 
     /// Runs the program to its end.

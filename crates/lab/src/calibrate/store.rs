@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::figures::Calibration;
 use super::machine::Machine;
+use crate::user_folder::UserFolder;
 
 /// The most bytes that are read of a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -48,14 +49,9 @@ impl Store {
         Store { folder: folder.into() }
     }
 
-    /// Returns the default store: `assay` below `XDG_STATE_HOME`, which defaults to
-    /// `~/.local/state` (XDG Base Directory Specification 0.8; a relative path counts as not set).
-    /// Returns `None` if the environment sets neither `XDG_STATE_HOME` nor `HOME`.
+    /// Returns the default store, in [`UserFolder::State`]; `None` if there is no such folder.
     pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
-        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let state = folder("XDG_STATE_HOME");
-        let state = state.or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
-        Some(Store::new(state.join("assay")))
+        UserFolder::State.path(variable).map(Store::new)
     }
 
     /// Returns the path of a machine's calibration.

@@ -12,7 +12,7 @@ use super::view::{ArmView, DifferenceView, ExperimentState, ExperimentView, Note
 use crate::number::{NONE, count};
 
 /// Returns the sentences that answer the question, or the reason why there are none.
-pub(super) fn answers(view: &ExperimentView) -> Vec<String> {
+pub fn answers(view: &ExperimentView) -> Vec<String> {
     let unfinished = match view.state {
         ExperimentState::Complete => None,
         ExperimentState::Interrupted => {

@@ -49,6 +49,7 @@ pub use comparison_text::comparison_text;
 pub use html::experiment_html;
 pub(crate) use json::ends as interval_percent;
 pub use json::experiment_json;
+pub use lines::answers as experiment_answers;
 pub use markdown::experiment_markdown;
 pub use repetition::{
     LoadDifference, RepeatedCapacity, RepeatedLoads, RepeatedMetric, RepetitionView,

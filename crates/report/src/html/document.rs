@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv, link};
-use super::style::{POLICY, STYLE};
+use super::style::{Forms, STYLE, policy};
 use crate::figure::Figure;
 use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
@@ -41,12 +41,17 @@ pub(crate) struct Badge {
 impl Document {
     /// Begins a document with this title and these sections, of which the first holds the answer.
     pub(crate) fn new(title: &str, sections: &[Section]) -> Document {
+        Document::with(title, sections, Forms::Forbidden)
+    }
+
+    /// Begins a document in the same way, with a policy for its forms.
+    pub(super) fn with(title: &str, sections: &[Section], forms: Forms) -> Document {
         let mut out = String::with_capacity(1 << 18);
-        let title = shown(title);
+        let (title, policy) = (shown(title), policy(forms));
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(
             out,
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -241,6 +246,11 @@ impl Document {
         self.out.push_str("</div>\n");
     }
 
+    /// Writes markup, of which every text from outside is [`shown`].
+    pub(super) fn markup(&mut self, markup: &str) {
+        self.out.push_str(markup);
+    }
+
     /// Writes text that keeps its lines.
     pub(crate) fn preformatted(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(shown).collect();
@@ -249,12 +259,12 @@ impl Document {
 }
 
 /// Returns a text without meaning in markup, and cut if it is very long.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     escaped(&cut(text))
 }
 
 /// Returns the class of a tone, after a blank.
-fn class(tone: Tone) -> &'static str {
+pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain | Tone::Strong => "",
         Tone::Quiet => " quiet",

@@ -103,7 +103,7 @@ fn file_name(text: &str) -> String {
 }
 
 /// Encodes a text for a URL (RFC 3986, section 2), so that it has no meaning in markup either.
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 5 / 4);
     for byte in text.bytes() {
         match byte {

@@ -7,8 +7,11 @@
 mod cut;
 mod document;
 mod file;
+mod folder;
 mod run;
 mod style;
 
 pub(crate) use document::{Badge, Document, Section};
+pub use folder::folder_html;
 pub use run::html;
+pub use style::STYLE_SOURCE;

@@ -24,12 +24,7 @@ const MOST_FIRST: usize = 4;
 /// Formats the answer of a run as one file of HTML.
 pub fn html(page: &Page, figures: &[Figure]) -> String {
     let about = &page.run.about;
-    let target = about.target_in_words();
-    let title = match target.is_empty() {
-        true => about.workload.clone(),
-        false => format!("{} on {target}", about.workload),
-    };
-    let mut out = Document::new(&title, &SECTIONS);
+    let mut out = Document::new(&about.title(), &SECTIONS);
     let (first, others) = divided(figures);
     out.section("answer", |out| {
         answer(out, page);

@@ -1,0 +1,216 @@
+//! The records of a folder as a list, newest first.
+//!
+//! Only files that are new or changed are read; the rows of the others come from the
+//! [index](RecordIndex). Every request looks at the folder itself, and a name leads to a file only
+//! if the search has found it: no name leads out of the folder, and no link is followed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use archive::{Archive, RecordErrorKind};
+use base::WallTime;
+use record::environment::{LABEL, known};
+use report::page::{Remark, VerdictPosition};
+use report::{FolderRow, Page, RowState, RunDetails, View};
+
+use crate::commands::experiment;
+use crate::complain::Complaint;
+use crate::record_folder::{Skip, SkipReason, files, keep_memory};
+use crate::record_index::{FileKey, IndexFile, RecordIndex};
+
+/// The records of a folder.
+pub(crate) struct RecordList {
+    folder: PathBuf,
+    index_file: Option<IndexFile>,
+    index: Mutex<RecordIndex>,
+}
+
+/// A file that the search has found.
+struct FoundFile {
+    path: PathBuf,
+    /// Path below the folder.
+    name: String,
+    key: FileKey,
+    modified: WallTime,
+}
+
+/// The result of bringing the list up to date.
+pub(crate) struct Refreshed {
+    /// Rows, newest first.
+    pub(crate) rows: Vec<FolderRow>,
+    /// Number of files that were read, because they are new or changed.
+    pub(crate) read: usize,
+    /// The reason why the index could not be written.
+    pub(crate) unwritten: Option<Complaint>,
+}
+
+impl RecordList {
+    /// Opens the list of a folder, with the index of the cache folder if there is one.
+    pub(crate) fn open(folder: &Path, cache: Option<&Path>) -> RecordList {
+        let index_file = cache.map(|cache| IndexFile::new(cache, folder));
+        let index = index_file.as_ref().map(IndexFile::read).unwrap_or_default();
+        RecordList { folder: folder.to_owned(), index_file, index: Mutex::new(index) }
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the path of a file of the list.
+    pub(crate) fn path(&self, name: &str) -> Result<Option<PathBuf>, Complaint> {
+        let mut found = self.search()?.into_iter();
+        Ok(found.find(|file| file.name == name).map(|file| file.path))
+    }
+
+    /// Reads the files that are new or changed, and returns all rows.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn refresh(&self) -> Result<Refreshed, Complaint> {
+        let found = self.search()?;
+        // An index with some of the entries is as good as one with all of them.
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |file: &&FoundFile| index.get(&file.name, file.key).is_some();
+        let new: Vec<&FoundFile> = found.iter().filter(|file| !is_known(file)).collect();
+        if !new.is_empty() {
+            keep_memory();
+        }
+        let rows = lab::at_once(new.len() as u64, |place| {
+            let file = new[place as usize];
+            (file.key, row(&file.path, &file.name))
+        });
+        let read = rows.len();
+        rows.into_iter().for_each(|(key, row)| index.put(key, row));
+        let names = found.iter().map(|file| file.name.as_str()).collect();
+        let has_shrunk = index.retain(&names);
+        let unwritten = match read > 0 || has_shrunk {
+            true => self.write(&index),
+            false => None,
+        };
+        Ok(Refreshed { rows: newest_first(&found, &index), read, unwritten })
+    }
+
+    fn write(&self, index: &RecordIndex) -> Option<Complaint> {
+        let file = self.index_file.as_ref()?;
+        let error = file.write(index).err()?;
+        let sentence = format!("cannot write the index `{}`: {error}", file.path().display());
+        let help = "set XDG_CACHE_HOME to a folder that can be written; until then, each start \
+                    reads all records";
+        Some(Complaint::warning(sentence).help(help))
+    }
+
+    fn search(&self) -> Result<Vec<FoundFile>, Complaint> {
+        let found = files(&self.folder)?.into_iter().filter_map(|path| {
+            let name = path.strip_prefix(&self.folder).unwrap_or(&path).display().to_string();
+            // A file that was removed just now is not there.
+            let metadata = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            let (key, modified) = (FileKey::of(&metadata), modified(&metadata));
+            Some(FoundFile { path, name, key, modified })
+        });
+        Ok(found.collect())
+    }
+}
+
+fn modified(metadata: &fs::Metadata) -> WallTime {
+    use std::os::unix::fs::MetadataExt;
+    let seconds = metadata.mtime().saturating_mul(1_000_000_000);
+    WallTime(seconds.saturating_add(metadata.mtime_nsec()))
+}
+
+/// Returns the rows by the start of the runs, or if that is not known by the time of the file.
+fn newest_first(found: &[FoundFile], index: &RecordIndex) -> Vec<FolderRow> {
+    let row = |file: &FoundFile| Some((file.modified, index.get(&file.name, file.key)?.clone()));
+    let mut rows: Vec<(WallTime, FolderRow)> = found.iter().filter_map(row).collect();
+    rows.sort_by(|(modified, row), (other_modified, other)| {
+        let time = row.started.unwrap_or(*modified);
+        let other_time = other.started.unwrap_or(*other_modified);
+        other_time.cmp(&time).then_with(|| row.file.cmp(&other.file))
+    });
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Reads the row of a file; one that cannot be read is a row too.
+fn row(path: &Path, name: &str) -> FolderRow {
+    let read = match Archive::open(path) {
+        Ok(archive) => run(&archive, name),
+        Err(error) if *error.kind() == RecordErrorKind::Experiment => of_experiment(path, name),
+        Err(error) => Err(error.into()),
+    };
+    read.unwrap_or_else(|skip| unusable(name, skip))
+}
+
+fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
+    let state = match reason {
+        SkipReason::Foreign => RowState::Foreign,
+        SkipReason::Damaged => RowState::Damaged,
+        SkipReason::Newer => RowState::Newer,
+        SkipReason::Unfinished => RowState::Unfinished,
+        SkipReason::Unreadable | SkipReason::NoWorkload => RowState::Unreadable,
+    };
+    FolderRow {
+        file: name.to_owned(),
+        title: String::new(),
+        started: None,
+        label: None,
+        state,
+        headline: details,
+    }
+}
+
+fn run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
+    let about = RunDetails::of(archive.facts()?);
+    let row = FolderRow {
+        file: name.to_owned(),
+        title: about.title(),
+        started: (!about.is_virtual).then_some(about.started),
+        label: known(&about.settings, LABEL).map(str::to_owned),
+        state: RowState::Unfinished,
+        headline: "killed, or still running".to_owned(),
+    };
+    // The measurements of a run that goes on are left alone.
+    if about.ended.is_none() {
+        return Ok(row);
+    }
+    let view = View::new(about, lab::evidence_of_run(archive, None)?);
+    let page = Page::of(&view);
+    let state = match page.verdict_position {
+        VerdictPosition::Omitted => RowState::Unjudged,
+        VerdictPosition::First | VerdictPosition::AfterHeadline => {
+            RowState::Judged(view.summary.verdict.status())
+        }
+    };
+    Ok(FolderRow { state, headline: headline(&page), ..row })
+}
+
+/// Returns the end of a run that did not complete, and the answers.
+fn headline(page: &Page) -> String {
+    let ending = page.headline.ending.iter().map(|remark| match remark {
+        Remark::Sentence { tone: _, lead, rest } => format!("{lead}{rest}"),
+        Remark::Note(text) => text.clone(),
+    });
+    let answers = page.headline.answers.iter().map(|line| match line.label.as_str() {
+        "" => line.text.clone(),
+        label => format!("{label}: {}", line.text),
+    });
+    ending.chain(answers).collect::<Vec<String>>().join(" ")
+}
+
+fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
+    let damaged =
+        |_| Skip { reason: SkipReason::Damaged, details: "its question or its runs".to_owned() };
+    let view = experiment::view(path).map_err(damaged)?;
+    let is_over = view.state != report::ExperimentState::Interrupted;
+    let first = view.runs.first().map(|run| Archive::open_run(path, run.number)).transpose()?;
+    let header = first.as_ref().map(Archive::header);
+    let started = header.filter(|header| header.pace != record::Pace::Virtual);
+    Ok(FolderRow {
+        file: name.to_owned(),
+        title: view.ask.clone(),
+        started: started.map(|header| header.started),
+        label: view.label.clone(),
+        state: if is_over { RowState::Judged(view.verdict()) } else { RowState::Unfinished },
+        headline: report::experiment_answers(&view).join(" "),
+    })
+}

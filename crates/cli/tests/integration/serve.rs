@@ -1,0 +1,342 @@
+//! `assay serve` as a browser sees it: the list, the pages, and the answer to each fault.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Child, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{MM1, Place};
+
+const READ: &str = "duration = 2s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+const EXPERIMENT: &str = "[question]\nask = Is <b>slow</b> slower?\nworkload = w.ini\n\
+    bet = throughput(read) -40% .. -10%\nrounds = 6\n[arm plain]\n\
+    [arm slow]\noption.service = 1.25ms\n";
+
+/// A program that serves a folder; it is killed at the end of the test.
+struct Served {
+    child: Child,
+    /// HOST:PORT.
+    address: String,
+    token: String,
+}
+
+impl Served {
+    fn start(place: &Place, folder: &str, more: &[&str]) -> Served {
+        let listen: &[&str] = if more.is_empty() { &["--listen", "127.0.0.1:0"] } else { more };
+        let mut command = place.command(&[&["serve", folder], listen].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim_end().strip_prefix("http://").unwrap_or_else(|| panic!("{line}"));
+        let (address, token) = url.split_once('/').unwrap();
+        let token = token.strip_suffix('/').unwrap().to_owned();
+        Served { address: address.to_owned(), token, child }
+    }
+
+    fn send(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let code = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { code, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// Returns the page at a path after the token.
+    fn get(&self, path: &str) -> Answer {
+        let Served { address, token, .. } = self;
+        self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n\r\n"))
+    }
+
+    /// Ends the program as Ctrl-C does; returns its exit code and what it said on stderr.
+    fn end(mut self) -> (Option<i32>, String) {
+        kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), Signal::SIGINT).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Answer {
+    code: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    fn expect(self, code: u16, words: &[&str]) -> Answer {
+        let shown = self.body.rsplit("</style>").next().unwrap();
+        assert_eq!(self.code, code, "{shown:.2000}");
+        for word in words {
+            assert!(self.body.contains(word), "`{word}` is not in: {shown:.4000}");
+        }
+        self
+    }
+
+    /// Returns the row of a file in a list.
+    fn row(&self, file: &str) -> &str {
+        let rows = self.body.split("<tr>");
+        let mut rows = rows.filter(|row| row.contains(&format!("<bdi>{file}</bdi>")));
+        rows.next().unwrap_or_else(|| panic!("{file} is not in: {}", self.body))
+    }
+}
+
+/// Records the workload in virtual time, below the folder `records`.
+fn record(place: &Place, name: &str, more: &[&str]) {
+    let out = format!("records/{name}");
+    let line = ["run", "w.ini", "--virtual", "--quiet", "--url", MM1, "--out", &out];
+    place.assay(&[&line[..], more].concat()).expect(0);
+}
+
+fn place() -> Place {
+    let place = Place::with(READ);
+    fs::create_dir(place.at("records")).unwrap();
+    place
+}
+
+#[test]
+fn list_names_records_and_files_that_are_none() {
+    let place = place();
+    record(&place, "good.assay", &["--label", "v1.7"]);
+    fs::create_dir(place.at("records/nightly")).unwrap();
+    record(&place, "nightly/a <b>&.assay", &[]);
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/question.assay"]].concat()).expect(0);
+    let good = fs::read(place.at("records/good.assay")).unwrap();
+    place.write("records/cut.assay", &good[..good.len() / 2]);
+    let mut newer = good.clone();
+    newer[60..64].copy_from_slice(&99u32.to_be_bytes());
+    place.write("records/newer.assay", newer);
+    place.write("records/text.assay", "not a record");
+    place.write("records/empty.assay", "");
+    place.write("records/notes.txt", "no record either");
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("").expect(200, &["Records in records", "7 files"]);
+    for (file, state, words) in [
+        ("good.assay", "VALID", "read: "),
+        ("nightly/a &lt;b&gt;&amp;.assay", "VALID", "w.ini on "),
+        ("question.assay", "VALID", "Is &lt;b&gt;slow&lt;/b&gt; slower?"),
+        ("cut.assay", "damaged", ""),
+        ("newer.assay", "later version", "version 99 of the format"),
+        ("text.assay", "not a record", "a file of another kind"),
+        ("empty.assay", "not a record", "an empty file"),
+    ] {
+        let row = list.row(file);
+        assert!(row.contains(&format!(">{state}</strong>")) && row.contains(words), "{row}");
+        assert_eq!(row.contains("href=\"report/"), state == "VALID", "{row}");
+    }
+    assert!(list.row("good.assay").contains("v1.7"), "{}", list.row("good.assay"));
+    assert!(!list.body.contains("notes.txt") && !list.body.contains("<b>"), "{}", list.body);
+    let found = served.get("?q=SLOWER+valid").expect(200, &["1 of 7 files with the words"]);
+    assert!(found.body.contains("question.assay") && !found.body.contains("good.assay"));
+    served.get("?q=%22%3E%3Cscript%3E").expect(200, &["0 of 7 files"]);
+    served.get("?page=2").expect(404, &["no page of this number"]);
+    assert_eq!(served.end().0, Some(0));
+}
+
+#[test]
+fn record_has_its_page_in_place() {
+    let place = place();
+    record(&place, "r.assay", &[]);
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
+    let served = Served::start(&place, "records", &[]);
+    let page = served.get("report/r.assay").expect(200, &["<h2 id=\"figures-heading\">"]);
+    assert!(page.head.contains("\r\nContent-Type: text/html; charset=utf-8"), "{}", page.head);
+    let meta = page.body.split("content=\"default-src 'none'; style-src '").nth(1).unwrap();
+    let hash = meta.split('\'').next().unwrap();
+    let allowed = format!("style-src '{hash}'; base-uri 'none'; form-action 'self'");
+    assert!(page.head.contains(&allowed), "{}", page.head);
+    place.assay(&["report", "records/r.assay", "--html", "r.html"]).expect(0);
+    assert_eq!(page.body, fs::read_to_string(place.at("r.html")).unwrap());
+    served.get("report/e.assay").expect(200, &["Is &lt;b&gt;slow&lt;/b&gt; slower?"]);
+    served.get("report/e.assay?run=1").expect(200, &["<h2 id=\"figures-heading\">"]);
+    served.get("report/e.assay?run=99").expect(404, &["run 99"]);
+    served.get("report/no.assay").expect(404, &["the folder has no record `no.assay`"]);
+    // A record that is added or damaged while the program runs is noticed.
+    record(&place, "later.assay", &[]);
+    served.get("").expect(200, &["report/later.assay"]);
+    place.write("records/r.assay", "overwritten");
+    served.get("report/r.assay").expect(409, &["r.assay"]);
+    let list = served.get("");
+    assert!(list.row("r.assay").contains(">not a record</strong>"), "{}", list.body);
+}
+
+#[test]
+fn two_records_are_compared_or_the_reason_is_given() {
+    let place = place();
+    record(&place, "one.assay", &["--seed", "1"]);
+    record(&place, "two.assay", &["--seed", "2"]);
+    record(&place, "longer.assay", &["--duration", "3s"]);
+    place.write("e.ini", EXPERIMENT);
+    let line = ["run", "e.ini", "--virtual", "--quiet", "--url", MM1];
+    place.assay(&[&line[..], &["--out", "records/e.assay"]].concat()).expect(0);
+    let served = Served::start(&place, "records", &[]);
+    served.get("overlay?a=one.assay&b=two.assay").expect(200, &["Comparison of records/one.assay"]);
+    served.get("overlay?a=e.assay%23plain&b=e.assay%23slow").expect(200, &["e.assay#slow"]);
+    let refused = served.get("overlay?a=one.assay&b=longer.assay");
+    refused.expect(409, &["Comparison of", "<bdi>plan</bdi>"]);
+    served.get("overlay?a=one.assay&b=one.assay").expect(409, &["no run is compared with itself"]);
+    served.get("overlay?a=e.assay%23plain&b=e.assay%23quick").expect(409, &["no arm `quick`"]);
+    served.get("overlay?a=one.assay&b=no.assay").expect(404, &["no record `no.assay`"]);
+    served.get("overlay?a=one.assay").expect(400, &["mark two records"]);
+}
+
+#[test]
+fn no_name_leads_out_of_the_folder() {
+    let place = place();
+    record(&place, "r.assay", &[]);
+    fs::create_dir(place.at("outside")).unwrap();
+    fs::copy(place.at("records/r.assay"), place.at("outside/secret.assay")).unwrap();
+    symlink(place.at("outside/secret.assay"), place.at("records/link.assay")).unwrap();
+    symlink(place.at("outside"), place.at("records/folder")).unwrap();
+    fs::copy(place.at("records/r.assay"), place.at("records/.hidden.assay")).unwrap();
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("").expect(200, &["1 file", "r.assay"]);
+    for name in ["secret", "link", "folder", "hidden"] {
+        assert!(!list.body.contains(name), "{name}: {}", list.body);
+    }
+    let absolute = place.at("outside/secret.assay").display().to_string();
+    for name in [
+        "../outside/secret.assay",
+        "%2e%2e/outside/secret.assay",
+        "..%2foutside%2fsecret.assay",
+        "x/../../outside/secret.assay",
+        "link.assay",
+        "folder/secret.assay",
+        ".hidden.assay",
+        "./r.assay",
+        "/r.assay",
+        &absolute,
+        "r.assay%23..",
+    ] {
+        served.get(&format!("report/{name}")).expect(404, &["the folder has no record"]);
+        let overlay = served.get(&format!("overlay?a=r.assay&b={name}"));
+        let is_arm = name == "r.assay%23..";
+        overlay.expect(if is_arm { 409 } else { 404 }, &[]);
+    }
+}
+
+#[test]
+fn only_the_address_with_the_token_is_answered() {
+    let place = place();
+    record(&place, "r.assay", &[]);
+    let served = Served::start(&place, "records", &[]);
+    let Served { address, token, .. } = &served;
+    let ask =
+        |line: &str, host: &str| served.send(&format!("{line} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    ask("GET /", address).expect(403, &["the token in the address is missing or wrong"]);
+    ask("GET /0123456789abcdef0123456789abcdef/", address).expect(403, &[]);
+    ask(&format!("GET /{token}/"), "evil.example").expect(403, &["Host"]);
+    let from_another = format!("{address}\r\nOrigin: http://evil.example");
+    ask(&format!("GET /{token}/"), &from_another).expect(403, &["another site"]);
+    let posted = ask(&format!("POST /{token}/"), address).expect(405, &[]);
+    assert!(posted.head.contains("\r\nAllow: GET, HEAD"), "{}", posted.head);
+    let long = format!("{address}\r\nContent-Length: 9999999");
+    ask(&format!("POST /{token}/"), &long).expect(413, &[]);
+    let again = Served::start(&place, "records", &[]);
+    assert_ne!(again.token, *token, "each start has another token");
+}
+
+#[test]
+fn unusable_address_or_folder_is_an_error() {
+    let place = place();
+    let served = Served::start(&place, "records", &[]);
+    let taken = place.assay(&["serve", "records", "--listen", &served.address]);
+    taken.refuses(&["another program listens there", "--listen 127.0.0.1:0"]);
+    let foreign = place.assay(&["serve", "records", "--listen", "192.0.2.1:0"]);
+    foreign.refuses(&["not an address of this machine"]);
+    place.assay(&["serve", "records", "--listen", "8600"]).refuses(&["expected HOST:PORT"]);
+    let here = ["--listen", "127.0.0.1:0"];
+    place.assay(&[&["serve", "nowhere"], &here[..]].concat()).refuses(&["no folder `nowhere`"]);
+    place.assay(&[&["serve", "w.ini"], &here[..]].concat()).refuses(&["`w.ini` is a file"]);
+}
+
+#[test]
+fn address_beyond_the_loopback_is_warned_of() {
+    let place = place();
+    let served = Served::start(&place, "records", &["--listen", "0.0.0.0:0"]);
+    assert!(served.address.starts_with("127.0.0.1:"), "{}", served.address);
+    served.get("").expect(200, &["There are no records here"]);
+    let (code, said) = served.end();
+    assert_eq!(code, Some(0));
+    for words in ["warning: other machines can reach `0.0.0.0:0`", "not encrypted", "ssh -L"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+/// Returns the number of files that a start has read.
+fn read_at_start(place: &Place) -> String {
+    let (_, said) = Served::start(place, "records", &[]).end();
+    let (_, rest) = said.split_once(", of which ").unwrap_or_else(|| panic!("{said}"));
+    rest.split(' ').next().unwrap().to_owned()
+}
+
+#[test]
+fn files_are_read_again_only_if_they_changed() {
+    let place = place();
+    record(&place, "one.assay", &[]);
+    record(&place, "two.assay", &[]);
+    place.write("records/text.assay", "not a record");
+    assert_eq!(read_at_start(&place), "3");
+    assert_eq!(read_at_start(&place), "0");
+    fs::rename(place.at("records/two.assay"), place.at("records/three.assay")).unwrap();
+    place.write("records/text.assay", "still not one");
+    assert_eq!(read_at_start(&place), "2");
+    let index = fs::read_dir(place.at("cache/assay")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&index, "{}").unwrap();
+    assert_eq!(read_at_start(&place), "3");
+    assert_eq!(fs::read_dir(place.at("cache/assay")).unwrap().count(), 1);
+}
+
+#[test]
+fn index_that_cannot_be_kept_is_a_warning() {
+    let place = place();
+    record(&place, "one.assay", &[]);
+    place.write("cache", "a file where the folder should be");
+    let served = Served::start(&place, "records", &[]);
+    served.get("").expect(200, &["report/one.assay"]);
+    let (code, said) = served.end();
+    assert_eq!(code, Some(0));
+    for words in ["warning: cannot write the index", "set XDG_CACHE_HOME"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn folder_of_a_thousand_records_and_foreign_files_is_listed() {
+    let place = place();
+    record(&place, "0000.assay", &[]);
+    for number in 1..1_000 {
+        let link = place.at(&format!("records/{number:04}.assay"));
+        fs::hard_link(place.at("records/0000.assay"), link).unwrap();
+    }
+    for number in 0..50 {
+        place.write(&format!("records/foreign-{number}.assay"), "foreign");
+    }
+    let locked = place.at("records/locked.assay");
+    fs::write(&locked, "").unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let served = Served::start(&place, "records", &[]);
+    let list = served.get("").expect(200, &["1,051 files; page 1 of 2", "Older records"]);
+    let rest = served.get("?page=2").expect(200, &["1,051 files; page 2 of 2", "Newer records"]);
+    let count = |words: &str| list.body.matches(words).count() + rest.body.matches(words).count();
+    assert_eq!((count("href=\"report/"), count(">VALID</strong>")), (1_000, 1_000));
+    assert_eq!(count(">not a record</strong>") + count(">unreadable</strong>"), 51);
+}

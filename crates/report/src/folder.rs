@@ -1,0 +1,132 @@
+//! The view of a folder of records.
+
+use analyze::Status;
+use base::WallTime;
+
+/// The records of a folder, or those among them that were searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderView {
+    /// Folder.
+    pub folder: String,
+    /// Words that were searched for; empty if all are shown.
+    pub search: String,
+    /// Files of this page, newest first.
+    pub rows: Vec<FolderRow>,
+    /// Number of this page, from 1.
+    pub page: usize,
+    /// Number of pages, at least 1.
+    pub pages: usize,
+    /// Number of files on all pages.
+    pub found: usize,
+    /// Number of files in the folder.
+    pub all: usize,
+}
+
+/// A file of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderRow {
+    /// Path below the folder.
+    pub file: String,
+    /// Question of an experiment, or workload and target of a run; empty if it is no record.
+    pub title: String,
+    /// Start; `None` in virtual time, or if it is not known.
+    pub started: Option<WallTime>,
+    /// Label that the user gave it.
+    pub label: Option<String>,
+    /// State.
+    pub state: RowState,
+    /// Answer in sentences, or the reason why there is none.
+    pub headline: String,
+}
+
+/// The state of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// A record with a verdict.
+    Judged(Status),
+    /// A record of something that has no verdict: a load of tables, or an observation.
+    Unjudged,
+    /// A record whose run or experiment did not reach its end, or still goes on.
+    Unfinished,
+    /// Not a record.
+    Foreign,
+    /// A record whose content contradicts itself, or was cut.
+    Damaged,
+    /// A record of a later version.
+    Newer,
+    /// A file that cannot be read.
+    Unreadable,
+}
+
+impl RowState {
+    /// All states.
+    pub const ALL: [RowState; 10] = [
+        RowState::Judged(Status::Pass),
+        RowState::Judged(Status::NotPossible),
+        RowState::Judged(Status::Suspect),
+        RowState::Judged(Status::Invalid),
+        RowState::Unjudged,
+        RowState::Unfinished,
+        RowState::Foreign,
+        RowState::Damaged,
+        RowState::Newer,
+        RowState::Unreadable,
+    ];
+
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            RowState::Judged(status) => status.verdict(),
+            RowState::Unjudged => "no verdict",
+            RowState::Unfinished => "unfinished",
+            RowState::Foreign => "not a record",
+            RowState::Damaged => "damaged",
+            RowState::Newer => "later version",
+            RowState::Unreadable => "unreadable",
+        }
+    }
+
+    /// Returns true if there is a page about the file.
+    pub fn has_page(self) -> bool {
+        match self {
+            RowState::Judged(_) | RowState::Unjudged | RowState::Unfinished => true,
+            RowState::Foreign | RowState::Damaged | RowState::Newer | RowState::Unreadable => false,
+        }
+    }
+}
+
+impl FolderRow {
+    /// Returns true if the row has all of these words, in any case.
+    pub fn has_all(&self, words: &[String]) -> bool {
+        let started = self.started.map(|started| started.to_string()).unwrap_or_default();
+        let label = self.label.as_deref().unwrap_or_default();
+        let state = self.state.word();
+        let cells = [&self.file, &self.title, &started, label, state, &self.headline];
+        let cells = cells.map(str::to_lowercase);
+        words.iter().all(|word| cells.iter().any(|cell| cell.contains(&word.to_lowercase())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn search_finds_words_of_any_cell_in_any_case() {
+        let row = FolderRow {
+            file: "nightly/01.assay".to_owned(),
+            title: "Is TLS slower?".to_owned(),
+            started: Some(WallTime(1_795_292_102_000_000_000)),
+            label: Some("v1.7".to_owned()),
+            state: RowState::Judged(Status::Suspect),
+            headline: "tls: throughput −12 %".to_owned(),
+        };
+        let has = |text: &str| {
+            row.has_all(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        };
+        for text in ["", "nightly", "tls slower", "2026-11-21", "V1.7 suspect", "throughput 01"] {
+            assert!(has(text), "{text}");
+        }
+        assert!(!has("tls valid") && !has("v1.8"));
+    }
+}

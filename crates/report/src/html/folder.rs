@@ -1,0 +1,208 @@
+//! The list of the records of a folder as HTML, for a server: it has links and forms, and works
+//! without scripts.
+
+use std::fmt::Write as _;
+
+use analyze::Status;
+
+use super::document::{Document, Section, class, shown};
+use super::file::encoded;
+use super::style::Forms;
+use crate::folder::{FolderRow, FolderView, RowState};
+use crate::number::count;
+use crate::page::Tone;
+
+/// The only section.
+const RECORDS: Section = Section { id: "answer", title: "Records" };
+
+/// Formats the list of the records of a folder. Its links are relative to its own address:
+/// `report/NAME` is the page of a record, and `overlay?a=NAME&b=NAME` that of a comparison.
+pub fn folder_html(view: &FolderView) -> String {
+    let title = format!("Records in {}", view.folder);
+    let mut out = Document::with(&title, &[RECORDS], Forms::ToServer);
+    out.section(RECORDS.id, |out| {
+        out.markup(&search(view));
+        out.paragraph(&found(view));
+        if !view.rows.is_empty() {
+            out.markup(&table(view));
+        }
+        out.markup(&pages(view));
+    });
+    out.into_text("Made by assay. Reload the page to see new records.")
+}
+
+fn search(view: &FolderView) -> String {
+    format!(
+        "<form role=\"search\" method=\"get\" action=\"./\">\n<p><label for=\"q\">Search</label> \
+         <input id=\"q\" name=\"q\" type=\"search\" maxlength=\"200\" value=\"{}\"> \
+         <button>Search</button></p>\n</form>\n",
+        shown(&view.search)
+    )
+}
+
+/// Returns the sentence about the number of files.
+fn found(view: &FolderView) -> String {
+    let all = count(view.all as u64, "file");
+    let shown = match (view.all, view.search.is_empty()) {
+        (0, _) => {
+            return "There are no records here: `assay run --out NAME.assay` makes one.".to_owned();
+        }
+        (_, true) => all,
+        (_, false) => format!("{} of {all} with the words {}", view.found, view.search),
+    };
+    match view.pages {
+        1 => shown,
+        pages => format!("{shown}; page {} of {pages}", view.page),
+    }
+}
+
+fn table(view: &FolderView) -> String {
+    let mut out = String::from(
+        "<form method=\"get\" action=\"overlay\">\n<p><button>Overlay a and b</button></p>\n\
+         <div class=\"table\" role=\"region\" aria-label=\"Records\" tabindex=\"0\">\n<table>\n\
+         <thead><tr>",
+    );
+    for title in ["a", "b", "record", "title", "started", "label", "verdict", "headline"] {
+        let _ = write!(out, "<th scope=\"col\">{title}</th>");
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    view.rows.iter().for_each(|row| out.push_str(&line(row)));
+    out.push_str("</tbody>\n</table>\n</div>\n</form>\n");
+    out
+}
+
+fn line(row: &FolderRow) -> String {
+    let name = shown(&row.file);
+    let mut out = String::from("<tr>");
+    for side in ["a", "b"] {
+        let _ = match row.state.has_page() {
+            true => write!(
+                out,
+                "<td><input type=\"radio\" name=\"{side}\" value=\"{}\" aria-label=\"{name} as \
+                 {side}\"></td>",
+                value(&row.file)
+            ),
+            false => write!(out, "<td></td>"),
+        };
+    }
+    let _ = match row.state.has_page() {
+        true => {
+            let address = encoded(&row.file);
+            write!(
+                out,
+                "<th scope=\"row\" class=\"text\"><a href=\"report/{address}\"><bdi>{name}</bdi>\
+                 </a></th>"
+            )
+        }
+        false => write!(out, "<th scope=\"row\" class=\"text\"><bdi>{name}</bdi></th>"),
+    };
+    let started = row.started.map(|started| started.to_string()).unwrap_or_default();
+    let label = row.label.as_deref().unwrap_or_default();
+    for cell in [&row.title, started.as_str(), label] {
+        let _ = write!(out, "<td class=\"text\"><bdi>{}</bdi></td>", shown(cell));
+    }
+    let _ = writeln!(
+        out,
+        "<td><strong class=\"lead{}\">{}</strong></td><td class=\"text\"><bdi>{}</bdi></td></tr>",
+        class(tone(row.state)),
+        row.state.word(),
+        shown(&row.headline)
+    );
+    out
+}
+
+/// Returns the value of a field that a browser sends back as it is, which [`shown`] does not keep:
+/// it replaces invisible characters, and cuts.
+fn value(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' | '<' | '>' | '"' | '\'' => {
+                let _ = write!(out, "&#{};", u32::from(character));
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn tone(state: RowState) -> Tone {
+    match state {
+        RowState::Judged(Status::Pass | Status::NotPossible) => Tone::Good,
+        RowState::Judged(Status::Suspect) => Tone::Doubtful,
+        RowState::Judged(Status::Invalid) => Tone::Bad,
+        RowState::Unjudged
+        | RowState::Unfinished
+        | RowState::Foreign
+        | RowState::Damaged
+        | RowState::Newer
+        | RowState::Unreadable => Tone::Quiet,
+    }
+}
+
+/// Returns the links to the pages before and after this one.
+fn pages(view: &FolderView) -> String {
+    let link = |page: usize, words: &str| {
+        let search = encoded(&view.search);
+        format!("<a href=\"./?q={search}&amp;page={page}\">{words}</a> ")
+    };
+    let newer = (view.page > 1).then(|| link(view.page - 1, "Newer records"));
+    let older = (view.page < view.pages).then(|| link(view.page + 1, "Older records"));
+    match (newer, older) {
+        (None, None) => String::new(),
+        (newer, older) => {
+            let links: String = newer.into_iter().chain(older).collect();
+            format!("<nav aria-label=\"Pages\">\n<p>{links}</p>\n</nav>\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(file: &str, state: RowState) -> FolderRow {
+        FolderRow {
+            file: file.to_owned(),
+            title: "<script>alert(1)</script>".to_owned(),
+            started: None,
+            label: Some("\"><img src=x>".to_owned()),
+            state,
+            headline: "a & b".to_owned(),
+        }
+    }
+
+    fn page(rows: Vec<FolderRow>, pages: usize) -> String {
+        let (found, all) = (rows.len(), rows.len());
+        let (folder, search) = ("r".to_owned(), "\"><b>".to_owned());
+        folder_html(&FolderView { folder, search, rows, page: 1, pages, found, all })
+    }
+
+    #[test]
+    fn texts_of_files_are_no_markup_of_the_list() {
+        let page = page(vec![row("a\"<b>&.assay", RowState::Judged(Status::Pass))], 2);
+        for markup in ["<script", "<img", "<b>"] {
+            assert!(!page.contains(markup), "{markup}: {page}");
+        }
+        for expected in [
+            "href=\"report/a%22%3Cb%3E%26.assay\"",
+            "name=\"a\" value=\"a&#34;&#60;b&#62;&#38;.assay\"",
+            "name=\"b\" value=\"a&#34;&#60;b&#62;&#38;.assay\"",
+            "value=\"&quot;&gt;&lt;b&gt;\"",
+            "href=\"./?q=%22%3E%3Cb%3E&amp;page=2\"",
+            "form-action 'self'\"",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+
+    #[test]
+    fn only_records_have_links() {
+        for state in RowState::ALL {
+            let page = page(vec![row("x.assay", state)], 1);
+            assert_eq!(page.contains("href=\"report/x.assay\""), state.has_page(), "{state:?}");
+            assert_eq!(page.contains("value=\"x.assay\""), state.has_page(), "{state:?}");
+            assert!(page.contains(&format!(">{}</strong>", state.word())), "{page}");
+        }
+    }
+}

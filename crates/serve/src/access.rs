@@ -1,0 +1,59 @@
+//! Decision about who may see a page.
+
+use crate::address::HostNames;
+use crate::head::Head;
+use crate::response::{Response, Status};
+use crate::route::Route;
+use crate::token::Token;
+
+/// The conditions that a request must meet.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// Names of this machine.
+    pub(crate) hosts: HostNames,
+    /// Beginning of every path.
+    pub(crate) token: Token,
+}
+
+impl Access {
+    /// Returns the route that a request may see. The host is checked first: a page of another site
+    /// learns nothing else.
+    pub(crate) fn route(&self, head: &Head) -> Result<Route, Response> {
+        let forbidden = |reason: &str| Err(Response::refusal(Status::Forbidden, reason));
+        if !self.hosts.contain(&head.host) {
+            return forbidden(
+                "the Host of the request is not this machine: use the address that `assay` \
+                 printed",
+            );
+        }
+        if self.is_of_another_site(head) {
+            return forbidden("the request comes from a page of another site");
+        }
+        if !matches!(head.method.as_str(), "GET" | "HEAD") {
+            let reason = "pages are only read, with GET or HEAD";
+            return Err(Response::refusal(Status::MethodNotAllowed, reason));
+        }
+        let path = head.path.strip_prefix('/').unwrap_or_default();
+        let (word, rest) = match path.split_once('/') {
+            Some((word, rest)) => (word, Some(rest)),
+            None => (path, None),
+        };
+        if !self.token.is(word) {
+            return forbidden(
+                "the token in the address is missing or wrong: use the whole address that `assay` \
+                 printed; each start has another one",
+            );
+        }
+        let Some(rest) = rest else {
+            let reason = "write a / at the end of the address";
+            return Err(Response::refusal(Status::NotFound, reason));
+        };
+        Route::parse(rest, &head.query)
+    }
+
+    fn is_of_another_site(&self, head: &Head) -> bool {
+        let own = format!("http://{}", head.host);
+        let is_other = |origin: &String| !origin.eq_ignore_ascii_case(&own);
+        head.origin.as_ref().is_some_and(is_other) || head.is_fetched_by_another_site
+    }
+}

@@ -1,0 +1,186 @@
+//! The head of a request, as far as it decides about the answer.
+
+use httparse::{Error, Header, Request, Status as Parsed};
+
+use crate::response::{Response, Status};
+
+/// Most fields of a head; browsers send about 20.
+const MOST_FIELDS: usize = 64;
+
+/// Longest body that is ignored instead of refused, in bytes. No page takes one.
+const LONGEST_BODY: u64 = 64 << 10;
+
+/// The head of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Method.
+    pub(crate) method: String,
+    /// Path, without the query.
+    pub(crate) path: String,
+    /// Query; empty if there is none.
+    pub(crate) query: String,
+    /// Value of `Host`.
+    pub(crate) host: String,
+    /// Value of `Origin`: the site of the page that sends the request, if the browser names it.
+    pub(crate) origin: Option<String>,
+    /// True if the browser says that a page of another site embeds or fetches this one.
+    pub(crate) is_fetched_by_another_site: bool,
+}
+
+impl Head {
+    /// Parses a head; `None` if there is more to come.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Head>, Response> {
+        let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+        let mut request = Request::new(&mut fields);
+        match request.parse(bytes) {
+            Ok(Parsed::Complete(_)) => Head::of(&request).map(Some),
+            Ok(Parsed::Partial) => Ok(None),
+            Err(error) => Err(of_syntax(error)),
+        }
+    }
+
+    fn of(request: &Request<'_, '_>) -> Result<Head, Response> {
+        let target = request.path.unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        if !path.starts_with('/') {
+            return Err(bad("the address does not begin with /"));
+        }
+        let fields = Fields(&*request.headers);
+        let Some(host) = fields.only("Host")? else {
+            return Err(bad("the request names no Host"));
+        };
+        check_body(&fields)?;
+        let is_from_another = fields
+            .only("Sec-Fetch-Site")?
+            .is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        let is_visit = fields.only("Sec-Fetch-Mode")?.is_none_or(|mode| mode == "navigate");
+        Ok(Head {
+            method: request.method.unwrap_or_default().to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            host: host.to_owned(),
+            origin: fields.only("Origin")?.map(str::to_owned),
+            is_fetched_by_another_site: is_from_another && !is_visit,
+        })
+    }
+}
+
+/// Refuses a body that is too long to be ignored.
+fn check_body(fields: &Fields<'_>) -> Result<(), Response> {
+    if fields.only("Transfer-Encoding")?.is_some() {
+        let reason = "no page takes a body, and this one has no declared length";
+        return Err(Response::refusal(Status::LengthRequired, reason));
+    }
+    let Some(length) = fields.only("Content-Length")? else { return Ok(()) };
+    let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+    // A number of any length is one, and too large.
+    match (is_number, length.parse::<u64>()) {
+        (false, _) => Err(bad("the Content-Length is not a number")),
+        (true, Ok(length)) if length <= LONGEST_BODY => Ok(()),
+        (true, _) => {
+            Err(Response::refusal(Status::ContentTooLarge, "no page takes a body of this size"))
+        }
+    }
+}
+
+/// Fields of a head.
+struct Fields<'a>(&'a [Header<'a>]);
+
+impl<'a> Fields<'a> {
+    /// Returns the value of a field that may occur once.
+    fn only(&self, name: &str) -> Result<Option<&'a str>, Response> {
+        let mut values = self.0.iter().filter(|field| field.name.eq_ignore_ascii_case(name));
+        let Some(field) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(bad(&format!("the request has {name} twice")));
+        }
+        let value = std::str::from_utf8(field.value);
+        value.map(|value| Some(value.trim())).map_err(|_| bad(&format!("{name} is not a text")))
+    }
+}
+
+fn of_syntax(error: Error) -> Response {
+    match error {
+        Error::TooManyHeaders => {
+            Response::refusal(Status::HeadTooLarge, "the request has too many header fields")
+        }
+        Error::Version => {
+            Response::refusal(Status::VersionNotSupported, "this server speaks HTTP/1.1")
+        }
+        Error::HeaderName | Error::HeaderValue | Error::NewLine | Error::Status | Error::Token => {
+            bad("the request is not HTTP/1.1")
+        }
+    }
+}
+
+fn bad(reason: &str) -> Response {
+    Response::refusal(Status::BadRequest, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Option<Head>, Status> {
+        Head::parse(text.as_bytes()).map_err(|refusal| refusal.status)
+    }
+
+    #[test]
+    fn head_is_read_once_it_is_complete() {
+        let text = "GET /t/?q=a HTTP/1.1\r\nhost: h:1\r\nOrigin: http://h:1\r\n\r\n";
+        for end in 0..text.len() {
+            assert_eq!(parse(&text[..end]), Ok(None), "{end}");
+        }
+        let head = parse(text).unwrap().unwrap();
+        assert_eq!((head.method.as_str(), head.path.as_str()), ("GET", "/t/"));
+        assert_eq!((head.query.as_str(), head.host.as_str()), ("q=a", "h:1"));
+        assert_eq!(head.origin.as_deref(), Some("http://h:1"));
+    }
+
+    #[test]
+    fn wrong_heads_are_refused_with_their_status() {
+        for (text, expected) in [
+            ("GET / HTTP/1.1\r\n\r\n", Status::BadRequest),
+            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", Status::BadRequest),
+            ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", Status::BadRequest),
+            ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", Status::VersionNotSupported),
+            ("\u{16}\u{3}\u{1}\u{2}", Status::BadRequest),
+            ("GET / HTTP/1.1\r\nHost: a\r\n folded: b\r\n\r\n", Status::BadRequest),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n",
+                Status::ContentTooLarge,
+            ),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", Status::BadRequest),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+                Status::LengthRequired,
+            ),
+        ] {
+            assert_eq!(parse(text), Err(expected), "{text}");
+        }
+        let long = "99999999999999999999999";
+        let long = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {long}\r\n\r\n");
+        assert_eq!(parse(&long), Err(Status::ContentTooLarge));
+        let many = "x: y\r\n".repeat(MOST_FIELDS + 1);
+        let many = format!("GET / HTTP/1.1\r\n{many}\r\n");
+        assert_eq!(parse(&many), Err(Status::HeadTooLarge));
+    }
+
+    #[test]
+    fn fetches_of_other_sites_are_told_from_visits() {
+        for (site, mode, expected) in [
+            ("cross-site", "navigate", false),
+            ("none", "navigate", false),
+            ("same-origin", "cors", false),
+            ("cross-site", "no-cors", true),
+            ("same-site", "cors", true),
+        ] {
+            let text = format!(
+                "GET / HTTP/1.1\r\nHost: a\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n\
+                 \r\n"
+            );
+            let head = parse(&text).unwrap().unwrap();
+            assert_eq!(head.is_fetched_by_another_site, expected, "{site} {mode}");
+        }
+    }
+}

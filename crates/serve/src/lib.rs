@@ -1,0 +1,28 @@
+//! Pages over HTTP/1.1 for browsers: connections, access, limits and routes.
+//!
+//! A [`Server`] listens at a [`ListenAddress`] and asks [`Pages`] for the answer to a [`Route`]. It
+//! knows nothing of records and databases. `httparse` reads the heads of requests; the connections
+//! are plain threads ([decision 48](../../../docs/decisions/0048-pages-over-http.md)).
+//!
+//! The invariant: a request reaches [`Pages`] only if its `Host` is an address of this machine, it
+//! comes from no other site, and its path begins with the [`Token`] of the server. Threads, sizes
+//! and times of a connection are bounded by [`Limits`].
+
+mod access;
+mod address;
+mod connection;
+mod deadline;
+mod decode;
+mod head;
+mod response;
+mod route;
+mod server;
+mod site;
+mod token;
+
+pub use address::{AddressError, ListenAddress};
+pub use response::{Response, Status};
+pub use route::{Pages, Route};
+pub use server::{Server, Settings};
+pub use site::Limits;
+pub use token::Token;

@@ -1,0 +1,149 @@
+//! Answers to requests.
+
+use std::fmt::Write as _;
+
+/// The status of an answer (RFC 9110, section 15; RFC 6585).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The page.
+    Ok,
+    /// The request has another form than HTTP or a route.
+    BadRequest,
+    /// The token, the host or the site is wrong.
+    Forbidden,
+    /// There is no such page.
+    NotFound,
+    /// The method is neither GET nor HEAD.
+    MethodNotAllowed,
+    /// The request did not arrive in time.
+    RequestTimeout,
+    /// The page cannot be made of what there is.
+    Conflict,
+    /// The body has no declared length.
+    LengthRequired,
+    /// The body is too long.
+    ContentTooLarge,
+    /// The address is too long.
+    UriTooLong,
+    /// The head is too long.
+    HeadTooLarge,
+    /// The page cannot be made, for a reason on this side.
+    InternalError,
+    /// Too many connections are open.
+    Unavailable,
+    /// The version of HTTP is not spoken.
+    VersionNotSupported,
+}
+
+impl Status {
+    /// Returns its code.
+    pub fn code(self) -> u16 {
+        self.parts().0
+    }
+
+    /// Returns its words.
+    pub(crate) fn reason(self) -> &'static str {
+        self.parts().1
+    }
+
+    fn parts(self) -> (u16, &'static str) {
+        match self {
+            Status::Ok => (200, "OK"),
+            Status::BadRequest => (400, "Bad Request"),
+            Status::Forbidden => (403, "Forbidden"),
+            Status::NotFound => (404, "Not Found"),
+            Status::MethodNotAllowed => (405, "Method Not Allowed"),
+            Status::RequestTimeout => (408, "Request Timeout"),
+            Status::Conflict => (409, "Conflict"),
+            Status::LengthRequired => (411, "Length Required"),
+            Status::ContentTooLarge => (413, "Content Too Large"),
+            Status::UriTooLong => (414, "URI Too Long"),
+            Status::HeadTooLarge => (431, "Request Header Fields Too Large"),
+            Status::InternalError => (500, "Internal Server Error"),
+            Status::Unavailable => (503, "Service Unavailable"),
+            Status::VersionNotSupported => (505, "HTTP Version Not Supported"),
+        }
+    }
+}
+
+/// An answer: a status and a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Status.
+    pub status: Status,
+    media: &'static str,
+    body: String,
+}
+
+impl Response {
+    /// Creates an answer that is a page of HTML.
+    pub fn page(status: Status, html: String) -> Response {
+        Response { status, media: "text/html; charset=utf-8", body: html }
+    }
+
+    /// Creates an answer that is a plain text, which a browser never takes for markup.
+    pub fn text(status: Status, text: impl Into<String>) -> Response {
+        Response { status, media: "text/plain; charset=utf-8", body: text.into() }
+    }
+
+    /// Creates a refusal with its reason.
+    pub fn refusal(status: Status, reason: &str) -> Response {
+        let (code, words) = status.parts();
+        Response::text(status, format!("{code} {words}\n\n{reason}\n"))
+    }
+
+    /// Returns the bytes of the answer; the head alone if it is the answer to HEAD. `style` is the
+    /// source of styles that the policy allows.
+    pub(crate) fn bytes(&self, is_head: bool, style: &str) -> Vec<u8> {
+        let mut out = self.head(style);
+        if !is_head {
+            out.push_str(&self.body);
+        }
+        out.into_bytes()
+    }
+
+    fn head(&self, style: &str) -> String {
+        let Response { status, media, body } = self;
+        let mut out = String::with_capacity(512 + body.len());
+        let _ = write!(out, "HTTP/1.1 {} {}\r\n", status.code(), status.reason());
+        let _ = write!(out, "Content-Type: {media}\r\nContent-Length: {}\r\n", body.len());
+        if *status == Status::MethodNotAllowed {
+            out.push_str("Allow: GET, HEAD\r\n");
+        }
+        let _ = write!(
+            out,
+            "Connection: close\r\n\
+             Cache-Control: no-store\r\n\
+             Content-Security-Policy: default-src 'none'; style-src {style}; base-uri 'none'; \
+             form-action 'self'; frame-ancestors 'none'\r\n\
+             X-Content-Type-Options: nosniff\r\n\
+             Referrer-Policy: no-referrer\r\n\
+             Cross-Origin-Resource-Policy: same-origin\r\n\r\n"
+        );
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_to_head_has_the_length_and_not_the_body() {
+        let response = Response::page(Status::Ok, "<p>é</p>".to_owned());
+        let text = |is_head| String::from_utf8(response.bytes(is_head, "'none'")).unwrap();
+        let (head, whole) = (text(true), text(false));
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+        assert!(head.contains("\r\nContent-Length: 9\r\n"), "{head}");
+        assert_eq!(whole, format!("{head}<p>é</p>"));
+    }
+
+    #[test]
+    fn refusal_is_plain_text_with_its_code() {
+        let refusal = Response::refusal(Status::MethodNotAllowed, "<b>no</b>");
+        let text = String::from_utf8(refusal.bytes(false, "'none'")).unwrap();
+        assert!(text.contains("\r\nAllow: GET, HEAD\r\n"), "{text}");
+        assert!(text.contains("\r\nContent-Type: text/plain; charset=utf-8\r\n"), "{text}");
+        assert!(text.ends_with("405 Method Not Allowed\n\n<b>no</b>\n"), "{text}");
+    }
+}

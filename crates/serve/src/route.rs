@@ -1,0 +1,131 @@
+//! The pages of a site by their addresses.
+
+use crate::decode::{Form, decoded, fields};
+use crate::response::{Response, Status};
+
+/// The site behind a server.
+pub trait Pages: Send + Sync {
+    /// Returns the page at a route, or a refusal with the reason. Several threads call it.
+    fn answer(&self, route: &Route) -> Response;
+}
+
+/// The address of a page, after the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The list of records: `/?q=WORDS&page=N`.
+    History {
+        /// Words to search for; empty for all records.
+        search: String,
+        /// Number of the page, from 1.
+        page: usize,
+    },
+    /// The answer of a record: `/report/NAME?run=N`.
+    Report {
+        /// Path of the record below the folder.
+        record: String,
+        /// Number of a run in the record of an experiment.
+        run: Option<u32>,
+    },
+    /// The comparison of two records: `/overlay?a=NAME&b=NAME`.
+    Overlay {
+        /// Paths of the records below the folder.
+        records: [String; 2],
+    },
+}
+
+impl Route {
+    /// Finds the route of a path without its token, and of its query.
+    pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
+        let undecoded =
+            || Response::refusal(Status::BadRequest, "a %-code of the address is wrong");
+        let segments = path.split('/').map(|segment| decoded(segment, Form::Segment));
+        let segments = segments.collect::<Option<Vec<String>>>().ok_or_else(undecoded)?;
+        let fields = Fields(fields(query).ok_or_else(undecoded)?);
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match segments[..] {
+            [""] => Ok(Route::History {
+                search: fields.value("q").unwrap_or_default().to_owned(),
+                page: fields.number("page")?.unwrap_or(1),
+            }),
+            ["report", ref name @ ..] if !name.is_empty() => {
+                Ok(Route::Report { record: name.join("/"), run: fields.number("run")? })
+            }
+            ["overlay"] => match (fields.value("a"), fields.value("b")) {
+                (Some(a), Some(b)) => Ok(Route::Overlay { records: [a, b].map(str::to_owned) }),
+                (_, _) => {
+                    let reason = "mark two records, one as a and one as b: /overlay?a=NAME&b=NAME";
+                    Err(Response::refusal(Status::BadRequest, reason))
+                }
+            },
+            _ => Err(Response::refusal(Status::NotFound, "there is no page at this address")),
+        }
+    }
+}
+
+/// Fields of a query.
+struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Returns the first value of a field; `None` if there is none, or it is empty.
+    fn value(&self, name: &str) -> Option<&str> {
+        let field = self.0.iter().find(|(known, _)| known == name);
+        field.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    fn number<N: std::str::FromStr>(&self, name: &str) -> Result<Option<N>, Response> {
+        let parsed = self.value(name).map(str::parse).transpose();
+        parsed.map_err(|_| {
+            Response::refusal(Status::BadRequest, &format!("`{name}` is not a number"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(path: &str, query: &str) -> Status {
+        Route::parse(path, query).unwrap_err().status
+    }
+
+    #[test]
+    fn addresses_are_routes() {
+        for (path, query, expected) in [
+            ("", "", Route::History { search: String::new(), page: 1 }),
+            ("", "q=a+b&page=2", Route::History { search: "a b".to_owned(), page: 2 }),
+            ("", "q=", Route::History { search: String::new(), page: 1 }),
+            ("report/r.assay", "", Route::Report { record: "r.assay".to_owned(), run: None }),
+            (
+                "report/a%20b/%C3%A9.assay",
+                "run=3",
+                Route::Report { record: "a b/é.assay".to_owned(), run: Some(3) },
+            ),
+            (
+                "overlay",
+                "a=x.assay&b=y.assay%23tls",
+                Route::Overlay { records: ["x.assay", "y.assay#tls"].map(str::to_owned) },
+            ),
+        ] {
+            assert_eq!(Route::parse(path, query), Ok(expected), "{path}?{query}");
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_refused() {
+        for path in ["nothing", "report", "overlay/", "overlay/x", "/", "favicon.ico"] {
+            assert_eq!(status(path, ""), Status::NotFound, "{path}");
+        }
+        for (path, query) in [
+            ("report/%zz", ""),
+            ("", "q=%"),
+            ("", "page=x"),
+            ("", "page=-1"),
+            ("report/r", "run=99999999999"),
+            ("overlay", ""),
+            ("overlay", "a=x"),
+            ("overlay", "a=x&b="),
+        ] {
+            assert_eq!(status(path, query), Status::BadRequest, "{path}?{query}");
+        }
+    }
+}

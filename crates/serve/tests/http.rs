@@ -1,0 +1,257 @@
+//! A server as a browser, a careless program and an attacker see it: each fault has its answer.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use base::Nanos;
+use serve::{Limits, Pages, Response, Route, Server, Settings, Status, Token};
+
+/// Pages that repeat their routes.
+struct Echo;
+
+impl Pages for Echo {
+    fn answer(&self, route: &Route) -> Response {
+        match route {
+            Route::Report { record, .. } if record == "long" => {
+                Response::page(Status::Ok, "x".repeat(1 << 20))
+            }
+            Route::Report { record, .. } if record == "panic" => panic!("planted"),
+            route => Response::page(Status::Ok, format!("{route:?}")),
+        }
+    }
+}
+
+/// Pages that wait for the test.
+struct Held {
+    arrived: SyncSender<()>,
+    go: std::sync::Mutex<Receiver<()>>,
+}
+
+impl Pages for Held {
+    fn answer(&self, _: &Route) -> Response {
+        self.arrived.send(()).unwrap();
+        self.go.lock().unwrap().recv().unwrap();
+        Response::page(Status::Ok, "held".to_owned())
+    }
+}
+
+/// A server on a free port; its thread ends with the test program.
+struct Running {
+    address: SocketAddr,
+    token: String,
+}
+
+impl Running {
+    fn new() -> Running {
+        Running::with(Limits::default(), Arc::new(Echo))
+    }
+
+    fn with(limits: Limits, pages: Arc<dyn Pages>) -> Running {
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let token = Token::random().unwrap();
+        let word = token.as_str().to_owned();
+        let server = Server::bind(Settings { listen, limits, style: "'sha256-x'" }, token).unwrap();
+        assert!(server.is_local());
+        let url = server.url();
+        let rest = url.strip_prefix("http://").unwrap();
+        let (address, path) = rest.split_once('/').unwrap();
+        assert_eq!(path, format!("{word}/"));
+        let address = address.parse().unwrap();
+        std::thread::spawn(move || server.run(pages));
+        Running { address, token: word }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
+    /// Sends bytes and returns the whole answer.
+    fn send(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        answer(&mut stream)
+    }
+
+    /// Sends a GET for a path after the token, with more fields.
+    fn get(&self, path: &str, fields: &str) -> String {
+        let Running { address, token } = self;
+        self.send(&format!("GET /{token}/{path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n"))
+    }
+
+    /// Asks for a page until there is a thread for it.
+    fn answers_again(&self) -> bool {
+        (0..100_000).any(|_| self.get("", "").starts_with("HTTP/1.1 200 "))
+    }
+}
+
+/// Returns the answer, up to the end or the reset of the connection.
+fn answer(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[track_caller]
+fn assert_code(answer: &str, code: u16) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{code}: {answer:.500}");
+}
+
+#[test]
+fn page_comes_with_a_strict_policy() {
+    let answer = Running::new().get("?q=a+b", "");
+    assert_code(&answer, 200);
+    for field in [
+        "Content-Security-Policy: default-src 'none'; style-src 'sha256-x'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors 'none'\r\n",
+        "X-Content-Type-Options: nosniff\r\n",
+        "Referrer-Policy: no-referrer\r\n",
+        "Cross-Origin-Resource-Policy: same-origin\r\n",
+        "Cache-Control: no-store\r\n",
+    ] {
+        assert!(answer.contains(field), "{field}: {answer}");
+    }
+    assert!(!answer.contains("Access-Control-Allow"), "{answer}");
+    assert!(answer.ends_with("History { search: \"a b\", page: 1 }"), "{answer}");
+}
+
+#[test]
+fn wrong_token_is_forbidden() {
+    let server = Running::new();
+    let address = server.address;
+    for path in ["/", "/wrong/", "/report/r.assay", &format!("/{}0/", server.token), "/favicon.ico"]
+    {
+        let answer = server.send(&format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n"));
+        assert_code(&answer, 403);
+        assert!(!answer.contains(&server.token), "{answer}");
+    }
+}
+
+#[test]
+fn name_that_was_pointed_at_this_machine_is_forbidden() {
+    let server = Running::new();
+    let request = format!("GET /{}/ HTTP/1.1\r\nHost: evil.example:80\r\n\r\n", server.token);
+    let answer = server.send(&request);
+    assert_code(&answer, 403);
+    assert!(answer.contains("the Host of the request is not this machine"), "{answer}");
+    let forwarded = format!("GET /{}/ HTTP/1.1\r\nHost: localhost:9000\r\n\r\n", server.token);
+    assert_code(&server.send(&forwarded), 200);
+}
+
+#[test]
+fn page_of_another_site_is_forbidden() {
+    let server = Running::new();
+    for fields in [
+        "Origin: http://evil.example\r\n",
+        "Origin: null\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n",
+    ] {
+        assert_code(&server.get("", fields), 403);
+    }
+    assert_code(&server.get("", &format!("Origin: http://{}\r\n", server.address)), 200);
+    assert_code(&server.get("", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), 200);
+}
+
+#[test]
+fn only_reading_methods_are_allowed() {
+    let server = Running::new();
+    let Running { address, token } = &server;
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "get"] {
+        let body = "Content-Length: 3\r\n\r\na=b";
+        let answer =
+            server.send(&format!("{method} /{token}/ HTTP/1.1\r\nHost: {address}\r\n{body}"));
+        assert_code(&answer, 405);
+        assert!(answer.contains("\r\nAllow: GET, HEAD\r\n"), "{answer}");
+    }
+    let answer = server.send(&format!("HEAD /{token}/ HTTP/1.1\r\nHost: {address}\r\n\r\n"));
+    assert_code(&answer, 200);
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let server = Running::new();
+    let Running { address, token } = &server;
+    let long = "x".repeat(20_000);
+    assert_code(&server.send(&format!("GET /{long}")), 414);
+    assert_code(&server.get("", &format!("Cookie: {long}\r\n")), 431);
+    assert_code(&server.get("", &"a: b\r\n".repeat(100)), 431);
+    let head = format!("POST /{token}/ HTTP/1.1\r\nHost: {address}\r\n");
+    assert_code(&server.send(&format!("{head}Content-Length: 1000000\r\n\r\n{long}")), 413);
+    assert_code(&server.send(&format!("{head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")), 411);
+}
+
+#[test]
+fn requests_of_another_form_are_refused() {
+    let server = Running::new();
+    let Running { address, token } = &server;
+    assert_code(&server.send("\u{16}\u{3}\u{1}\u{0}\u{a5}"), 400);
+    assert_code(&server.send(&format!("GET /{token}/ HTTP/1.1\r\n\r\n")), 400);
+    assert_code(&server.get("%zz", ""), 400);
+    assert_code(&server.get("overlay?a=x", ""), 400);
+    assert_code(&server.get("nothing", ""), 404);
+    assert_code(&server.send(&format!("GET /{token} HTTP/1.1\r\nHost: {address}\r\n\r\n")), 404);
+    assert_code(&server.send(&format!("GET /{token}/ HTTP/3.0\r\nHost: {address}\r\n\r\n")), 505);
+}
+
+#[test]
+fn slow_request_is_given_up() {
+    let limits = Limits { head: Nanos::from_millis(50), ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Echo));
+    assert_code(&server.send("GET / HTTP/1.1\r\nHost"), 408);
+}
+
+#[test]
+fn viewers_that_disappear_do_no_harm() {
+    let server = Running::new();
+    let Running { address, token } = &server;
+    for request in
+        ["", "GET", &format!("GET /{token}/report/long HTTP/1.1\r\nHost: {address}\r\n\r\n")]
+    {
+        for _ in 0..100 {
+            let mut stream = server.connect();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.shutdown(Shutdown::Both).unwrap();
+        }
+    }
+    // The limit is lower than the number of those that have gone.
+    assert!(server.answers_again());
+}
+
+#[test]
+fn page_that_panics_frees_its_connection() {
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Echo));
+    assert_eq!(server.get("report/panic", ""), "");
+    assert!(server.answers_again());
+}
+
+#[test]
+fn more_connections_than_the_limit_are_refused() {
+    let (arrived, arrives) = sync_channel(1);
+    let (go, going) = sync_channel(1);
+    let held = Held { arrived, go: std::sync::Mutex::new(going) };
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let server = Running::with(limits, Arc::new(held));
+    let Running { address, token } = &server;
+    let mut first = server.connect();
+    let request = format!("GET /{token}/ HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    first.write_all(request.as_bytes()).unwrap();
+    arrives.recv().unwrap();
+    // Without a request of its own, nothing can reset the connection before its answer is read.
+    assert_code(&answer(&mut server.connect()), 503);
+    go.send(()).unwrap();
+    assert!(answer(&mut first).ends_with("held"));
+}
+
+#[test]
+fn port_in_use_is_an_error() {
+    let server = Running::new();
+    let listen = server.address.to_string().parse().unwrap();
+    let settings = Settings { listen, limits: Limits::default(), style: "'none'" };
+    let error = Server::bind(settings, Token::random().unwrap()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
+}
