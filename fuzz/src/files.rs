@@ -188,7 +188,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
     let Some(outline) = outline else { return Ok(()) };
     for is_counterbalanced in [false, true] {
         let design = lab::experiment::design(&outline, is_counterbalanced);
-        let results = read_results(path, &design, &outline.cells())?;
+        let results = read_results(path, &outline, &design)?;
         (1..outline.compared().len()).for_each(|arm| drop(results.undeclared(0, arm, &[])));
         if let Some(question) = &outline.saturate {
             recorded_saturation(path, question, &results)?;

@@ -6,9 +6,9 @@
 //! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
 //! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
 //! it takes an hour and a half on an otherwise idle machine. Single tables: `trust comparisons`,
-//! `trust curves` (sweeps and histories), `trust capacity [N [NAME]]` (N searches, 40 by default, on
-//! each system whose name contains NAME), and `trust loopback [PROTOCOL]` (a search in real time in
-//! each protocol, of up to 25 minutes). All fail if a table is worse than the page allows.
+//! `trust curves` (sweeps and histories), `trust capacity [N [NAME]]` (N searches, 40 by default,
+//! on each system whose name contains NAME), and `trust loopback [PROTOCOL]` (a search in real time
+//! in each protocol, of up to 25 minutes). All fail if a table is worse than the page allows.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -46,8 +46,8 @@ const FAULTY: u64 = 10;
 /// Number of requests in each run of the coverage table; enough for a p99.
 const REQUESTS: u64 = 400_000;
 
-const USAGE: &str =
-    "usage: trust [RUNS | comparisons | capacity [N [NAME]] | curves | loopback [PROTOCOL] | real [RUNS]]";
+const USAGE: &str = "usage: trust [RUNS | comparisons | capacity [N [NAME]] | curves | loopback \
+                     [PROTOCOL] | real [RUNS]]";
 
 fn main() -> ExitCode {
     match tables() {
@@ -101,8 +101,8 @@ fn real_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> 
 fn write_loopback(out: &mut impl Write, only: &str) -> Result<bool, Box<dyn Error>> {
     writeln!(
         out,
-        "\n| protocol | estimate | confirmed | of the capacity | trials | time | verdict | irregular |\n\
-         | --- | --: | --: | --: | --: | --: | --- | --- |"
+        "\n| protocol | estimate | confirmed | of the capacity | trials | time | verdict | \
+         irregular |\n| --- | --: | --: | --: | --: | --: | --- | --- |"
     )?;
     let mut is_good = true;
     for protocol in PROTOCOLS.into_iter().filter(|it| it.name.contains(only)) {
@@ -205,11 +205,7 @@ fn write_mutations(out: &mut impl Write, mistakes: &[Mutation]) -> io::Result<()
 }
 
 /// Writes the errors of `searches` capacity searches on each system.
-fn write_searches(
-    out: &mut impl Write,
-    searches: u32,
-    only: &str,
-) -> Result<bool, Box<dyn Error>> {
+fn write_searches(out: &mut impl Write, searches: u32, only: &str) -> Result<bool, Box<dyn Error>> {
     let all = errors(searches, only)?;
     writeln!(
         out,

@@ -156,7 +156,7 @@ fn an_experiment(saturate: &str) -> Vec<u8> {
     drop(writer);
     let outline = Outline::of_text(&question).expect("the outline of the test's own question");
     let design = lab::experiment::design(&outline, false);
-    let results = lab::experiment::read_results(&path, &design, &outline.cells());
+    let results = lab::experiment::read_results(&path, &outline, &design);
     let results = results.expect("an intact record");
     assert!(results.comparison.is_some());
     if let Some(question) = &outline.saturate {

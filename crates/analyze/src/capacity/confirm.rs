@@ -118,12 +118,7 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 /// is allowed, by the slope of the search. After an overload, the value lies below what the server
 /// still carried: a boundary without a slope is a cliff, and those of real servers move by several
 /// percent within minutes.
-fn step_down(
-    order: &CapacityOrder,
-    trials: &[&Trial],
-    slope: Option<f64>,
-    attempt: u32,
-) -> f64 {
+fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded = trials.iter().filter(|trial| overload(order, trial).is_some());
     let carried = overloaded.filter_map(|trial| carried_share(trial)).min_by(f64::total_cmp);
     let by_default = STEP_DOWN.powi(attempt.cast_signed());

@@ -205,9 +205,7 @@ fn server_that_degrades_from_trial_to_trial_is_named() {
 #[test]
 fn condition_that_nothing_can_be_measured_for_is_named() {
     let late = "query = select 1\n[late]\nquery = select 2\nrate = 0.001\narrival = uniform\n";
-    let text = SEARCH
-        .replace("p99(read)", "p99(late)")
-        .replace("query = select 1\n", late);
+    let text = SEARCH.replace("p99(read)", "p99(late)").replace("query = select 1\n", late);
     let document = found(&text, 3);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "not measured", "{capacity}");

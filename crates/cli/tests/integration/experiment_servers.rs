@@ -263,7 +263,8 @@ fn sweep_and_steps_name_the_point_at_which_their_server_died() {
         let ran = run.ends().expect(4);
         assert!(ran.stderr.contains("continue with --resume r.assay"), "{}", ran.stderr);
         let error = ran.stderr.lines().find(|line| line.starts_with("error"));
-        let names_it = |line: &str| line.contains("concurrency(add) = ") || line.contains("[arm one]");
+        let names_it =
+            |line: &str| line.contains("concurrency(add) = ") || line.contains("[arm one]");
         assert!(error.is_some_and(names_it), "{}", ran.stderr);
         let counting = "select count(*) from run where run = 1";
         assert_eq!(number(&place.at("r.assay"), counting), 1, "{}", ran.stderr);

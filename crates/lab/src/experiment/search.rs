@@ -39,8 +39,8 @@ const SHORTEST_WARMUP: Nanos = Nanos::from_secs(1);
 /// Time between trials beside the canary: the end of a run, and the start of the next one.
 const BETWEEN: Nanos = Nanos::from_secs(1);
 
-/// Shortest time between trials, in which a server that was overloaded becomes idle; in virtual time
-/// there is no other, as the published errors of the search have it.
+/// Shortest time between trials, in which a server that was overloaded becomes idle; in virtual
+/// time there is no other, as the published errors of the search have it.
 pub(super) const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
 
 /// Returns the order of an experiment's search; `None` if it is no search. `ceiling_per_s` is the

@@ -158,8 +158,7 @@ impl CapacityView {
                 value(lowest)
             ),
             Irregular::NotMeasured { condition } => format!(
-                "Irregular: a trial has nothing to judge `{}` by. Does its job start within the \
-                 trial, and make requests?",
+                "Irregular: a trial has nothing to judge `{}` by: did its job make requests?",
                 self.condition(*condition)
             ),
             Irregular::LossInversion { fails, passes } => format!(
@@ -168,10 +167,9 @@ impl CapacityView {
                 value(fails),
                 value(passes)
             ),
-            Irregular::BudgetSpent { phase } => format!(
-                "Irregular: the budget ended {}. Write a larger `budget`",
-                during(phase)
-            ),
+            Irregular::BudgetSpent { phase } => {
+                format!("Irregular: the budget ended {}. Write a larger `budget`", during(phase))
+            }
             Irregular::LimitedBy(OwnLimit::Connections(connections)) => format!(
                 "Irregular: limited by connections = {connections}. Requests wait for a connection \
                  of ours, so this is no capacity of the database: raise `concurrency` or \
@@ -394,4 +392,3 @@ fn during(phase: &Phase) -> String {
         Phase::Hold => "in the hold".to_owned(),
     }
 }
-
