@@ -201,6 +201,13 @@ pub(crate) struct RunArgs {
     /// Also write one row per request to this file (CSV); it must not exist.
     #[arg(long, value_name = "FILE")]
     pub(crate) op_log: Option<PathBuf>,
+    /// Show the run in a browser while it goes on, at 127.0.0.1:8600 or another address.
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = SERVE, conflicts_with = "is_virtual")]
+    pub(crate) serve: Option<ListenAddress>,
+    /// Serve the figures of the run for Prometheus at this address, while it goes on.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "is_virtual")]
+    pub(crate) metrics: Option<ListenAddress>,
     /// Skip setup and loads after checking that the tables have their rows.
     #[arg(long)]
     pub(crate) loaded: bool,
@@ -361,6 +368,9 @@ pub(crate) struct HistoryArgs {
     pub(crate) json: bool,
 }
 
+/// The usual address of pages.
+const SERVE: &str = "127.0.0.1:8600";
+
 /// The records to show in a browser.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ServeArgs {
@@ -369,7 +379,7 @@ pub(crate) struct ServeArgs {
     pub(crate) folder: PathBuf,
     /// The address to listen at; port 0 takes a free one. Other machines can reach one beyond the
     /// loopback, and pages are not encrypted.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8600")]
+    #[arg(long, value_name = "HOST:PORT", default_value = SERVE)]
     pub(crate) listen: ListenAddress,
 }
 

@@ -8,6 +8,7 @@ mod picture;
 mod plain;
 mod state;
 mod terminal;
+mod watcher;
 mod words;
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -21,6 +22,7 @@ use crate::complain::Complaint;
 use crate::stderr;
 pub(crate) use state::{Interruption, Reports};
 use state::{Phase, Shared, State};
+pub(crate) use watcher::Watcher;
 
 /// The display of a run. Dropping it without [`Display::finish`] leaves the terminal unchanged.
 pub(crate) struct Display {
@@ -64,6 +66,11 @@ impl Display {
             }
         };
         Display { shared, painter: Mutex::new(painter) }
+    }
+
+    /// Returns a view of the run for its pages.
+    pub(crate) fn watcher(&self) -> Watcher {
+        Watcher::new(Arc::clone(&self.shared))
     }
 
     /// Sets the live figures to show.

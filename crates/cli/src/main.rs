@@ -20,6 +20,8 @@ mod groups;
 mod guide;
 mod inputs;
 mod kept_files;
+mod listening;
+mod live_pages;
 mod outputs;
 mod read_files;
 mod reading;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use archive::{RecordError, RecordErrorKind};
 use report::{FolderRow, FolderView};
-use serve::{Pages, Response, Route, Status};
+use serve::{Answer, Pages, Response, Route, Status};
 
 use crate::commands::{answer, compare, experiment, figures};
 use crate::complain::Complaint;
@@ -73,14 +73,15 @@ impl RecordedPages {
 }
 
 impl Pages for RecordedPages {
-    fn answer(&self, route: &Route) -> Response {
+    fn answer(&self, route: &Route) -> Answer {
         let _turn = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let made = match route {
-            Route::History { search, page } => self.history(search, *page),
+            Route::Home { search, page } => self.history(search, *page),
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
+            Route::Events | Route::Metrics => Err(Route::missing()),
         };
-        made.unwrap_or_else(|refusal| refusal)
+        made.unwrap_or_else(|refusal| refusal).into()
     }
 }
 

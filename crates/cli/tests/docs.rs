@@ -710,7 +710,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
             .lines()
             .take_while(|line| !line.starts_with("WORKLOAD FILE"))
             .filter_map(|line| line.trim_start().strip_prefix("--"))
-            .filter_map(|rest| rest.split(' ').next())
+            .filter_map(|rest| rest.split([' ', '[']).next())
             .collect();
         assert!(!options.is_empty() || matches!(command, "workloads" | "explain"), "{help}");
         let options: Vec<String> = options.iter().map(|name| format!("--{name}")).collect();

@@ -28,6 +28,7 @@ pub mod metric;
 mod op_log;
 pub mod statistic;
 mod tally;
+mod time_buckets;
 mod times;
 mod totals;
 
@@ -51,5 +52,6 @@ pub use metric::{Metric, MetricKind};
 pub use op_log::{OpFormat, OpLogReport, OpRow, OpSink};
 pub use statistic::Statistic;
 pub use tally::{Failures, RequestWork, Sample, Tally, UNANSWERED};
+pub use time_buckets::TimeBuckets;
 pub use times::{Bucket, Scale, Times};
 pub use totals::{AccountTotals, MemoryOutlet, Totals};

@@ -2,8 +2,10 @@
 
 use base::Nanos;
 
+use crate::balance::Counts;
 use crate::delivery::Gauge;
 use crate::grid::Interval;
+use crate::time_buckets::TimeBuckets;
 
 /// The state of the run at the end of the last complete interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +19,7 @@ pub struct Live {
 }
 
 /// A job in the last complete interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LiveJob {
     /// Rate of requests that came due, per second.
     pub offered_per_s: f64,
@@ -31,6 +33,10 @@ pub struct LiveJob {
     pub errors: u64,
     /// Requests in flight, waiting requests and connections, if every lane reported them.
     pub gauge: Option<Gauge>,
+    /// Counts since time zero.
+    pub counts: Counts,
+    /// Response times since time zero, if they are asked for.
+    pub response: Option<Box<TimeBuckets>>,
 }
 
 /// An observed component and its utilization.

@@ -22,7 +22,9 @@ mod history;
 mod html;
 mod json;
 mod junit;
+mod live;
 mod markdown;
+mod metrics;
 mod number;
 pub mod page;
 mod sparkline;
@@ -46,10 +48,12 @@ pub use history::{
     FactChange, HistoryView, LeftOutFile, RecordView, SeriesArm, SeriesChange, SeriesView,
     history_json, history_text,
 };
-pub use html::{STYLE_SOURCE, folder_html, html};
+pub use html::{SCRIPT_SOURCE, STYLE_SOURCE, folder_html, html, live_html, live_json};
 pub use json::{diagnosis_json, environment_json, json};
 pub use junit::junit;
+pub use live::LiveRunView;
 pub use markdown::{MOST_LINES, markdown};
+pub use metrics::metrics;
 pub use page::{Environment, Page};
 pub use sparkline::{SparklineBottom, sparkline};
 pub use svg::svg;

@@ -11,8 +11,8 @@ use crate::token::Token;
 pub(crate) struct Access {
     /// Names of this machine.
     pub(crate) hosts: HostNames,
-    /// Beginning of every path.
-    pub(crate) token: Token,
+    /// Beginning of every path, if it has one.
+    pub(crate) token: Option<Token>,
 }
 
 impl Access {
@@ -34,11 +34,12 @@ impl Access {
             return Err(Response::refusal(Status::MethodNotAllowed, reason));
         }
         let path = head.path.strip_prefix('/').unwrap_or_default();
+        let Some(token) = &self.token else { return Route::parse(path, &head.query) };
         let (word, rest) = match path.split_once('/') {
             Some((word, rest)) => (word, Some(rest)),
             None => (path, None),
         };
-        if !self.token.is(word) {
+        if !token.is(word) {
             return forbidden(
                 "the token in the address is missing or wrong: use the whole address that `assay` \
                  printed; each start has another one",

@@ -9,8 +9,9 @@ use std::net::{Shutdown, TcpStream};
 use base::Nanos;
 
 use crate::deadline::Deadline;
+use crate::events::EventSource;
 use crate::head::Head;
-use crate::response::{Response, Status};
+use crate::response::{Answer, Response, Status, head_of_events};
 use crate::site::Site;
 
 /// Longest head, in bytes.
@@ -30,14 +31,35 @@ const PIECE: usize = 64 << 10;
 /// # Errors
 /// The viewer has gone, or is too slow to read the answer.
 pub(crate) fn serve(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
-    let (response, is_head) = match read_head(stream, Deadline::after(site.limits.head))? {
+    let (answer, is_head) = match read_head(stream, Deadline::after(site.limits.head))? {
         None => return Ok(()),
-        Some(Err(refusal)) => (refusal, false),
+        Some(Err(refusal)) => (refusal.into(), false),
         Some(Ok(head)) => (site.answer(&head), head.method == "HEAD"),
     };
-    let bytes = response.bytes(is_head, site.style);
-    write(stream, &bytes, Deadline::after(site.limits.answer))?;
+    match answer {
+        Answer::Page(response) => {
+            let bytes = response.bytes(is_head, &site.policy);
+            write(stream, &bytes, Deadline::after(site.limits.answer))?;
+        }
+        Answer::Events(source) => events(stream, site, (!is_head).then_some(source))?,
+    }
     end(stream)
+}
+
+/// Sends events until their source ends; the head alone without one.
+fn events(
+    stream: &mut TcpStream,
+    site: &Site,
+    source: Option<Box<dyn EventSource>>,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let head = head_of_events(&site.policy);
+    write(stream, head.as_bytes(), Deadline::after(site.limits.answer))?;
+    let Some(mut source) = source else { return Ok(()) };
+    while let Some(event) = source.next() {
+        write(stream, event.text().as_bytes(), Deadline::after(site.limits.answer))?;
+    }
+    Ok(())
 }
 
 /// Refuses a connection for which there is no thread.
@@ -46,7 +68,7 @@ pub(crate) fn refuse(stream: &mut TcpStream, site: &Site) -> io::Result<()> {
     let response = Response::refusal(Status::Unavailable, reason);
     // This thread accepts the others: what the socket takes at once must do.
     stream.set_nonblocking(true)?;
-    stream.write_all(&response.bytes(false, site.style))
+    stream.write_all(&response.bytes(false, &site.policy))
 }
 
 /// Reads the head of a request; `None` if the viewer has gone without sending one.

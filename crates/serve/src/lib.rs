@@ -5,15 +5,17 @@
 //! are plain threads ([decision 48](../../../docs/decisions/0048-pages-over-http.md)).
 //!
 //! The invariant: a request reaches [`Pages`] only if its `Host` is an address of this machine, it
-//! comes from no other site, and its path begins with the [`Token`] of the server. Threads, sizes
-//! and times of a connection are bounded by [`Limits`].
+//! comes from no other site, and its path begins with the [`Token`] of the server if it has one.
+//! Threads, sizes and times of a connection are bounded by [`Limits`].
 
 mod access;
 mod address;
 mod connection;
 mod deadline;
 mod decode;
+mod events;
 mod head;
+mod policy;
 mod response;
 mod route;
 mod server;
@@ -21,8 +23,10 @@ mod site;
 mod token;
 
 pub use address::{AddressError, ListenAddress};
-pub use response::{Response, Status};
+pub use events::{Event, EventSource};
+pub use policy::Policy;
+pub use response::{Answer, Response, Status};
 pub use route::{Pages, Route};
-pub use server::{Server, Settings};
+pub use server::{Server, Settings, Viewers};
 pub use site::Limits;
 pub use token::Token;

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::events::EventSource;
+use crate::policy::Policy;
+
 /// The status of an answer (RFC 9110, section 15; RFC 6585).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -66,7 +69,21 @@ impl Status {
     }
 }
 
-/// An answer: a status and a text.
+/// The answer to a request.
+pub enum Answer {
+    /// A text.
+    Page(Response),
+    /// Events, until their source ends or the viewer has gone.
+    Events(Box<dyn EventSource>),
+}
+
+impl From<Response> for Answer {
+    fn from(response: Response) -> Answer {
+        Answer::Page(response)
+    }
+}
+
+/// A status and a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// Status.
@@ -81,6 +98,12 @@ impl Response {
         Response { status, media: "text/html; charset=utf-8", body: html }
     }
 
+    /// Creates an answer with the numbers of a run in the text format of Prometheus 0.0.4.
+    pub fn metrics(text: String) -> Response {
+        let media = "text/plain; version=0.0.4; charset=utf-8";
+        Response { status: Status::Ok, media, body: text }
+    }
+
     /// Creates an answer that is a plain text, which a browser never takes for markup.
     pub fn text(status: Status, text: impl Into<String>) -> Response {
         Response { status, media: "text/plain; charset=utf-8", body: text.into() }
@@ -92,35 +115,49 @@ impl Response {
         Response::text(status, format!("{code} {words}\n\n{reason}\n"))
     }
 
-    /// Returns the bytes of the answer; the head alone if it is the answer to HEAD. `style` is the
-    /// source of styles that the policy allows.
-    pub(crate) fn bytes(&self, is_head: bool, style: &str) -> Vec<u8> {
-        let mut out = self.head(style);
+    /// Returns the bytes of the answer; the head alone if it is the answer to HEAD.
+    pub(crate) fn bytes(&self, is_head: bool, policy: &Policy) -> Vec<u8> {
+        let mut out = self.head(policy);
         if !is_head {
             out.push_str(&self.body);
         }
         out.into_bytes()
     }
 
-    fn head(&self, style: &str) -> String {
+    fn head(&self, policy: &Policy) -> String {
         let Response { status, media, body } = self;
         let mut out = String::with_capacity(512 + body.len());
-        let _ = write!(out, "HTTP/1.1 {} {}\r\n", status.code(), status.reason());
-        let _ = write!(out, "Content-Type: {media}\r\nContent-Length: {}\r\n", body.len());
-        if *status == Status::MethodNotAllowed {
-            out.push_str("Allow: GET, HEAD\r\n");
-        }
-        let _ = write!(
-            out,
-            "Connection: close\r\n\
-             Cache-Control: no-store\r\n\
-             Content-Security-Policy: default-src 'none'; style-src {style}; base-uri 'none'; \
-             form-action 'self'; frame-ancestors 'none'\r\n\
-             X-Content-Type-Options: nosniff\r\n\
-             Referrer-Policy: no-referrer\r\n\
-             Cross-Origin-Resource-Policy: same-origin\r\n\r\n"
-        );
+        begin(&mut out, *status, media, policy);
+        let _ = write!(out, "Content-Length: {}\r\n\r\n", body.len());
         out
+    }
+}
+
+/// Returns the head of an answer that is a stream of events.
+pub(crate) fn head_of_events(policy: &Policy) -> String {
+    let mut out = String::new();
+    begin(&mut out, Status::Ok, "text/event-stream", policy);
+    out.push_str("\r\n");
+    out
+}
+
+/// Writes the fields that all answers have.
+fn begin(out: &mut String, status: Status, media: &str, policy: &Policy) {
+    let _ = write!(
+        out,
+        "HTTP/1.1 {} {}\r\n\
+         Content-Type: {media}\r\n\
+         Connection: close\r\n\
+         Cache-Control: no-store\r\n\
+         Content-Security-Policy: {policy}\r\n\
+         X-Content-Type-Options: nosniff\r\n\
+         Referrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\n",
+        status.code(),
+        status.reason()
+    );
+    if status == Status::MethodNotAllowed {
+        out.push_str("Allow: GET, HEAD\r\n");
     }
 }
 
@@ -131,7 +168,8 @@ mod tests {
     #[test]
     fn answer_to_head_has_the_length_and_not_the_body() {
         let response = Response::page(Status::Ok, "<p>é</p>".to_owned());
-        let text = |is_head| String::from_utf8(response.bytes(is_head, "'none'")).unwrap();
+        let text =
+            |is_head| String::from_utf8(response.bytes(is_head, &Policy::default())).unwrap();
         let (head, whole) = (text(true), text(false));
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
         assert!(head.contains("\r\nContent-Length: 9\r\n"), "{head}");
@@ -141,7 +179,7 @@ mod tests {
     #[test]
     fn refusal_is_plain_text_with_its_code() {
         let refusal = Response::refusal(Status::MethodNotAllowed, "<b>no</b>");
-        let text = String::from_utf8(refusal.bytes(false, "'none'")).unwrap();
+        let text = String::from_utf8(refusal.bytes(false, &Policy::default())).unwrap();
         assert!(text.contains("\r\nAllow: GET, HEAD\r\n"), "{text}");
         assert!(text.contains("\r\nContent-Type: text/plain; charset=utf-8\r\n"), "{text}");
         assert!(text.ends_with("405 Method Not Allowed\n\n<b>no</b>\n"), "{text}");

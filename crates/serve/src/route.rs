@@ -1,19 +1,19 @@
 //! The pages of a site by their addresses.
 
 use crate::decode::{Form, decoded, fields};
-use crate::response::{Response, Status};
+use crate::response::{Answer, Response, Status};
 
 /// The site behind a server.
 pub trait Pages: Send + Sync {
     /// Returns the page at a route, or a refusal with the reason. Several threads call it.
-    fn answer(&self, route: &Route) -> Response;
+    fn answer(&self, route: &Route) -> Answer;
 }
 
 /// The address of a page, after the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// The list of records: `/?q=WORDS&page=N`.
-    History {
+    /// The first page: `/?q=WORDS&page=N`.
+    Home {
         /// Words to search for; empty for all records.
         search: String,
         /// Number of the page, from 1.
@@ -31,9 +31,18 @@ pub enum Route {
         /// Paths of the records below the folder.
         records: [String; 2],
     },
+    /// The events of a run that goes on: `/events`.
+    Events,
+    /// The numbers of a run that goes on, for Prometheus: `/metrics`.
+    Metrics,
 }
 
 impl Route {
+    /// Returns the refusal of an address at which there is no page.
+    pub fn missing() -> Response {
+        Response::refusal(Status::NotFound, "there is no page at this address")
+    }
+
     /// Finds the route of a path without its token, and of its query.
     pub(crate) fn parse(path: &str, query: &str) -> Result<Route, Response> {
         let undecoded =
@@ -43,13 +52,15 @@ impl Route {
         let fields = Fields(fields(query).ok_or_else(undecoded)?);
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         match segments[..] {
-            [""] => Ok(Route::History {
+            [""] => Ok(Route::Home {
                 search: fields.value("q").unwrap_or_default().to_owned(),
                 page: fields.number("page")?.unwrap_or(1),
             }),
             ["report", ref name @ ..] if !name.is_empty() => {
                 Ok(Route::Report { record: name.join("/"), run: fields.number("run")? })
             }
+            ["events"] => Ok(Route::Events),
+            ["metrics"] => Ok(Route::Metrics),
             ["overlay"] => match (fields.value("a"), fields.value("b")) {
                 (Some(a), Some(b)) => Ok(Route::Overlay { records: [a, b].map(str::to_owned) }),
                 (_, _) => {
@@ -57,7 +68,7 @@ impl Route {
                     Err(Response::refusal(Status::BadRequest, reason))
                 }
             },
-            _ => Err(Response::refusal(Status::NotFound, "there is no page at this address")),
+            _ => Err(Route::missing()),
         }
     }
 }
@@ -91,9 +102,11 @@ mod tests {
     #[test]
     fn addresses_are_routes() {
         for (path, query, expected) in [
-            ("", "", Route::History { search: String::new(), page: 1 }),
-            ("", "q=a+b&page=2", Route::History { search: "a b".to_owned(), page: 2 }),
-            ("", "q=", Route::History { search: String::new(), page: 1 }),
+            ("", "", Route::Home { search: String::new(), page: 1 }),
+            ("", "q=a+b&page=2", Route::Home { search: "a b".to_owned(), page: 2 }),
+            ("", "q=", Route::Home { search: String::new(), page: 1 }),
+            ("events", "", Route::Events),
+            ("metrics", "x=y", Route::Metrics),
             ("report/r.assay", "", Route::Report { record: "r.assay".to_owned(), run: None }),
             (
                 "report/a%20b/%C3%A9.assay",

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::address::{HostNames, ListenAddress, Range};
 use crate::connection;
+use crate::policy::Policy;
 use crate::route::Pages;
 use crate::site::{Limits, Site, Turn};
 use crate::token::Token;
@@ -25,8 +26,11 @@ pub struct Settings {
     pub listen: ListenAddress,
     /// Limits of connections.
     pub limits: Limits,
-    /// Source of styles that pages may use, for the content security policy: `'sha256-…'`.
-    pub style: &'static str,
+    /// Word with which the path of every request begins; without one, everyone who can reach the
+    /// server may see the pages.
+    pub token: Option<Token>,
+    /// Content security policy.
+    pub policy: Policy,
 }
 
 /// A server that listens.
@@ -36,7 +40,7 @@ pub struct Server {
     address: SocketAddr,
     access: Access,
     limits: Limits,
-    style: &'static str,
+    policy: Policy,
 }
 
 impl Server {
@@ -44,14 +48,14 @@ impl Server {
     ///
     /// # Errors
     /// The address is in use, not of this machine, or not known.
-    pub fn bind(settings: Settings, token: Token) -> io::Result<Server> {
-        let Settings { listen, limits, style } = settings;
+    pub fn bind(settings: Settings) -> io::Result<Server> {
+        let Settings { listen, limits, token, policy } = settings;
         let listener = TcpListener::bind((listen.host.as_str(), listen.port))?;
         let address = listener.local_addr()?;
         let is_loopback = address.ip().is_loopback();
         let range = if is_loopback { Range::Loopback } else { Range::Network };
         let access = Access { hosts: HostNames { range, name: listen.host }, token };
-        Ok(Server { listener, address, access, limits, style })
+        Ok(Server { listener, address, access, limits, policy })
     }
 
     /// Returns true if only this machine can reach the server.
@@ -59,8 +63,8 @@ impl Server {
         self.access.hosts.range == Range::Loopback
     }
 
-    /// Returns the address of the first page, with the token. It is that of the loopback if the
-    /// server listens at all addresses of this machine.
+    /// Returns the address of the first page, with the token if there is one. It is that of the
+    /// loopback if the server listens at all addresses of this machine.
     pub fn url(&self) -> String {
         let ip = match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -68,7 +72,10 @@ impl Server {
             ip => ip,
         };
         let address = SocketAddr::new(ip, self.address.port());
-        format!("http://{address}/{}/", self.access.token.as_str())
+        match &self.access.token {
+            Some(token) => format!("http://{address}/{}/", token.as_str()),
+            None => format!("http://{address}/"),
+        }
     }
 
     /// Answers requests for as long as the program runs.
@@ -76,21 +83,52 @@ impl Server {
     /// # Errors
     /// The socket cannot accept connections any more.
     pub fn run(self, pages: Arc<dyn Pages>) -> io::Result<()> {
-        let Server { listener, address: _, access, limits, style } = self;
-        let site = Arc::new(Site::new(access, limits, style, pages));
-        let mut failures = 0;
-        loop {
-            match listener.accept() {
-                Ok((stream, _)) => {
-                    failures = 0;
-                    serve(stream, &site);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if failures == MOST_FAILURES => return Err(error),
-                Err(_) => {
-                    failures += 1;
-                    std::thread::park_timeout(AFTER_FAILURE);
-                }
+        let (listener, site) = self.parts(pages);
+        accept(&listener, &site)
+    }
+
+    /// Answers requests on a thread of its own for as long as the program runs.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn start(self, pages: Arc<dyn Pages>) -> io::Result<Viewers> {
+        let (listener, site) = self.parts(pages);
+        let viewers = Viewers(Arc::clone(&site));
+        let thread = std::thread::Builder::new().name("serve".to_owned());
+        // Pages that cannot be seen any more must not end what they are about.
+        thread.spawn(move || accept(&listener, &site))?;
+        Ok(viewers)
+    }
+
+    fn parts(self, pages: Arc<dyn Pages>) -> (TcpListener, Arc<Site>) {
+        let Server { listener, address: _, access, limits, policy } = self;
+        (listener, Arc::new(Site::new(access, limits, policy, pages)))
+    }
+}
+
+/// The viewers of a server that runs beside other work.
+pub struct Viewers(Arc<Site>);
+
+impl Viewers {
+    /// Waits until all answers are sent, but not longer than `span`.
+    pub fn drain(&self, span: Duration) {
+        self.0.drain(span);
+    }
+}
+
+fn accept(listener: &TcpListener, site: &Arc<Site>) -> io::Result<()> {
+    let mut failures = 0;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                failures = 0;
+                serve(stream, site);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if failures == MOST_FAILURES => return Err(error),
+            Err(_) => {
+                failures += 1;
+                std::thread::park_timeout(AFTER_FAILURE);
             }
         }
     }

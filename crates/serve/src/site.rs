@@ -1,13 +1,14 @@
 //! The part of a server that its threads share.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base::Nanos;
 
 use crate::access::Access;
 use crate::head::Head;
-use crate::response::Response;
+use crate::policy::Policy;
+use crate::response::Answer;
 use crate::route::Pages;
 
 /// The limits of connections.
@@ -31,27 +32,38 @@ impl Default for Limits {
 pub(crate) struct Site {
     access: Access,
     pub(crate) limits: Limits,
-    pub(crate) style: &'static str,
+    pub(crate) policy: Policy,
     pages: Arc<dyn Pages>,
-    open: AtomicUsize,
+    open: Mutex<usize>,
+    closed: Condvar,
 }
 
 impl Site {
     pub(crate) fn new(
         access: Access,
         limits: Limits,
-        style: &'static str,
+        policy: Policy,
         pages: Arc<dyn Pages>,
     ) -> Site {
-        Site { access, limits, style, pages, open: AtomicUsize::new(0) }
+        Site { access, limits, policy, pages, open: Mutex::new(0), closed: Condvar::new() }
     }
 
     /// Returns the answer to a request.
-    pub(crate) fn answer(&self, head: &Head) -> Response {
+    pub(crate) fn answer(&self, head: &Head) -> Answer {
         match self.access.route(head) {
             Ok(route) => self.pages.answer(&route),
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.into(),
         }
+    }
+
+    /// Waits until no connection is open, but not longer than `span`.
+    pub(crate) fn drain(&self, span: Duration) {
+        // A poisoned or an expired wait ends it too.
+        let _ = self.closed.wait_timeout_while(self.open(), span, |open| *open > 0);
+    }
+
+    fn open(&self) -> MutexGuard<'_, usize> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -61,9 +73,12 @@ pub(crate) struct Turn(Arc<Site>);
 impl Turn {
     /// Counts a connection; `None` if there are as many as the limits allow.
     pub(crate) fn take(site: &Arc<Site>) -> Option<Turn> {
-        let before = site.open.fetch_add(1, Ordering::Relaxed);
-        let turn = Turn(Arc::clone(site));
-        (before < site.limits.connections).then_some(turn)
+        let mut open = site.open();
+        if *open >= site.limits.connections {
+            return None;
+        }
+        *open += 1;
+        Some(Turn(Arc::clone(site)))
     }
 
     pub(crate) fn site(&self) -> &Site {
@@ -73,6 +88,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        *self.0.open() -= 1;
+        self.0.closed.notify_all();
     }
 }

@@ -8,19 +8,39 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use base::Nanos;
-use serve::{Limits, Pages, Response, Route, Server, Settings, Status, Token};
+use serve::{
+    Answer, Event, EventSource, Limits, Pages, Policy, Response, Route, Server, Settings, Status,
+    Token,
+};
 
 /// Pages that repeat their routes.
 struct Echo;
 
 impl Pages for Echo {
-    fn answer(&self, route: &Route) -> Response {
-        match route {
+    fn answer(&self, route: &Route) -> Answer {
+        let response = match route {
+            Route::Events => return Answer::Events(Box::new(Numbers(0))),
             Route::Report { record, .. } if record == "long" => {
                 Response::page(Status::Ok, "x".repeat(1 << 20))
             }
             Route::Report { record, .. } if record == "panic" => panic!("planted"),
             route => Response::page(Status::Ok, format!("{route:?}")),
+        };
+        response.into()
+    }
+}
+
+/// Two numbers, and the end.
+struct Numbers(u32);
+
+impl EventSource for Numbers {
+    fn next(&mut self) -> Option<Event> {
+        self.0 += 1;
+        match self.0 {
+            1 | 2 => Some(Event::Message(self.0.to_string())),
+            3 => Some(Event::KeepAlive),
+            4 => Some(Event::End("over".to_owned())),
+            _ => None,
         }
     }
 }
@@ -32,10 +52,10 @@ struct Held {
 }
 
 impl Pages for Held {
-    fn answer(&self, _: &Route) -> Response {
+    fn answer(&self, _: &Route) -> Answer {
         self.arrived.send(()).unwrap();
         self.go.lock().unwrap().recv().unwrap();
-        Response::page(Status::Ok, "held".to_owned())
+        Response::page(Status::Ok, "held".to_owned()).into()
     }
 }
 
@@ -54,7 +74,9 @@ impl Running {
         let listen = "127.0.0.1:0".parse().unwrap();
         let token = Token::random().unwrap();
         let word = token.as_str().to_owned();
-        let server = Server::bind(Settings { listen, limits, style: "'sha256-x'" }, token).unwrap();
+        let policy = Policy { style: Some("'sha256-x'"), script: None };
+        let settings = Settings { listen, limits, token: Some(token), policy };
+        let server = Server::bind(settings).unwrap();
         assert!(server.is_local());
         let url = server.url();
         let rest = url.strip_prefix("http://").unwrap();
@@ -115,7 +137,7 @@ fn page_comes_with_a_strict_policy() {
         assert!(answer.contains(field), "{field}: {answer}");
     }
     assert!(!answer.contains("Access-Control-Allow"), "{answer}");
-    assert!(answer.ends_with("History { search: \"a b\", page: 1 }"), "{answer}");
+    assert!(answer.ends_with("Home { search: \"a b\", page: 1 }"), "{answer}");
 }
 
 #[test]
@@ -251,7 +273,77 @@ fn more_connections_than_the_limit_are_refused() {
 fn port_in_use_is_an_error() {
     let server = Running::new();
     let listen = server.address.to_string().parse().unwrap();
-    let settings = Settings { listen, limits: Limits::default(), style: "'none'" };
-    let error = Server::bind(settings, Token::random().unwrap()).unwrap_err();
+    let (limits, policy) = (Limits::default(), Policy::default());
+    let error = Server::bind(Settings { listen, limits, token: None, policy }).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
+}
+
+#[test]
+fn events_are_sent_until_their_source_ends() {
+    let answer = Running::new().get("events", "Accept: text/event-stream\r\n");
+    assert_code(&answer, 200);
+    assert!(answer.contains("\r\nContent-Type: text/event-stream\r\n"), "{answer}");
+    let (_, events) = answer.split_once("\r\n\r\n").unwrap();
+    assert_eq!(events, "data: 1\n\ndata: 2\n\n:\n\nevent: end\ndata: over\n\n");
+}
+
+/// Events without end.
+struct Endless;
+
+impl EventSource for Endless {
+    fn next(&mut self) -> Option<Event> {
+        Some(Event::Message("x".repeat(10_000)))
+    }
+}
+
+impl Pages for Endless {
+    fn answer(&self, _: &Route) -> Answer {
+        Answer::Events(Box::new(Endless))
+    }
+}
+
+#[test]
+fn viewers_of_events_that_disappear_or_stall_free_their_connections() {
+    let limits = Limits { connections: 1, answer: Nanos::from_millis(50), ..Limits::default() };
+    let server = Running::with(limits, Arc::new(Endless));
+    let Running { address, token } = &server;
+    let request = format!("GET /{token}/events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let mut gone = server.connect();
+    gone.write_all(request.as_bytes()).unwrap();
+    drop(gone);
+    let mut stalled = begins(&server, &request);
+    // It reads nothing more: its connection ends after the limit.
+    let mut next = begins(&server, &request);
+    for stream in [&mut stalled, &mut next] {
+        stream.shutdown(Shutdown::Both).unwrap();
+    }
+}
+
+/// Asks for events until there is a thread for them, and reads the first bytes.
+fn begins(server: &Running, request: &str) -> TcpStream {
+    for _ in 0..1_000_000 {
+        let mut stream = server.connect();
+        let mut first = [0u8; 15];
+        let sent = stream.write_all(request.as_bytes());
+        if sent.and_then(|()| stream.read_exact(&mut first)).is_ok() && &first == b"HTTP/1.1 200 OK"
+        {
+            return stream;
+        }
+    }
+    panic!("no connection became free");
+}
+
+#[test]
+fn server_without_a_token_still_checks_host_and_site() {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let (limits, policy) = (Limits::default(), Policy::default());
+    let server = Server::bind(Settings { listen, limits, token: None, policy }).unwrap();
+    let url = server.url();
+    let address = url.trim_start_matches("http://").trim_end_matches('/').parse().unwrap();
+    let _viewers = server.start(Arc::new(Echo)).unwrap();
+    let server = Running { address, token: String::new() };
+    let ask = |host: &str| server.send(&format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(ask(&address.to_string()).ends_with("Metrics"));
+    assert_code(&ask("evil.example"), 403);
+    assert_code(&ask(&format!("{address}\r\nOrigin: http://evil.example")), 403);
 }

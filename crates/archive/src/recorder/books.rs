@@ -5,10 +5,10 @@
 
 use std::mem;
 
-use base::AccountId;
+use base::{AccountId, Class};
 use record::{
-    Cell, Counts, End, EndCounts, Gauge, Grid, Header, Histograms, Interval, Kind, LateAnswer,
-    LateBatch, Live, LiveJob,
+    Cell, Counts, End, EndCounts, Failure, Gauge, Grid, Header, Histograms, Interval, Kind,
+    LateAnswer, LateBatch, Live, LiveJob, Outcome, Sample, Scale, TimeBuckets,
 };
 
 use super::cache::{Cache, Evicted};
@@ -41,6 +41,8 @@ struct AccountSums {
     last_row: Option<Interval>,
     counts: Counts,
     ends: EndCounts,
+    /// Response times since time zero, if a display asks for them.
+    response: Option<Box<TimeBuckets>>,
     /// Empty histograms for reuse, at most [`SPARES`].
     spares: Vec<Histograms>,
 }
@@ -56,6 +58,7 @@ impl RunSums {
                 last_row: None,
                 counts: Counts::default(),
                 ends: EndCounts::default(),
+                response: None,
                 spares: Vec::new(),
             })
             .collect();
@@ -68,12 +71,22 @@ impl RunSums {
         }
     }
 
+    /// Counts response times from now on, for a display.
+    pub(super) fn count_times(&mut self) {
+        for account in &mut self.accounts {
+            account.response.get_or_insert_default();
+        }
+    }
+
     /// Adds a cell and empties it.
     pub(super) fn add_cell(&mut self, cell: &mut Cell) -> Result<(), RowError> {
         let Cell { account, interval, ref mut tally } = *cell;
         let books = &mut self.accounts[account.index()];
         books.counts.merge(&tally.counts);
         books.ends.merge(&tally.ends);
+        if let Some(response) = &mut books.response {
+            response.add(tally.histograms.times(Kind::Response), Scale::of(Kind::Response));
+        }
         let second = self.second(account, interval)?;
         second.counts.merge(&tally.counts);
         second.ends.merge(&tally.ends);
@@ -130,6 +143,9 @@ impl RunSums {
         books.counts.record(sample);
         books.counts.overflows += overflows;
         books.ends.record(sample);
+        if let Some(response) = books.response.as_mut().filter(|_| has_response(sample)) {
+            response.add_one(sample.life.response());
+        }
         Ok(())
     }
 
@@ -162,6 +178,8 @@ impl RunSums {
                 p99: quantile(0.99),
                 errors: books.counts.balance.errors(),
                 gauge: second.and_then(|second| second.gauge),
+                counts: books.counts,
+                response: books.response.clone(),
             }
         };
         let jobs = self.accounts.iter().enumerate().map(picture_of).collect();
@@ -249,5 +267,15 @@ impl RunSums {
     fn spare(&mut self, account: AccountId) -> Histograms {
         let books = &mut self.accounts[account.index()];
         books.spares.pop().unwrap_or_else(|| Histograms::new(books.statements))
+    }
+}
+
+/// Returns true if the response time of a request is counted: that of an error is not.
+fn has_response(sample: &Sample) -> bool {
+    match &sample.outcome {
+        Outcome::Completed
+        | Outcome::Unsent
+        | Outcome::Failed(Failure { class: Class::Timeout, .. }) => true,
+        Outcome::Failed(_) | Outcome::Rejected => false,
     }
 }

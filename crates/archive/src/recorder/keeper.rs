@@ -171,6 +171,9 @@ impl RecorderThread {
 
     fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
         debug_assert_eq!(lane.0 as usize, self.lanes.len(), "lanes are numbered as they open");
+        if self.live.counts_times() {
+            self.books.count_times();
+        }
         self.lanes.push(returns);
         self.barrier.open(lane);
     }

@@ -1,5 +1,6 @@
 //! The latest figures of a run, shared with a display.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use record::{Busy, Live};
@@ -9,12 +10,23 @@ use record::{Busy, Live};
 pub struct LiveView {
     jobs: Arc<Mutex<Option<Arc<Live>>>>,
     busiest: Arc<Mutex<Option<Busy>>>,
+    counts_times: Arc<AtomicBool>,
 }
 
 impl LiveView {
     /// Returns the latest state; `None` before the first interval is complete.
     pub fn latest(&self) -> Option<Arc<Live>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes the recorder count response times since time zero, if it is called before the run.
+    pub fn count_times(&self) {
+        self.counts_times.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if response times since time zero are asked for.
+    pub(super) fn counts_times(&self) -> bool {
+        self.counts_times.load(Ordering::Relaxed)
     }
 
     /// Returns the component with the highest utilization, unless all are idle.

@@ -328,8 +328,13 @@ fn refuse_unsupported(args: &RunArgs, file: &ExperimentFile) -> Result<(), Compl
             trust::refuse_programs_of_arm(&workload, arm, is_url_typed(arm, &args.file))?;
         }
     }
-    if args.op_log.is_some() || args.loaded {
-        let option = if args.loaded { "--loaded" } else { "--op-log" };
+    let unsupported = [
+        ("--loaded", args.loaded),
+        ("--op-log", args.op_log.is_some()),
+        ("--serve", args.serve.is_some()),
+        ("--metrics", args.metrics.is_some()),
+    ];
+    if let Some((option, _)) = unsupported.into_iter().find(|(_, is_given)| *is_given) {
         return refuse(format!("an experiment has no {option}"), "leave it out");
     }
     Ok(())

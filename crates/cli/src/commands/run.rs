@@ -17,6 +17,7 @@ use crate::commands::{answer, calibrate, experiment};
 use crate::complain::Complaint;
 use crate::display::{Display, ProgressStyle};
 use crate::exit::Exit;
+use crate::live_pages::LiveServers;
 use crate::outputs::{self, Outputs};
 use crate::reading::{self, AnyFile, Reading};
 use crate::workload_file::WorkloadFile;
@@ -81,18 +82,27 @@ fn run_file(
     let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
     outputs::apart(&file, &outputs)?;
     answer::check_cases(&args.answer, place.path())?;
+    let servers = LiveServers::bind(args)?;
     let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::kept() };
     let inputs = read_files::of_workload(&file)?;
     let order = Order { op_log, calibration, inputs, label: args.label.clone(), ..order };
     let display = Arc::new(Display::new(shown, &order));
+    let has_metrics = servers.have_metrics();
+    let viewers = servers.start(&display, order.record.path())?;
     let shown = Arc::clone(&display);
     let listening = signals::listen(stop, move |ending| shown.say(ending));
     listening.map_err(|error| Complaint::of(&error))?;
     let watching = Arc::clone(&display);
-    let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
+    let done = lab::run(order, Arc::clone(&display) as _, |live| {
+        if has_metrics {
+            live.count_times();
+        }
+        watching.watch(live);
+    });
     display.finish();
+    viewers.take_leave();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
     conclude(done, &args.answer, TextForm::of(args.full))
 }

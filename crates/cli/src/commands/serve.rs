@@ -1,19 +1,17 @@
 //! `assay serve`: the records of a folder in a browser, until the user ends it.
 
-use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 use base::units::grouped;
 use engine::Stop;
 use lab::UserFolder;
-use report::STYLE_SOURCE;
-use serve::{Limits, Server, Settings, Token};
 
 use crate::args::ServeArgs;
 use crate::commands::answer;
 use crate::complain::Complaint;
 use crate::exit::Exit;
+use crate::listening::{Served, bind};
 use crate::record_list::RecordList;
 use crate::recorded_pages::RecordedPages;
 use crate::{signals, stderr};
@@ -22,7 +20,7 @@ use crate::{signals, stderr};
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     let cache = UserFolder::Cache.path(|name| std::env::var_os(name));
     let list = RecordList::open(&args.folder, cache.as_deref());
-    let server = bind(args)?;
+    let server = bind(&args.listen, Served::Records)?;
     read(args, &list)?;
     let (sender, ends) = sync_channel(2);
     let interrupted = sender.clone();
@@ -43,26 +41,6 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Complaint> {
     }
 }
 
-fn bind(args: &ServeArgs) -> Result<Server, Complaint> {
-    let token = Token::random()
-        .map_err(|error| Complaint::new(format!("cannot draw a token from the kernel: {error}")))?;
-    let listen = args.listen.clone();
-    let settings = Settings { listen, limits: Limits::default(), style: STYLE_SOURCE };
-    let server = Server::bind(settings, token).map_err(|error| cannot_listen(args, &error))?;
-    if !server.is_local() {
-        let sentence = format!(
-            "other machines can reach `{}`: the following address lets them read all records in \
-             `{}`, and the pages are not encrypted",
-            args.listen,
-            args.folder.display()
-        );
-        let help = "without --listen, only this machine is served; from another one, forward the \
-                    port: `ssh -L 8600:127.0.0.1:8600 HOST`";
-        Complaint::warning(sentence).help(help).print();
-    }
-    Ok(server)
-}
-
 /// Reads the records, so that no page waits for them.
 fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     let folder = args.folder.display();
@@ -73,23 +51,4 @@ fn read(args: &ServeArgs, list: &RecordList) -> Result<(), Complaint> {
     let (all, read) = (grouped(first.rows.len() as u64), grouped(first.read as u64));
     stderr::line(&format!("files in {folder}: {all}, of which {read} were read; Ctrl-C ends"));
     Ok(())
-}
-
-fn cannot_listen(args: &ServeArgs, error: &io::Error) -> Complaint {
-    let listen = &args.listen;
-    let (reason, help) = match error.kind() {
-        ErrorKind::AddrInUse => (
-            "another program listens there".to_owned(),
-            "end that program, or take a free port with `--listen 127.0.0.1:0`",
-        ),
-        ErrorKind::AddrNotAvailable => (
-            "it is not an address of this machine".to_owned(),
-            "name an address of this machine, such as 127.0.0.1",
-        ),
-        ErrorKind::PermissionDenied => {
-            ("it needs more rights".to_owned(), "name a port from 1024 to 65535")
-        }
-        _ => (error.to_string(), "name an address of this machine, such as 127.0.0.1"),
-    };
-    Complaint::new(format!("--listen: cannot listen at `{listen}`: {reason}")).help(help)
 }

@@ -226,6 +226,8 @@ pub(super) mod tests {
             p99: None,
             errors: 1_234,
             gauge: Some(Gauge { in_flight: 3, queued: 0, connections: 60 }),
+            counts: record::Counts::default(),
+            response: None,
         }
     }
 

@@ -31,6 +31,7 @@ mod hostile;
 mod inputs;
 mod killed;
 mod liar;
+mod live;
 mod many;
 mod memory;
 mod mixed;

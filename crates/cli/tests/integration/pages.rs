@@ -203,7 +203,7 @@ fn policy_of_a_page_allows_its_own_style() {
 }
 
 /// Encodes bytes (RFC 4648, section 4).
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let group = |chunk: &[u8]| {
         let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));

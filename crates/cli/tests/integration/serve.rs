@@ -259,7 +259,7 @@ fn unusable_address_or_folder_is_an_error() {
     let place = place();
     let served = Served::start(&place, "records", &[]);
     let taken = place.assay(&["serve", "records", "--listen", &served.address]);
-    taken.refuses(&["another program listens there", "--listen 127.0.0.1:0"]);
+    taken.refuses(&["another program listens there", "127.0.0.1:0"]);
     let foreign = place.assay(&["serve", "records", "--listen", "192.0.2.1:0"]);
     foreign.refuses(&["not an address of this machine"]);
     place.assay(&["serve", "records", "--listen", "8600"]).refuses(&["expected HOST:PORT"]);
@@ -276,7 +276,9 @@ fn address_beyond_the_loopback_is_warned_of() {
     served.get("").expect(200, &["There are no records here"]);
     let (code, said) = served.end();
     assert_eq!(code, Some(0));
-    for words in ["warning: other machines can reach `0.0.0.0:0`", "not encrypted", "ssh -L"] {
+    for words in
+        ["warning: --listen: other machines can reach `0.0.0.0:0`", "not encrypted", "ssh -L"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
 }

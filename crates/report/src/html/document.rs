@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::cut::cut;
 use super::file::{csv, link};
-use super::style::{Forms, STYLE, policy};
+use super::style::{PageKind, STYLE, policy};
 use crate::figure::Figure;
 use crate::number::count;
 use crate::page::{Align, Line, Remark, Table, Tone};
@@ -41,13 +41,13 @@ pub(crate) struct Badge {
 impl Document {
     /// Begins a document with this title and these sections, of which the first holds the answer.
     pub(crate) fn new(title: &str, sections: &[Section]) -> Document {
-        Document::with(title, sections, Forms::Forbidden)
+        Document::with(title, sections, PageKind::File)
     }
 
-    /// Begins a document in the same way, with a policy for its forms.
-    pub(super) fn with(title: &str, sections: &[Section], forms: Forms) -> Document {
+    /// Begins a document of another kind in the same way.
+    pub(super) fn with(title: &str, sections: &[Section], kind: PageKind) -> Document {
         let mut out = String::with_capacity(1 << 18);
-        let (title, policy) = (shown(title), policy(forms));
+        let (title, policy) = (shown(title), policy(kind));
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         let _ = writeln!(
             out,
@@ -57,13 +57,16 @@ impl Document {
              <meta name=\"referrer\" content=\"no-referrer\">\n\
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n\
-             <header>\n<h1><bdi>{title}</bdi></h1>\n</header>\n\
-             <nav aria-label=\"Sections\">\n<ul>"
+             <header>\n<h1><bdi>{title}</bdi></h1>\n</header>"
         );
-        for Section { id, title } in sections {
-            let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
+        if sections.len() > 1 {
+            out.push_str("<nav aria-label=\"Sections\">\n<ul>\n");
+            for Section { id, title } in sections {
+                let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
+            }
+            out.push_str("</ul>\n</nav>\n");
         }
-        out.push_str("</ul>\n</nav>\n<main>\n");
+        out.push_str("<main>\n");
         Document { out, figures: 0, sections: sections.to_vec() }
     }
 

@@ -7,7 +7,7 @@ use analyze::Status;
 
 use super::document::{Document, Section, class, shown};
 use super::file::encoded;
-use super::style::Forms;
+use super::style::PageKind;
 use crate::folder::{FolderRow, FolderView, RowState};
 use crate::number::count;
 use crate::page::Tone;
@@ -19,7 +19,7 @@ const RECORDS: Section = Section { id: "answer", title: "Records" };
 /// `report/NAME` is the page of a record, and `overlay?a=NAME&b=NAME` that of a comparison.
 pub fn folder_html(view: &FolderView) -> String {
     let title = format!("Records in {}", view.folder);
-    let mut out = Document::with(&title, &[RECORDS], Forms::ToServer);
+    let mut out = Document::with(&title, &[RECORDS], PageKind::Forms);
     out.section(RECORDS.id, |out| {
         out.markup(&search(view));
         out.paragraph(&found(view));

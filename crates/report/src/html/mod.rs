@@ -8,10 +8,12 @@ mod cut;
 mod document;
 mod file;
 mod folder;
+mod live;
 mod run;
 mod style;
 
 pub(crate) use document::{Badge, Document, Section};
 pub use folder::folder_html;
+pub use live::{live_html, live_json};
 pub use run::html;
-pub use style::STYLE_SOURCE;
+pub use style::{SCRIPT_SOURCE, STYLE_SOURCE};

@@ -6,21 +6,32 @@ pub(super) const STYLE: &str = include_str!("style.css");
 /// The source of [`STYLE`] for a content security policy: its SHA-256.
 pub const STYLE_SOURCE: &str = "'sha256-rCRjPSibGSVVRejSqbH1N2buZUzUf2iE5+gl26vkuFI='";
 
-/// The destinations of forms.
+/// The script of the page of a run that goes on.
+pub(super) const SCRIPT: &str = include_str!("live.js");
+
+/// The source of [`SCRIPT`] for a content security policy: its SHA-256.
+pub const SCRIPT_SOURCE: &str = "'sha256-/1A6z5YH7BBbJ4PNyYjsqJCZc7f+NYQixmV9Uh6zteg='";
+
+/// The kind of a page, which decides about its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Forms {
-    /// None: the page has no forms.
-    Forbidden,
-    /// The server of the page.
-    ToServer,
+pub(super) enum PageKind {
+    /// A file: complete in itself.
+    File,
+    /// A page with forms for the server that it comes from.
+    Forms,
+    /// A page with a script that reads events of the server that it comes from.
+    Live,
 }
 
-/// Returns the content security policy of a page: no network, no script, and no style but
-/// [`STYLE`].
-pub(super) fn policy(forms: Forms) -> String {
-    let forms = match forms {
-        Forms::Forbidden => "'none'",
-        Forms::ToServer => "'self'",
+/// Returns the content security policy of a page: no network and no script except for those of its
+/// kind, and no style but [`STYLE`].
+pub(super) fn policy(kind: PageKind) -> String {
+    let more = match kind {
+        PageKind::File => "form-action 'none'".to_owned(),
+        PageKind::Forms => "form-action 'self'".to_owned(),
+        PageKind::Live => {
+            format!("form-action 'none'; script-src {SCRIPT_SOURCE}; connect-src 'self'")
+        }
     };
-    format!("default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; form-action {forms}")
+    format!("default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; {more}")
 }

@@ -1,0 +1,50 @@
+//! A view of a run for its pages.
+
+use std::sync::Arc;
+
+use archive::LiveView;
+use report::LiveRunView;
+
+use super::picture::{COLUMNS, Picture};
+use super::state::{Shared, State};
+
+/// A reader of the state of a run. It cannot influence the run.
+pub(crate) struct Watcher(Arc<Shared>);
+
+impl Watcher {
+    pub(super) fn new(shared: Arc<Shared>) -> Watcher {
+        Watcher(shared)
+    }
+
+    /// Returns the state now.
+    pub(crate) fn now(&self) -> LiveRunView {
+        let state = self.0.lock().clone();
+        view(&state)
+    }
+
+    /// Returns the metrics of the run in the text format of Prometheus.
+    pub(crate) fn metrics(&self) -> String {
+        let state = self.0.lock().clone();
+        let names: Vec<String> = state.jobs.into_iter().map(|job| job.name).collect();
+        let live = state.live.as_ref().and_then(LiveView::latest);
+        report::metrics(&state.title, &names, live.as_deref())
+    }
+
+    /// Waits for a change or the next refresh, and returns the state; `None` if the run has ended.
+    pub(crate) fn next(&self) -> Option<LiveRunView> {
+        let state = self.0.wait();
+        (!state.finished).then(|| view(&state))
+    }
+}
+
+fn view(state: &State) -> LiveRunView {
+    let Picture { title, doing, awaited, busiest, progress, rows } = Picture::of(state);
+    LiveRunView {
+        title,
+        doing,
+        progress,
+        notes: busiest.into_iter().chain(awaited).collect(),
+        columns: COLUMNS.to_vec(),
+        rows: rows.into_iter().map(Vec::from).collect(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Servers of pages: their addresses, and the complaint about one that cannot be used.
+
+use std::io::{self, ErrorKind};
+
+use report::{SCRIPT_SOURCE, STYLE_SOURCE};
+use serve::{Limits, ListenAddress, Policy, Server, Settings, Token};
+
+use crate::complain::Complaint;
+
+/// The pages that are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Served {
+    /// The records of a folder.
+    Records,
+    /// A run that goes on.
+    Run,
+    /// The metrics of a run that goes on. Their address has no token, because monitoring systems
+    /// have fixed ones.
+    Metrics,
+}
+
+impl Served {
+    /// Returns the option that names the address.
+    fn option(self) -> &'static str {
+        match self {
+            Served::Records => "--listen",
+            Served::Run => "--serve",
+            Served::Metrics => "--metrics",
+        }
+    }
+
+    /// Returns the sentence about other machines that can reach the address.
+    fn warning(self) -> &'static str {
+        match self {
+            Served::Records => "everyone who has the address with its token can read all records",
+            Served::Run => "everyone who has the address with its token can watch the run",
+            Served::Metrics => "everyone there can read the metrics, without a token",
+        }
+    }
+}
+
+/// Listens at an address, and warns of one that other machines can reach.
+///
+/// # Errors
+/// The address is in use, not of this machine, or not known.
+pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Complaint> {
+    let token = (served != Served::Metrics).then(Token::random).transpose();
+    let token = token
+        .map_err(|error| Complaint::new(format!("cannot draw a token from the kernel: {error}")))?;
+    let script = (served == Served::Run).then_some(SCRIPT_SOURCE);
+    let policy = Policy { style: Some(STYLE_SOURCE), script };
+    let settings = Settings { listen: listen.clone(), limits: Limits::default(), token, policy };
+    let option = served.option();
+    let server = Server::bind(settings).map_err(|error| cannot_listen(listen, option, &error))?;
+    if !server.is_local() {
+        let warning = served.warning();
+        let sentence = format!(
+            "{option}: other machines can reach `{listen}`: {warning}, and the connection is not \
+             encrypted"
+        );
+        let help = "127.0.0.1 is for this machine alone; from another one, forward the port: `ssh \
+                    -L 8600:127.0.0.1:8600 HOST`";
+        Complaint::warning(sentence).help(help).print();
+    }
+    Ok(server)
+}
+
+fn cannot_listen(listen: &ListenAddress, option: &str, error: &io::Error) -> Complaint {
+    let (reason, help) = match error.kind() {
+        ErrorKind::AddrInUse => (
+            "another program listens there".to_owned(),
+            "end that program, or take a free port with 127.0.0.1:0",
+        ),
+        ErrorKind::AddrNotAvailable => (
+            "it is not an address of this machine".to_owned(),
+            "name an address of this machine, such as 127.0.0.1",
+        ),
+        ErrorKind::PermissionDenied => {
+            ("it needs more rights".to_owned(), "name a port from 1024 to 65535")
+        }
+        _ => (error.to_string(), "name an address of this machine, such as 127.0.0.1"),
+    };
+    Complaint::new(format!("{option}: cannot listen at `{listen}`: {reason}")).help(help)
+}

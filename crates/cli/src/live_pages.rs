@@ -1,0 +1,165 @@
+//! The page, the events and the metrics of a run that goes on.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use report::{LiveRunView, live_html, live_json};
+use serve::{
+    Answer, Event, EventSource, ListenAddress, Pages, Response, Route, Server, Status, Viewers,
+};
+
+use crate::args::RunArgs;
+use crate::complain::Complaint;
+use crate::display::{Display, Watcher};
+use crate::listening::{self, Served};
+use crate::stderr;
+
+/// Number of refreshes without news after which a viewer is asked whether it is there: ten seconds.
+const QUIET_REFRESHES: u32 = 40;
+
+/// Longest time until the viewers of a run know that it has ended.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// The pages of a run that goes on.
+struct LivePages {
+    watcher: Arc<Watcher>,
+    /// The sentence for the end of the run: the command that prints its answer.
+    end: String,
+}
+
+impl Pages for LivePages {
+    fn answer(&self, route: &Route) -> Answer {
+        match route {
+            Route::Home { .. } => Response::page(Status::Ok, live_html(&self.watcher.now())).into(),
+            Route::Events => Answer::Events(Box::new(LiveEvents {
+                watcher: Arc::clone(&self.watcher),
+                end: self.end.clone(),
+                sent: None,
+                is_over: false,
+            })),
+            Route::Report { .. } | Route::Overlay { .. } | Route::Metrics => {
+                Route::missing().into()
+            }
+        }
+    }
+}
+
+/// The events of a run for one viewer.
+struct LiveEvents {
+    watcher: Arc<Watcher>,
+    end: String,
+    /// The last message.
+    sent: Option<String>,
+    is_over: bool,
+}
+
+impl EventSource for LiveEvents {
+    fn next(&mut self) -> Option<Event> {
+        if self.is_over {
+            return None;
+        }
+        for _ in 0..QUIET_REFRESHES {
+            // The first message is sent at once.
+            let view = match self.sent {
+                None => Some(self.watcher.now()),
+                Some(_) => self.watcher.next(),
+            };
+            let Some(view) = view else {
+                self.is_over = true;
+                return Some(Event::End(self.end.clone()));
+            };
+            if let Some(event) = self.news(&view) {
+                return Some(event);
+            }
+        }
+        Some(Event::KeepAlive)
+    }
+}
+
+impl LiveEvents {
+    /// Returns the message about a view that differs from the last one.
+    fn news(&mut self, view: &LiveRunView) -> Option<Event> {
+        let message = live_json(view);
+        if self.sent.as_ref() == Some(&message) {
+            return None;
+        }
+        self.sent = Some(message.clone());
+        Some(Event::Message(message))
+    }
+}
+
+/// The metrics of a run that goes on.
+struct MetricsPages {
+    watcher: Watcher,
+}
+
+impl Pages for MetricsPages {
+    fn answer(&self, route: &Route) -> Answer {
+        match route {
+            Route::Metrics => Response::metrics(self.watcher.metrics()).into(),
+            Route::Home { .. } | Route::Report { .. } | Route::Overlay { .. } | Route::Events => {
+                Route::missing().into()
+            }
+        }
+    }
+}
+
+/// The servers of a run, which listen before it begins.
+pub(crate) struct LiveServers {
+    run: Option<Server>,
+    metrics: Option<Server>,
+}
+
+impl LiveServers {
+    /// Listens at the addresses of the options, and prints those of the pages.
+    ///
+    /// # Errors
+    /// An address cannot be used.
+    pub(crate) fn bind(args: &RunArgs) -> Result<LiveServers, Complaint> {
+        let bound = |listen: &Option<ListenAddress>, served| {
+            listen.as_ref().map(|listen| listening::bind(listen, served)).transpose()
+        };
+        let run = bound(&args.serve, Served::Run)?;
+        let metrics = bound(&args.metrics, Served::Metrics)?;
+        if let Some(run) = &run {
+            stderr::line(&format!("the run is shown at {}", run.url()));
+        }
+        if let Some(metrics) = &metrics {
+            stderr::line(&format!("its metrics are at {}metrics", metrics.url()));
+        }
+        Ok(LiveServers { run, metrics })
+    }
+
+    /// Returns true if there are metrics.
+    pub(crate) fn have_metrics(&self) -> bool {
+        self.metrics.is_some()
+    }
+
+    /// Begins to answer requests about the run of a display, which is recorded in `record`.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub(crate) fn start(self, display: &Display, record: &Path) -> Result<LiveViewers, Complaint> {
+        let failed = |error| Complaint::new(format!("cannot start a thread for pages: {error}"));
+        if let Some(server) = self.metrics {
+            server.start(Arc::new(MetricsPages { watcher: display.watcher() })).map_err(failed)?;
+        }
+        let end = format!("`assay report {}` prints the answer", record.display());
+        let pages = LivePages { watcher: Arc::new(display.watcher()), end };
+        let run = self.run.map(|server| server.start(Arc::new(pages)));
+        Ok(LiveViewers(run.transpose().map_err(failed)?))
+    }
+}
+
+/// The viewers of a run.
+pub(crate) struct LiveViewers(Option<Viewers>);
+
+impl LiveViewers {
+    /// Waits a moment until the viewers have learnt that the run has ended.
+    pub(crate) fn take_leave(&self) {
+        if let Some(viewers) = &self.0 {
+            viewers.drain(LEAVE);
+        }
+    }
+}

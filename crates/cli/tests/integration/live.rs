@@ -1,0 +1,159 @@
+//! A run in a browser and its metrics, while it goes on.
+
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::pages::base64;
+use crate::support::{MM1, Place, Running, assert_balanced, job};
+
+const READ: &str = "[re<b>ad]\nquery = select 1\nconcurrency = 2\n";
+
+/// A run in real time, with the address that it prints after some words.
+struct LiveRun {
+    run: Running,
+    /// HOST:PORT.
+    address: String,
+    /// The path, with a slash at both ends.
+    path: String,
+}
+
+impl LiveRun {
+    fn start(place: &Place, words: &str, options: &[&str]) -> LiveRun {
+        let line = ["run", "w.ini", "--quiet", "--json", "--url", MM1, "--out", "r.assay"];
+        let mut run = place.start(&[&line[..], options].concat());
+        let found = RefCell::new(String::new());
+        run.says_what(words, |line| {
+            let url = line.split_once("http://").filter(|_| line.contains(words));
+            url.map(|(_, url)| *found.borrow_mut() = url.to_owned()).is_some()
+        });
+        let url = found.into_inner();
+        let (address, path) = url.split_once('/').unwrap();
+        LiveRun { run, address: address.to_owned(), path: format!("/{path}") }
+    }
+
+    fn ask(&self, path: &str) -> TcpStream {
+        let LiveRun { address, path: before, .. } = self;
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!("GET {before}{path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Returns the document of the run after its end. A busy machine may make it INVALID.
+    fn ends(self) -> Value {
+        let ran = self.run.ends();
+        assert!(matches!(ran.code, 0 | 3), "{}: {}", ran.code, ran.stderr);
+        let document = ran.json();
+        assert_balanced(&document);
+        document
+    }
+
+    /// Returns the head and the body of an answer.
+    fn get(&self, path: &str) -> (String, String) {
+        let mut text = String::new();
+        self.ask(path).read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    }
+}
+
+#[test]
+fn page_of_a_run_is_updated_until_it_ends() {
+    let place = Place::with(READ);
+    let options = ["--duration", "3s", "--serve=127.0.0.1:0"];
+    let live = LiveRun::start(&place, "the run is shown at", &options);
+    let (head, page) = live.get("");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert!(page.contains("<title>w.ini on "), "{page}");
+    let (_, events) = live.get("events");
+    let messages: Vec<&str> =
+        events.lines().filter_map(|line| line.strip_prefix("data: {")).collect();
+    assert!(messages.len() >= 2, "{events}");
+    assert!(messages.iter().any(|line| line.contains("measuring, 00:0")), "{events}");
+    let figures = messages.iter().filter(|line| line.contains("\"rows\":[[\"re<b>ad\","));
+    assert!(figures.count() >= 1, "{events}");
+    let end = "event: end\ndata: `assay report r.assay` prints the answer\n\n";
+    assert!(events.ends_with(end), "{events}");
+    live.ends();
+}
+
+#[test]
+fn policy_of_the_page_of_a_run_allows_its_own_script() {
+    let place = Place::with(READ);
+    let options = ["--duration", "1s", "--serve=127.0.0.1:0"];
+    let live = LiveRun::start(&place, "the run is shown at", &options);
+    let (head, page) = live.get("");
+    let script = page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
+    let hash = base64(&Sha256::digest(script.as_bytes()));
+    let allowed = format!("script-src 'sha256-{hash}'; connect-src 'self'");
+    assert!(head.contains(&allowed) && page.contains(&allowed), "{hash}: {head}");
+    live.ends();
+}
+
+#[test]
+fn viewers_that_disappear_or_are_slow_do_not_disturb_the_run() {
+    let place = Place::with(READ);
+    let options = ["--duration", "2s", "--serve=127.0.0.1:0"];
+    let live = LiveRun::start(&place, "the run is shown at", &options);
+    for _ in 0..10 {
+        let mut stream = live.ask("events");
+        stream.read_exact(&mut [0u8; 15]).unwrap();
+        stream.shutdown(Shutdown::Both).unwrap();
+    }
+    let slow: Vec<TcpStream> = (0..10).map(|_| live.ask("events")).collect();
+    live.ends();
+    drop(slow);
+}
+
+/// Returns the value of a sample.
+fn sample(text: &str, name: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[test]
+fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
+    let place = Place::with(READ);
+    let options = ["--duration", "3s", "--metrics", "127.0.0.1:0"];
+    let live = LiveRun::start(&place, "its metrics are at", &options);
+    assert_eq!(live.path, "/metrics");
+    let of = |name: &str, more: &str| format!("{name}{{job=\"re<b>ad\"{more}}}");
+    let completed = of("assay_requests_total", ",outcome=\"completed\"");
+    let text = loop {
+        let (head, text) = live.get("");
+        assert!(head.contains("\r\nContent-Type: text/plain; version=0.0.4;"), "{head}");
+        if sample(&text, &completed).is_some_and(|count| count > 0.0) {
+            break text;
+        }
+    };
+    let answered = sample(&text, &of("assay_response_seconds_count", ""));
+    assert_eq!(sample(&text, &completed), answered, "{text}");
+    let last = sample(&text, &of("assay_response_seconds_bucket", ",le=\"+Inf\""));
+    assert_eq!(last, answered, "{text}");
+    let mean = sample(&text, &of("assay_response_seconds_sum", "")).unwrap() / answered.unwrap();
+    assert!((0.000_1..0.1).contains(&mean), "{text}");
+    let all = job(&live.ends(), "re<b>ad")["completed"].as_f64();
+    assert!(sample(&text, &completed) <= all, "{text}");
+}
+
+#[test]
+fn address_that_cannot_be_used_ends_the_run_before_it_begins() {
+    let place = Place::with(READ);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let serve = format!("--serve={address}");
+    let line = ["run", "w.ini", "--url", MM1, "--duration", "1s"];
+    for option in [&["--metrics", &address][..], &[&serve]] {
+        let ran = place.assay(&[&line[..], option].concat());
+        ran.refuses(&["cannot listen at", "another program listens there"]);
+    }
+    let virtually = [&line[..], &["--virtual", "--serve=127.0.0.1:0"]].concat();
+    place.assay(&virtually).refuses(&["--virtual", "cannot be used with"]);
+    place.write("e.ini", "[question]\nask = ?\nworkload = w.ini\n[arm a]\n[arm b]\nparam.x = 1\n");
+    let experiment = ["run", "e.ini", "--url", MM1, "--metrics", "127.0.0.1:0"];
+    place.assay(&experiment).expect(2);
+    assert!(place.names().iter().all(|name| !name.ends_with(".assay")), "{:?}", place.names());
+}

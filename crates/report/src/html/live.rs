@@ -1,0 +1,104 @@
+//! The page of a run that goes on: complete at the moment when it is loaded, and brought up to date
+//! by events. Without scripts, the reader reloads it.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::document::{Document, Section, shown};
+use super::style::{PageKind, SCRIPT};
+use crate::live::LiveRunView;
+
+/// The only section.
+const RUN: Section = Section { id: "answer", title: "Run" };
+
+/// Formats the page of a run that goes on. Its script reads `events`, relative to the address of
+/// the page, whose messages are those of [`live_json`].
+pub fn live_html(view: &LiveRunView) -> String {
+    let mut out = Document::with(&view.title, &[RUN], PageKind::Live);
+    out.section(RUN.id, |out| {
+        out.markup(&body(view));
+        out.markup(&format!(
+            "<p id=\"connection\" class=\"note\" role=\"status\"></p>\n\
+             <noscript><p><a href=\"./\">Reload</a> to see new numbers.</p></noscript>\n\
+             <script>{SCRIPT}</script>\n"
+        ));
+    });
+    out.into_text("Made by assay while the run goes on. The figures are those of the last second.")
+}
+
+/// Formats the parts of the page that change as JSON.
+pub fn live_json(view: &LiveRunView) -> String {
+    json!({
+        "doing": view.doing,
+        "progress": view.progress,
+        "notes": view.notes,
+        "rows": view.rows,
+    })
+    .to_string()
+}
+
+fn body(view: &LiveRunView) -> String {
+    let hidden = if view.progress.is_none() { " hidden" } else { "" };
+    let mut out = format!(
+        "<p class=\"answer\" id=\"doing\">{}</p>\n\
+         <p><progress id=\"progress\" aria-label=\"Progress\" max=\"1\" value=\"{:.4}\"{hidden}>\
+         </progress></p>\n<p id=\"notes\" class=\"note\">{}</p>\n\
+         <div class=\"table\" role=\"region\" aria-label=\"Jobs\" tabindex=\"0\">\n<table>\n\
+         <thead><tr>",
+        shown(&view.doing),
+        view.progress.unwrap_or_default(),
+        shown(&view.notes.join(" · "))
+    );
+    for title in &view.columns {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", shown(title));
+    }
+    out.push_str("</tr></thead>\n<tbody id=\"rows\">\n");
+    for row in &view.rows {
+        out.push_str("<tr>");
+        for (place, cell) in row.iter().enumerate() {
+            let _ = match place {
+                0 => write!(out, "<th class=\"text\">{}</th>", shown(cell)),
+                _ => write!(out, "<td class=\"number\">{}</td>", shown(cell)),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table>\n</div>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view() -> LiveRunView {
+        LiveRunView {
+            title: "<script>.ini on sim:mm1".to_owned(),
+            doing: "measuring, 00:10 of 01:00".to_owned(),
+            progress: Some(0.1667),
+            notes: vec!["busiest: <b>, 80 %".to_owned()],
+            columns: vec!["job", "p99"],
+            rows: vec![vec!["<img src=x>".to_owned(), "1.40 ms".to_owned()]],
+        }
+    }
+
+    #[test]
+    fn texts_of_a_run_are_no_markup_of_its_page() {
+        let page = live_html(&view());
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+        assert!(!page.contains("<img") && !page.contains("<b>"), "{page}");
+        assert!(page.contains("<th class=\"text\">&lt;img src=x&gt;</th>"), "{page}");
+        assert!(page.contains("value=\"0.1667\">"), "{page}");
+        let hidden = live_html(&LiveRunView { progress: None, ..view() });
+        assert!(hidden.contains("value=\"0.0000\" hidden>"), "{hidden}");
+    }
+
+    #[test]
+    fn message_has_what_changes() {
+        let expected = "{\"doing\":\"measuring, 00:10 of 01:00\",\"progress\":0.1667,\
+                        \"notes\":[\"busiest: <b>, 80 %\"],\
+                        \"rows\":[[\"<img src=x>\",\"1.40 ms\"]]}";
+        assert_eq!(live_json(&view()), expected);
+    }
+}

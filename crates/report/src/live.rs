@@ -1,0 +1,18 @@
+//! The view of a run that goes on.
+
+/// A run at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveRunView {
+    /// Workload and target.
+    pub title: String,
+    /// Phase of the run.
+    pub doing: String,
+    /// Progress from 0 to 1, if it is known.
+    pub progress: Option<f64>,
+    /// Remarks: the busiest component, and pipes that the run waits for.
+    pub notes: Vec<String>,
+    /// Titles of the columns; the first is that of the job.
+    pub columns: Vec<&'static str>,
+    /// Cells of each job; no rows before the first figures.
+    pub rows: Vec<Vec<String>>,
+}

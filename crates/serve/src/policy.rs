@@ -1,0 +1,26 @@
+//! The content security policy of all answers.
+
+use std::fmt;
+
+/// The sources that pages may use besides themselves; everything else is forbidden. The default
+/// forbids all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Style, by its hash: `'sha256-…'`.
+    pub style: Option<&'static str>,
+    /// Script, by its hash. A script may connect to this server.
+    pub script: Option<&'static str>,
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("default-src 'none'; ")?;
+        if let Some(style) = self.style {
+            write!(f, "style-src {style}; ")?;
+        }
+        if let Some(script) = self.script {
+            write!(f, "script-src {script}; connect-src 'self'; ")?;
+        }
+        f.write_str("base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+    }
+}
