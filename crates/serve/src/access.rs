@@ -58,3 +58,66 @@ impl Access {
         head.origin.as_ref().is_some_and(is_other) || head.is_fetched_by_another_site
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::address::Range;
+
+    fn access(token: Option<Token>) -> Access {
+        Access { hosts: HostNames { range: Range::Loopback, name: "localhost".to_owned() }, token }
+    }
+
+    /// Generates requests of parts that occur in them, of any characters, and of both.
+    fn any_request() -> impl Strategy<Value = Vec<u8>> {
+        let parts = [
+            "GET ",
+            "POST ",
+            "/",
+            "report/",
+            "overlay?a=",
+            "&b=",
+            "%",
+            "%2e%2e",
+            "?q=",
+            "page=",
+            " HTTP/1.1\r\n",
+            "Host: ",
+            "127.0.0.1",
+            "[::1]",
+            ":80",
+            "\r\n",
+            "Origin: ",
+            "http://",
+            "Content-Length: ",
+            "99999999999999999999",
+            "Transfer-Encoding: chunked",
+            "\r\n\r\n",
+        ];
+        let part = prop_oneof![
+            8 => proptest::sample::select(parts.to_vec()).prop_map(|part| part.as_bytes().to_vec()),
+            1 => proptest::collection::vec(any::<u8>(), 0..8),
+        ];
+        proptest::collection::vec(part, 0..20).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+        #[test]
+        fn requests_of_any_bytes_are_answered_or_refused(
+            bytes in any_request(),
+            whole in "GET [ -~]{0,30} HTTP/1.1\r\nHost: [ -~]{0,20}\r\n\r\n",
+        ) {
+            let token = Token::random().unwrap();
+            for bytes in [&bytes[..], whole.as_bytes()] {
+                if let Ok(Some(head)) = Head::parse(bytes) {
+                    let route = access(Some(token.clone())).route(&head);
+                    prop_assert!(route.is_err(), "{route:?} without the token");
+                    let _ = access(None).route(&head);
+                }
+            }
+        }
+    }
+}

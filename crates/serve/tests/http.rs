@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -235,8 +235,8 @@ fn viewers_that_disappear_do_no_harm() {
     {
         for _ in 0..100 {
             let mut stream = server.connect();
-            stream.write_all(request.as_bytes()).unwrap();
-            stream.shutdown(Shutdown::Both).unwrap();
+            // A connection that was refused may be reset already.
+            let _ = stream.write_all(request.as_bytes());
         }
     }
     // The limit is lower than the number of those that have gone.
@@ -311,12 +311,10 @@ fn viewers_of_events_that_disappear_or_stall_free_their_connections() {
     let mut gone = server.connect();
     gone.write_all(request.as_bytes()).unwrap();
     drop(gone);
-    let mut stalled = begins(&server, &request);
-    // It reads nothing more: its connection ends after the limit.
-    let mut next = begins(&server, &request);
-    for stream in [&mut stalled, &mut next] {
-        stream.shutdown(Shutdown::Both).unwrap();
-    }
+    let stalled = begins(&server, &request);
+    // It reads nothing more: its connection ends after the limit, and the next one gets its thread.
+    let next = begins(&server, &request);
+    drop((stalled, next));
 }
 
 /// Asks for events until there is a thread for them, and reads the first bytes.

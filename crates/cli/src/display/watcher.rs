@@ -38,13 +38,13 @@ impl Watcher {
 }
 
 fn view(state: &State) -> LiveRunView {
-    let Picture { title, doing, awaited, busiest, progress, rows } = Picture::of(state);
+    let picture = Picture::of(state);
     LiveRunView {
-        title,
-        doing,
-        progress,
-        notes: busiest.into_iter().chain(awaited).collect(),
+        title: picture.title,
+        doing: picture.doing,
+        progress: picture.progress,
+        notes: picture.busiest.into_iter().chain(picture.awaited).collect(),
         columns: COLUMNS.to_vec(),
-        rows: rows.into_iter().map(Vec::from).collect(),
+        rows: picture.rows.into_iter().map(Vec::from).collect(),
     }
 }
