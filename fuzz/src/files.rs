@@ -206,7 +206,7 @@ fn answer_experiment(path: &std::path::Path) -> Result<(), ExperimentError> {
 fn answer_run(archive: &Archive) -> Result<(), archive::RecordError> {
     let evidence = lab::evidence(archive)?;
     let view = View {
-        about: RunDetails::of(archive.facts()?, None),
+        about: RunDetails::of(archive.facts()?),
         summary: analyze::summarize(&evidence),
         evidence,
     };

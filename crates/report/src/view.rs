@@ -110,12 +110,12 @@ pub struct RunDetails {
 }
 
 impl RunDetails {
-    /// Returns the facts of a record, or of a run in that of an experiment, as they are reported.
-    pub fn of(facts: RunFacts, run: Option<u32>) -> RunDetails {
+    /// Returns the facts of a record, as they are reported.
+    pub fn of(facts: RunFacts) -> RunDetails {
         let RunFacts { record, header, end, op_log, settings } = facts;
         RunDetails {
             record,
-            run,
+            run: None,
             target: header.target.to_string(),
             workload: header.workload,
             command: header.command,

@@ -100,8 +100,7 @@ pub(crate) fn of_record(
 
 /// Prints the environment in which a record was made, without judging it.
 pub(crate) fn environment(path: &Path, run: Option<u32>, json: bool) -> Result<Exit, Complaint> {
-    let about =
-        open(path, run).and_then(|archive| archive.facts()).map(|facts| RunDetails::of(facts, run));
+    let about = open(path, run).and_then(|archive| archive.facts()).map(RunDetails::of);
     let about = about.map_err(|error| Complaint::of(&error))?;
     let environment = Environment::of(&about);
     match json {
@@ -237,7 +236,8 @@ fn read_as(
         Some(run) => lab::experiment::evidence_of_run(path, run)?,
         None => lab::evidence_of_run(&archive, end)?,
     };
-    Ok(RecordedRun { view: View::new(RunDetails::of(archive.facts()?, run), evidence), archive })
+    let about = RunDetails { run, ..RunDetails::of(archive.facts()?) };
+    Ok(RecordedRun { view: View::new(about, evidence), archive })
 }
 
 /// Writes to stdout; a reader that has closed its end is no error.

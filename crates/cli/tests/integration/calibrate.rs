@@ -233,8 +233,11 @@ fn shared_host_is_reported() {
     let here = run(&place).json();
     assert_eq!(here["run"]["same_host"], true);
     // The text before it says why a busy machine's run is not trusted.
-    let text = place.assay(&["report", "r.assay"]).stdout;
+    let text = place.assay(&["report", "r.assay", "--full"]).stdout;
     let (answer, _) = text.split_once("\nworkload  ").unwrap();
+    assert!(answer.contains("One host: generator and database"), "{text}");
+    let text = place.assay(&["report", "r.assay"]).stdout;
+    let (_, answer) = text.split_once("\nread  offered ").unwrap();
     assert!(answer.contains("One host: generator and database"), "{text}");
     fs::remove_file(place.at("r.assay")).unwrap();
     let simulated = place.virtually(MM1, &[]).json();

@@ -53,12 +53,18 @@ fn exported_run_is_reported_like_the_run_of_the_experiment() {
         rows(&place.at("4.assay"), "select user_version || '' from pragma_user_version"),
         [["1"]]
     );
-    for form in [&[][..], &["--json"][..]] {
+    for form in [&["--full"][..], &["--json"]] {
         let of_run = place.assay(&[&["report", "r.assay", "--run", "4"], form].concat()).expect(0);
         let alone = place.assay(&[&["report", "4.assay"], form].concat()).expect(0);
         assert!(of_run.stdout.contains("clean-up"), "{}", of_run.stdout);
         assert_eq!(alone.stdout.replace("4.assay", "r.assay"), of_run.stdout);
     }
+    // The short answer ends with commands, which name the run.
+    let of_run = place.assay(&["report", "r.assay", "--run", "4"]).expect(0).stdout;
+    let alone = place.assay(&["report", "4.assay"]).expect(0).stdout;
+    let renamed = alone.replace("report 4.assay", "report r.assay --run 4");
+    assert_eq!(renamed.replace("4.html", "r-4.html"), of_run);
+    assert!(of_run.contains("\nmore    assay report r.assay --run 4 --full\n"), "{of_run}");
     for format in ["json", "csv", "hlog"] {
         let of_run = place.assay(&["export", "r.assay", "--run", "4", "--format", format]);
         let alone = place.assay(&["export", "4.assay", "--format", format]).expect(0);

@@ -95,6 +95,14 @@ fn closed_stderr_does_not_end_the_run() {
 }
 
 #[test]
+fn full_text_is_no_document_and_no_page() {
+    let place = Place::new();
+    for other in ["--json", "--markdown", "--environment", "--figures"] {
+        place.assay(&["report", "r.assay", "--full", other]).refuses(&["--full", other]);
+    }
+}
+
+#[test]
 fn json_output_is_exactly_one_document() {
     let place = Place::with(&format!("{READ}slo = p99 < 1us\n"));
     let ran = place.virtually(MM1, &[]).expect(1);

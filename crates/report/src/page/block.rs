@@ -1,10 +1,12 @@
 //! A job in the short answer: a block, or a row beside many others.
 
+use std::cmp::Reverse;
+
 use analyze::{Distribution, ErrorSummary, JobSummary};
 use base::units::grouped;
 use record::{Counts, Kind};
 
-use super::job::{JobSection, WITHHELD_HERE, by_count, caveats, repetitions, slos, throughput};
+use super::job::{JobSection, WITHHELD_HERE, caveats, repetitions, slos, throughput};
 use super::quantity::Quantity;
 use super::remark::{Line, Remark, Tone};
 use super::table::{Align, Cell, Table};
@@ -20,11 +22,8 @@ const SPARE: [&str; 4] = ["p90", "p99.9", "max", "p50"];
 /// Columns of the table of many jobs that a narrow page drops, in this order.
 const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "requests"];
 
-/// Most kinds of errors of a job.
+/// Most lines of errors.
 const ERRORS: usize = 5;
-
-/// Most kinds of errors of many jobs.
-const ERRORS_OF_MANY: usize = 20;
 
 /// A job with the numbers that decide whether it did well.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,12 +41,12 @@ pub struct JobBlock {
 impl JobBlock {
     pub(super) fn of(section: &JobSection) -> JobBlock {
         let job = &section.summary;
-        let mut outcomes = vec![Line::new("requests", requests(job))];
+        let mut outcomes = vec![Line::new("requests", requests(&job.counts))];
         outcomes.extend(repetitions(job));
         if let Some(per_s) = job.throughput_per_s {
             outcomes.push(Line::new("throughput", throughput(job, achieved(job, per_s))));
         }
-        outcomes.extend(errors(job));
+        outcomes.extend(errors(&[job]));
         outcomes.extend(slos(job));
         JobBlock {
             heading: section.heading.clone(),
@@ -59,8 +58,7 @@ impl JobBlock {
 }
 
 /// Formats the outcomes of the requests: those that are not zero.
-fn requests(job: &JobSummary) -> String {
-    let counts = &job.counts;
+pub(super) fn requests(counts: &Counts) -> String {
     let balance = &counts.balance;
     let failed = listed([
         (balance.errors(), count(balance.errors(), "error") + &details(counts)),
@@ -104,35 +102,63 @@ fn achieved(job: &JobSummary, per_s: f64) -> String {
     }
 }
 
-/// Returns a line for each of the most frequent errors, with its first text.
-fn errors(job: &JobSummary) -> Vec<Line> {
-    let all = by_count(job);
-    let label = |place| if place == 0 { "errors" } else { "" };
-    let line = |(place, error): (usize, &&ErrorSummary)| {
-        Line::new(label(place), error_text(job, error)).in_tone(Tone::Doubtful)
+/// Returns a line for each of the most frequent errors of these jobs, with its first text.
+pub(super) fn errors(jobs: &[&JobSummary]) -> Vec<Line> {
+    let scheduled: u64 = jobs.iter().map(|job| job.counts.balance.scheduled()).sum();
+    let all = merged(jobs);
+    let line = |(place, failure): (usize, &Failure)| {
+        let text = error_text(failure, scheduled, jobs.len() > 1);
+        Line::new(if place == 0 { "errors" } else { "" }, text).in_tone(Tone::Doubtful)
     };
     let mut lines: Vec<Line> = all.iter().enumerate().take(ERRORS).map(line).collect();
-    lines.extend(more(all.get(ERRORS..).unwrap_or_default()));
+    if let Some(others @ [_, ..]) = all.get(ERRORS..) {
+        let errors: u64 = others.iter().map(|failure| failure.error.count).sum();
+        let codes = count(others.len() as u64, "other code");
+        lines.push(Line::new("", format!("and {} of {codes}", grouped(errors))));
+    }
     lines
 }
 
-/// Formats an error: number, share of the requests, class, code and first text.
-fn error_text(job: &JobSummary, error: &ErrorSummary) -> String {
-    let ErrorSummary { class, code, count, text } = error;
-    let scheduled = job.counts.balance.scheduled().max(1) as f64;
-    let share = percent(*count as f64 / scheduled);
-    let (class, code) = (class.name(), code.to_string());
-    let kind = if class == code { code } else { format!("{class} {code}") };
-    let text = text.as_ref().map_or_else(String::new, |text| format!(": {text}"));
-    format!("{} {kind}, {share} of the requests{text}", grouped(*count))
+/// The errors with one class and code.
+struct Failure {
+    error: ErrorSummary,
+    /// Number of jobs with such errors.
+    jobs: u64,
 }
 
-/// Returns the line that counts the errors that are left out.
-fn more(left_out: &[&ErrorSummary]) -> Option<Line> {
-    let errors: u64 = left_out.iter().map(|error| error.count).sum();
-    let codes = count(left_out.len() as u64, "other code");
-    let text = format!("and {} of {codes}", grouped(errors));
-    (!left_out.is_empty()).then(|| Line::new("", text))
+/// Returns the errors of these jobs by class and code, the most frequent first.
+fn merged(jobs: &[&JobSummary]) -> Vec<Failure> {
+    let mut all: Vec<Failure> = Vec::new();
+    for error in jobs.iter().flat_map(|job| &job.errors_by_code) {
+        let is_same = |known: &&mut Failure| {
+            known.error.class == error.class && known.error.code == error.code
+        };
+        match all.iter_mut().find(is_same) {
+            Some(known) => {
+                known.error.count += error.count;
+                known.error.text = known.error.text.take().or_else(|| error.text.clone());
+                known.jobs += 1;
+            }
+            None => all.push(Failure { error: error.clone(), jobs: 1 }),
+        }
+    }
+    all.sort_by_key(|failure| Reverse(failure.error.count));
+    all
+}
+
+/// Formats an error: number, class, code, jobs if there are several, share of the requests, and
+/// first text.
+fn error_text(failure: &Failure, scheduled: u64, are_several: bool) -> String {
+    let ErrorSummary { class, code, count: errors, text } = &failure.error;
+    let share = percent(*errors as f64 / scheduled.max(1) as f64);
+    let (class, code) = (class.name(), code.to_string());
+    let kind = if class == code { code } else { format!("{class} {code}") };
+    let place = match are_several {
+        true => format!(" in {}", count(failure.jobs, "job")),
+        false => String::new(),
+    };
+    let text = text.as_ref().map_or_else(String::new, |text| format!(": {text}"));
+    format!("{} {kind}{place}, {share} of the requests{text}", grouped(*errors))
 }
 
 fn times(job: &JobSummary) -> Table {
@@ -177,7 +203,7 @@ pub(super) fn overview(jobs: &[JobSummary]) -> Table {
     let failures: Vec<_> = FAILURES.into_iter().filter(|(_, number)| any(*number)).collect();
     let titles = ["requests", "offered", "completed"].into_iter();
     let titles = titles.chain(failures.iter().map(|(title, _)| *title));
-    let titles = titles.chain(["response p50", "p99", "service p99"]);
+    let titles = titles.chain(["response p50", "response p99", "service p99"]);
     let titles = titles.map(|title| (title, Align::Right));
     let titles = [("job", Align::Left)].into_iter().chain(titles);
     let mut table = Table::new(titles).with_optional_columns(&SPARE_OF_MANY);
@@ -200,25 +226,11 @@ pub(super) fn overview(jobs: &[JobSummary]) -> Table {
 }
 
 /// A number of failed requests, with the title of its column.
-type Failure = (&'static str, fn(&JobSummary) -> u64);
+type FailureColumn = (&'static str, fn(&JobSummary) -> u64);
 
-const FAILURES: [Failure; 4] = [
+const FAILURES: [FailureColumn; 4] = [
     ("errors", |job| job.counts.balance.errors()),
     ("rejected", |job| job.counts.balance.rejected()),
     ("unsent", |job| job.counts.balance.unsent()),
     ("no outcome", |job| job.counts.open()),
 ];
-
-/// Returns a line for each error of many jobs.
-pub(super) fn errors_of_many(jobs: &[JobSummary]) -> Vec<Line> {
-    let of_job = |job| by_count(job).into_iter().map(move |error| (job, error));
-    let all: Vec<(&JobSummary, &ErrorSummary)> = jobs.iter().flat_map(of_job).collect();
-    let line = |(job, error): &(&JobSummary, &ErrorSummary)| {
-        let label = format!("[{}]", job.name);
-        Line::new(label, error_text(job, error)).in_tone(Tone::Doubtful)
-    };
-    let mut lines: Vec<Line> = all.iter().take(ERRORS_OF_MANY).map(line).collect();
-    let left_out = all.iter().skip(ERRORS_OF_MANY).map(|(_, error)| *error);
-    lines.extend(more(&left_out.collect::<Vec<_>>()));
-    lines
-}

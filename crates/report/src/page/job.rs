@@ -436,7 +436,7 @@ fn error_texts(job: &JobSummary) -> Vec<Line> {
 }
 
 /// Returns the errors of a job, the most frequent first.
-pub(super) fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
+fn by_count(job: &JobSummary) -> Vec<&ErrorSummary> {
     let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
     errors.sort_by_key(|error| std::cmp::Reverse(error.count));
     errors

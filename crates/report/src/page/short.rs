@@ -3,10 +3,12 @@
 //! It leaves out what explains and keeps what warns: errors, outages, missed SLOs, warnings, unsent
 //! requests and missing samples are in it.
 
-use analyze::Status;
+use analyze::{JobSummary, Status};
 use base::AccountId;
+use record::Counts;
+use workload::JobOrPart;
 
-use super::block::{JobBlock, errors_of_many, overview};
+use super::block::{JobBlock, errors, overview, requests};
 use super::headline::Headline;
 use super::job::{JobSection, histogram};
 use super::limiter::LimiterSection;
@@ -48,7 +50,7 @@ pub struct ShortAnswer {
     pub limiter: Vec<Remark>,
     /// End of a run that did not complete.
     pub ending: Option<Remark>,
-    /// Answer of each job, unless there are many; without jobs that of each load, or of the
+    /// Answer of each job, or that of many together; without jobs that of each load, or of the
     /// observed program.
     pub answers: Vec<Line>,
     /// Shared host, warnings, and SLOs that were missed or met.
@@ -73,6 +75,7 @@ impl ShortAnswer {
         let summaries = &view.summary.jobs;
         let (are_many, has_jobs) = (jobs.len() > MOST_BLOCKS, !jobs.is_empty());
         let in_table = if are_many { &summaries[..] } else { &[] };
+        let whole = whole_jobs(view);
         let label = view.about.label().map(|label| Line::new("label", label));
         let (loads, remarks_on_loads) = match has_jobs && loads.is_complete {
             true => (loads.table.without_rows(), loads.faults.clone()),
@@ -85,7 +88,7 @@ impl ShortAnswer {
                 false => jobs.iter().map(JobBlock::of).collect(),
             },
             overview: overview(in_table),
-            errors: errors_of_many(in_table),
+            errors: if are_many { errors(&whole) } else { Vec::new() },
             histogram: match jobs.len() {
                 1 => histogram(view, AccountId(0), BINS),
                 _ => Vec::new(),
@@ -99,11 +102,28 @@ impl ShortAnswer {
                 false => limiter.remarks.clone(),
             },
             ending: headline.ending.clone(),
-            answers: if are_many { Vec::new() } else { headline.answers.clone() },
+            answers: match are_many {
+                true => vec![sum(&whole)],
+                false => headline.answers.clone(),
+            },
             remarks: headline.remarks.iter().cloned().chain(met(view)).collect(),
             next: run.next.clone(),
         }
     }
+}
+
+/// Returns the jobs without the parts of mixes, whose requests are also those of the mix.
+fn whole_jobs(view: &View) -> Vec<&JobSummary> {
+    let jobs = view.summary.jobs.iter().zip(view.evidence.plan.jobs_and_parts());
+    jobs.filter(|(_, planned)| matches!(planned, JobOrPart::Job(_))).map(|(job, _)| job).collect()
+}
+
+/// Returns the outcomes of the requests of many jobs.
+fn sum(jobs: &[&JobSummary]) -> Line {
+    let mut counts = Counts::default();
+    jobs.iter().for_each(|job| counts.merge(&job.counts));
+    let label = count(jobs.len() as u64, "job");
+    Line::new(label, requests(&counts)).in_tone(Tone::Strong)
 }
 
 /// Returns the remark that all SLOs were met, if there are any and their numbers can be believed.

@@ -131,7 +131,8 @@ fn rare_errors_are_counted_and_each_text_is_whole() {
     let errors = &mut view.summary.jobs[0].errors_by_code;
     let (long, one) = ("word ".repeat(60), errors[0].clone());
     errors[0].text = Some(format!("{long}end"));
-    errors.extend((0..7).map(|_| analyze::ErrorSummary { count: 1, ..one.clone() }));
+    let code = |n| base::Code::new(&format!("X{n}"));
+    errors.extend((0..7).map(|n| analyze::ErrorSummary { count: 1, code: code(n), ..one.clone() }));
     let said = said(&view);
     assert!(said.contains(&format!("{long}end")), "{said}");
     assert!(said.contains("and 5 of 5 other codes"), "{said}");
@@ -237,7 +238,15 @@ fn many_jobs_are_a_table_with_their_failures() {
     let shown = short_text(&view, &SCREEN);
     let titles = shown.lines().find(|line| line.starts_with("  job ")).unwrap();
     assert!(titles.contains("errors") && titles.contains("unsent"), "{shown}");
-    assert!(shown.contains("[job1]  7 conflict 40001, 7 % of the requests: deadlock"), "{shown}");
+    // Of 10 other jobs with 100 requests each.
+    let errors = "  errors  7 conflict 40001 in 1 job, 0.636 % of the requests: deadlock\n";
+    assert!(shown.contains(errors), "{shown}");
+    let sum = "\n11 jobs  1,100 scheduled: 1,090 completed, 7 errors, 3 unsent\n";
+    assert!(shown.contains(sum), "{shown}");
+    let same = view.summary.jobs[1].errors_by_code.clone();
+    view.summary.jobs[4].errors_by_code = same;
+    let shown = short_text(&view, &SCREEN);
+    assert!(shown.contains("  errors  14 conflict 40001 in 2 jobs, 1.27 % of the"), "{shown}");
 }
 
 #[test]
