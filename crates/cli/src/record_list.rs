@@ -160,7 +160,7 @@ fn unusable(name: &str, Skip { reason, details }: Skip) -> FolderRow {
 }
 
 fn run(archive: &Archive, name: &str) -> Result<FolderRow, Skip> {
-    let about = RunDetails::of(archive.facts()?, None);
+    let about = RunDetails::of(archive.facts()?);
     let row = FolderRow {
         file: name.to_owned(),
         title: about.title(),

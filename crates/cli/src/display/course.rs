@@ -65,6 +65,8 @@ mod tests {
             p99: (achieved_per_s > 0.0).then_some(Nanos(5)),
             errors: 0,
             gauge: None,
+            counts: record::Counts::default(),
+            response: None,
         };
         let live = |interval: Interval| Live {
             interval,
