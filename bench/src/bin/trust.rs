@@ -104,8 +104,9 @@ fn write_loopback(out: &mut impl Write, only: &str) -> Result<bool, Box<dyn Erro
         "\n| protocol | estimate | confirmed | of the capacity | trials | time | verdict | \
          irregular |\n| --- | --: | --: | --: | --: | --: | --- | --- |"
     )?;
-    let mut is_good = true;
-    for protocol in PROTOCOLS.into_iter().filter(|it| it.name.contains(only)) {
+    let protocols: Vec<_> = PROTOCOLS.into_iter().filter(|it| it.name.contains(only)).collect();
+    let mut is_good = !protocols.is_empty();
+    for protocol in protocols {
         let found = loopback::search(protocol)?;
         let per_s = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.0}/s"));
         let share = found.sustained_per_s.map_or("-".to_owned(), |sustained| {
@@ -239,5 +240,6 @@ fn write_searches(out: &mut impl Write, searches: u32, only: &str) -> Result<boo
         writeln!(out, "| {name} | {expected} | {searches} | {found} |")?;
     }
     out.flush()?;
-    Ok(all.iter().all(SearchErrors::is_good) && special.iter().all(Special::is_good))
+    let are_good = all.iter().all(SearchErrors::is_good) && special.iter().all(Special::is_good);
+    Ok(are_good && !all.is_empty())
 }

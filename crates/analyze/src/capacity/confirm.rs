@@ -119,16 +119,16 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 /// still carried: a boundary without a slope is a cliff, and those of real servers move by several
 /// percent within minutes.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
-    let overloaded = trials.iter().filter(|trial| overload(order, trial).is_some());
-    let carried = overloaded.filter_map(|trial| carried_share(trial)).min_by(f64::total_cmp);
+    let overloaded: Vec<&&Trial> =
+        trials.iter().filter(|trial| overload(order, trial).is_some()).collect();
+    let carried = overloaded.iter().filter_map(|trial| carried_share(trial));
     let by_default = STEP_DOWN.powi(attempt.cast_signed());
-    if let Some(share) = carried {
+    if let Some(share) = carried.min_by(f64::total_cmp) {
         return (share * BELOW_CARRIED).clamp(LARGEST_RETREAT, by_default);
     }
     let bounds = (0..order.conditions.len()).filter_map(|it| upper_bound(order, it, trials));
     let worst = bounds.fold(1.0, f64::max);
-    let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
-    match slope.filter(|slope| *slope > 0.0 && !is_overloaded) {
+    match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
         Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
         None => by_default,
     }

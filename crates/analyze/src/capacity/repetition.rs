@@ -9,16 +9,16 @@ const ERROR: f64 = 0.02;
 
 /// Compares the result of a search with the one that it repeats.
 ///
+/// A confirmed value contradicts a search in which a value that is not larger did not hold in its
+/// hold, or which missed a lower bound, also if the estimates agree.
+///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to ±2 % of its
 /// estimate at least. At other boundaries, and where an estimate is missing, the ranges from the
-/// confirmed value up to the smallest one that failed must overlap. Without two ranges the results
-/// agree if all values passed in both, or all failed; and a confirmed value contradicts a search in
-/// which all values fail.
-///
-/// A confirmed value contradicts a search whose hold failed or whose lower bound was not met, also
-/// if the estimates agree.
+/// confirmed value up to the smallest one that failed must overlap, each widened by 2 %. Without two
+/// ranges the results agree if all values passed in both, or all failed; and a confirmed value
+/// contradicts a search in which all values fail.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
-    if is_refuted(first) != is_refuted(second) && is_kept(first) != is_kept(second) {
+    if refutes(first, second) || refutes(second, first) {
         return RepetitionOutcome::Contradicts;
     }
     let both = |range: fn(&Capacity) -> Option<Interval>| range(first).zip(range(second));
@@ -42,15 +42,15 @@ pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome
     }
 }
 
-/// Returns true if the search confirmed a value and then found that it does not hold, or misses a
-/// lower bound.
-fn is_refuted(capacity: &Capacity) -> bool {
-    has(capacity, |it| matches!(it, Irregular::HoldFailed { .. } | Irregular::Unmet { .. }))
+/// Returns true if a search shows that a value which another one confirmed does not hold.
+fn refutes(one: &Capacity, other: &Capacity) -> bool {
+    let Some(kept) = other.sustained.filter(|_| !has(other, is_unmet)) else { return false };
+    has(one, is_unmet)
+        || has(one, |it| matches!(it, Irregular::HoldFailed { value } if *value <= kept))
 }
 
-/// Returns true if the search confirmed a value that meets all conditions.
-fn is_kept(capacity: &Capacity) -> bool {
-    capacity.sustained.is_some() && !is_refuted(capacity)
+fn is_unmet(why: &Irregular) -> bool {
+    matches!(why, Irregular::Unmet { .. })
 }
 
 fn has(capacity: &Capacity, wanted: impl Fn(&Irregular) -> bool) -> bool {
@@ -74,7 +74,7 @@ fn widened(capacity: &Capacity) -> Option<Interval> {
 /// somewhere in it, and may move from one minute to the next.
 fn range(capacity: &Capacity) -> Option<Interval> {
     let (low, high) = capacity.sustained.zip(capacity.fails)?;
-    Some(Interval { low, high })
+    Some(Interval { low: low * (1.0 - ERROR), high: high * (1.0 + ERROR) })
 }
 
 #[cfg(test)]
@@ -137,6 +137,10 @@ mod tests {
         let outcome = |second| repeat_capacity(&first, &second);
         assert_eq!(outcome(cliff(68_660.0, 74_004.0)), RepetitionOutcome::Holds);
         assert_eq!(outcome(cliff(60_000.0, 62_000.0)), RepetitionOutcome::Contradicts);
+        // Cliffs that are known to half a percent, 1.5 % and 8 % apart.
+        assert_eq!(repeat_capacity(&cliff(800.0, 804.0), &cliff(816.0, 820.0)), RepetitionOutcome::Holds);
+        let apart = repeat_capacity(&cliff(800.0, 804.0), &cliff(866.0, 870.0));
+        assert_eq!(apart, RepetitionOutcome::Contradicts);
         let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
         assert_eq!(outcome(unconfirmed), RepetitionOutcome::Undecided);
     }
@@ -150,6 +154,8 @@ mod tests {
         };
         let expected = (RepetitionOutcome::Contradicts, RepetitionOutcome::Holds);
         assert_eq!(failed(Irregular::HoldFailed { value: 760.0 }, None), expected);
+        let higher = Irregular::HoldFailed { value: 768.0 };
+        assert_eq!(failed(higher, None).0, RepetitionOutcome::Holds, "760 may hold where 768 fails");
         assert_eq!(failed(Irregular::Unmet { condition: 1 }, Some(760.0)), expected);
         let spent = Irregular::BudgetSpent { phase: Phase::Confirm(1) };
         assert_eq!(failed(spent, None).0, RepetitionOutcome::Holds, "nothing was refuted");

@@ -6,7 +6,7 @@ use workload::question::VariedLoad;
 
 use super::judge::judge;
 use super::order::CapacityOrder;
-use super::outcome::TrialOutcome;
+use super::outcome::{FailReason, TrialOutcome};
 use super::result::{Irregular, JudgedTrial, TrialRequest};
 use super::trial::{Phase, Trial};
 
@@ -137,8 +137,9 @@ impl<'a> Replay<'a> {
         Err(Pause::Irregular(Irregular::GeneratorLimited { value }))
     }
 
-    /// Returns the outcome at this value. An undecided trial is repeated with twice the length, at
-    /// most `extensions` times, and all trials at the value are judged together.
+    /// Returns the outcome at this value. A trial that is undecided, or has nothing to judge, is
+    /// repeated with twice the length, at most `extensions` times, and all trials at the value are
+    /// judged together.
     ///
     /// # Errors
     /// As for [`Replay::valid_trial`].
@@ -152,7 +153,7 @@ impl<'a> Replay<'a> {
         let mut trials = vec![self.valid_trial(value, phase, window)?];
         for _ in 0..extensions {
             let outcome = judge(self.order, &trials);
-            if !matches!(outcome, TrialOutcome::Undecided { .. }) {
+            if !is_open(&outcome) {
                 return Ok(outcome);
             }
             window = window + window;
@@ -253,3 +254,12 @@ pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
     let scale = 10f64.powi(digits);
     (value * scale).round() / scale
 }
+/// Returns true if a longer trial may tell more. A job with few requests may have none in a short
+/// one.
+fn is_open(outcome: &TrialOutcome) -> bool {
+    match outcome {
+        TrialOutcome::Undecided { .. } | TrialOutcome::Fail(FailReason::Missing { .. }) => true,
+        TrialOutcome::Pass | TrialOutcome::Fail(_) | TrialOutcome::Invalid(_) => false,
+    }
+}
+

@@ -209,7 +209,7 @@ fn condition_that_nothing_can_be_measured_for_is_named() {
     let document = found(&text, 3);
     let capacity = &document["capacity"];
     assert_eq!(capacity["irregular"], "not measured", "{capacity}");
-    assert_eq!(capacity["trials"], 1);
+    assert_eq!(capacity["trials"], 2, "a longer trial may have requests: {capacity}");
     let words = "Irregular: a trial has nothing to judge `p99(late) < 20ms` by";
     assert!(document["answer"].to_string().contains(words), "{}", document["answer"]);
 }

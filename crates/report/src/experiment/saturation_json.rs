@@ -9,6 +9,8 @@ use super::saturation::{SaturationStepView, SaturationView};
 /// Returns the object of a search; the numbers are null if it found no load.
 pub(super) fn saturation(view: &SaturationView) -> Value {
     let found = view.found();
+    // A first step has nothing that its throughput could be compared with.
+    let measured = found.filter(|it| it.kind != SaturationKind::AllOverloaded);
     let question = &view.question;
     let is_rate = matches!(question.vary, VariedLoad::Rate { .. });
     json!({
@@ -18,7 +20,7 @@ pub(super) fn saturation(view: &SaturationView) -> Value {
         "until": question.until.to_string(),
         "outcome": outcome(view.next),
         "value": found.map(|it| it.value),
-        "measured_percent": found.map(|it| it.measured * 100.0),
+        "measured_percent": measured.map(|it| it.measured * 100.0),
         "sentence": view.sentence().or_else(|| view.failure()),
         "steps": view.steps.iter().map(|it| step(view, it)).collect::<Vec<Value>>(),
     })
