@@ -25,6 +25,10 @@ const SPARE_OF_MANY: [&str; 4] = ["service p99", "response p50", "offered", "req
 /// Most lines of errors.
 const ERRORS: usize = 5;
 
+/// Most caveats of many jobs, and most names of jobs in one.
+const CAVEATS: usize = 5;
+const NAMES: usize = 3;
+
 /// A job with the numbers that decide whether it did well.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobBlock {
@@ -114,9 +118,46 @@ pub(super) fn errors(jobs: &[&JobSummary]) -> Vec<Line> {
     if let Some(others @ [_, ..]) = all.get(ERRORS..) {
         let errors: u64 = others.iter().map(|failure| failure.error.count).sum();
         let codes = count(others.len() as u64, "other code");
-        lines.push(Line::new("", format!("and {} of {codes}", grouped(errors))));
+        lines.push(Line::new("", format!("and {} with {codes}", count(errors, "more error"))));
     }
     lines
+}
+
+/// Returns the first texts that [`errors`] shows.
+pub(super) fn shown_texts(jobs: &[&JobSummary]) -> Vec<String> {
+    merged(jobs).into_iter().take(ERRORS).filter_map(|failure| failure.error.text).collect()
+}
+
+/// Returns the caveats of many jobs, each once with the jobs that it is about.
+pub(super) fn caveats_of_many(jobs: &[&JobSummary]) -> Vec<Remark> {
+    let mut all: Vec<(Remark, Vec<&str>)> = Vec::new();
+    for job in jobs {
+        for caveat in caveats(job) {
+            match all.iter_mut().find(|(known, _)| *known == caveat) {
+                Some((_, names)) => names.push(&job.name),
+                None => all.push((caveat, vec![&job.name])),
+            }
+        }
+    }
+    let more = all.len().saturating_sub(CAVEATS);
+    let remark = |(caveat, names): (Remark, Vec<&str>)| match caveat {
+        Remark::Note(text) => Remark::Note(format!("{}: {text}", some_of(&names))),
+        other => other,
+    };
+    let mut remarks: Vec<Remark> = all.into_iter().take(CAVEATS).map(remark).collect();
+    if more > 0 {
+        remarks.push(Remark::Note(format!("{} in the whole answer", count(more as u64, "more caveat"))));
+    }
+    remarks
+}
+
+/// Lists some names: `a, b, c and 7 others`.
+fn some_of(names: &[&str]) -> String {
+    let listed: Vec<String> = names.iter().take(NAMES).map(|name| format!("[{name}]")).collect();
+    match names.len().saturating_sub(NAMES) {
+        0 => listed.join(", "),
+        others => format!("{} and {}", listed.join(", "), count(others as u64, "other")),
+    }
 }
 
 /// The errors with one class and code.
@@ -209,7 +250,7 @@ pub(super) fn overview(jobs: &[JobSummary]) -> Table {
     let mut table = Table::new(titles).with_optional_columns(&SPARE_OF_MANY);
     for job in jobs {
         let response = |name| match job.is_withheld(Kind::Response) {
-            true => Cell::Missing,
+            true => Cell::from("withheld"),
             false => time(job.response.quantile_ns(name)),
         };
         let head = [

@@ -139,16 +139,12 @@ impl EventsSection {
         EventsSection::listed(view, &view.evidence.events.iter().collect::<Vec<_>>(), EVENTS)
     }
 
-    /// Returns the events whose texts are not among the errors of the jobs.
-    pub(super) fn short(view: &View) -> EventsSection {
-        let is_told = |event: &Event| {
-            let job = event.account.and_then(|account| view.summary.jobs.get(account.index()));
-            let errors = job.iter().flat_map(|job| &job.errors_by_code);
-            event.kind == EventKind::FirstError
-                && errors.filter_map(|error| error.text.as_ref()).any(|text| *text == event.text)
-        };
+    /// Returns the events but for first errors whose texts are shown elsewhere.
+    pub(super) fn short(view: &View, shown: &[String]) -> EventsSection {
+        let is_shown =
+            |event: &Event| event.kind == EventKind::FirstError && shown.contains(&event.text);
         let others: Vec<&Event> =
-            view.evidence.events.iter().filter(|event| !is_told(event)).collect();
+            view.evidence.events.iter().filter(|event| !is_shown(event)).collect();
         EventsSection::listed(view, &others, SHORT_EVENTS)
     }
 

@@ -8,7 +8,7 @@ use base::AccountId;
 use record::Counts;
 use workload::JobOrPart;
 
-use super::block::{JobBlock, errors, overview, requests};
+use super::block::{JobBlock, caveats_of_many, errors, overview, requests, shown_texts};
 use super::headline::Headline;
 use super::job::{JobSection, histogram};
 use super::limiter::LimiterSection;
@@ -38,6 +38,8 @@ pub struct ShortAnswer {
     pub overview: Table,
     /// Errors of these jobs.
     pub errors: Vec<Line>,
+    /// Caveats for the numbers of these jobs.
+    pub notes: Vec<Remark>,
     /// Distribution of the response times of a job that is alone; else empty.
     pub histogram: Vec<Bin>,
     /// A row for each load, if there is no job or a table lacks rows; else empty.
@@ -89,13 +91,17 @@ impl ShortAnswer {
             },
             overview: overview(in_table),
             errors: if are_many { errors(&whole) } else { Vec::new() },
+            notes: if are_many { caveats_of_many(&whole) } else { Vec::new() },
             histogram: match jobs.len() {
                 1 => histogram(view, AccountId(0), BINS),
                 _ => Vec::new(),
             },
             loads,
             remarks_on_loads,
-            events: EventsSection::short(view),
+            events: EventsSection::short(view, &match are_many {
+                true => shown_texts(&whole),
+                false => summaries.iter().flat_map(|job| shown_texts(&[job])).collect(),
+            }),
             limiter: match has_jobs {
                 true => limiter.short_remarks.clone(),
                 // Without jobs, the limiter is the answer.

@@ -16,6 +16,7 @@ pub(super) fn write(canvas: &mut Canvas, page: &Page) {
     short.blocks.iter().for_each(|block| write_block(canvas, block));
     canvas.part(&short.overview);
     canvas.lines(2, &short.errors);
+    canvas.remarks(&short.notes);
     let picture = shape::picture(&short.histogram, canvas.room());
     canvas.part(&picture);
     canvas.part(&short.loads);

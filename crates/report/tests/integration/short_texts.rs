@@ -133,9 +133,18 @@ fn rare_errors_are_counted_and_each_text_is_whole() {
     errors[0].text = Some(format!("{long}end"));
     let code = |n| base::Code::new(&format!("X{n}"));
     errors.extend((0..7).map(|n| analyze::ErrorSummary { count: 1, code: code(n), ..one.clone() }));
+    errors.last_mut().unwrap().text = Some("password refused".to_owned());
+    view.evidence.events.push(Event {
+        at: Nanos::from_secs(9),
+        account: Some(base::AccountId(0)),
+        kind: EventKind::FirstError,
+        error: None,
+        text: "password refused".to_owned(),
+    });
     let said = said(&view);
     assert!(said.contains(&format!("{long}end")), "{said}");
-    assert!(said.contains("and 5 of 5 other codes"), "{said}");
+    assert!(said.contains("and 5 more errors with 5 other codes"), "{said}");
+    assert!(said.contains("password refused"), "no other line has this text: {said}");
 }
 
 #[test]
@@ -226,7 +235,7 @@ fn many_jobs_are_a_table_with_their_failures() {
     let shown = short_text(&view, &SCREEN);
     assert_eq!(shown.lines().filter(|line| line.starts_with("  job")).count(), 12, "{shown}");
     assert!(!shown.contains("errors") && !shown.contains("unsent"), "{shown}");
-    assert!(!shown.contains("[job0]"), "{shown}");
+    assert!(!shown.contains("\n[job0]"), "{shown}");
     let job = &mut view.summary.jobs[1];
     job.counts.balance = Balance::of(90, 7, 0, 3);
     job.errors_by_code = vec![analyze::ErrorSummary {
@@ -243,6 +252,12 @@ fn many_jobs_are_a_table_with_their_failures() {
     assert!(shown.contains(errors), "{shown}");
     let sum = "\n11 jobs  1,100 scheduled: 1,090 completed, 7 errors, 3 unsent\n";
     assert!(shown.contains(sum), "{shown}");
+    let job = &mut view.summary.jobs[2];
+    job.exceeds_capacity = true;
+    let shown = short_text(&view, &SCREEN);
+    assert!(shown.contains("[job2]: withheld: beyond the capacity"), "{shown}");
+    let row = shown.lines().find(|line| line.starts_with("  job2 ")).unwrap();
+    assert!(row.contains("withheld"), "{shown}");
     let same = view.summary.jobs[1].errors_by_code.clone();
     view.summary.jobs[4].errors_by_code = same;
     let shown = short_text(&view, &SCREEN);
