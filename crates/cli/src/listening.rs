@@ -29,6 +29,15 @@ impl Served {
         }
     }
 
+    /// Returns the most connections at once. Those of a run share its processors.
+    fn connections(self) -> usize {
+        match self {
+            Served::Records => Limits::default().connections,
+            Served::Run => 16,
+            Served::Metrics => 4,
+        }
+    }
+
     /// Returns the sentence about other machines that can reach the address.
     fn warning(self) -> &'static str {
         match self {
@@ -49,7 +58,8 @@ pub(crate) fn bind(listen: &ListenAddress, served: Served) -> Result<Server, Com
         .map_err(|error| Complaint::new(format!("cannot draw a token from the kernel: {error}")))?;
     let script = (served == Served::Run).then_some(SCRIPT_SOURCE);
     let policy = Policy { style: Some(STYLE_SOURCE), script };
-    let settings = Settings { listen: listen.clone(), limits: Limits::default(), token, policy };
+    let limits = Limits { connections: served.connections(), ..Limits::default() };
+    let settings = Settings { listen: listen.clone(), limits, token, policy };
     let option = served.option();
     let server = Server::bind(settings).map_err(|error| cannot_listen(listen, option, &error))?;
     if !server.is_local() {

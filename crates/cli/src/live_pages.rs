@@ -10,6 +10,7 @@ use serve::{
 };
 
 use crate::args::RunArgs;
+use crate::commands::order::quoted;
 use crate::complain::Complaint;
 use crate::display::{Display, Watcher};
 use crate::listening::{self, Served};
@@ -145,7 +146,8 @@ impl LiveServers {
         if let Some(server) = self.metrics {
             server.start(Arc::new(MetricsPages { watcher: display.watcher() })).map_err(failed)?;
         }
-        let end = format!("`assay report {}` prints the answer", record.display());
+        let record = quoted(&record.display().to_string());
+        let end = format!("`assay report {record}` prints the answer");
         let pages = LivePages { watcher: Arc::new(display.watcher()), end };
         let run = self.run.map(|server| server.start(Arc::new(pages)));
         Ok(LiveViewers(run.transpose().map_err(failed)?))

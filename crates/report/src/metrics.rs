@@ -4,16 +4,17 @@ use std::fmt::{Display, Write as _};
 
 use record::{Live, LiveJob};
 
-/// Formats the figures of a run; `names` are those of its jobs. Before the first figures, there is
-/// only the workload.
-pub fn metrics(workload: &str, names: &[String], live: Option<&Live>) -> String {
+/// Formats the figures of a run; `names` are those of its jobs, and `None` for a part of a mix, whose
+/// requests are also those of the mix. Before the first figures, there is only the workload.
+pub fn metrics(workload: &str, names: &[Option<String>], live: Option<&Live>) -> String {
     let mut out = Metrics::default();
     out.family("assay_run_info", "gauge", "The run: 1, with its workload as a label.");
     out.sample("assay_run_info", &[("workload", workload)], 1);
     let Some(live) = live else { return out.0 };
     out.family("assay_run_seconds", "gauge", "Time of the figures since time zero.");
     out.sample("assay_run_seconds", &[], live.at.as_secs_f64());
-    let jobs: Vec<(&str, &LiveJob)> = names.iter().map(String::as_str).zip(&live.jobs).collect();
+    let jobs = names.iter().zip(&live.jobs).filter_map(|(name, job)| Some((name.as_deref()?, job)));
+    let jobs: Vec<(&str, &LiveJob)> = jobs.collect();
     out.family("assay_requests_due_total", "counter", "Requests that came due.");
     for (name, job) in &jobs {
         out.sample("assay_requests_due_total", &[("job", name)], job.counts.arrivals);
@@ -116,8 +117,9 @@ mod tests {
             counts: Counts { arrivals: 10, balance, ..Counts::default() },
             response: Some(Box::new(response)),
         };
-        let live = Live { interval: 1, at: Nanos::from_secs(2), jobs: vec![job] };
-        let names = vec!["re\"ad\\".to_owned()];
+        let part = job.clone();
+        let live = Live { interval: 1, at: Nanos::from_secs(2), jobs: vec![job, part] };
+        let names = vec![Some("re\"ad\\".to_owned()), None];
         let text = metrics("shop.ini", &names, Some(&live));
         let name = "job=\"re\\\"ad\\\\\"";
         for line in [
@@ -136,6 +138,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|known| known == line), "{line} is not in:\n{text}");
         }
+        assert_eq!(text.matches("_due_total{").count(), 1, "a part is counted in its mix: {text}");
         let first = metrics("shop.ini", &names, None);
         assert!(text.starts_with(&first) && !first.contains("job="), "{first}");
     }

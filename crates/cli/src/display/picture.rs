@@ -199,8 +199,8 @@ pub(super) mod tests {
         State {
             title: "shop.ini on sim:mm1".to_owned(),
             jobs: vec![
-                JobTitle { name: "read".to_owned(), is_open: true },
-                JobTitle { name: "transfer".to_owned(), is_open: false },
+                JobTitle { name: "read".to_owned(), is_open: true, is_part: false },
+                JobTitle { name: "transfer".to_owned(), is_open: false, is_part: false },
             ],
             warmup: Warmup::Lasts(Nanos::from_secs(10)),
             duration: Some(Nanos::from_secs(60)),

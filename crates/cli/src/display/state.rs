@@ -66,6 +66,8 @@ pub(super) struct State {
 pub(super) struct JobTitle {
     pub(super) name: String,
     pub(super) is_open: bool,
+    /// True for a part of a mix.
+    pub(super) is_part: bool,
 }
 
 /// The phase of the run.
@@ -116,6 +118,7 @@ impl State {
         let job = |either: JobOrPart<'_>| JobTitle {
             name: either.name().to_owned(),
             is_open: either.job().has_arrivals(),
+            is_part: matches!(either, JobOrPart::Part(..)),
         };
         State {
             title: format!("{} on {}", order.workload, targets(order)),

@@ -6,7 +6,7 @@ use archive::LiveView;
 use report::LiveRunView;
 
 use super::picture::{COLUMNS, Picture};
-use super::state::{Shared, State};
+use super::state::{JobTitle, Shared, State};
 
 /// A reader of the state of a run. It cannot influence the run.
 pub(crate) struct Watcher(Arc<Shared>);
@@ -25,7 +25,8 @@ impl Watcher {
     /// Returns the metrics of the run in the text format of Prometheus.
     pub(crate) fn metrics(&self) -> String {
         let state = self.0.lock().clone();
-        let names: Vec<String> = state.jobs.into_iter().map(|job| job.name).collect();
+        let name = |job: JobTitle| (!job.is_part).then_some(job.name);
+        let names: Vec<Option<String>> = state.jobs.into_iter().map(name).collect();
         let live = state.live.as_ref().and_then(LiveView::latest);
         report::metrics(&state.title, &names, live.as_deref())
     }

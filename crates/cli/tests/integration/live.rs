@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -46,7 +47,7 @@ impl LiveRun {
     /// Returns the document of the run after its end. A busy machine may make it INVALID.
     fn ends(self) -> Value {
         let ran = self.run.ends();
-        assert!(matches!(ran.code, 0 | 3), "{}: {}", ran.code, ran.stderr);
+        assert!(matches!(ran.code, 0 | 3 | 130), "{}: {}", ran.code, ran.stderr);
         let document = ran.json();
         assert_balanced(&document);
         document
@@ -95,7 +96,7 @@ fn policy_of_the_page_of_a_run_allows_its_own_script() {
 }
 
 #[test]
-fn viewers_that_disappear_or_are_slow_do_not_disturb_the_run() {
+fn run_ends_although_viewers_have_gone_or_do_not_read() {
     let place = Place::with(READ);
     let options = ["--duration", "2s", "--serve=127.0.0.1:0"];
     let live = LiveRun::start(&place, "the run is shown at", &options);
@@ -116,7 +117,7 @@ fn sample(text: &str, name: &str) -> Option<f64> {
 #[test]
 fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
     let place = Place::with(READ);
-    let options = ["--duration", "3s", "--metrics", "127.0.0.1:0"];
+    let options = ["--duration", "60s", "--metrics", "127.0.0.1:0"];
     let live = LiveRun::start(&place, "its metrics are at", &options);
     assert_eq!(live.path, "/metrics");
     let of = |name: &str, more: &str| format!("{name}{{job=\"re<b>ad\"{more}}}");
@@ -127,15 +128,19 @@ fn metrics_of_a_run_agree_with_each_other_and_with_its_answer() {
         if sample(&text, &completed).is_some_and(|count| count > 0.0) {
             break text;
         }
+        std::thread::yield_now();
     };
+    live.run.signal(Signal::SIGINT);
     let answered = sample(&text, &of("assay_response_seconds_count", ""));
     assert_eq!(sample(&text, &completed), answered, "{text}");
     let last = sample(&text, &of("assay_response_seconds_bucket", ",le=\"+Inf\""));
     assert_eq!(last, answered, "{text}");
     let mean = sample(&text, &of("assay_response_seconds_sum", "")).unwrap() / answered.unwrap();
-    assert!((0.000_1..0.1).contains(&mean), "{text}");
-    let all = job(&live.ends(), "re<b>ad")["completed"].as_f64();
-    assert!(sample(&text, &completed) <= all, "{text}");
+    let document = live.ends();
+    let job = job(&document, "re<b>ad");
+    // Two clients of a server that takes 1 ms; a busy machine may be slower.
+    assert!((0.000_5..5.0).contains(&mean), "{text}");
+    assert!(sample(&text, &completed) <= job["completed"].as_f64(), "{text}");
 }
 
 #[test]
