@@ -37,9 +37,12 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
 
-/// Query for the identity of the server and of its database: the same over every address and proxy.
-/// MariaDB has no `server_uuid`.
-const IDENTITY: &str = "select md5(concat_ws(' ', @@hostname, @@port, @@datadir, database()))";
+/// Queries for the identity of the server and of its database: the same over every address and
+/// proxy. MariaDB has no `server_uuid`, but a hash of the machine's network address and the port;
+/// before 10.6.16 and 10.11.6 it has neither.
+const IDENTITY_OF_MARIADB: &str =
+    "select md5(concat_ws(' ', @@server_uid, @@port, @@datadir, database()))";
+const IDENTITY_OF_MYSQL: &str = "select md5(concat_ws(' ', @@server_uuid, database()))";
 
 /// Returns the query for the largest tables by the server's estimate; tables that the user may not
 /// see are missing.
@@ -58,10 +61,20 @@ const FRESH_ESTIMATES: &str = "set session information_schema_stats_expiry = 0";
 impl MysqlConnection {
     pub(super) async fn read_facts(&mut self) -> Vec<(String, String)> {
         let texts = match self.is_mariadb() {
-            true => {
-                [SETTINGS_OF_MARIADB, SOURCES_OF_MARIADB, REPLICAS_OF_MARIADB, FILES_OF_MARIADB]
-            }
-            false => [SETTINGS_OF_MYSQL, SOURCES_OF_MYSQL, REPLICAS_OF_MYSQL, FILES_OF_MYSQL],
+            true => [
+                SETTINGS_OF_MARIADB,
+                SOURCES_OF_MARIADB,
+                REPLICAS_OF_MARIADB,
+                FILES_OF_MARIADB,
+                IDENTITY_OF_MARIADB,
+            ],
+            false => [
+                SETTINGS_OF_MYSQL,
+                SOURCES_OF_MYSQL,
+                REPLICAS_OF_MYSQL,
+                FILES_OF_MYSQL,
+                IDENTITY_OF_MYSQL,
+            ],
         };
         let (site, rt, place) = (Arc::clone(self.site()), self.line.rt.clone(), self.node());
         let mut answers: [Option<Table>; 6] = Default::default();
@@ -71,7 +84,7 @@ impl MysqlConnection {
                 let _ = self.query_text(FRESH_ESTIMATES).await;
             }
             let largest = table_sizes();
-            let texts = texts.into_iter().chain([IDENTITY, largest.as_str()]);
+            let texts = texts.into_iter().chain([largest.as_str()]);
             for (answer, text) in answers.iter_mut().zip(texts) {
                 *answer = self.query_text(text).await.ok();
             }
