@@ -12,6 +12,7 @@ use workload::{Overrides, Plan};
 use crate::args::FileArgs;
 use crate::beside::{WorkloadFolder, folder_of};
 use crate::complain::Complaint;
+use crate::reading::warn_of_secret_settings;
 use crate::workload_file::WorkloadFile;
 use crate::{inputs, trust};
 
@@ -49,6 +50,9 @@ pub(crate) fn read(
     }
     let WorkloadFolder { files, read } = beside;
     let file = ExperimentFile { path, files, parts: read.into_inner(), experiment };
+    if let Some(arm) = file.experiment.arms.first() {
+        warn_of_secret_settings(args, &arm.plan);
+    }
     for arm in file.experiment.cells() {
         check_arm(&file, arm, args, is_virtual)?;
     }
@@ -108,6 +112,28 @@ fn check_saturation(file: &ExperimentFile, is_virtual: bool) -> Result<(), Compl
     }
 }
 
+/// Refuses an arm that sets a parameter of a password: the differences of arms are what an answer
+/// and its record show.
+fn refuse_secrets(arm: &Arm) -> Result<(), Complaint> {
+    let is_secret = |one: &&Difference| match one {
+        Difference::Param { name, .. } => arm.plan.is_secret(name),
+        _ => false,
+    };
+    match arm.differences.iter().find(is_secret) {
+        None => Ok(()),
+        Some(one) => {
+            let sentence = format!(
+                "{}: `{}` sets a password, which the answer and the record would show",
+                arm.heading(),
+                one.key()
+            );
+            let help = "leave the password out of `url`, and set ASSAY_PASSWORD, or use \
+                        ~/.pgpass or ~/.my.cnf";
+            Err(Complaint::new(sentence).help(help))
+        }
+    }
+}
+
 /// Checks the target, the inputs and the permissions of an arm.
 fn check_arm(
     file: &ExperimentFile,
@@ -118,6 +144,8 @@ fn check_arm(
     let of_arm = |sentence: String| Complaint::new(format!("{}: {sentence}", arm.heading()));
     let workload = file.workload_of(arm.plan.clone());
     let url = args.url.clone().filter(|_| is_url_typed(arm, args));
+    refuse_secrets(arm)?;
+    trust::check_options(&workload, arm, args)?;
     trust::check_files(&workload, &FileArgs { url, ..args.clone() })?;
     if is_virtual && [true, false].iter().any(|before| arm.commands(*before).next().is_some()) {
         let sentence = "programs before and after its runs take real time".to_owned();

@@ -60,7 +60,8 @@ struct InputReader {
     folder: PathBuf,
     /// Values that no kept text contains.
     secrets: Vec<Secrets>,
-    /// True if a URL in the files of the workload may contain a password.
+    /// True if a URL or a parameter in the files of the workload may contain a password; one that
+    /// the command line replaces is in no plan.
     has_password: bool,
 }
 
@@ -70,7 +71,9 @@ impl InputReader {
         InputReader {
             folder: folder_of(first),
             secrets: plans.iter().map(|plan| plan.secrets()).collect(),
-            has_password: plans.iter().any(|plan| targets(plan).any(has_password)),
+            has_password: plans
+                .iter()
+                .any(|plan| !plan.secrets().is_empty() || targets(plan).any(has_password)),
         }
     }
 

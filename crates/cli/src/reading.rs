@@ -101,7 +101,7 @@ pub(crate) fn warn_of_password(url: Option<&Url>) {
 }
 
 /// Warns of a secret parameter given with `--set`, for the same reason.
-fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
+pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
     if let Some(name) = names.next() {
         let sentence = format!(

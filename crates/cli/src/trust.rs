@@ -107,6 +107,30 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     Ok(())
 }
 
+/// Refuses an arm whose options of the URL lead to files outside the folder: they are the file's,
+/// also if the URL is typed.
+///
+/// # Errors
+/// An option leads to such a file. The error names the option and the flag that allows it.
+pub(crate) fn check_options(
+    file: &WorkloadFile,
+    arm: &Arm,
+    args: &FileArgs,
+) -> Result<(), Complaint> {
+    if args.allow_files {
+        return Ok(());
+    }
+    for one in &arm.differences {
+        let Difference::Option { name, value } = one else { continue };
+        if is_path(name, value) {
+            let (key, path) = (format!("`{}` of {}", one.key(), arm.heading()), Path::new(value));
+            let allowed = confine::is_below_here(path);
+            allowed.map_err(|error| refused(file, &key, path, &error))?;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a remote server that would receive a password meant for any server.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
     let (owner, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
@@ -153,9 +177,13 @@ fn is_given_a_password(target: &Target) -> bool {
 
 /// Returns the local files that the options of a URL name.
 fn paths(target: &Target) -> impl Iterator<Item = &Path> {
-    let is_path = |name: &str, value: &str| PATHS.contains(&name) && value != "ask";
-    let options = target.options.iter().filter(move |(name, value)| is_path(name, value));
+    let options = target.options.iter().filter(|(name, value)| is_path(name, value));
     options.map(|(_, value)| Path::new(value))
+}
+
+/// Returns true if an option of a URL names a local file.
+fn is_path(name: &str, value: &str) -> bool {
+    PATHS.contains(&name) && value != "ask"
 }
 
 fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {

@@ -150,7 +150,7 @@ fn run_args(args: &RepeatArgs, command: &str) -> Result<RunArgs, Complaint> {
     run.allow_commands = args.allow_commands;
     run.quiet = args.quiet;
     // No command of a record has them, unless somebody has written it.
-    (run.op_log, run.resume) = (None, None);
+    (run.op_log, run.resume, run.serve, run.metrics) = (None, None, None, None);
     run.answer = args.answer.clone();
     run.out = args.out.clone();
     Ok(run)

@@ -171,3 +171,35 @@ fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
     assert!(!ran.stderr.contains("s3cr3t_Pa55"), "{}", ran.stderr);
     assert!(ran.stderr.contains("psql -c '(secret)'"), "{}", ran.stderr);
 }
+
+#[test]
+fn invariant_8_a_password_that_an_arm_sets_is_refused_unseen() {
+    let place = Place::with(&of_parameters("query = select 1"));
+    let question = "[question]\nask = Which?\nworkload = w.ini\n";
+    for file in [
+        format!("{question}[arm a]\n[arm b]\nset.pw = {PASSWORD}\n"),
+        format!("{question}[sweep]\nvary = set.pw: {PASSWORD}, other\n"),
+    ] {
+        place.write("e.ini", file);
+        for args in [&["check", "e.ini"][..], &["run", "e.ini", "--out", "e.assay"]] {
+            let ran = place.assay(args).expect(2);
+            assert!(ran.stderr.contains("`set.pw` sets a password"), "{}", ran.stderr);
+            assert_silent("stdout", ran.stdout.as_bytes());
+            assert_silent("stderr", ran.stderr.as_bytes());
+        }
+        assert!(!place.at("e.assay").exists());
+    }
+    place.write("e.ini", format!("{question}[arm a]\n[arm b]\nrate(read) = 20\n"));
+    let ran = place.assay(&["check", "e.ini", "--set", "pw=other"]).expect(0);
+    let warning = "`--set pw=…` can be seen in the list of processes";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+}
+
+/// The file's own value is not in the plan.
+#[test]
+fn invariant_8_a_password_that_the_command_line_replaces_is_in_no_record() {
+    let text = of_parameters("query = create user ann password ${pw}");
+    let place = Place::with(&text.replace("${base}-", ""));
+    place.virtually("sim:mm1", &["--set", "pw=other"]).expect(0);
+    assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
+}

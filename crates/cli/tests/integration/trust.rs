@@ -142,6 +142,22 @@ fn urls_of_the_file_reach_no_file_outside_its_folder() {
 }
 
 #[test]
+fn options_of_an_arm_reach_no_file_outside_its_folder_also_if_the_url_is_typed() {
+    let place = place("duration = 1s\n[a]\nquery = select 1\nrate = 10\n");
+    let question = "[question]\nask = Which?\nworkload = w.ini\n";
+    let line = ["check", "e.ini", "--url", "postgres://ann@127.0.0.1:1/shop?tls=verify"];
+    for (part, key) in [
+        ("[arm a]\n[arm b]\noption.tls-ca = /etc/passwd\n", "`option.tls-ca` of [arm b] leads to"),
+        ("[sweep]\nvary = option.tls-ca: ../victim, ask\n", "`option.tls-ca` of "),
+    ] {
+        place.write("lab/e.ini", format!("{question}{part}"));
+        let ran = assay(&place, &line).expect(2);
+        assert!(ran.stderr.contains(key) && ran.stderr.contains("--allow-files"), "{}", ran.stderr);
+        assay(&place, &[&line[..], &["--allow-files"]].concat()).expect(0);
+    }
+}
+
+#[test]
 fn file_that_is_no_database_is_not_opened_as_one() {
     let place = place("url = sqlite:kept.db\n[a]\nquery = select 1\ncount = 1\n");
     for (content, code) in [("no database", 2), ("SQLite format 2\0", 2), ("", 0)] {

@@ -120,7 +120,7 @@ fn remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
 fn short_remarks(view: &View, limiter: &Limiter) -> Vec<Remark> {
     let mut remarks = answer(view, limiter);
     if limiter.component == Component::Unknown {
-        remarks.extend(observations(&limiter.seen).take(1));
+        remarks.extend(observations(&limiter.seen));
     }
     remarks.extend(missing(view, limiter));
     remarks

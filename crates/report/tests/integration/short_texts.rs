@@ -186,6 +186,9 @@ fn warnings_missed_conditions_and_missing_samples_are_in_the_short_answer() {
     assert!(!limited.contains("Also, "), "only --full has other suspects: {limited}");
     let unknown = self::said(&cases::unknown().view());
     assert!(unknown.contains("Not seen: "), "{unknown}");
+    for words in ["Waits of the active sessions", "Other programs"] {
+        assert!(unknown.contains(words), "{words}: {unknown}");
+    }
 }
 
 #[test]
