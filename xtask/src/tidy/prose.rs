@@ -3,6 +3,9 @@
 
 const LONGEST_LINE: usize = 100;
 
+/// Most lines of the README.
+const README_LINES: usize = 150;
+
 /// The sections of a version in Keep a Changelog.
 const SECTIONS: [&str; 6] = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
 
@@ -15,6 +18,10 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     let is_quoted = path.contains("/corpus/");
     if path.ends_with(".md") && !is_quoted {
         complaints.extend(check_width(path, text));
+    }
+    let lines = text.lines().count();
+    if path == "README.md" && lines > README_LINES {
+        complaints.push(format!("{path}: {lines} lines, {README_LINES} are enough"));
     }
     if path == "CHANGELOG.md" {
         complaints.extend(check_changelog(path, text));
@@ -136,6 +143,14 @@ mod tests {
         assert_eq!(check("a.md", &after), [complaint.replace(":1:", ":3:")]);
         assert_eq!(check("fuzz/corpus/a.md", &long), [""; 0]);
         assert_eq!(check("a.txt", &long), [""; 0]);
+    }
+
+    #[test]
+    fn readme_that_grows_is_noticed() {
+        assert_eq!(check("README.md", &"line\n".repeat(150)), [""; 0]);
+        let complaint = "README.md: 151 lines, 150 are enough";
+        assert_eq!(check("README.md", &"line\n".repeat(151)), [complaint]);
+        assert_eq!(check("docs/a.md", &"line\n".repeat(151)), [""; 0]);
     }
 
     #[test]
