@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use archive::{Archive, RecordErrorKind};
+use archive::{Archive, ExperimentContent, RecordErrorKind};
 use base::WallTime;
 use record::environment::{LABEL, known};
 use report::page::{Remark, VerdictPosition};
@@ -72,7 +72,11 @@ impl RecordList {
         let found = self.search()?;
         // An index with some of the entries is as good as one with all of them.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = |file: &&FoundFile| index.get(&file.name, file.key).is_some();
+        // A file that could not be read may be readable now: too many files were open, say.
+        let is_known = |file: &&FoundFile| {
+            let row = index.get(&file.name, file.key);
+            row.is_some_and(|row| row.state != RowState::Unreadable)
+        };
         let new: Vec<&FoundFile> = found.iter().filter(|file| !is_known(file)).collect();
         if !new.is_empty() {
             keep_memory();
@@ -198,8 +202,12 @@ fn headline(page: &Page) -> String {
 }
 
 fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
-    let damaged =
-        |_| Skip { reason: SkipReason::Damaged, details: "its question or its runs".to_owned() };
+    // What cannot be read is told apart from what contradicts itself.
+    ExperimentContent::read(path)?;
+    let damaged = |error: Complaint| Skip {
+        reason: SkipReason::Damaged,
+        details: error.text().to_owned(),
+    };
     let view = experiment::view(path).map_err(damaged)?;
     let is_over = view.state != report::ExperimentState::Interrupted;
     let first = view.runs.first().map(|run| Archive::open_run(path, run.number)).transpose()?;

@@ -29,7 +29,7 @@ impl RecordedPages {
         RecordedPages { list, making: Mutex::new(()) }
     }
 
-    fn history(&self, search: &str, page: usize) -> Result<Response, Response> {
+    fn list(&self, search: &str, page: usize) -> Result<Response, Response> {
         let refreshed = self.list.refresh().map_err(|error| failed(&error))?;
         let folder = self.list.folder().display().to_string();
         let view = view(folder, refreshed.rows, search, page);
@@ -76,7 +76,7 @@ impl Pages for RecordedPages {
     fn answer(&self, route: &Route) -> Answer {
         let _turn = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let made = match route {
-            Route::Home { search, page } => self.history(search, *page),
+            Route::Home { search, page } => self.list(search, *page),
             Route::Report { record, run } => self.report(record, *run),
             Route::Overlay { records } => self.overlay(records),
             Route::Events | Route::Metrics => Err(Route::missing()),

@@ -58,7 +58,7 @@ fn found(view: &FolderView) -> String {
 
 fn table(view: &FolderView) -> String {
     let mut out = String::from(
-        "<form method=\"get\" action=\"overlay\">\n<p><button>Overlay a and b</button></p>\n\
+        "<form method=\"get\" action=\"overlay\">\n<p><button>Compare a and b</button></p>\n\
          <div class=\"table\" role=\"region\" aria-label=\"Records\" tabindex=\"0\">\n<table>\n\
          <thead><tr>",
     );
