@@ -57,12 +57,12 @@ impl Display {
             ProgressStyle::Nothing => None,
             ProgressStyle::WhatFits if stderr::is_terminal() => {
                 shared.lock().is_painted = true;
-                Some(terminal::start(Arc::clone(&shared)))
+                terminal::start(Arc::clone(&shared))
             }
-            ProgressStyle::WhatFits => Some(plain::start(Arc::clone(&shared))),
+            ProgressStyle::WhatFits => plain::start(Arc::clone(&shared)),
             ProgressStyle::Lines(reports) => {
                 shared.lock().reports = reports;
-                Some(plain::start(Arc::clone(&shared)))
+                plain::start(Arc::clone(&shared))
             }
         };
         Display { shared, painter: Mutex::new(painter) }

@@ -12,7 +12,6 @@ use workload::{Overrides, Plan};
 use crate::args::FileArgs;
 use crate::beside::{WorkloadFolder, folder_of};
 use crate::complain::Complaint;
-use crate::reading::warn_of_secret_settings;
 use crate::workload_file::WorkloadFile;
 use crate::{inputs, trust};
 
@@ -51,7 +50,7 @@ pub(crate) fn read(
     let WorkloadFolder { files, read } = beside;
     let file = ExperimentFile { path, files, parts: read.into_inner(), experiment };
     if let Some(arm) = file.experiment.arms.first() {
-        warn_of_secret_settings(args, &arm.plan);
+        trust::warn_of_secret_settings(args, &arm.plan);
     }
     for arm in file.experiment.cells() {
         check_arm(&file, arm, args, is_virtual)?;
@@ -122,9 +121,9 @@ fn refuse_secrets(arm: &Arm) -> Result<(), Complaint> {
     match arm.differences.iter().find(is_secret) {
         None => Ok(()),
         Some(one) => {
+            // Without the heading of the arm, which at a point of a sweep has the value.
             let sentence = format!(
-                "{}: `{}` sets a password, which the answer and the record would show",
-                arm.heading(),
+                "`{}` sets a password, which the answer and the record would show",
                 one.key()
             );
             let help = "leave the password out of `url`, and set ASSAY_PASSWORD, or use \

@@ -76,7 +76,7 @@ fn workload(
     let is_virtual = reading.is_virtual;
     let file = read_plan(args, source, path, overrides, reading)?;
     trust::check_files(&file, args)?;
-    warn_of_secret_settings(args, &file.plan);
+    trust::warn_of_secret_settings(args, &file.plan);
     warn_of_idle_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
@@ -96,18 +96,6 @@ pub(crate) fn warn_of_password(url: Option<&Url>) {
     if has_password {
         let sentence = "the password on the command line can be seen in the list of processes: \
                         leave it out";
-        Complaint::warning(sentence).print();
-    }
-}
-
-/// Warns of a secret parameter given with `--set`, for the same reason.
-pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
-    let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
-    if let Some(name) = names.next() {
-        let sentence = format!(
-            "the password in `--set {name}=…` can be seen in the list of processes: write it into \
-             the file, or leave it out of `url` and set ASSAY_PASSWORD"
-        );
         Complaint::warning(sentence).print();
     }
 }

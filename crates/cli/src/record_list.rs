@@ -204,10 +204,8 @@ fn headline(page: &Page) -> String {
 fn of_experiment(path: &Path, name: &str) -> Result<FolderRow, Skip> {
     // What cannot be read is told apart from what contradicts itself.
     ExperimentContent::read(path)?;
-    let damaged = |error: Complaint| Skip {
-        reason: SkipReason::Damaged,
-        details: error.text().to_owned(),
-    };
+    let damaged =
+        |error: Complaint| Skip { reason: SkipReason::Damaged, details: error.text().to_owned() };
     let view = experiment::view(path).map_err(damaged)?;
     let is_over = view.state != report::ExperimentState::Interrupted;
     let first = view.runs.first().map(|run| Archive::open_run(path, run.number)).transpose()?;

@@ -107,6 +107,18 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     Ok(())
 }
 
+/// Warns of a secret parameter given with `--set`, which every list of processes shows.
+pub(crate) fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
+    let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
+    if let Some(name) = names.next() {
+        let sentence = format!(
+            "the password in `--set {name}=…` can be seen in the list of processes: write it into \
+             the file, or leave it out of `url` and set ASSAY_PASSWORD"
+        );
+        Complaint::warning(sentence).print();
+    }
+}
+
 /// Refuses an arm whose options of the URL lead to files outside the folder: they are the file's,
 /// also if the URL is typed.
 ///

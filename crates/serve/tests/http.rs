@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use base::Nanos;
 use serve::{
@@ -224,6 +225,15 @@ fn slow_request_is_given_up() {
     let limits = Limits { head: Nanos::from_millis(50), ..Limits::default() };
     let server = Running::with(limits, Arc::new(Echo));
     assert_code(&server.send("GET / HTTP/1.1\r\nHost"), 408);
+    // One byte after the other: the limit holds for all of them.
+    let mut stream = server.connect();
+    stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    let mut first = [0u8; 12];
+    let is_answered = (0..10_000).any(|_| {
+        let _ = stream.write_all(b"x");
+        stream.read_exact(&mut first).is_ok()
+    });
+    assert!(is_answered && &first == b"HTTP/1.1 408", "{}", String::from_utf8_lossy(&first));
 }
 
 #[test]

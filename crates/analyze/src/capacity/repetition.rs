@@ -14,8 +14,8 @@ const ERROR: f64 = 0.02;
 ///
 /// Two estimates of smooth boundaries agree if their intervals overlap, each widened to ±2 % of its
 /// estimate at least. At other boundaries, and where an estimate is missing, the ranges from the
-/// confirmed value up to the smallest one that failed must overlap, each widened by 2 %. Without two
-/// ranges the results agree if all values passed in both, or all failed; and a confirmed value
+/// confirmed value up to the smallest one that failed must overlap, each widened by 2 %. Without
+/// two ranges the results agree if all values passed in both, or all failed; and a confirmed value
 /// contradicts a search in which all values fail.
 pub fn repeat_capacity(first: &Capacity, second: &Capacity) -> RepetitionOutcome {
     if refutes(first, second) || refutes(second, first) {
@@ -138,7 +138,10 @@ mod tests {
         assert_eq!(outcome(cliff(68_660.0, 74_004.0)), RepetitionOutcome::Holds);
         assert_eq!(outcome(cliff(60_000.0, 62_000.0)), RepetitionOutcome::Contradicts);
         // Cliffs that are known to half a percent, 1.5 % and 8 % apart.
-        assert_eq!(repeat_capacity(&cliff(800.0, 804.0), &cliff(816.0, 820.0)), RepetitionOutcome::Holds);
+        assert_eq!(
+            repeat_capacity(&cliff(800.0, 804.0), &cliff(816.0, 820.0)),
+            RepetitionOutcome::Holds
+        );
         let apart = repeat_capacity(&cliff(800.0, 804.0), &cliff(866.0, 870.0));
         assert_eq!(apart, RepetitionOutcome::Contradicts);
         let unconfirmed = Capacity { sustained: None, ..cliff(1.0, 74_004.0) };
@@ -155,7 +158,11 @@ mod tests {
         let expected = (RepetitionOutcome::Contradicts, RepetitionOutcome::Holds);
         assert_eq!(failed(Irregular::HoldFailed { value: 760.0 }, None), expected);
         let higher = Irregular::HoldFailed { value: 768.0 };
-        assert_eq!(failed(higher, None).0, RepetitionOutcome::Holds, "760 may hold where 768 fails");
+        assert_eq!(
+            failed(higher, None).0,
+            RepetitionOutcome::Holds,
+            "760 may hold where 768 fails"
+        );
         assert_eq!(failed(Irregular::Unmet { condition: 1 }, Some(760.0)), expected);
         let spent = Irregular::BudgetSpent { phase: Phase::Confirm(1) };
         assert_eq!(failed(spent, None).0, RepetitionOutcome::Holds, "nothing was refuted");

@@ -262,4 +262,3 @@ fn is_open(outcome: &TrialOutcome) -> bool {
         TrialOutcome::Pass | TrialOutcome::Fail(_) | TrialOutcome::Invalid(_) => false,
     }
 }
-

@@ -19,9 +19,10 @@ const SELDOM: u64 = 10;
 /// Shortest interval between two lines of a load, except for its last line.
 const LOAD_STEP: Nanos = Nanos::from_secs(1);
 
-/// Starts the thread that writes the lines.
-pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
-    std::thread::spawn(move || {
+/// Starts the thread that writes the lines. Without it the run goes on unseen.
+pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("display".to_owned());
+    let started = thread.spawn(move || {
         let mut lines = Lines::default();
         loop {
             let state = shared.wait();
@@ -32,7 +33,8 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
                 return;
             }
         }
-    })
+    });
+    started.ok()
 }
 
 /// The lines written so far, to avoid repetitions.

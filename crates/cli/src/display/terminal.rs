@@ -44,9 +44,10 @@ struct Size {
     width: usize,
 }
 
-/// Starts the painter's thread.
-pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
-    std::thread::spawn(move || {
+/// Starts the painter's thread. Without it the run goes on unseen.
+pub(super) fn start(shared: Arc<Shared>) -> Option<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("display".to_owned());
+    let started = thread.spawn(move || {
         let terminal = Term::stderr();
         let mut painted = 0;
         let mut latest: Option<Stamp> = None;
@@ -77,7 +78,8 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
             paint(painted, &lines);
             painted = lines.len();
         }
-    })
+    });
+    started.ok()
 }
 
 /// Replaces the latest picture.

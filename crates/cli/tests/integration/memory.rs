@@ -18,7 +18,8 @@ fn limited(place: &Place, kib: u32, args: &[&str]) -> CommandResult {
 #[test]
 fn run_that_may_not_have_its_memory_is_refused() {
     let place = Place::with(READ);
-    for (kib, threads) in [(35_000, "1"), (300_000, "1"), (60_000, "4"), (700_000, "4")] {
+    // The program itself must fit.
+    for (kib, threads) in [(50_000, "1"), (300_000, "1"), (60_000, "4"), (700_000, "4")] {
         let args = ["run", "w.ini", "--url", "sim:mm1", "--threads", threads, "--out", "r.assay"];
         let allowed = format!("may have {} MiB", kib >> 10);
         let ran = limited(&place, kib, &args).refuses(&["of address space", &allowed]);

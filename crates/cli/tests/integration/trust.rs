@@ -148,7 +148,7 @@ fn options_of_an_arm_reach_no_file_outside_its_folder_also_if_the_url_is_typed()
     let line = ["check", "e.ini", "--url", "postgres://ann@127.0.0.1:1/shop?tls=verify"];
     for (part, key) in [
         ("[arm a]\n[arm b]\noption.tls-ca = /etc/passwd\n", "`option.tls-ca` of [arm b] leads to"),
-        ("[sweep]\nvary = option.tls-ca: ../victim, ask\n", "`option.tls-ca` of "),
+        ("[sweep]\nvary = option.tls-ca: /etc/passwd, ask\n", "`option.tls-ca` of "),
     ] {
         place.write("lab/e.ini", format!("{question}{part}"));
         let ran = assay(&place, &line).expect(2);

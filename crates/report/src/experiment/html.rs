@@ -35,6 +35,7 @@ pub fn experiment_html(view: &ExperimentView) -> String {
     out.section("repeat", |out| {
         out.preformatted(&view.command);
         out.preformatted(&format!("assay repeat {}", view.record));
+        lines::explanation(view).iter().for_each(|command| out.preformatted(command));
         out.lines(&[Line::new("record", view.record.as_str())]);
     });
     out.into_text("Made by assay from the record of an experiment.")

@@ -117,6 +117,14 @@ pub(super) fn counts(arm: &ArmView) -> String {
     text
 }
 
+/// Returns the command that explains the checks that object to runs.
+pub(super) fn explanation(view: &ExperimentView) -> Option<String> {
+    let mut names: Vec<&str> = view.runs.iter().flat_map(|run| run.objections.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| format!("assay explain {}", names.join(" ")))
+}
+
 /// Most rounds that are named.
 const MOST_ROUNDS: usize = 8;
 

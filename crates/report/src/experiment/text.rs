@@ -43,6 +43,9 @@ pub fn experiment_text(view: &ExperimentView) -> String {
         let _ = writeln!(out, "label      {}", printable(label));
     }
     let _ = writeln!(out, "record     {}", printable(&view.record));
+    if let Some(command) = lines::explanation(view) {
+        let _ = writeln!(out, "why        {command}");
+    }
     out
 }
 
@@ -253,6 +256,7 @@ mod tests {
     use analyze::{Component, Status};
 
     use super::super::fixtures::{experiment, with_limiters};
+    use super::super::view::{RunPhase, RunView};
     use super::*;
 
     fn view(machine: Vec<MachineChange>) -> ExperimentView {
@@ -299,6 +303,27 @@ mod tests {
                     unknown\n";
         assert!(text(true).contains(line), "{}", text(true));
         assert!(!text(false).contains("several"), "{}", text(false));
+    }
+
+    #[test]
+    fn checks_that_object_are_explained_by_a_command() {
+        let mut view = experiment();
+        assert!(!experiment_text(&view).contains("assay explain"));
+        let run = |objections| RunView {
+            number: 1,
+            round: 0,
+            arm: 0,
+            point: None,
+            phase: RunPhase::Compare,
+            attempt: 0,
+            state: "counts",
+            seed: 1,
+            verdict: Status::Suspect,
+            objections,
+        };
+        view.runs = vec![run(vec!["send-lag", "drift"]), run(vec!["send-lag"])];
+        let text = experiment_text(&view);
+        assert!(text.ends_with("\nwhy        assay explain drift send-lag\n"), "{text}");
     }
 
     #[test]

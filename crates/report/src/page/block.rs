@@ -146,7 +146,10 @@ pub(super) fn caveats_of_many(jobs: &[&JobSummary]) -> Vec<Remark> {
     };
     let mut remarks: Vec<Remark> = all.into_iter().take(CAVEATS).map(remark).collect();
     if more > 0 {
-        remarks.push(Remark::Note(format!("{} in the whole answer", count(more as u64, "more caveat"))));
+        remarks.push(Remark::Note(format!(
+            "{} in the whole answer",
+            count(more as u64, "more caveat")
+        )));
     }
     remarks
 }

@@ -98,10 +98,13 @@ impl ShortAnswer {
             },
             loads,
             remarks_on_loads,
-            events: EventsSection::short(view, &match are_many {
-                true => shown_texts(&whole),
-                false => summaries.iter().flat_map(|job| shown_texts(&[job])).collect(),
-            }),
+            events: EventsSection::short(
+                view,
+                &match are_many {
+                    true => shown_texts(&whole),
+                    false => summaries.iter().flat_map(|job| shown_texts(&[job])).collect(),
+                },
+            ),
             limiter: match has_jobs {
                 true => limiter.short_remarks.clone(),
                 // Without jobs, the limiter is the answer.

@@ -519,7 +519,8 @@ impl<'f> Checker<'f> {
     }
 }
 
-/// Returns each arm that is the same as an earlier one, with the first such.
+/// Returns each arm that is the same as an earlier one, with the first such. Values of passwords
+/// are not compared: a message would show them, and such an arm is refused anyway.
 fn pairs_of_same(arms: &[Checked]) -> Vec<(&Checked, &Checked)> {
     let essence = |checked: &Checked| {
         let arm = &checked.arm;
@@ -532,9 +533,16 @@ fn pairs_of_same(arms: &[Checked]) -> Vec<(&Checked, &Checked)> {
     let essences: Vec<_> = arms.iter().map(essence).collect();
     let of = |place: usize| {
         let first = essences[..place].iter().position(|other| *other == essences[place])?;
-        Some((&arms[first], &arms[place]))
+        Some((&arms[first], &arms[place])).filter(|(_, later)| !sets_a_password(&later.arm))
     };
     (0..arms.len()).filter_map(of).collect()
+}
+
+fn sets_a_password(arm: &Arm) -> bool {
+    arm.differences.iter().any(|one| match one {
+        Difference::Param { name, .. } => arm.plan.is_secret(name),
+        _ => false,
+    })
 }
 
 /// Returns true if two arms use one server and need different tables on it.
