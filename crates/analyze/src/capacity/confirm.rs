@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-use super::judge::{confirms, is_futile, mean_ratio, overload, upper_bound};
+use super::judge::{JUMP, confirms, is_futile, mean_ratio, overload, upper_bound};
 use super::order::CapacityOrder;
 use super::replay::{MOST_INVALID, Pause, Replay, settable};
 use super::result::Irregular;
@@ -20,8 +20,8 @@ pub(super) struct Confirmed {
     pub(super) irregular: Vec<Irregular>,
 }
 
-/// Number of values that are tried: the first one and two steps down.
-const MOST_ATTEMPTS: u32 = 3;
+/// Number of values that are tried: the first one and three steps down.
+const MOST_ATTEMPTS: u32 = 4;
 
 /// Factor of the first step down where the slope is unknown. The next one is twice as large: the
 /// first was too small.
@@ -33,6 +33,10 @@ const LARGEST_STEP: f64 = 0.94;
 
 /// Bound of the mean, as a fraction of what is allowed, that a step down aims at.
 const AIMED: f64 = 0.85;
+
+/// Factor of the first step down from the far side of a cliff: from a value with a trial as far
+/// beyond its bound as only a cliff is, or one that the generator cannot produce.
+const STEP_FROM_CLIFF: f64 = 0.92;
 
 /// Fraction of what an overloaded server still carried that a step down aims at, and the largest
 /// such step.
@@ -77,25 +81,37 @@ pub(super) fn confirm_at(
 ) -> Result<Confirmed, Pause> {
     let order = replay.order;
     let mut value = below(order, start);
-    let mut irregular = Vec::new();
+    let (mut lowest, mut limited, mut spent) = (None, None, None);
     for attempt in 1..=MOST_ATTEMPTS {
-        let trials = match attempt_at(replay, value, attempt) {
-            Err(Pause::Irregular(why)) => {
-                irregular.push(why);
+        let Attempt { trials, cut } = attempt_at(replay, value, attempt)?;
+        let is_enough = trials.len() >= CapacityOrder::FEWEST_CONFIRMATIONS as usize;
+        if is_enough && confirms(order, &trials) {
+            let mut confirmed = hold(replay, value, &trials)?;
+            confirmed.irregular.extend(limited);
+            return Ok(confirmed);
+        }
+        let factor = step_down(order, &trials, slope, attempt);
+        let lower = match cut {
+            None => {
+                lowest = Some(value);
+                below(order, value * factor)
+            }
+            Some(why @ Irregular::BudgetSpent { .. }) => {
+                spent = Some(why);
                 break;
             }
-            trials => trials?,
+            Some(why) => {
+                limited = Some(why);
+                below(order, value * factor.min(STEP_FROM_CLIFF))
+            }
         };
-        if trials.len() >= order.confirmations as usize && confirms(order, &trials) {
-            return hold(replay, value, trials.len() as u32, &trials);
-        }
-        irregular = vec![Irregular::NotConfirmed { lowest: value }];
-        let lower = below(order, value * step_down(order, &trials, slope, attempt));
         if lower >= value {
             break;
         }
         value = lower;
     }
+    let not_confirmed = lowest.map(|lowest| Irregular::NotConfirmed { lowest });
+    let irregular = [not_confirmed, limited, spent].into_iter().flatten().collect();
     Ok(Confirmed { irregular, ..Confirmed::default() })
 }
 
@@ -117,7 +133,7 @@ fn promising(replay: &Replay<'_>, found: &Found, steepness: Steepness) -> f64 {
 /// Returns the factor of the next lower value: as far down as the bound of the mean lies above what
 /// is allowed, by the slope of the search. After an overload, the value lies below what the server
 /// still carried: a boundary without a slope is a cliff, and those of real servers move by several
-/// percent within minutes.
+/// percent within minutes. A trial far beyond its bound is on the far side of one.
 fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attempt: u32) -> f64 {
     let overloaded: Vec<&&Trial> =
         trials.iter().filter(|trial| overload(order, trial).is_some()).collect();
@@ -126,7 +142,14 @@ fn step_down(order: &CapacityOrder, trials: &[&Trial], slope: Option<f64>, attem
     if let Some(share) = carried.min_by(f64::total_cmp) {
         return (share * BELOW_CARRIED).clamp(LARGEST_RETREAT, by_default);
     }
-    let bounds = (0..order.conditions.len()).filter_map(|it| upper_bound(order, it, trials));
+    let positions = 0..order.conditions.len();
+    let jumps = |trial: &&Trial| {
+        { positions.clone() }.any(|it| trial.ratio(order, it).is_some_and(|ratio| ratio >= JUMP))
+    };
+    if trials.iter().any(jumps) {
+        return STEP_FROM_CLIFF.powi(attempt.cast_signed()).max(LARGEST_RETREAT);
+    }
+    let bounds = positions.filter_map(|it| upper_bound(order, it, trials));
     let worst = bounds.fold(1.0, f64::max);
     match slope.filter(|slope| *slope > 0.0 && overloaded.is_empty()) {
         Some(slope) => (-(worst / AIMED).ln() / slope).exp().clamp(LARGEST_STEP, SMALLEST_STEP),
@@ -140,19 +163,25 @@ fn carried_share(trial: &Trial) -> Option<f64> {
     Some(trial.achieved_per_s / offered)
 }
 
-/// Runs the trials of one attempt, until it is futile.
-fn attempt_at<'a>(
-    replay: &mut Replay<'a>,
-    value: f64,
-    attempt: u32,
-) -> Result<Vec<&'a Trial>, Pause> {
+/// Valid trials of one attempt.
+struct Attempt<'a> {
+    trials: Vec<&'a Trial>,
+    /// Reason why there are no more of them; `None` if there are enough, or more would be futile.
+    cut: Option<Irregular>,
+}
+
+/// Runs the trials of one attempt, until it is futile or cannot go on.
+fn attempt_at<'a>(replay: &mut Replay<'a>, value: f64, attempt: u32) -> Result<Attempt<'a>, Pause> {
     let phase = Phase::Confirm(attempt);
     let window = length(replay, value, attempt);
     let mut trials = Vec::new();
     while trials.len() < replay.order.confirmations as usize && !is_futile(replay.order, &trials) {
-        trials.push(replay.valid_trial(value, phase, window)?);
+        match replay.valid_trial(value, phase, window) {
+            Err(Pause::Irregular(why)) => return Ok(Attempt { trials, cut: Some(why) }),
+            trial => trials.push(trial?),
+        }
     }
-    Ok(trials)
+    Ok(Attempt { trials, cut: None })
 }
 
 /// Returns the length of the trials: an attempt takes a part of the time that is left, the last one
@@ -166,13 +195,9 @@ fn length(replay: &Replay<'_>, value: f64, attempt: u32) -> Nanos {
 }
 
 /// Runs the final trial, if there is to be one, and returns the confirmed value.
-fn hold(
-    replay: &mut Replay<'_>,
-    value: f64,
-    confirmations: u32,
-    trials: &[&Trial],
-) -> Result<Confirmed, Pause> {
+fn hold(replay: &mut Replay<'_>, value: f64, trials: &[&Trial]) -> Result<Confirmed, Pause> {
     let order = replay.order;
+    let confirmations = trials.len() as u32;
     let mut irregular = unmet(order, trials);
     let Some(window) = order.hold else {
         return Ok(Confirmed { sustained: Some(value), confirmations, irregular });

@@ -15,6 +15,10 @@ pub(super) const DECIDED: f64 = 2.5;
 /// Fraction of the offered requests that must be answered.
 const ACHIEVED: f64 = 0.99;
 
+/// Factor between a measure and its bound on each side of a cliff, at least; where requests are
+/// refused, it is enough below.
+pub(super) const JUMP: f64 = 30.0;
+
 /// Dispersion of a count whose correlation is unknown.
 pub(super) const UNKNOWN_DISPERSION: f64 = 10.0;
 
@@ -164,12 +168,14 @@ pub(super) fn confirms(order: &CapacityOrder, trials: &[&Trial]) -> bool {
 /// overloaded, or their mean measure is not below what is allowed.
 pub(super) fn is_futile(order: &CapacityOrder, trials: &[&Trial]) -> bool {
     let is_overloaded = trials.iter().any(|trial| overload(order, trial).is_some());
-    let is_half = trials.len() * 2 >= order.confirmations as usize;
+    // Of half of the trials, the mean says enough; of fewer, only one that the others cannot lower.
+    let half = order.confirmations.div_ceil(2) as usize;
+    let least = if trials.len() >= half { 1.0 } else { f64::from(order.confirmations) };
     let exceeds = |position: usize| {
         has_upper_bound(&order.conditions[position])
-            && mean_ratio(order, position, trials).is_none_or(|mean| mean >= 1.0)
+            && mean_ratio(order, position, trials).map_or(trials.len() >= half, |it| it >= least)
     };
-    is_overloaded || is_half && (0..order.conditions.len()).any(exceeds)
+    is_overloaded || (0..order.conditions.len()).any(exceeds)
 }
 
 /// Returns the mean ratio of the measures of a condition to what is allowed; `None` if a trial has

@@ -153,7 +153,7 @@ impl<'a> Replay<'a> {
         let mut trials = vec![self.valid_trial(value, phase, window)?];
         for _ in 0..extensions {
             let outcome = judge(self.order, &trials);
-            if !is_open(&outcome) {
+            if !is_open(&outcome, phase) {
                 return Ok(outcome);
             }
             window = window + window;
@@ -254,11 +254,14 @@ pub(super) fn settable(vary: &VariedLoad, value: f64) -> f64 {
     let scale = 10f64.powi(digits);
     (value * scale).round() / scale
 }
-/// Returns true if a longer trial may tell more. A job with few requests may have none in a short
-/// one.
-fn is_open(outcome: &TrialOutcome) -> bool {
+
+/// Returns true if a longer trial tells more than the next value. A job with few requests may have
+/// none in a short one. While the value is doubled, a larger one follows whether a value is known to
+/// pass or only seems to: few requests at a low rate seldom decide.
+fn is_open(outcome: &TrialOutcome, phase: Phase) -> bool {
     match outcome {
-        TrialOutcome::Undecided { .. } | TrialOutcome::Fail(FailReason::Missing { .. }) => true,
+        TrialOutcome::Undecided { distance, .. } => phase != Phase::Bracket || *distance > 0.0,
+        TrialOutcome::Fail(FailReason::Missing { .. }) => true,
         TrialOutcome::Pass | TrialOutcome::Fail(_) | TrialOutcome::Invalid(_) => false,
     }
 }

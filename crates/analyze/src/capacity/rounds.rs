@@ -5,7 +5,7 @@ use workload::question::VariedLoad;
 
 use super::boundary::{self, ConditionBoundary, binding, is_informative, outcomes};
 use super::bracket::{Bracket, EXTENDED};
-use super::judge::mean_ratio;
+use super::judge::{JUMP, mean_ratio};
 use super::order::CapacityOrder;
 use super::outcome::TrialOutcome;
 use super::replay::{Pause, RELAXATIONS, Replay, settable};
@@ -68,10 +68,6 @@ const CLIFF: f64 = 1.005;
 
 /// The same of a bracket that could not be narrowed to that.
 const STEEP: f64 = 1.05;
-
-/// Factor between a measure and its bound on each side of a cliff, at least; where requests are
-/// refused, it is enough below.
-const JUMP: f64 = 30.0;
 
 /// Distance from the center up to which trials of the bracket take part in the fit, as a logarithm.
 const NEAR: f64 = 0.12;

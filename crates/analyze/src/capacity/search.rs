@@ -396,6 +396,78 @@ mod tests {
         assert_eq!(capacity.confirmations, 6);
     }
 
+    /// So few requests that come in bursts decide nothing, and a longer trial would cost time.
+    #[test]
+    fn low_rates_without_slow_requests_are_tried_once() {
+        let order = CapacityOrder { trial: Nanos::from_secs(2), ..order() };
+        let order = CapacityOrder { budget: Nanos::from_secs(240), ..order };
+        let (capacity, trials) = run(&order, |request| {
+            let mut trial = regular(request);
+            if let Some(Measure::Count(counted)) = trial.measures.first_mut() {
+                counted.dispersion = Some(10.0);
+            }
+            trial
+        });
+        let of_bracket: Vec<f64> = { trials.iter() }
+            .filter(|trial| trial.phase == Phase::Bracket)
+            .map(|trial| trial.value)
+            .collect();
+        assert_eq!(of_bracket[..4], [100.0, 200.0, 400.0, 800.0], "{capacity:?}");
+    }
+
+    /// Returns a search of a server with a cliff at 10,000/s before the confirmation.
+    fn with_cliff(
+        order: &CapacityOrder,
+        confirming: impl Fn(&TrialRequest) -> Trial,
+    ) -> (Capacity, Vec<Trial>) {
+        run(order, |request| match request.phase {
+            Phase::Confirm(_) => confirming(request),
+            _ => {
+                let share = if request.value > 1e4 { 1.0 } else { 0.0 };
+                let achieved_per_s = request.value.min(1e4);
+                Trial { achieved_per_s, ..trial(request, request.value, share) }
+            }
+        })
+    }
+
+    /// The server carries every rate, but above 9,000/s a third of the requests is slow.
+    #[test]
+    fn confirmation_steps_far_down_from_a_value_far_beyond_its_bound() {
+        let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
+        let (capacity, trials) = with_cliff(&order, |request| {
+            trial(request, request.value, if request.value > 9_500.0 { 0.36 } else { 0.0 })
+        });
+        let sustained = capacity.sustained.unwrap();
+        assert!((9_000.0..9_500.0).contains(&sustained), "{sustained}");
+        let confirming = |it: &&Trial| matches!(it.phase, Phase::Confirm(_));
+        assert_eq!(trials.iter().filter(confirming).count(), 7, "one trial, and six that confirm");
+    }
+
+    #[test]
+    fn value_that_the_generator_cannot_confirm_is_followed_by_a_lower_one() {
+        let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), ..order() };
+        let (capacity, _) = with_cliff(&order, |request| {
+            let checks = (request.value > 9_500.0).then(|| "send-lag".to_owned());
+            Trial { invalid: checks.into_iter().collect(), ..trial(request, request.value, 0.0) }
+        });
+        assert!((9_000.0..9_500.0).contains(&capacity.sustained.unwrap()), "{capacity:?}");
+        check(&capacity, |it| matches!(it, Irregular::GeneratorLimited { value } if *value > 9e3));
+    }
+
+    /// The budget ends after some trials of the confirmation: three suffice if they are clear.
+    #[test]
+    fn confirmation_that_the_budget_ends_needs_three_trials() {
+        let confirmed = |budget_s: u64| {
+            let budget = Nanos::from_secs(budget_s);
+            let order = CapacityOrder { first: 1_000.0, highest: Some(1e6), budget, ..order() };
+            let (capacity, _) = with_cliff(&order, |request| trial(request, request.value, 0.001));
+            (capacity.sustained.is_some(), capacity.confirmations)
+        };
+        let all: Vec<(bool, u32)> = (100..400).step_by(13).map(confirmed).collect();
+        assert!(all.iter().all(|(is, trials)| *is == (*trials >= 3)), "{all:?}");
+        assert!(all.iter().any(|(_, trials)| (3..6).contains(trials)), "{all:?}");
+    }
+
     #[test]
     fn condition_that_fails_is_named_although_the_budget_ended_before_the_rounds() {
         let order = CapacityOrder { budget: Nanos::from_secs(60), first: 400.0, ..order() };
